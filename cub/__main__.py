@@ -1,0 +1,22 @@
+"""`python -m cub`, and the `cub` command itself."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run cub with the process's arguments and exit with its code."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        # Scripts ask this often: answered before anything heavy is imported.
+        from cub import __version__
+
+        sys.stdout.write(f"cub {__version__}\n")
+        sys.exit(0)
+    from cub.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

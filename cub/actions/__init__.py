@@ -1,0 +1,1 @@
+"""Intents: what a command means to do, as plans and values; nothing here prints."""

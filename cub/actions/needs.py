@@ -1,0 +1,104 @@
+"""One project, one text: which section each instruction file needs, so that a reader who loads
+them gets the shared text exactly once.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from cub.project.survey import InstructionFile
+from cub.prompt.instructions import Need
+
+AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What exists in the project once the plan is applied, and can be referred to."""
+
+    constitution: bool
+    map: bool
+    skills: bool
+
+
+def needs(
+    files: Mapping[str, InstructionFile], targets: tuple[str, ...], known: Known
+) -> dict[str, Need]:
+    """The need of every target that gets a section, by path; one entry for each real file.
+
+    `files` holds AGENTS.md and CLAUDE.md in any case, and all `targets`.
+    """
+    base = Need("agents", constitution=known.constitution, map=known.map, skills=known.skills)
+    wanted = _at_root(files[AGENTS], files[CLAUDE], targets, base)
+    for path in targets:
+        if "/" in path and not _covered(path, files, targets):
+            wanted[path] = Need("nested", root=_up_to_root(path, AGENTS in wanted))
+    return wanted
+
+
+def _at_root(
+    agents: InstructionFile, claude: InstructionFile, targets: tuple[str, ...], base: Need
+) -> dict[str, Need]:
+    if _one_file(agents, claude):
+        # A flattened symlink (a file that holds the other's name) stays as it is.
+        keeper = CLAUDE if agents.is_only(CLAUDE, f"./{CLAUDE}") else AGENTS
+        if AGENTS in targets or CLAUDE in targets:
+            return {keeper: replace(base, claude=True)}
+        return {}
+    wanted = {}
+    shared = AGENTS in targets and not agents.misnamed
+    if shared:
+        wanted[AGENTS] = replace(base, skills=False, read_first=_hides(agents, claude))
+    need = _of_claude(agents, claude, shared, replace(base, template="claude", claude=True))
+    if CLAUDE in targets and not claude.misnamed and need:
+        wanted[CLAUDE] = need
+    return wanted
+
+
+def _of_claude(
+    agents: InstructionFile, claude: InstructionFile, shared: bool, base: Need
+) -> Need | None:
+    if not shared:
+        # Beside an agents.md of another case, a new CLAUDE.md would hide that file from Claude.
+        return None if agents.misnamed and not claude.exists else base
+    if claude.is_only(f"@{AGENTS}", f"@./{AGENTS}"):
+        return None
+    if claude.imports(AGENTS):
+        return replace(base, shared=False)
+    if not claude.own or claude.section_says(f"@{AGENTS}"):
+        return replace(base, shared=False, imports=True)
+    return base
+
+
+def _one_file(agents: InstructionFile, claude: InstructionFile) -> bool:
+    if agents.exists and agents.identity == claude.identity:
+        return True
+    return claude.is_only(AGENTS, f"./{AGENTS}") or (
+        agents.is_only(CLAUDE, f"./{CLAUDE}") and claude.exists
+    )
+
+
+def _hides(agents: InstructionFile, claude: InstructionFile) -> bool:
+    """Whether AGENTS.md keeps clients from a CLAUDE.md that has rules of its own.
+
+    opencode and Amp read CLAUDE.md only while there is no AGENTS.md. Where cub made AGENTS.md,
+    the line stays whatever people add to that file.
+    """
+    if not claude.own or claude.imports(AGENTS):
+        return False
+    return not agents.own or agents.section_says(CLAUDE)
+
+
+def _covered(path: str, files: Mapping[str, InstructionFile], targets: tuple[str, ...]) -> bool:
+    """Whether the AGENTS.md beside a nested CLAUDE.md brings the pointer to its readers."""
+    folder, name = posixpath.split(path)
+    other = files.get(posixpath.join(folder, AGENTS))
+    if name != CLAUDE or other is None or other.path not in targets:
+        return False
+    return _one_file(other, files[path]) or files[path].imports(AGENTS)
+
+
+def _up_to_root(path: str, agents: bool) -> str:
+    return posixpath.relpath(AGENTS if agents else CLAUDE, posixpath.dirname(path))

@@ -1,0 +1,104 @@
+"""The files in .cub/ that cub installs: which there are, and what becomes of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cub.edit.owned import Comment, Seal, seal, unseal
+from cub.edit.plan import Edit, PlanWarning
+from cub.edit.sections import digest
+from cub.errors import CubError
+from cub.files import read
+from cub.project.state import State
+from cub.prompt.templates import TemplateSet
+
+CONSTITUTION = ".cub/constitution.md"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file of cub's own, refreshed while nobody edits it; `offer`: else, a .new beside it."""
+
+    path: str
+    template: str
+    comment: Comment
+    purpose: str
+    offer: bool = False
+
+
+OWN_FILES = (
+    OwnFile(".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True),
+    OwnFile(".cub/.gitignore", "gitignore", "# {}", "keeps local files out of git"),
+    OwnFile(".cub/.gitattributes", "gitattributes", "# {}", "lets git merge tasks and ledger"),
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What becomes of a file: an edit, a warning, and the state to remember."""
+
+    state: State
+    edit: Edit | None = None
+    warning: PlanWarning | None = None
+
+
+def refresh(file: OwnFile, root: Path, templates: TemplateSet, state: State) -> Outcome:
+    """Install or refresh one file; an edited one is kept, and offered the new text once."""
+    data, version = read(root, file.path), templates.version
+    body = templates.file(file.template)
+    fresh = seal(body, version, file.comment)
+    if data is None:
+        return Outcome(state, Edit(file.path, None, fresh, f"install: {file.purpose}"))
+    found = known_seal(data, file.path, version)
+    if found and found.intact:
+        if found.version == version and found.digest == digest(body.encode()):
+            return Outcome(state)
+        step = f" v{found.version} → v{version}" if found.version != version else ""
+        return Outcome(state, Edit(file.path, data, fresh, f"refresh{step}: {file.purpose}"))
+    if (found and found.version == version) or state.offered.get(file.path) == version:
+        return Outcome(state)
+    return _offer(file, root, fresh, version, state)
+
+
+def known_seal(data: bytes, path: str, version: int) -> Seal | None:
+    """The seal of a file; a newer cub's is refused."""
+    found = unseal(data)
+    if found and found.version > version:
+        raise CubError(
+            f"written by a newer cub (v{found.version}, this cub writes v{version})",
+            where=path,
+            hint=f"upgrade cub to one that knows v{found.version}: pip install --upgrade cub",
+        )
+    return found
+
+
+def install_constitution(root: Path, templates: TemplateSet) -> Edit | None:
+    """Copied once; whatever stands there afterwards is the user's and is never written."""
+    if read(root, CONSTITUTION) is not None:
+        return None
+    text = templates.file("constitution.md").encode()
+    return Edit(CONSTITUTION, None, text, "install: operating principles, yours from now on")
+
+
+def _offer(file: OwnFile, root: Path, fresh: bytes, version: int, state: State) -> Outcome:
+    if not file.offer:
+        return Outcome(
+            state.with_offer(file.path, version),
+            warning=PlanWarning(
+                "kept as you wrote it", file.path, None, f"cub's own has {file.purpose}"
+            ),
+        )
+    beside = f"{file.path}.new"
+    old = read(root, beside)
+    return Outcome(
+        state.with_offer(file.path, version),
+        Edit(beside, old, fresh, f"offer v{version}: {file.path} is yours", local=True)
+        if old != fresh
+        else None,
+        PlanWarning(
+            f"kept as you edited it; the text of v{version} is in {beside}",
+            file.path,
+            hint="take over what you want from it, then delete it",
+        ),
+    )

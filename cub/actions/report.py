@@ -1,0 +1,115 @@
+"""What `cub status` reports: every file, its owner, its state, its cost and its readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cub.actions.own_files import CONSTITUTION, OWN_FILES
+from cub.actions.sync import View, fault_of
+from cub.edit.owned import unseal
+from cub.edit.sections import Section
+from cub.errors import CubError
+from cub.files import read
+from cub.project.config import CONFIG
+from cub.project.survey import InstructionFile
+from cub.project.targets import clients_of
+from cub.prompt.instructions import render
+from cub.tokens import estimate_tokens
+
+_BY_REFERENCE = ("Claude Code", "Gemini")
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """One row. `tokens` is what reading the whole file costs; `line` is where it is broken."""
+
+    path: str
+    owner: str
+    state: str
+    tokens: int | None = None
+    clients: tuple[str, ...] = ()
+    line: int | None = None
+
+
+def status(seen: View) -> list[FileStatus]:
+    """The rows for the instruction files, then for .cub/."""
+    rows = [
+        _instructions(file, seen)
+        for path, file in seen.files.items()
+        if path in seen.needs or file.section or file.error
+    ]
+    rows.append(_users(seen.root, CONSTITUTION, _BY_REFERENCE))
+    rows += [_own(seen, file.path) for file in OWN_FILES]
+    rows += [_users(seen.root, path, ()) for path in (CONFIG,) if read(seen.root, path) is not None]
+    return rows
+
+
+def _instructions(file: InstructionFile, seen: View) -> FileStatus:
+    tokens = _tokens(file.document.data) if file.document else None
+    fault = fault_of(file, seen.templates.version)
+    return FileStatus(
+        file.path,
+        "you + cub" if file.own or file.error else "cub",
+        _section_state(file, seen, fault),
+        tokens,
+        clients_of(file.path),
+        _line(fault) if fault else None,
+    )
+
+
+def _section_state(file: InstructionFile, seen: View, fault: CubError | None) -> str:
+    version = seen.templates.version
+    if file.error:
+        line = _line(file.error)
+        return f"broken at line {line}" if line else f"unusable: {file.error.message}"
+    if file.section is None:
+        return "missing"
+    if fault:
+        return f"newer than this cub (v{file.section.version})"
+    need = seen.needs.get(file.path)
+    if need and file.section.is_current(render(seen.templates, version, need), version):
+        return f"current (v{version})"
+    return _outdated(file.section, version)
+
+
+def _outdated(section: Section, version: int) -> str:
+    if section.author == "edited":
+        return "edited inside"
+    if section.author == "unknown":
+        return "stale, author unknown"
+    return f"stale v{section.version} → v{version}" if section.version != version else "stale"
+
+
+def _own(seen: View, path: str) -> FileStatus:
+    data = read(seen.root, path)
+    if data is None:
+        return FileStatus(path, "cub", "missing")
+    found, version = unseal(data), seen.templates.version
+    clients = ("cub run",) if path.endswith("runloop.md") else ()
+    tokens = _tokens(data) if clients else None
+    if found is None or not found.intact:
+        return FileStatus(path, "you", "edited, kept", tokens, clients)
+    if found.version > version:
+        state = f"newer than this cub (v{found.version})"
+    elif found.version < version:
+        state = f"stale v{found.version} → v{version}"
+    else:
+        state = f"current (v{version})"
+    return FileStatus(path, "cub", state, tokens, clients)
+
+
+def _users(root: Path, path: str, clients: tuple[str, ...]) -> FileStatus:
+    data = read(root, path)
+    if data is None:
+        return FileStatus(path, "you", "missing", clients=clients)
+    return FileStatus(path, "you", "yours", _tokens(data) if clients else None, clients)
+
+
+def _tokens(data: bytes) -> int:
+    return estimate_tokens(data.decode("utf-8", "replace"))
+
+
+def _line(error: CubError) -> int | None:
+    _, _, line = error.where.rpartition(":")
+    return int(line) if line.isdigit() else None

@@ -1,0 +1,1 @@
+"""The face of cub: parses the command line, and shows what the intents return."""

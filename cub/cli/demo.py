@@ -1,0 +1,102 @@
+"""`cub demo`: the whole life of a managed section, on a scratch repository."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import init, output, remove, update
+from cub.cli.carry_out import Show, carry_out
+from cub.cli.options import EditedChoice
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False)
+
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and print its path.")]
+
+# What a person wrote: with CRLF, trailing blanks and no line end at its end, to be kept as is.
+_THEIRS = b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
+_BULLET = "- Claim: work on this one task until it is done."
+_ADDED = b"- Ask Ada before you touch the oven.\r\n"
+
+
+@app.command()
+def demo(keep: Keep = False) -> None:
+    """Show init, update and remove on a scratch repository that has its own AGENTS.md.
+
+    Example: cub demo
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cub-demo-")).resolve()
+    try:
+        _play(folder)
+    finally:
+        if keep:
+            output.talk(f"The scratch repository is in {folder}")
+        else:
+            shutil.rmtree(folder)
+
+
+def _play(root: Path) -> None:
+    agents = root / "AGENTS.md"
+    agents.write_bytes(_THEIRS)
+    output.heading("A repository with an AGENTS.md of its own: Windows line ends, no last one.")
+    _step(root, "cub init --diff", init.make_plan, Show(diff=True), only="AGENTS.md")
+    init.close(_step(root, "cub init", init.make_plan))
+    output.heading("\nNow a person writes a line into cub's section, by mistake.")
+    agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
+    _refused(root)
+    moved = _step(
+        root, "cub update --edited move", lambda p: update.make_plan(p, EditedChoice.MOVE)
+    )
+    update.close(moved, Show())
+    _step(root, "cub remove", remove.make_plan)
+    remove.close(purge=False)
+    _prove(agents.read_bytes())
+
+
+def _step(
+    root: Path,
+    command: str,
+    make_plan: Callable[[Project], Plan],
+    show: Show | None = None,
+    only: str = "",
+) -> Plan:
+    output.heading(f"\n$ {command}")
+    return carry_out(root, lambda project: _of(make_plan(project), only), show or Show())
+
+
+def _of(plan: Plan, path: str) -> Plan:
+    """The part of a plan that is about `path`; all of it where none is given."""
+    from dataclasses import replace
+
+    return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
+
+
+def _refused(root: Path) -> None:
+    from cub.errors import CubError
+
+    try:
+        _step(root, "cub update", update.make_plan)
+    except CubError as error:
+        output.error(error)
+
+
+def _prove(left: bytes) -> None:
+    """Show that what is left is what the person wrote, byte for byte."""
+    from cub.errors import InternalError
+
+    between = left.removeprefix(_THEIRS).removesuffix(_ADDED)
+    if left != _THEIRS + between + _ADDED or between.strip():
+        raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
+    output.heading(
+        f"\nAGENTS.md: all {len(_THEIRS)} bytes as they were, and the line written later:"
+    )
+    output.line(repr(left))

@@ -1,0 +1,98 @@
+"""`cub init`: put managed sections and cub's own files into a project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.carry_out import Show, carry_out
+from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False)
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PATH]...", help="Nested instruction files or folders to manage too."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
+]
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    paths: Paths = None,
+    targets: Targets = None,
+    edited: Edited = EditedChoice.REFUSE,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    json: Json = False,
+) -> None:
+    """Add cub to this project: managed sections, constitution, run loop.
+
+    Your own text in AGENTS.md and CLAUDE.md keeps every byte. Run it again at any time.
+
+    Example: cub init packages/api --diff
+    """
+    from cub.project.project import find_root
+
+    options: Options = context.obj
+    root = find_root(options.directory)
+    inside = tuple(_inside(root, options.directory, path) for path in paths or ())
+    chosen = _split(targets) if targets is not None else None
+    show = Show(dry_run, diff, json)
+    plan = carry_out(root, lambda p: make_plan(p, inside, chosen, edited), show)
+    if not show.only:
+        close(plan)
+
+
+def make_plan(
+    project: Project,
+    paths: tuple[str, ...] = (),
+    targets: tuple[str, ...] | None = None,
+    edited: EditedChoice = EditedChoice.REFUSE,
+) -> Plan:
+    """The plan of `cub init`."""
+    from cub.actions.sync import plan_init
+
+    return plan_init(project, paths=paths, targets=targets, edited=edited.value)
+
+
+def close(plan: Plan) -> None:
+    """The last line: what to do next."""
+    if plan.empty:
+        output.line("Nothing to do: everything is in place.")
+    else:
+        output.talk("Done. Review with `git diff`, commit; `cub update` refreshes what is cub's.")
+
+
+def _inside(root: Path, directory: Path, path: str) -> str:
+    from cub.errors import UsageError
+
+    full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
+    if not full.is_relative_to(root):
+        raise UsageError("this is outside the project", where=path, hint=f"the project is {root}")
+    return full.relative_to(root).as_posix()
+
+
+def _split(targets: str) -> tuple[str, ...]:
+    from cub.errors import UsageError
+    from cub.project.config import target_problem
+
+    names = tuple(dict.fromkeys(name.strip() for name in targets.split(",") if name.strip()))
+    if not names:
+        raise UsageError("--targets names no file")
+    for name in names:
+        if problem := target_problem(name):
+            raise UsageError(f"--targets: {name} {problem}")
+    return names

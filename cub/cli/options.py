@@ -1,0 +1,38 @@
+"""The options that several commands share, each spelled and explained once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What stands in front of the command."""
+
+    directory: Path
+
+
+class EditedChoice(StrEnum):
+    """What becomes of a section that a person edited."""
+
+    REFUSE = "refuse"
+    MOVE = "move"
+    REPLACE = "replace"
+
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
+Diff = Annotated[bool, typer.Option("--diff", help="Print the changes as a diff; write nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the plan as JSON; write nothing.")]
+Edited = Annotated[
+    EditedChoice,
+    typer.Option(
+        "--edited",
+        help="A section that was edited by hand: stop, move the edits below it, "
+        "or replace it and keep the old text in .cub/backups/.",
+    ),
+]

@@ -1,0 +1,77 @@
+"""`cub remove`: take cub out again, byte for byte."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.carry_out import Show, carry_out
+from cub.cli.options import DryRun, Edited, EditedChoice, Options
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False)
+
+Purge = Annotated[
+    bool, typer.Option("--purge", help="Delete all of .cub/ too: constitution, config, tasks.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Purge without asking.")]
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    dry_run: DryRun = False,
+    purge: Purge = False,
+    yes: Yes = False,
+    edited: Edited = EditedChoice.REFUSE,
+) -> None:
+    """Take the managed sections out, and cub's own files that nobody edited.
+
+    Constitution, config, tasks and ledger stay, unless --purge is given.
+
+    Example: cub remove --dry-run
+    """
+    from cub.project.project import find_root
+
+    options: Options = context.obj
+    plan = carry_out(
+        find_root(options.directory),
+        lambda project: make_plan(project, purge, edited),
+        Show(dry_run),
+        confirm=_ask if purge and not yes else None,
+    )
+    if plan.empty:
+        output.line("Nothing to do: cub's own parts are gone already.")
+    elif not dry_run:
+        close(purge)
+
+
+def make_plan(
+    project: Project, purge: bool = False, edited: EditedChoice = EditedChoice.REFUSE
+) -> Plan:
+    """The plan of `cub remove`."""
+    from cub.actions.leave import plan_remove
+
+    return plan_remove(project, purge=purge, edited=edited.value)
+
+
+def close(purge: bool) -> None:
+    """The last line: what is left."""
+    left = "nothing of cub is left" if purge else "what is left in .cub/ is yours"
+    output.talk(f"Done: {left}.")
+
+
+def _ask(plan: Plan) -> None:
+    """List what goes for good, and go on only if the person says so."""
+    from cub.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
+    output.summary(plan)
+    typer.confirm("Delete these files for good?", abort=True, err=True)

@@ -1,0 +1,1 @@
+"""The pure editor: bytes in, bytes out; it knows no file system."""

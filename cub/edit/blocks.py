@@ -1,0 +1,87 @@
+"""CommonMark block structure, as markdown-it-py sees it: the only module that parses Markdown."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+
+class Block(NamedTuple):
+    """A top-level block: its half-open line span, its kind, and what a reader would see of it."""
+
+    start: int
+    end: int
+    kind: str
+    shape: tuple[tuple[object, ...], ...]
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Link reference definitions are taken out of finished paragraphs (CommonMark, appendix:
+    # parsing strategy), so they never decide where a block ends; without them, parsing is linear.
+    return MarkdownIt("commonmark").disable("reference")
+
+
+def parse_blocks(text: str) -> tuple[Block, ...]:
+    """Top-level blocks of `text` (LF line ends), block rules only, in order."""
+    parser = _parser()
+    tokens: list[Token] = []
+    with _collector_paused():
+        parser.block.parse(text, parser, {}, tokens)
+        return tuple(_block(group) for group in _groups(tokens))
+
+
+def parse_inline(text: str) -> Iterator[Sequence[Token]]:
+    """The inline tokens of every paragraph, heading and table cell of `text`, in order."""
+    for token in _parser().parse(text):
+        if token.type == "inline":
+            yield token.children or []
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Tokens form no cycles, yet looking for some takes half the time of a large parse."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
+    group: list[Token] = []
+    for token in tokens:
+        group.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield group
+            group = []
+
+
+def _block(group: list[Token]) -> Block:
+    start, end = group[0].map or [0, 0]
+    # Line ends of the last line, and blank lines behind a block, belong to no block.
+    shape = tuple(
+        (
+            t.type,
+            t.tag,
+            t.level,
+            t.markup,
+            t.info,
+            t.hidden,
+            *t.attrs.items(),
+            t.content.rstrip("\n"),
+        )
+        for t in group
+    )
+    return Block(start, end, group[0].type, shape)

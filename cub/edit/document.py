@@ -1,0 +1,140 @@
+"""A file's exact bytes as lines, and what a line-based reader needs to know of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from cub.edit.blocks import Block, parse_blocks
+from cub.errors import CubError
+
+# CommonMark 2.1: a line ends at \n, \r or \r\n, and nowhere else (not at NEL, U+2028 or \f).
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+BOM = b"\xef\xbb\xbf"
+_WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"\xfe\xff")
+_FENCE = re.compile(rb"---[ \t]*")
+_FENCE_END = re.compile(rb"(?:---|\.\.\.)[ \t]*")
+_YAML_KEY = re.compile(rb"""(?:[^\s#\-\[\]{},:"'`][^:]*|"[^"]*"|'[^']*')\s*:(?:[ \t]|$)""")
+_YAML_OTHER = re.compile(rb"[ \t].*|#.*|-(?:[ \t].*)?|[\]}].*|")
+
+
+def split_lines(data: bytes) -> tuple[bytes, ...]:
+    """Cut after every CommonMark line end; `b"".join` of the result is `data` again."""
+    return tuple(_LINE.findall(data))
+
+
+def line_end(line: bytes) -> bytes:
+    """The line end that `line` carries: CRLF, LF, CR or nothing."""
+    return line[len(line.rstrip(b"\r\n")) :]
+
+
+def normalised(data: bytes) -> list[bytes]:
+    """Lines without line ends and trailing blanks, and without blank lines around them.
+
+    Two texts with equal normalised lines differ only in what formatters and checkouts change.
+    """
+    lines = [line.rstrip(b" \t\r\n") for line in split_lines(data)]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+@dataclass(frozen=True)
+class Document:
+    """The bytes of one file; `parse(x).data == x`, always. `path` is only for messages."""
+
+    data: bytes
+    path: str = ""
+
+    @classmethod
+    def parse(cls, data: bytes, path: str = "") -> Document:
+        """Take bytes as they are; refuse UTF-16 and UTF-32, which have no ASCII markers."""
+        if _is_wide(data):
+            raise CubError(
+                "this file is UTF-16 or UTF-32, which no agent reads reliably",
+                where=path,
+                hint=f"save {path or 'it'} as UTF-8, then run the command again",
+            )
+        return cls(data, path)
+
+    @cached_property
+    def lines(self) -> tuple[bytes, ...]:
+        """All lines with their line ends."""
+        return split_lines(self.data)
+
+    @cached_property
+    def newline(self) -> bytes:
+        """The dominant line end; of equally frequent ones the first; LF where there is none."""
+        ends = re.findall(rb"\r\n|\n|\r", self.data)
+        return max(dict.fromkeys(ends), key=ends.count, default=b"\n")
+
+    @cached_property
+    def head(self) -> int:
+        """How many bytes stand first in any case: a byte order mark and YAML front matter."""
+        skip = len(BOM) if self.data.startswith(BOM) else 0
+        return skip + len(_front_matter(self.data[skip:]))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Top-level CommonMark blocks, numbered by this document's lines (head left blank)."""
+        return parse_blocks(self.text)
+
+    @cached_property
+    def text(self) -> str:
+        """What a Markdown parser is given: the same lines, LF ends, the head as blank lines."""
+        head = len(split_lines(self.data[: self.head]))
+        skip = head if self.head > len(BOM) else 0
+        lines = [b""] * skip + [line.rstrip(b"\r\n") for line in self.lines[skip:]]
+        text = b"\n".join(lines).removeprefix(BOM if not skip else b"")
+        return text.decode("utf-8", "surrogateescape").replace("\0", "\ufffd")
+
+    def before(self, line: int) -> bytes:
+        """The bytes in front of `line`; a byte order mark is never part of a line."""
+        mark = BOM if line == 0 and self.data.startswith(BOM) else b""
+        return mark + b"".join(self.lines[:line])
+
+    def after(self, line: int) -> bytes:
+        """The bytes from `line` on; only for lines behind the first."""
+        return b"".join(self.lines[line:])
+
+    def at(self, line: int) -> str:
+        """`file:line` for messages; `line` counts from 0."""
+        return f"{self.path}:{line + 1}"
+
+    def with_data(self, data: bytes) -> Document:
+        """Other bytes under the same path."""
+        return replace(self, data=data)
+
+
+def _is_wide(data: bytes) -> bool:
+    """UTF-16 or UTF-32: by its mark, or by the NULs of mostly ASCII text without one."""
+    if data.startswith(_WIDE_MARKS):
+        return True
+    sample = data[:4096]
+    places = [sample[i::4] for i in range(4)]
+    shares = [place.count(0) / len(place) for place in places if place]
+    return len(sample) >= 8 and max(shares) > 0.8 and min(shares) < 0.1
+
+
+def _front_matter(data: bytes) -> bytes:
+    """The YAML front matter at the start of `data`, closing line included, or b"".
+
+    A leading `---` is also a thematic break: only a block whose every line can be YAML, with
+    at least one key, counts, so that Markdown between two breaks is never hidden.
+    """
+    lines = split_lines(data[:3]) and split_lines(data)
+    if not lines or not _FENCE.fullmatch(lines[0].rstrip(b"\r\n")):
+        return b""
+    keys = 0
+    for number, line in enumerate(lines[1:], 1):
+        bare = line.rstrip(b"\r\n")
+        if _FENCE_END.fullmatch(bare):
+            return b"".join(lines[: number + 1]) if keys or number == 1 else b""
+        if _YAML_KEY.match(bare):
+            keys += 1
+        elif not _YAML_OTHER.fullmatch(bare):
+            return b""
+    return b""

@@ -1,0 +1,171 @@
+"""The markers around a managed section: how they are written, and which lines are markers."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from cub.edit.blocks import Block
+from cub.edit.document import BOM, Document, line_end
+from cub.errors import CubError
+
+BEGIN = "<!-- BEGIN CUB MANAGED SECTION v{version} -->"
+NOTES = (
+    "<!-- Do not edit this section. Run `cub update` to refresh. -->",
+    "<!-- To customize cub behavior, add your overrides OUTSIDE this section. -->",
+)
+DIGEST = "<!-- cub:digest {digest} -->"
+END = "<!-- END CUB MANAGED SECTION -->"
+
+_BEGIN = re.compile(
+    rb" {0,3}<!--[ \t]+BEGIN[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+v([0-9]{1,9})[ \t]+-->[ \t]*"
+)
+_END = re.compile(rb" {0,3}<!--[ \t]+END[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+-->[ \t]*")
+_CONFLICT = re.compile(rb"(?:<{7}|>{7})(?: .*)?")
+
+
+class Marker(NamedTuple):
+    """A marker line: `version` is None for END."""
+
+    line: int
+    version: int | None
+
+
+def is_marker_line(line: bytes) -> bool:
+    """Whether `line` reads as a marker, wherever it may stand."""
+    bare = line.rstrip(b"\r\n")
+    return bool(_BEGIN.fullmatch(bare) or _END.fullmatch(bare))
+
+
+def scan(document: Document) -> list[Marker]:
+    """The markers of `document`, in order.
+
+    A line is a marker if it reads as one and CommonMark makes it, whole, part of a top-level
+    HTML block (spec 4.6), outside longer comments and raw elements. A document without such
+    lines is never parsed.
+    """
+    found = list(_candidates(document))
+    if not found:
+        return []
+    blocks = [block for block in document.blocks if block.kind == "html_block"]
+    return [marker for marker in found if _stands_free(marker.line, blocks, document)]
+
+
+def conflicts(document: Document) -> list[tuple[int, int]]:
+    """Half-open line spans of git's merge conflicts, from `<<<<<<<` to `>>>>>>>`."""
+    spans: list[tuple[int, int]] = []
+    start: int | None = None
+    if b"<<<<<<<" not in document.data:
+        return spans
+    for number, line in enumerate(document.lines):
+        if _CONFLICT.fullmatch(line.rstrip(b"\r\n")):
+            if line.startswith(b"<"):
+                start = number if start is None else start
+            elif start is not None:
+                spans.append((start, number + 1))
+                start = None
+    return spans
+
+
+def pair(document: Document) -> tuple[Marker, Marker] | None:
+    """The one BEGIN and END of `document`; None where it has no marker at all.
+
+    Anything else is an error that names every marker's line: what is broken is never guessed at.
+    """
+    markers = scan(document)
+    if not markers:
+        return None
+    _refuse_conflict(markers, document)
+    if len(markers) == 2 and markers[0].version is not None and markers[1].version is None:
+        return markers[0], markers[1]
+    raise CubError(
+        _fault(markers),
+        where=document.at(_culprit(markers).line),
+        hint=_mend(markers),
+        details=[
+            f"{document.at(m.line)}: {'END' if m.version is None else f'BEGIN v{m.version}'}"
+            for m in markers
+        ],
+    )
+
+
+def _candidates(document: Document) -> list[Marker]:
+    if b"CUB" not in document.data:
+        return []
+    found = []
+    for number, line in enumerate(document.lines):
+        if b"CUB" not in line:
+            continue
+        bare = line[: len(line) - len(line_end(line))].removeprefix(BOM if number == 0 else b"")
+        if begin := _BEGIN.fullmatch(bare):
+            found.append(Marker(number, int(begin[1])))
+        elif _END.fullmatch(bare):
+            found.append(Marker(number, None))
+    return found
+
+
+def _stands_free(line: int, blocks: list[Block], document: Document) -> bool:
+    index = bisect_right(blocks, line, key=lambda block: block.start) - 1
+    if index < 0 or line >= blocks[index].end:
+        return False
+    before = b"".join(document.lines[blocks[index].start : line])
+    return not _leaves_open(before)
+
+
+def _leaves_open(html: bytes) -> bool:
+    """Whether raw HTML ends inside a comment, a processing instruction or a raw text element."""
+    rest = re.sub(rb"<!--.*?-->", b"", html, flags=re.DOTALL)
+    if rest.lstrip(b" ").startswith((b"<?", b"<!")) or b"<!--" in rest:
+        return True
+    opened = re.findall(rb"<(/?)(pre|script|style|textarea)\b", rest, re.IGNORECASE)
+    return sum(-1 if slash else 1 for slash, _ in opened) > 0
+
+
+def _refuse_conflict(markers: list[Marker], document: Document) -> None:
+    first, last = markers[0].line, markers[-1].line
+    for start, end in conflicts(document):
+        if start <= last and first < end:
+            raise CubError(
+                "git conflict markers overlap the managed section",
+                where=document.at(start),
+                hint="resolve the conflict: keep either side of the section whole, "
+                "then run `cub update`",
+                details=[f"{document.at(m.line)}: marker" for m in markers],
+            )
+
+
+def _culprit(markers: list[Marker]) -> Marker:
+    """The first marker that breaks the order BEGIN, END."""
+    if markers[0].version is None or len(markers) == 1:
+        return markers[0]
+    return markers[1] if markers[1].version is not None else markers[2]
+
+
+def _fault(markers: list[Marker]) -> str:
+    kinds = "".join("E" if m.version is None else "B" for m in markers)
+    if kinds.startswith("BB"):
+        return "BEGIN marker inside a managed section that has no END yet"
+    if kinds == "B":
+        return "BEGIN marker without an END marker"
+    if kinds.startswith("E"):
+        return (
+            "END marker without a BEGIN marker"
+            if "B" not in kinds
+            else ("END marker before the BEGIN marker")
+        )
+    return (
+        "second managed section"
+        if kinds.startswith("BEB")
+        else ("END marker without a BEGIN marker")
+    )
+
+
+def _mend(markers: list[Marker]) -> str:
+    if len(markers) == 1:
+        missing = "END" if markers[0].version is not None else "BEGIN"
+        line = markers[0].line + 1
+        return (
+            f"put the {missing} marker back, or delete line {line}; cub touches nothing until then"
+        )
+    return "leave exactly one BEGIN and one END line, in this order; cub touches nothing until then"

@@ -1,0 +1,133 @@
+"""What a command is about to change: the one value through which user files are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from typing import Literal
+
+from cub.edit.document import split_lines
+
+Kind = Literal["create", "update", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One file's change. `path` is relative to the root, with `/`; None stands for no file.
+
+    `notes` are changelog lines of a version step; `local` marks cub's own bookkeeping, which
+    no one else sees and `--check` does not count.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    local: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What happens to the file as a whole."""
+        if self.before is None:
+            return "create"
+        return "delete" if self.after is None else "update"
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Lines added and removed."""
+        changes = list(_changes(self.before or b"", self.after or b""))
+        return sum(c.startswith("+") for c in changes), sum(c.startswith("-") for c in changes)
+
+    def diff(self) -> Iterator[str]:
+        """A unified diff that `git apply` reads, line by line, without line ends."""
+        yield f"--- {'/dev/null' if self.before is None else f'a/{self.path}'}"
+        yield f"+++ {'/dev/null' if self.after is None else f'b/{self.path}'}"
+        yield from _hunks(self.before or b"", self.after or b"")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWarning:
+    """Something a person should know; it changes neither the plan nor the exit code."""
+
+    message: str
+    path: str = ""
+    line: int | None = None
+    hint: str = ""
+
+    @property
+    def where(self) -> str:
+        """`file` or `file:line`, as in error messages."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Edits to be made together or not at all, and warnings to be shown with them."""
+
+    edits: tuple[Edit, ...] = ()
+    warnings: tuple[PlanWarning, ...] = field(default=())
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.edits
+
+    @property
+    def shared(self) -> tuple[Edit, ...]:
+        """The edits that other people and machines get to see."""
+        return tuple(edit for edit in self.edits if not edit.local)
+
+    def diff(self) -> Iterator[str]:
+        """The diffs of all shared edits, line by line."""
+        for edit in self.shared:
+            yield from edit.diff()
+
+
+def text_diff(before: str, after: str, path: str, before_name: str, after_name: str) -> list[str]:
+    """A short unified diff of two texts with names of their own, for messages."""
+    lines = _hunks(before.encode(), after.encode())
+    return [f"--- {path} ({before_name})", f"+++ {path} ({after_name})", *lines]
+
+
+def _hunks(before: bytes, after: bytes) -> Iterator[str]:
+    """Hunks with three lines of context; common ends are cut off first, so big files are cheap."""
+    old, new = _display(before), _display(after)
+    skip = _common(old, new)
+    tail = _common(old[skip:][::-1], new[skip:][::-1])
+    skip, tail = max(0, skip - 3), max(0, tail - 3)
+    diff = unified_diff(old[skip : len(old) - tail], new[skip : len(new) - tail], lineterm="")
+    for line in list(diff)[2:]:
+        if line.startswith("@@"):
+            yield _shifted(line, skip)
+        else:
+            yield from line.split("\n")
+
+
+def _display(data: bytes) -> list[str]:
+    lines = [line.decode("utf-8", "surrogateescape") for line in split_lines(data)]
+    shown = [line.removesuffix("\n") for line in lines]
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        shown[-1] += "\n\\ No newline at end of file"
+    return shown
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    pairs = zip(old, new, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+
+
+def _shifted(header: str, skip: int) -> str:
+    """A hunk header whose line numbers count from the start of the file."""
+    old, new = header.split()[1:3]
+
+    def moved(span: str) -> str:
+        start, comma, length = span[1:].partition(",")
+        return f"{span[0]}{int(start) + skip}{comma}{length}"
+
+    return f"@@ {moved(old)} {moved(new)} @@"
+
+
+def _changes(before: bytes, after: bytes) -> Iterator[str]:
+    return (line for line in _hunks(before, after) if line[:1] in ("+", "-"))

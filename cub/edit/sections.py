@@ -1,0 +1,93 @@
+"""The managed section of a document: finding it, and telling its author by its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cub.edit import markers
+from cub.edit.document import Document, normalised
+
+_NOTES = {tuple(note.encode().split()) for note in markers.NOTES}
+_DIGEST = re.compile(rb"\s*<!--\s+cub:digest\s+(sha256-[0-9a-f]{16})\s+-->\s*")
+_OLD_DIGEST = re.compile(rb"\s*<!--\s*sha256:([0-9a-f]{64})\s*-->\s*")
+
+Author = Literal["cub", "edited", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines `start` (BEGIN) to `end` (behind END), half-open; `body` is the text between.
+
+    `digest` is what the section records of its body ("" where it records nothing), `author`
+    what that proves: cub alone wrote the body, a person edited it, or nobody can tell.
+    """
+
+    start: int
+    end: int
+    version: int
+    body: tuple[bytes, ...]
+    digest: str
+    author: Author
+
+    def is_current(self, body: str, version: int) -> bool:
+        """Whether writing `body` anew would change nothing but formatting."""
+        fresh = digest(body.encode())
+        return self.version == version and self.digest == fresh == digest(b"".join(self.body))
+
+
+def digest(body: bytes) -> str:
+    """The recorded form: `sha256-` and 16 hex digits over the normalised lines of `body`."""
+    return "sha256-" + hashlib.sha256(b"\n".join(normalised(body))).hexdigest()[:16]
+
+
+def find(document: Document) -> Section | None:
+    """The managed section, or None. Broken, doubled or conflicting markers raise CubError."""
+    found = markers.pair(document)
+    if found is None:
+        return None
+    begin, end = found
+    inside = document.lines[begin.line + 1 : end.line]
+    recorded, body = _split_header(inside)
+    return Section(
+        start=begin.line,
+        end=end.line + 1,
+        version=begin.version or 0,
+        body=body,
+        digest=recorded,
+        author=_author(recorded, body, inside),
+    )
+
+
+def without(document: Document, section: Section) -> bytes:
+    """All bytes of `document` outside `section`: what is the user's own."""
+    return document.before(section.start) + document.after(section.end)
+
+
+def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
+    """The recorded digest and the body behind the header.
+
+    Formatters put blank lines between the header's comments. A comment that cub did not write
+    belongs to the body, so that the digest notices it.
+    """
+    recorded = ""
+    for number, line in enumerate(inside):
+        if found := _DIGEST.fullmatch(line):
+            recorded = recorded or found[1].decode()
+        elif number == 0 and (old := _OLD_DIGEST.fullmatch(line)):
+            recorded = f"sha256:{old[1].decode()}"
+        elif line.strip() and tuple(line.split()) not in _NOTES:
+            return recorded, tuple(inside[number:])
+    return recorded, ()
+
+
+def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> Author:
+    if not recorded:
+        return "unknown"
+    if recorded.startswith("sha256:"):  # an older form: the stripped text below that line
+        text = b"\n".join(line.rstrip(b"\r\n") for line in inside[1:]).strip()
+        return "cub" if hashlib.sha256(text).hexdigest() == recorded[7:] else "edited"
+    return "cub" if digest(b"".join(body)) == recorded else "edited"

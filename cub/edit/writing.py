@@ -1,0 +1,147 @@
+"""Putting a managed section into a document and taking it out, every other byte kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cub.edit import markers
+from cub.edit.document import BOM, Document, line_end, split_lines
+from cub.edit.sections import Section, digest, find
+from cub.edit.verify import fault, open_tail
+from cub.errors import CubError, InternalError
+
+
+class Put(NamedTuple):
+    """What `put` made; `swallowed` says why a section asked for at the bottom stands on top."""
+
+    document: Document
+    swallowed: str = ""
+
+
+class _Cut(NamedTuple):
+    """Where bytes go: `before` + separator and section + `after`."""
+
+    before: bytes
+    section: bytes
+    after: bytes
+
+    @property
+    def data(self) -> bytes:
+        return self.before + self.section + self.after
+
+
+def render(body: str, version: int, newline: bytes) -> bytes:
+    """The section's text, markers and digest included, without a line end behind it."""
+    text = body.strip("\n")
+    lines = [
+        markers.BEGIN.format(version=version),
+        *markers.NOTES,
+        markers.DIGEST.format(digest=digest(text.encode())),
+        "",
+        *text.split("\n"),
+        "",
+        markers.END,
+    ]
+    return newline.join(line.encode() for line in lines)
+
+
+def put(
+    document: Document, body: str, version: int, *, top: bool = False, below: bytes = b""
+) -> Put:
+    """`document` with a section of this `body` and `version`, checked by parsing it again.
+
+    An existing section is replaced where it stands, and left alone where it is current; lines
+    in `below` are put under it. A new one goes to the end, or to the top if `top` is set or the
+    end would swallow it (an open fence, comment or raw HTML element).
+    """
+    section = find(document)
+    if section is not None:
+        if section.is_current(body, version) and not below:
+            return Put(document)
+        return Put(_checked(document, section, _replaced(document, section, body, version, below)))
+    if not top:
+        cut = _appended(document, body, version)
+        if not (wrong := _fault(document, None, cut)):
+            return Put(document.with_data(cut.data))
+        if not (reason := open_tail(document)):
+            raise InternalError(wrong, where=document.path)
+    else:
+        reason = ""
+    return Put(_checked(document, None, _on_top(document, body, version)), reason)
+
+
+def remove(document: Document, section: Section, *, top: bool = False) -> bytes:
+    """The bytes without `section` and without the separator that was written with it.
+
+    `top` tells that new sections are put on top here. Whatever a separator may not explain is
+    kept: after a move or an edit around the section, every byte outside it remains.
+    """
+    before = document.before(section.start)
+    after = document.after(section.end)
+    if not after:
+        closed = bool(line_end(document.lines[section.end - 1]))
+        return _without_separator(before, closed)
+    blank, rest = split_lines(after)[0], after[len(split_lines(after)[0]) :]
+    if len(before) == document.head and not blank.rstrip(b"\r\n"):
+        original = document.with_data(before + rest)
+        if top or open_tail(original):
+            return original.data
+    return before + after
+
+
+def _appended(document: Document, body: str, version: int) -> _Cut:
+    """A separator tells texts with and without a last line end apart, so that both come back."""
+    data, newline = document.data, document.newline
+    text = render(body, version, newline)
+    if not data:
+        return _Cut(b"", text + newline, b"")
+    end = line_end(document.lines[-1])
+    if not end:
+        return _Cut(data, newline * 2 + text, b"")
+    # Behind a lone CR, an LF would become one line end with it.
+    separator = end if end == b"\r" else newline
+    return _Cut(data, separator + text + newline, b"")
+
+
+def _on_top(document: Document, body: str, version: int) -> _Cut:
+    newline = document.newline
+    head, rest = document.data[: document.head], document.data[document.head :]
+    opening = newline if head and not head.endswith((b"\r", b"\n", b"\xbf")) else b""
+    closing = newline * 2 if rest else newline
+    return _Cut(head, opening + render(body, version, newline) + closing, rest)
+
+
+def _replaced(document: Document, section: Section, body: str, version: int, below: bytes) -> _Cut:
+    before = document.before(section.start)
+    after = document.after(section.end)
+    newline = document.newline
+    text = render(body, version, newline) + line_end(document.lines[section.end - 1])
+    if below:
+        text = text.rstrip(b"\r\n") + newline * 2 + below.strip(b"\r\n") + newline
+        text += newline if after and not after.startswith((b"\r", b"\n")) else b""
+    return _Cut(before, text, after)
+
+
+def _checked(document: Document, section: Section | None, cut: _Cut) -> Document:
+    if wrong := _fault(document, section, cut):
+        raise InternalError(wrong, where=document.path)
+    return document.with_data(cut.data)
+
+
+def _fault(document: Document, section: Section | None, cut: _Cut) -> str:
+    after = document.with_data(cut.data)
+    start = len(split_lines(cut.before.removeprefix(BOM)))
+    end = len(after.lines) - len(split_lines(cut.after))
+    try:
+        return fault(document, section, after, (start, end))
+    except CubError as error:  # the result does not even have one well-formed section
+        return error.message
+
+
+def _without_separator(before: bytes, closed: bool) -> bytes:
+    lines = split_lines(before)
+    if len(lines) < 2 or lines[-1].rstrip(b"\r\n"):
+        return before
+    if closed:
+        return b"".join(lines[:-1])
+    return b"".join(lines[:-1]).removesuffix(line_end(lines[-2]))

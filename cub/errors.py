@@ -1,0 +1,53 @@
+"""What can go wrong, said once: every error a person sees is a CubError with an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class CubError(Exception):
+    """A known error (exit 1).
+
+    `where` is `file`, `file:line` or `file:line:column`; `hint` says what to do next;
+    `details` are further lines shown below the message, one a line.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self, message: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
+    ) -> None:
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+        self.details = tuple(details)
+
+
+class UsageError(CubError):
+    """The command line itself is wrong (exit 2)."""
+
+    exit_code = 2
+
+
+class InternalError(CubError):
+    """cub noticed a fault of its own before it wrote anything (exit 3)."""
+
+    exit_code = 3
+
+
+class RefusedError(CubError):
+    """Several known errors at once: all targets are looked at before one is written."""
+
+    def __init__(self, errors: Sequence[CubError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, where=first.where, hint=first.hint, details=first.details)
+        self.errors = tuple(errors)
+
+
+def raise_all(errors: Sequence[CubError]) -> None:
+    """Raise nothing for no errors, the error itself for one, `RefusedError` for several."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise RefusedError(errors)

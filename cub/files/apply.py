@@ -1,0 +1,135 @@
+"""The one writer of user files: a plan is carried out whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path, PurePosixPath
+
+from cub.edit.plan import Edit, Plan
+from cub.errors import CubError
+from cub.files import journal
+from cub.files.disk import Disk
+from cub.files.journal import Step
+from cub.files.reading import locate, read, trouble
+
+
+def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
+    """Carry out `plan` below `root`, under the project's lock (see `exclusive`).
+
+    Raises CubError, with every file as it was, if a file has changed since it was planned for,
+    may not be written, or the disk refuses.
+    """
+    disk = disk or Disk()
+    if plan.empty:
+        return
+    steps = [_step(edit, root) for edit in plan.edits]
+    folders = _new_folders(plan, root)
+    _prepare(plan, root, steps, folders, disk)
+    journal.commit(root, disk)
+    try:
+        left = journal.finish(root, steps, disk)
+    except OSError as error:
+        _take_back(root, steps, folders, disk, error)
+    if left:
+        raise CubError("changed while cub was writing: left as it is", where=left[0])
+
+
+def _step(edit: Edit, root: Path) -> Step:
+    """What to do for one edit, after the checks that keep the rest from being half done."""
+    real = locate(root, edit.path)
+    _guard(edit, root)
+    if real is not None:
+        _require_writable(real, edit.path)
+    target = real or Path(os.path.realpath(root / edit.path))
+    before, after = journal.fingerprint(edit.before), journal.fingerprint(edit.after)
+    name = target.relative_to(root).as_posix()
+    if edit.after is None:
+        return Step("delete", edit.path, name, "", before, after)
+    temp = target.with_name(f".{target.name}.cub-{secrets.token_hex(4)}.tmp")
+    linked = real is not None and real.stat().st_nlink > 1
+    return Step(
+        "overwrite" if linked else "rename",
+        edit.path,
+        name,
+        temp.relative_to(root).as_posix(),
+        before,
+        after,
+        journal.encode_undo(edit.before or b"") if linked else "",
+    )
+
+
+def _guard(edit: Edit, root: Path) -> None:
+    if read(root, edit.path) != edit.before:
+        raise CubError(
+            "changed since cub read it; nothing was written",
+            where=edit.path,
+            hint="run the command again",
+        )
+
+
+def _require_writable(real: Path, path: str) -> None:
+    # As root, access() allows everything; a mode without any write bit is still a wish.
+    if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
+        raise CubError(
+            "this file is read-only; nothing was written",
+            where=path,
+            hint=f"make it writable (chmod u+w {path}), then run the command again",
+        )
+
+
+def _new_folders(plan: Plan, root: Path) -> list[str]:
+    """Folders that edits need and that do not exist yet, outermost first."""
+    parents = {
+        parent.as_posix()
+        for edit in plan.edits
+        if edit.after is not None
+        for parent in PurePosixPath(edit.path).parents
+    }
+    return sorted(parent for parent in parents if not (root / parent).exists())
+
+
+def _prepare(plan: Plan, root: Path, steps: list[Step], folders: list[str], disk: Disk) -> None:
+    """Write and sync everything beside its target; take it all back if anything fails."""
+    try:
+        journal.begin(root, steps, folders, disk)
+        for folder in folders:
+            disk.make_folder(root / folder)
+        for edit, step in zip(plan.edits, steps, strict=True):
+            if edit.after is not None:
+                like = root / step.target if edit.before is not None else None
+                disk.create(root / step.temp, edit.after, like)
+        for edit in plan.edits:
+            _guard(edit, root)
+    except OSError as error:
+        journal.undo(root, steps, folders, disk)
+        raise trouble(error, _relative(error, root), "cannot be written") from error
+    except BaseException:
+        journal.undo(root, steps, folders, disk)
+        raise
+
+
+def _take_back(
+    root: Path, steps: list[Step], folders: list[str], disk: Disk, error: OSError
+) -> None:
+    """The disk refused after the commit: undo while no file has been renamed yet."""
+    overwritten = [step for step in steps if step.action == "overwrite"]
+    started = any(
+        journal.fingerprint(read(root, step.target)) == step.after
+        for step in steps
+        if step.action != "overwrite"
+    )
+    if overwritten and not started:
+        journal.restore(root, steps, disk)
+        journal.undo(root, steps, folders, disk)
+        raise trouble(error, _relative(error, root), "cannot be written") from error
+    raise CubError(
+        f"interrupted: {(error.strerror or str(error)).lower()}",
+        where=_relative(error, root),
+        hint="mend that and run any writing command: it finishes what was begun",
+    ) from error
+
+
+def _relative(error: OSError, root: Path) -> str:
+    name = error.filename if isinstance(error.filename, str) else ""
+    return os.path.relpath(name, root).replace(os.sep, "/") if name else "."

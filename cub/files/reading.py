@@ -1,0 +1,110 @@
+"""Exact reads of user files, and which paths cub may touch at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from cub.errors import CubError
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read(root: Path, path: str) -> bytes | None:
+    """The bytes of `path` (relative to `root`), or None where there is no such file."""
+    real = locate(root, path)
+    if real is None:
+        return None
+    try:
+        return real.read_bytes()
+    except OSError as error:
+        raise trouble(error, path, "cannot be read") from error
+
+
+def names_in(folder: Path) -> frozenset[str]:
+    """The names in a folder, spelled as the disk spells them; none where there is no folder.
+
+    Whether a file exists is decided here: opening `AGENTS.md` would also open `agents.md` on
+    a disk that ignores case.
+    """
+    try:
+        return frozenset(entry.name for entry in folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+    except OSError as error:
+        raise trouble(error, str(folder), "cannot be listed") from error
+
+
+def locate(root: Path, path: str) -> Path | None:
+    """The regular file that `path` stands for, links followed; None where there is none.
+
+    Links out of `root`, dangling or looping links, and anything but a regular file are errors:
+    a FIFO would hang the reader, and a file elsewhere is not this project's to change.
+    """
+    full = root / path
+    try:
+        os.lstat(full)
+    except (FileNotFoundError, NotADirectoryError):
+        _require_inside(root, Path(os.path.realpath(full)), path)
+        return None
+    except OSError as error:
+        raise trouble(error, path, "cannot be read") from error
+    real = _resolved(full, path)
+    _require_inside(root, real, path)
+    kind = stat.S_IFMT(real.stat().st_mode)
+    if kind != stat.S_IFREG:
+        raise CubError(
+            f"this is {_KINDS.get(kind, 'not a regular file')}, not a text file",
+            where=path,
+            hint="move it out of the way, or take it out of `targets` in .cub/config.yaml",
+        )
+    return real
+
+
+def trouble(error: OSError, path: str, what: str) -> CubError:
+    """A system error as a known one."""
+    reason = (error.strerror or str(error)).lower()
+    return CubError(f"{what}: {reason}", where=path, hint=_hint(error))
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "free some disk space; nothing was changed"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "check who owns it and whether it may be written; nothing was changed"
+    return ""
+
+
+def _resolved(full: Path, path: str) -> Path:
+    try:
+        return Path(os.path.realpath(full, strict=True))
+    except FileNotFoundError:
+        raise CubError(
+            f"this symbolic link points to {full.readlink()}, which does not exist",
+            where=path,
+            hint="create the file that it points to, or delete the link",
+        ) from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise trouble(error, path, "cannot be followed") from error
+        raise CubError(
+            "this symbolic link leads back to itself", where=path, hint="delete the link"
+        ) from None
+
+
+def _require_inside(root: Path, real: Path, path: str) -> None:
+    if not real.is_relative_to(root):
+        raise CubError(
+            "this leads out of the project",
+            where=path,
+            hint="cub changes only files inside the project: replace the link by a file",
+            details=[f"it leads to {real}"],
+        )

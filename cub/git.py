@@ -1,0 +1,38 @@
+"""What git says about a folder; everything here also answers where there is no git."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+# An answer of git's takes milliseconds; a hung network drive must not hang cub.
+_TIMEOUT = 10.0
+
+
+def top_level(folder: Path) -> Path | None:
+    """The top of the work tree around `folder`, or None outside git.
+
+    Read off the `.git` entry (a folder, or a file in worktrees and submodules), so that it
+    also holds where git is missing or refuses a repository of another owner.
+    """
+    for candidate in (folder, *folder.parents):
+        entry = candidate / ".git"
+        if entry.is_file() or (entry / "HEAD").exists():
+            return candidate
+    return None
+
+
+def ignored(folder: Path, path: str) -> bool:
+    """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
+    try:
+        answer = subprocess.run(  # noqa: S603
+            ["git", "check-ignore", "--quiet", "--", path],  # noqa: S607 - the user's own git
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0

@@ -1,0 +1,61 @@
+"""A project: its root folder and its configuration, and how both are found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cub import __version__, git
+from cub.errors import CubError
+from cub.files import read
+from cub.project import config
+from cub.project.config import CONFIG, Config
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """`root` is an absolute path without links; `config` is what its file asks for."""
+
+    root: Path
+    config: Config
+
+    @classmethod
+    def load(cls, root: Path) -> Project:
+        """The project at `root`, its configuration read and checked."""
+        return cls(root, config.parse(read(root, CONFIG), version=__version__))
+
+
+def find_root(start: Path) -> Path:
+    """The project around the folder `start`.
+
+    The nearest folder with a `.cub/`, up to the top of the git work tree; else that top; else
+    `start`. A top that is the home folder, or that ignores `start`, is no project's.
+    """
+    try:
+        start = Path(os.path.realpath(start, strict=True))
+    except OSError as error:
+        raise CubError(f"no such folder: {error.strerror}", where=str(start)) from error
+    if not start.is_dir():
+        raise CubError("this is not a folder", where=str(start))
+    top, home = git.top_level(start), _home()
+    counts = top is not None and top != home and not _ignores(top, start)
+    for folder in (start, *start.parents):
+        if (folder == top and not counts) or (folder == home != start):
+            break
+        if (folder / ".cub").is_dir():
+            return folder
+        if folder == top:
+            break
+    return top if top is not None and counts else start
+
+
+def _ignores(top: Path, folder: Path) -> bool:
+    return top != folder and git.ignored(top, str(folder))
+
+
+def _home() -> Path | None:
+    try:
+        return Path(os.path.realpath(Path.home()))
+    except RuntimeError:  # no HOME and no such user
+        return None

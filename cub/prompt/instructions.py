@@ -1,0 +1,66 @@
+"""Section bodies for instruction files: rendered for what a file needs, or recognised again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Literal
+
+from cub.edit.sections import digest
+from cub.prompt.templates import TemplateSet
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one instruction file's section has to say.
+
+    `shared`: the text for every agent; `claude`: Claude's additions; `imports`: the line that
+    loads AGENTS.md; `read_first`: the line that sends the reader to CLAUDE.md; `constitution`,
+    `map`, `skills`: what exists and can be referred to; `root`: where a nested file points.
+    """
+
+    template: Literal["agents", "claude", "nested"]
+    shared: bool = True
+    claude: bool = False
+    imports: bool = False
+    read_first: bool = False
+    constitution: bool = False
+    map: bool = False
+    skills: bool = False
+    root: str = ""
+
+
+def render(templates: TemplateSet, version: int, need: Need) -> str:
+    """The section body of `version` for `need`."""
+    values = asdict(need)
+    return templates.render(version, values.pop("template"), **values)
+
+
+def recognise(templates: TemplateSet, version: int, recorded: str, need: Need) -> str | None:
+    """The body that cub once wrote, told by its recorded digest, or None.
+
+    Tries `need` first, then everything else that the templates of `version` can say in a file
+    like this one.
+    """
+    for candidate in _alike(need):
+        try:
+            body = render(templates, version, candidate)
+        except LookupError:
+            return None
+        if digest(body.encode()) == recorded:
+            return body
+    return None
+
+
+def _alike(need: Need) -> Iterator[Need]:
+    yield need
+    if need.template == "nested":
+        yield from (replace(need, root=need.root.replace(*names)) for names in _OTHER_ROOT)
+        return
+    for template, *flags in product(("agents", "claude"), *[(True, False)] * len(_FLAGS)):
+        yield replace(need, template=template, **dict(zip(_FLAGS, flags, strict=True)))  # type: ignore[arg-type]
+
+
+_FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
+_OTHER_ROOT = (("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"))

@@ -1,0 +1,64 @@
+"""The template set: every released version of the section bodies, and the whole files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cub.resources import data_dir
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSet:
+    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, and `files/*`."""
+
+    folder: Path
+
+    @property
+    def version(self) -> int:
+        """The newest version of the section templates."""
+        return max(int(path.name[1:]) for path in (self.folder / "sections").glob("v*"))
+
+    def render(self, version: int, name: str, **values: object) -> str:
+        """The section body `name` of `version`; LookupError where that version never was."""
+        if not (self.folder / "sections" / f"v{version}").is_dir():
+            raise LookupError(f"no templates of version {version}")
+        template = _environment(self.folder).get_template(f"sections/v{version}/{name}.md.j2")
+        return template.render(**values).strip("\n") + "\n"
+
+    def changes(self, after: int, up_to: int) -> tuple[str, ...]:
+        """One line a change, of the versions `after` < n <= `up_to`."""
+        lines: list[str] = []
+        for number in range(after + 1, up_to + 1):
+            file = self.folder / "sections" / f"v{number}" / "changes.txt"
+            text = file.read_text(encoding="utf-8") if file.exists() else ""
+            lines += [f"v{number}: {line}" for line in text.splitlines() if line.strip()]
+        return tuple(lines)
+
+    def file(self, name: str) -> str:
+        """The text of a whole file that cub installs."""
+        return (self.folder / "files" / name).read_text(encoding="utf-8")
+
+
+def shipped() -> TemplateSet:
+    """The set that ships with this cub."""
+    return TemplateSet(data_dir("templates"))
+
+
+@cache
+def _environment(folder: Path) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown for models, from cub's own values
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
