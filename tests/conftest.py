@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 # CI wants at least 1,000 examples of each property; a person at work wants an answer soon.
 settings.register_profile("ci", max_examples=1000, deadline=None, derandomize=True)
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
-assert HealthCheck
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,12 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture
+def original_datadir(request: pytest.FixtureRequest) -> Path:
+    """Golden output of a test module lies in golden/<its package>/<its name>/."""
+    return GOLDEN.joinpath(*request.path.relative_to(Path(__file__).parent).with_suffix("").parts)
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Path:
     """An empty folder that is a git repository."""
     root = tmp_path / "project"
@@ -65,12 +72,12 @@ def home(tmp_path: Path) -> Path:
 def cub(project: Path, home: Path) -> Cub:
     """Run cub as a process of its own, in `project` unless `cwd` says otherwise."""
 
-    def run(*arguments: str, cwd: Path = project, input: str = "", **env: str) -> Result:
+    def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
         done = subprocess.run(
             [sys.executable, "-m", "cub", *arguments],
             cwd=cwd,
             env={**environment(home), **env},
-            input=input,
+            input=stdin,
             capture_output=True,
             text=True,
             encoding="utf-8",

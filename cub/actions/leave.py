@@ -13,7 +13,7 @@ from cub.errors import CubError, raise_all
 from cub.files import read
 from cub.project.project import Project
 from cub.project.state import STATE
-from cub.project.survey import InstructionFile
+from cub.project.survey import InstructionFile, distinct
 from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet
 
@@ -39,7 +39,7 @@ def _sections(seen: View, edited: Edited) -> Plan:
     editor = Editor(seen.root, seen.templates, seen.project.config.placement == "top", edited)
     plans: list[Plan] = []
     faults: list[CubError] = []
-    for file in {file.real: file for file in reversed(seen.files.values())}.values():
+    for file in distinct(seen.files.values()):
         if fault := fault_of(file, seen.templates.version):
             faults.append(fault)
             continue
@@ -49,7 +49,7 @@ def _sections(seen: View, edited: Edited) -> Plan:
         except CubError as error:
             faults.append(error)
     raise_all(faults)
-    return merged(plans[::-1])
+    return merged(plans)
 
 
 def _stays(file: InstructionFile, seen: View) -> bool:

@@ -33,7 +33,9 @@ def needs(
     base = Need("agents", constitution=known.constitution, map=known.map, skills=known.skills)
     wanted = _at_root(files[AGENTS], files[CLAUDE], targets, base)
     for path in targets:
-        if "/" in path and not _covered(path, files, targets):
+        file = files[path]
+        passed = file.misnamed or file.homeless or _covered(path, files, targets)
+        if "/" in path and not passed:
             wanted[path] = Need("nested", root=_up_to_root(path, AGENTS in wanted))
     return wanted
 

@@ -18,7 +18,7 @@ from cub.files import names_in, read
 from cub.project.config import CONFIG, DEFAULT_TARGETS, target_problem, with_targets
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.survey import InstructionFile, look
+from cub.project.survey import InstructionFile, distinct, look
 from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet, shipped
 
@@ -134,7 +134,7 @@ def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
             except CubError as error:
                 faults.append(error)
     raise_all(faults)
-    notes = (*seen.project.config.warnings, *_misnamed(seen.files.values()))
+    notes = (*seen.project.config.warnings, *_oddities(seen))
     return merged([*plans, Plan((), notes)])
 
 
@@ -175,15 +175,23 @@ def _missing(seen: View) -> Iterable[PlanWarning]:
             yield PlanWarning("the managed section is gone", file.real, hint=hint)
 
 
-def _misnamed(files: Iterable[InstructionFile]) -> Iterable[PlanWarning]:
-    for file in files:
+def _oddities(seen: View) -> Iterable[PlanWarning]:
+    """Files that are left alone, and why."""
+    for path, file in seen.files.items():
         if file.misnamed:
-            beside = posixpath.join(posixpath.dirname(file.path), file.misnamed)
             yield PlanWarning(
-                f"left alone: on some disks it is the same file as {file.path}",
-                beside,
-                hint=f"rename it to {posixpath.basename(file.path)}, then run `cub init`",
+                f"left alone: on some disks it is the same file as {path}",
+                posixpath.join(posixpath.dirname(path), file.misnamed),
+                hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
             )
+        elif file.homeless:
+            hint = "take it out of `targets` in .cub/config.yaml"
+            yield PlanWarning("its folder is gone", path, hint=hint)
+    kept = {seen.files[path].identity for path in seen.needs}
+    for file in distinct(seen.files.values()):
+        if file.section and file.identity not in kept:
+            hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
+            yield PlanWarning("this section is not kept up to date", file.path, None, hint)
 
 
 def _hidden(root: Path) -> tuple[PlanWarning, ...]:

@@ -70,7 +70,7 @@ def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
 
 def _block(group: list[Token]) -> Block:
     start, end = group[0].map or [0, 0]
-    # Line ends of the last line, and blank lines behind a block, belong to no block.
+    # Blank lines behind a block belong to no block, though an open fence in a list takes some.
     shape = tuple(
         (
             t.type,
@@ -80,7 +80,7 @@ def _block(group: list[Token]) -> Block:
             t.info,
             t.hidden,
             *t.attrs.items(),
-            t.content.rstrip("\n"),
+            t.content.rstrip(" \t\n"),
         )
         for t in group
     )

@@ -110,7 +110,7 @@ def _stands_free(line: int, blocks: list[Block], document: Document) -> bool:
     if index < 0 or line >= blocks[index].end:
         return False
     before = b"".join(document.lines[blocks[index].start : line])
-    return not _leaves_open(before)
+    return not _leaves_open(before.removeprefix(BOM))
 
 
 def _leaves_open(html: bytes) -> bool:

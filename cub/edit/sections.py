@@ -13,6 +13,7 @@ from cub.edit.document import Document, normalised
 
 _NOTES = {tuple(note.encode().split()) for note in markers.NOTES}
 _DIGEST = re.compile(rb"\s*<!--\s+cub:digest\s+(sha256-[0-9a-f]{16})\s+-->\s*")
+_COMMENT = re.compile(rb"\s*<!--.*-->\s*")
 _OLD_DIGEST = re.compile(rb"\s*<!--\s*sha256:([0-9a-f]{64})\s*-->\s*")
 
 Author = Literal["cub", "edited", "unknown"]
@@ -68,20 +69,22 @@ def without(document: Document, section: Section) -> bytes:
 
 
 def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
-    """The recorded digest and the body behind the header.
+    """The recorded digest, and the body behind the header of comments and blank lines.
 
-    Formatters put blank lines between the header's comments. A comment that cub did not write
-    belongs to the body, so that the digest notices it.
+    A comment that cub did not write counts as body, so that the digest notices it.
     """
     recorded = ""
+    foreign: list[bytes] = []
     for number, line in enumerate(inside):
         if found := _DIGEST.fullmatch(line):
             recorded = recorded or found[1].decode()
         elif number == 0 and (old := _OLD_DIGEST.fullmatch(line)):
             recorded = f"sha256:{old[1].decode()}"
         elif line.strip() and tuple(line.split()) not in _NOTES:
-            return recorded, tuple(inside[number:])
-    return recorded, ()
+            if not _COMMENT.fullmatch(line):
+                return recorded, (*foreign, *inside[number:])
+            foreign.append(line)
+    return recorded, tuple(foreign)
 
 
 def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> Author:

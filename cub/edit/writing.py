@@ -59,7 +59,7 @@ def put(
         if section.is_current(body, version) and not below:
             return Put(document)
         return Put(_checked(document, section, _replaced(document, section, body, version, below)))
-    if not top:
+    if not top or document.head == len(document.data):
         cut = _appended(document, body, version)
         if not (wrong := _fault(document, None, cut)):
             return Put(document.with_data(cut.data))
@@ -104,11 +104,9 @@ def _appended(document: Document, body: str, version: int) -> _Cut:
 
 
 def _on_top(document: Document, body: str, version: int) -> _Cut:
-    newline = document.newline
     head, rest = document.data[: document.head], document.data[document.head :]
-    opening = newline if head and not head.endswith((b"\r", b"\n", b"\xbf")) else b""
-    closing = newline * 2 if rest else newline
-    return _Cut(head, opening + render(body, version, newline) + closing, rest)
+    newline = document.newline
+    return _Cut(head, render(body, version, newline) + newline + _end_before(rest, newline), rest)
 
 
 def _replaced(document: Document, section: Section, body: str, version: int, below: bytes) -> _Cut:
@@ -117,9 +115,15 @@ def _replaced(document: Document, section: Section, body: str, version: int, bel
     newline = document.newline
     text = render(body, version, newline) + line_end(document.lines[section.end - 1])
     if below:
-        text = text.rstrip(b"\r\n") + newline * 2 + below.strip(b"\r\n") + newline
+        text = text.rstrip(b"\r\n") + newline * 2 + below.strip(b"\r\n")
+        text += _end_before(after, newline)
         text += newline if after and not after.startswith((b"\r", b"\n")) else b""
     return _Cut(before, text, after)
+
+
+def _end_before(rest: bytes, newline: bytes) -> bytes:
+    """A line end that does not become one with an LF behind it."""
+    return b"\r\n" if newline == b"\r" and rest.startswith(b"\n") else newline
 
 
 def _checked(document: Document, section: Section | None, cut: _Cut) -> Document:

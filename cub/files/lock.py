@@ -80,10 +80,12 @@ def _holder(path: Path) -> str:
 
 
 def _tidy(path: Path) -> None:
-    """Leave no lock where no .gitignore hides it, and no folder that holds nothing else."""
+    """Leave no trace of the lock, and no folder that held nothing else.
+
+    A waiter that has the removed file open notices that it has no name any more, and starts
+    over (filelock checks the link count); Windows keeps the file, which is ignored by git.
+    """
     with suppress(OSError):
-        names = sorted(entry.name for entry in path.parent.iterdir())
-        if ".gitignore" not in names:
-            path.unlink()
-        if names == [path.name]:
-            path.parent.rmdir()
+        path.unlink()
+    with suppress(OSError):
+        path.parent.rmdir()

@@ -22,7 +22,8 @@ class InstructionFile:
 
     `document` is None where there is no such file; `section` where it has none; `error` says
     why it can be neither read nor edited; `misnamed` is the name that stands in its place and
-    differs by case; `identity` is equal for two names of one file.
+    differs by case; `homeless`: even its folder is not there; `identity` is equal for two names of
+    one file.
     """
 
     path: str
@@ -31,6 +32,7 @@ class InstructionFile:
     section: Section | None = None
     error: CubError | None = None
     misnamed: str = ""
+    homeless: bool = False
     identity: tuple[int, int] | None = None
 
     @property
@@ -72,11 +74,20 @@ def look(root: Path, paths: Iterable[str]) -> dict[str, InstructionFile]:
     return found
 
 
+def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
+    """Each file once, under its first name, however many links lead to it."""
+    found: dict[object, InstructionFile] = {}
+    for file in files:
+        found.setdefault(file.identity or file.path, file)
+    return list(found.values())
+
+
 def _look_at(root: Path, path: str, names: frozenset[str]) -> InstructionFile:
     name = path.rsplit("/", 1)[-1]
     if name not in names:
         misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
-        return InstructionFile(path, path, misnamed=misnamed)
+        homeless = not names and not (root / path).parent.is_dir()
+        return InstructionFile(path, path, misnamed=misnamed, homeless=homeless)
     try:
         data = read(root, path)
         if data is None:

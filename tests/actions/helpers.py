@@ -1,0 +1,58 @@
+"""Running the intents on a folder, without the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cub.actions.leave import plan_remove
+from cub.actions.section_edits import Edited
+from cub.actions.sync import plan_init, plan_update
+from cub.edit.document import Document
+from cub.edit.plan import Plan
+from cub.edit.sections import Section, find
+from cub.files import apply, exclusive
+from cub.project.project import Project
+from cub.prompt.templates import TemplateSet
+
+
+def carry_out(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
+    with exclusive(root):
+        plan = make_plan(Project.load(root))
+        apply(plan, root)
+    return plan
+
+
+def init(root: Path, *paths: str, edited: Edited = "refuse", **options: object) -> Plan:
+    return carry_out(root, lambda p: plan_init(p, paths=paths, edited=edited, **options))  # type: ignore[arg-type]
+
+
+def update(root: Path, edited: Edited = "refuse", templates: TemplateSet | None = None) -> Plan:
+    return carry_out(root, lambda p: plan_update(p, edited=edited, templates=templates))
+
+
+def remove(root: Path, edited: Edited = "refuse", *, purge: bool = False) -> Plan:
+    return carry_out(root, lambda p: plan_remove(p, edited=edited, purge=purge))
+
+
+def write(root: Path, path: str, text: str) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    return file
+
+
+def body(root: Path, path: str) -> str:
+    """The body of the section in `path`; "" where it has none."""
+    section = section_of(root, path)
+    return b"".join(section.body).decode() if section else ""
+
+
+def section_of(root: Path, path: str) -> Section | None:
+    return find(Document((root / path).read_bytes(), path))
+
+
+def settled(root: Path) -> bool:
+    """Whether neither a second init nor an update would write anything."""
+    project = Project.load(root)
+    return plan_init(project).empty and plan_update(project).empty

@@ -1,0 +1,111 @@
+"""A section that a person edited: nothing of theirs is lost, whichever way they choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.actions.section_edits import Edited
+from cub.errors import CubError, RefusedError
+from tests.actions.helpers import init, remove, section_of, settled, update, write
+from tests.conftest import tree
+
+MINE = "- Ask Ada before you touch the oven.\n"
+
+
+@pytest.fixture
+def edited(project: Path) -> Path:
+    """A project whose two sections have both been edited."""
+    write(project, "AGENTS.md", "A.\n")
+    write(project, "CLAUDE.md", "C.\n")
+    init(project)
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        file = project / name
+        file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE.encode() + b"- Claim:"))
+    return project
+
+
+@pytest.mark.parametrize("command", [init, update, remove])
+def test_an_edit_stops_everything_and_is_shown(edited: Path, command: object) -> None:
+    before = tree(edited)
+    with pytest.raises(RefusedError) as caught:
+        command(edited)  # type: ignore[operator]
+    assert tree(edited) == before
+    assert [error.where for error in caught.value.errors] == ["AGENTS.md:3", "CLAUDE.md:3"]
+    for error in caught.value.errors:
+        shown = [
+            d for d in error.details if d.startswith(("+", "-")) and d[:3] not in ("+++", "---")
+        ]
+        assert shown == ["+" + MINE.rstrip()]
+        assert "--edited move" in error.hint
+        assert "--edited replace" in error.hint
+
+
+@pytest.mark.parametrize("command", [init, update])
+def test_move_puts_the_lines_below_the_section(edited: Path, command: object) -> None:
+    command(edited, edited="move")  # type: ignore[operator]
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        section = section_of(edited, name)
+        assert section is not None
+        assert section.author == "cub"
+        assert (edited / name).read_bytes().endswith(b"SECTION -->\n\n" + MINE.encode())
+    assert settled(edited)
+
+
+def test_replace_keeps_the_old_section_in_backups(edited: Path) -> None:
+    old = (edited / "AGENTS.md").read_bytes().partition(b"A.\n\n")[2]
+    plan = update(edited, edited="replace")
+    backups = [edit for edit in plan.edits if edit.path.startswith(".cub/backups/")]
+    assert len(backups) == 2
+    assert (edited / backups[0].path).read_bytes() == old
+    assert MINE.encode() not in (edited / "AGENTS.md").read_bytes()
+    assert settled(edited)
+
+
+@pytest.mark.parametrize("how", ["move", "replace"])
+def test_remove_loses_nothing_either(edited: Path, how: Edited) -> None:
+    remove(edited, edited=how)
+    everything = b"".join(tree(edited).values())
+    assert everything.count(MINE.encode()) == 2
+    assert (b"SECTION" in (edited / "AGENTS.md").read_bytes()) is False
+
+
+def test_the_diff_is_the_users_edit_not_the_templates_drift(edited: Path) -> None:
+    write(edited, ".cub/map.md", "# Map\n")
+    with pytest.raises(RefusedError) as caught:
+        update(edited)
+    assert not any("Project map" in line for line in caught.value.errors[0].details)
+    assert "as cub wrote it" in caught.value.errors[0].details[0]
+
+
+def test_where_nobody_knows_the_original_the_diff_says_so(edited: Path) -> None:
+    file = edited / "AGENTS.md"
+    data = file.read_bytes()
+    start = data.index(b"sha256-")
+    file.write_bytes(data[:start] + b"sha256-0123456789abcdef" + data[start + 23 :])
+    with pytest.raises(CubError) as caught:
+        update(edited)
+    assert "as cub would write it now" in caught.value.args[0] + str(caught.value.details)
+
+
+def test_an_unknown_author_is_replaced_with_a_warning_and_a_backup(edited: Path) -> None:
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        lines = (edited / name).read_bytes().splitlines(keepends=True)
+        (edited / name).write_bytes(b"".join(line for line in lines if b"cub:digest" not in line))
+    plan = update(edited)
+    assert sum(edit.path.startswith(".cub/backups/") for edit in plan.edits) == 2
+    assert all("is kept in .cub/backups/" in warning.message for warning in plan.warnings)
+    assert settled(edited)
+
+
+def test_lines_that_would_swallow_what_follows_are_not_moved(project: Path) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    init(project)
+    file = project / "AGENTS.md"
+    data = file.read_bytes().replace(b"- Claim:", b"```\n- Claim:") + b"\nMore.\n"
+    file.write_bytes(data)
+    # The open fence hides END from Markdown: broken, and refused with its place.
+    with pytest.raises(CubError, match="BEGIN marker without an END marker"):
+        update(project, edited="move")
+    assert file.read_bytes() == data

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from cub.actions.report import FileStatus, status
+from cub.actions.sync import view
+from cub.project.project import Project
+from tests.actions.helpers import init, write
+
+
+def _rows(root: Path) -> dict[str, FileStatus]:
+    return {row.path: row for row in status(view(Project.load(root)))}
+
+
+def test_after_init_everything_is_current(project: Path) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    init(project)
+    rows = _rows(project)
+    assert list(rows)[:3] == ["AGENTS.md", "CLAUDE.md", ".cub/constitution.md"]
+    assert {rows[path].state for path in ("AGENTS.md", "CLAUDE.md", ".cub/runloop.md")} == {
+        "current (v1)"
+    }
+    assert rows["AGENTS.md"].owner == "you + cub"
+    assert rows["CLAUDE.md"].owner == "cub"
+    assert rows["CLAUDE.md"].clients == ("Claude Code",)
+    assert (rows["AGENTS.md"].tokens or 0) > (rows["CLAUDE.md"].tokens or 0) > 0
+
+
+def test_before_init_everything_is_missing(project: Path) -> None:
+    assert {row.state for row in _rows(project).values()} == {"missing"}
+
+
+def test_every_state_has_its_name(project: Path) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    init(project)
+    agents = project / "AGENTS.md"
+    good = agents.read_bytes()
+    for change, state, line in (
+        ((b"SECTION v1", b"SECTION v0"), "stale v0 → v1", None),
+        ((b"SECTION v1", b"SECTION v99"), "newer than this cub (v99)", 3),
+        ((b"- Claim:", b"- Mine.\n- Claim:"), "edited inside", None),
+        ((b"<!-- END CUB MANAGED SECTION -->\n", b""), "broken at line 3", 3),
+        ((good, b"A.\n"), "missing", None),
+        ((b"<!-- cub:digest", b"<!-- a digest"), "stale, author unknown", None),
+    ):
+        agents.write_bytes(good.replace(*change))
+        row = _rows(project)["AGENTS.md"]
+        assert (row.state, row.line) == (state, line)
+    agents.write_bytes(good)
+    write(project, ".cub/map.md", "# Map\n")
+    assert _rows(project)["AGENTS.md"].state == "stale"
+
+
+def test_cubs_own_files_that_were_edited_are_yours(project: Path) -> None:
+    init(project)
+    file = project / ".cub/runloop.md"
+    file.write_bytes(file.read_bytes() + b"Mine.\n")
+    row = _rows(project)[".cub/runloop.md"]
+    assert (row.owner, row.state) == ("you", "edited, kept")
+
+
+def test_unreadable_targets_are_rows_too(project: Path) -> None:
+    (project / "AGENTS.md").mkdir()
+    row = _rows(project)["AGENTS.md"]
+    assert row.state.startswith("unusable: this is a folder")

@@ -1,0 +1,134 @@
+"""`python -m tests.benchmarks`: what commands cost as whole processes; prints a Markdown table.
+
+Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
+machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
+time of the process and its children, as the kernel counts it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import environment, git
+
+RUNS = 9
+EMPTY = "import typer\napp = typer.Typer()\n@app.command()\ndef _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def main() -> None: ...\napp()\n"
+PARAGRAPH = (
+    "## Building\n\nRun `make` before you commit; it takes *about* a minute on a laptop, and the\n"
+    "first run takes longer. See [the guide](docs/guide.md) for what each target does.\n\n"
+    "- `make test` runs the unit tests\n- `make lint` runs the linters\n\n"
+    "```sh\nmake test lint\n```\n\n"
+)
+
+
+class Cost(NamedTuple):
+    """Seconds of CPU and of wall time of one run."""
+
+    cpu: float
+    wall: float
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    cost: Cost
+    bar: str
+
+
+def _run(command: list[str], cwd: Path, home: Path) -> Cost:
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, cwd=cwd, env=environment(home), capture_output=True, check=True)
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall)
+
+
+def _median(costs: list[Cost]) -> Cost:
+    return Cost(statistics.median(c.cpu for c in costs), statistics.median(c.wall for c in costs))
+
+
+def _pair(ours: list[str], theirs: list[str], cwd: Path, home: Path) -> tuple[Cost, Cost, float]:
+    """Both medians, and the median of the ratios of CPU, pair by pair."""
+    _run(ours, cwd, home)
+    _run(theirs, cwd, home)
+    pairs = [(_run(ours, cwd, home), _run(theirs, cwd, home)) for _ in range(RUNS)]
+    ratio = statistics.median(a.cpu / b.cpu for a, b in pairs)
+    return _median([a for a, _ in pairs]), _median([b for _, b in pairs]), ratio
+
+
+def _alone(command: list[str], cwd: Path, home: Path, prepare: Callable[[], object]) -> Cost:
+    costs = []
+    for _ in range(RUNS + 1):
+        prepare()
+        costs.append(_run(command, cwd, home))
+    return _median(costs[1:])
+
+
+def _repository(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "AGENTS.md").write_text(text)
+    return folder
+
+
+def _rows(scratch: Path) -> list[Row]:
+    home = scratch / "home"
+    home.mkdir()
+    cub, python = [sys.executable, "-m", "cub"], sys.executable
+    small = _repository(scratch / "small", "# Rules\n")
+    _run([*cub, "init"], small, home)
+    version = _pair([*cub, "--version"], [python, "-c", "import typer"], small, home)
+    idle = _pair([*cub, "update"], [python, "-c", EMPTY], small, home)
+    rows = [
+        Row("`python -c 'import typer'`", version[1], ""),
+        Row("`cub --version`", version[0], f"{version[2]:.2f} times the above (bar: 1.3)"),
+        Row("an empty typer command", idle[1], ""),
+        Row("`cub update`, nothing to do", idle[0], f"{idle[2]:.2f} times the above (bar: 2)"),
+    ]
+    for size, bar in ((150_000, "bar: 0.4 s"), (1_000_000, ""), (5_000_000, "linear")):
+        rows.append(_big(scratch, size, bar, home))
+    return rows
+
+
+def _big(scratch: Path, size: int, bar: str, home: Path) -> Row:
+    """A section is refreshed in the middle of a file of `size` bytes."""
+    half = PARAGRAPH * (size // len(PARAGRAPH) // 2)
+    root = _repository(scratch / str(size), half)
+    command = [sys.executable, "-m", "cub"]
+    _run([*command, "init"], root, home)
+    file = root / "AGENTS.md"
+    stale = file.read_text().replace("SECTION v1", "SECTION v0") + "\n" + half
+    cost = _alone([*command, "update"], root, home, lambda: file.write_text(stale))
+    return Row(f"`cub update`, a section in {size / 1e6:g} MB", cost, bar)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    _say(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, median of {RUNS} runs\n")
+    _say("| command | CPU s | wall s | |")
+    _say("| --- | ---: | ---: | --- |")
+    with tempfile.TemporaryDirectory() as scratch:
+        for row in _rows(Path(scratch).resolve()):
+            _say(f"| {row.name} | {row.cost.cpu:.3f} | {row.cost.wall:.3f} | {row.bar} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Editor pairs: each case in golden/cases/*.md is a title, an input and what becomes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from markdown_it.utils import read_fixture_file
+
+from cub.edit.document import Document
+from cub.edit.sections import find
+from cub.edit.writing import put, remove
+from cub.errors import CubError
+from tests.edit.strategies import BODY
+
+CASES = Path(__file__).parents[2] / "golden" / "cases"
+
+
+def _cases(name: str) -> list[tuple[str, str, str]]:
+    found = read_fixture_file(CASES / f"{name}.md")
+    return [(title, given, expected) for _, title, given, expected in found]
+
+
+def _titles(name: str) -> dict[str, object]:
+    cases = _cases(name)
+    assert cases
+    return {"argvalues": cases, "ids": [title for title, _, _ in cases]}
+
+
+def _outcome(given: str) -> str:
+    try:
+        return put(Document(given.encode(), "AGENTS.md"), BODY, 1).document.data.decode()
+    except CubError as error:
+        return "\n".join([str(error), *error.details, f"hint: {error.hint}", ""])
+
+
+@pytest.mark.parametrize(("title", "given", "expected"), **_titles("put"))  # type: ignore[arg-type]
+def test_put(title: str, given: str, expected: str) -> None:
+    assert _outcome(given) == expected, title
+
+
+@pytest.mark.parametrize(("title", "given", "expected"), **_titles("refuse"))  # type: ignore[arg-type]
+def test_refuse(title: str, given: str, expected: str) -> None:
+    assert _outcome(given) == expected, title
+
+
+@pytest.mark.parametrize(("title", "given", "expected"), **_titles("remove"))  # type: ignore[arg-type]
+def test_remove(title: str, given: str, expected: str) -> None:
+    document = Document(given.encode(), "AGENTS.md")
+    section = find(document)
+    assert section is not None
+    assert remove(document, section).decode() == expected, title

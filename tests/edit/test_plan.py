@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cub.edit.plan import Edit, Plan
+from tests.conftest import git
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "counts"),
+    [
+        (None, b"a\nb\n", "create", (2, 0)),
+        (b"a\nb\n", None, "delete", (0, 2)),
+        (b"a\nb\nc\n", b"a\nB\nc\nd\n", "update", (2, 1)),
+        (b"a\r\n", b"a\n", "update", (1, 1)),
+        (b"a", b"a\n", "update", (1, 1)),
+        (None, b"", "create", (0, 0)),
+    ],
+)
+def test_an_edit_knows_its_kind_and_its_lines(
+    before: bytes | None, after: bytes | None, kind: str, counts: tuple[int, int]
+) -> None:
+    edit = Edit("x", before, after)
+    assert (edit.kind, edit.counts) == (kind, counts)
+
+
+_LONG = b"".join(b"line %d\n" % n for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, b"a\nb"),
+        (b"a\nb\n", None),
+        (_LONG, _LONG.replace(b"line 20\n", b"new\nnewer\n")),
+        (_LONG, b"first\n" + _LONG + b"last"),
+        (b"a", b"a\nb"),
+        (b"a\r\nb\r\n", b"a\r\nc\r\n"),
+        (_LONG, _LONG.replace(b"line 3\n", b"").replace(b"line 35\n", b"x\n")),
+    ],
+)
+def test_git_apply_reads_the_diff(
+    tmp_path: Path, before: bytes | None, after: bytes | None
+) -> None:
+    git(tmp_path, "init", "-q")
+    file = tmp_path / "x.md"
+    if before is not None:
+        file.write_bytes(before)
+    diff = "".join(f"{line}\n" for line in Plan((Edit("x.md", before, after),)).diff())
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert (file.read_bytes() if file.exists() else None) == after
+
+
+def test_local_edits_are_not_shared() -> None:
+    mine, ours = Edit("a", None, b"x\n", local=True), Edit("b", None, b"y\n")
+    plan = Plan((mine, ours))
+    assert plan.shared == (ours,)
+    assert not plan.empty
+    assert not any("a/a" in line or "b/a" in line for line in plan.diff())

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cub.edit import sections
+from cub.edit.document import Document
+from cub.edit.edited import user_lines
+from cub.edit.writing import put, remove
+from cub.errors import CubError, InternalError
+from tests.edit.strategies import ANYTHING, BODY, PROSE
+
+OTHER = "## Cub Integration\n\nQuite another text.\n\n- With a list.\n"
+
+
+def _parsed(data: bytes) -> Document:
+    try:
+        return Document.parse(data, "AGENTS.md")
+    except CubError:
+        assume(False)
+        raise
+
+
+@given(ANYTHING)
+def test_parsing_is_lossless(data: bytes) -> None:
+    document = _parsed(data)
+    assert document.data == data
+    assert b"".join(document.lines) == data
+    assert document.before(len(document.lines)) == data or not document.lines
+
+
+@given(PROSE, st.booleans())
+def test_put_then_remove_gives_the_original_back(data: bytes, top: bool) -> None:
+    document = _parsed(data)
+    assume(sections.find(document) is None)
+    done = put(document, BODY, 1, top=top).document
+    section = sections.find(done)
+    assert section is not None
+    assert remove(done, section, top=top) == data
+
+
+@given(PROSE, st.booleans())
+def test_put_keeps_every_byte_outside_and_is_idempotent(data: bytes, top: bool) -> None:
+    document = _parsed(data)
+    done = put(document, BODY, 1, top=top).document
+    section = sections.find(done)
+    assert section is not None
+    assert section.author == "cub"
+    left = sections.without(done, section)
+    assert left.startswith(data) or (
+        left.startswith(data[: document.head]) and left.endswith(data[document.head :])
+    )
+    assert put(done, BODY, 1, top=top).document.data == done.data
+
+
+@given(PROSE, PROSE)
+def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes) -> None:
+    first = put(_parsed(above), BODY, 1).document
+    section = sections.find(first)
+    assert section is not None
+    assume(first.data.endswith((b"\n", b"\r")) and not below.startswith(b"\n"))
+    joined = _parsed(first.data + below)
+    try:
+        found = sections.find(joined)
+    except CubError:
+        assume(False)
+        raise
+    assume(found is not None)
+    assert found is not None
+    done = put(joined, OTHER, 1).document
+    new = sections.find(done)
+    assert new is not None
+    assert done.before(new.start) == joined.before(found.start)
+    assert done.after(new.end) == joined.after(found.end)
+
+
+@given(ANYTHING)
+def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
+    document = _parsed(data)
+    try:
+        before = sections.find(document)
+        done = put(document, BODY, 1).document
+    except InternalError:
+        raise
+    except CubError:
+        return  # refused, and nothing was made of it
+    after = sections.find(done)
+    assert after is not None
+    if before is not None:
+        assert sections.without(done, after) == sections.without(document, before)
+
+
+@given(
+    st.lists(st.sampled_from(["- a", "- b", "", "text", "```", "## Cub Integration"]), max_size=12)
+)
+def test_every_line_of_an_edited_body_is_ours_or_moved(lines: list[str]) -> None:
+    body = [f"{line}\n".encode() for line in lines]
+    moved = user_lines(BODY, body)
+    ours = {line.encode() for line in BODY.splitlines()}
+    for line in lines:
+        assert line.encode() in ours or line.encode() + b"\n" in moved
+
+
+@pytest.mark.parametrize("top", [True, False])
+@given(data=st.binary(max_size=64))
+def test_random_bytes_come_back(data: bytes, top: bool) -> None:
+    document = _parsed(data)
+    assume(sections.find(document) is None)
+    done = put(document, BODY, 1, top=top).document
+    section = sections.find(done)
+    assert section is not None
+    assert remove(done, section, top=top) == data

@@ -1,0 +1,121 @@
+"""What a model is given to read: its size, its form, and that what it refers to is there."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from cub.edit.imports import imports
+from cub.edit.sections import digest
+from cub.prompt.instructions import Need, recognise, render
+from cub.prompt.templates import TemplateSet, shipped
+from cub.tokens import estimate_tokens
+
+FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
+NEEDS = {
+    "agents": Need("agents", constitution=True),
+    "agents-everything": Need("agents", True, True, False, True, True, True, True),
+    "claude-full": Need("claude", claude=True, constitution=True),
+    "claude-import": Need("claude", shared=False, claude=True, imports=True),
+    "claude-additions": Need("claude", shared=False, claude=True, skills=True),
+    "nested": Need("nested", root="../../AGENTS.md"),
+}
+
+
+def _body(need: Need) -> str:
+    templates = shipped()
+    return render(templates, templates.version, need)
+
+
+def _all_needs() -> list[Need]:
+    return [
+        Need(template, **dict(zip(FLAGS, flags, strict=True)))  # type: ignore[arg-type]
+        for template, *flags in product(("agents", "claude"), *[(True, False)] * len(FLAGS))
+    ]
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_section_bodies(name: str, file_regression: object) -> None:
+    file_regression.check(_body(NEEDS[name]), extension=".md", basename=name)  # type: ignore[attr-defined]
+
+
+def test_every_body_keeps_the_form_that_formatters_leave_alone() -> None:
+    for need in [*_all_needs(), NEEDS["nested"]]:
+        body = _body(need)
+        lines = body.splitlines()
+        assert lines[0] == "## Cub Integration"
+        assert estimate_tokens(body) <= 350, need
+        assert max(map(len, lines)) < 80, need
+        assert not re.search(r"(?m)^\s*(\d+[.)]|[*+]) |\*\w|\b_\w|[ \t]$", body), need
+        assert "\n\n\n" not in body, need
+        assert body.endswith("\n")
+        assert not body.endswith("\n\n")
+
+
+def test_references_are_written_only_to_what_exists_and_in_the_form_that_resolves() -> None:
+    for need in _all_needs():
+        body, shared = _body(need), need.shared or need.template == "agents"
+        assert imports(body, ".cub/map.md") == (need.map and shared)
+        assert imports(body, ".cub/constitution.md") == (need.constitution and shared)
+        assert imports(body, "AGENTS.md") == (need.imports and need.template == "claude")
+        assert (".claude/skills" in body) == (
+            need.skills and (need.claude or need.template == "claude")
+        )
+    assert "@" not in _body(NEEDS["nested"])
+    assert "`../../AGENTS.md`" in _body(NEEDS["nested"])
+
+
+def test_a_body_is_recognised_by_its_digest_whatever_it_was_rendered_for() -> None:
+    templates = shipped()
+    for need in _all_needs()[::7]:
+        body = _body(need)
+        found = recognise(templates, 1, digest(body.encode()), Need("agents"))
+        assert found == body
+    assert recognise(templates, 1, "sha256-0000000000000000", Need("agents")) is None
+    assert recognise(templates, 99, digest(b""), Need("agents")) is None
+
+
+@pytest.mark.parametrize(("name", "limit"), [("constitution.md", 500), ("runloop.md", 600)])
+def test_whole_files_stay_small(name: str, limit: int) -> None:
+    assert estimate_tokens(shipped().file(name)) < limit
+
+
+def test_the_run_loop_names_its_signals_and_its_trailer() -> None:
+    text = shipped().file("runloop.md")
+    for needed in (
+        "<stuck>",
+        "<promise>COMPLETE</promise>",
+        "Status:",
+        "Summary:",
+        "Tried:",
+        "Next:",
+    ):
+        assert needed in text
+    assert "@" not in text
+
+
+def test_references_and_anchors_hold_together() -> None:
+    anchors, references = set(), set()
+    for file in sorted((shipped().folder).rglob("*.md*")):
+        text = file.read_text(encoding="utf-8")
+        headings = re.findall(r"(?m)^#+ (.+?) <!-- anchor: ([\w-]+) -->$", text)
+        for title, token in headings:
+            assert token == title.lower().replace(" ", "-")
+        anchors |= {(file.name, token) for _, token in headings}
+        for path, token in re.findall(r"\]\(([\w./]*)#([\w-]+)\)", text):
+            references.add((Path(path).name or file.name, token))
+    assert anchors == references
+
+
+def test_changes_are_the_lines_of_the_versions_in_between(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        folder = tmp_path / "sections" / f"v{number}"
+        folder.mkdir(parents=True)
+        (folder / "changes.txt").write_text(f"change {number}\n\n")
+    templates = TemplateSet(tmp_path)
+    assert templates.version == 3
+    assert templates.changes(1, 3) == ("v2: change 2", "v3: change 3")
+    assert templates.changes(3, 3) == ()

@@ -1,0 +1,37 @@
+"""Real instruction files of other projects, and a checker that knows nothing of cub's code.
+
+CUB_SHARED names a folder with `cases/preserve.py` and `corpus/`, which are not part of cub.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment
+
+SHARED = Path(os.environ.get("CUB_SHARED", "."))
+
+
+@pytest.mark.skipif("CUB_SHARED" not in os.environ, reason="CUB_SHARED is not set")
+@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])
+def test_every_real_file_passes_every_check(name: str, tmp_path: Path, home: Path) -> None:
+    results = tmp_path / "results.json"
+    done = subprocess.run(
+        [
+            sys.executable, str(SHARED / "cases" / "preserve.py"), "--names", name,
+            "--corpus", str(SHARED / "corpus"), "--tmp", str(tmp_path), "--out", str(results),
+            f"{sys.executable} -m cub",
+        ],
+        env=environment(home), capture_output=True, text=True, check=False, timeout=1200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    found = json.loads(results.read_text())["results"]
+    assert len(found) >= 125
+    bad = [(r["file"], r["why"]) for r in found if False in r["res"].values()]
+    assert bad == []
