@@ -19,9 +19,9 @@ FIRST = "Read CLAUDE.md in this folder first"
 # The user's files, and which of the parts above their sections hold then.
 TABLE: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "nothing": ({}, {SHARED}, {IMPORT, CLAUDE}),
-    "agents": ({"AGENTS.md": "Rules.\n"}, {SHARED}, {IMPORT, CLAUDE}),
+    "agents": ({"AGENTS.md": "A.\n"}, {SHARED}, {IMPORT, CLAUDE}),
     "agents, empty claude": (
-        {"AGENTS.md": "Rules.\n", "CLAUDE.md": ""},
+        {"AGENTS.md": "A.\n", "CLAUDE.md": ""},
         {SHARED},
         {IMPORT, CLAUDE},
     ),
@@ -34,7 +34,7 @@ TABLE: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
         {SHARED, CLAUDE},
     ),
     "import": (
-        {"AGENTS.md": "A.\n", "CLAUDE.md": "See @AGENTS.md and more.\n"},
+        {"AGENTS.md": "A.\n", "CLAUDE.md": "See @AGENTS.md here.\n"},
         {SHARED},
         {CLAUDE},
     ),

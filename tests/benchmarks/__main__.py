@@ -21,11 +21,7 @@ from typing import NamedTuple
 from tests.conftest import environment, git
 
 RUNS = 9
-EMPTY = "import typer\napp = typer.Typer()\n@app.command()\ndef _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-
-
-def main() -> None: ...\napp()\n"
+EMPTY = "import typer\napp = typer.Typer()\n@app.command()\ndef main() -> None: ...\napp()\n"
 PARAGRAPH = (
     "## Building\n\nRun `make` before you commit; it takes *about* a minute on a laptop, and the\n"
     "first run takes longer. See [the guide](docs/guide.md) for what each target does.\n\n"
