@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -30,7 +29,7 @@ def test_parsing_is_lossless(data: bytes) -> None:
     assert document.before(len(document.lines)) == data or not document.lines
 
 
-@given(PROSE, st.booleans())
+@given(PROSE | st.binary(max_size=64), st.booleans())
 def test_put_then_remove_gives_the_original_back(data: bytes, top: bool) -> None:
     document = _parsed(data)
     assume(sections.find(document) is None)
@@ -100,14 +99,3 @@ def test_every_line_of_an_edited_body_is_ours_or_moved(lines: list[str]) -> None
     ours = {line.encode() for line in BODY.splitlines()}
     for line in lines:
         assert line.encode() in ours or line.encode() + b"\n" in moved
-
-
-@pytest.mark.parametrize("top", [True, False])
-@given(data=st.binary(max_size=64))
-def test_random_bytes_come_back(data: bytes, top: bool) -> None:
-    document = _parsed(data)
-    assume(sections.find(document) is None)
-    done = put(document, BODY, 1, top=top).document
-    section = sections.find(done)
-    assert section is not None
-    assert remove(done, section, top=top) == data
