@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cub.actions.own_files import OWN_FILES, known_seal
-from cub.actions.section_edits import Edited, Editor, merged, take_out
+from cub.actions.own_files import GITIGNORE, OWN_FILES, known_seal
+from cub.actions.section_edits import BACKUPS, Edited, Editor, merged, take_out
 from cub.actions.sync import View, fault_of, view
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
-from cub.files import read
+from cub.files import JOURNAL, LOCK, names_in, read
 from cub.project.project import Project
 from cub.project.state import STATE
 from cub.project.survey import InstructionFile, distinct
 from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet
 
-_BUSY = (".cub/lock", ".cub/journal.jsonl")
+_BUSY = (LOCK, JOURNAL)
 
 
 def plan_remove(
@@ -29,19 +29,19 @@ def plan_remove(
 ) -> Plan:
     """Sections out, cub's own unedited files deleted; with `purge`, all of .cub/."""
     seen = view(project, templates=templates)
-    plan = merged([_sections(seen, edited), _all_of_cub(seen.root) if purge else _own(seen)])
-    if plan.empty and not seen.initialised:
-        raise CubError("there is no cub in this project", where=".")
+    sections = _sections(seen, edited)
+    backups = any(edit.path.startswith(BACKUPS) for edit in sections.edits)
+    plan = merged([sections, _all_of_cub(seen.root) if purge else _own(seen, backups=backups)])
+    if plan.empty and not names_in(seen.root / ".cub") - {Path(LOCK).name}:
+        raise CubError("there is no cub in this project")
     return plan
 
 
 def _sections(seen: View, edited: Edited) -> Plan:
     editor = Editor(seen.root, seen.templates, seen.project.config.placement == "top", edited)
-    plans: list[Plan] = []
-    faults: list[CubError] = []
+    plans, faults = [], seen.faults()
     for file in distinct(seen.files.values()):
-        if fault := fault_of(file, seen.templates.version):
-            faults.append(fault)
+        if not file.section or fault_of(file, seen.templates.version):
             continue
         need = seen.needs.get(file.path, Need("agents", claude=True))
         try:
@@ -53,17 +53,22 @@ def _sections(seen: View, edited: Edited) -> Plan:
 
 
 def _stays(file: InstructionFile, seen: View) -> bool:
-    """Whether the file remains when nothing is left in it: it was empty before, or is a link's."""
-    linked = (seen.root / file.path).is_symlink() or file.path != file.real
+    """Whether the file remains when nothing is left in it: it was empty before, or is linked to."""
+    names = [seen.root / f.path for f in seen.files.values() if f.identity == file.identity]
+    linked = any(name.is_symlink() or name.stat().st_nlink > 1 for name in names)
     return file.real in seen.state.empty or linked
 
 
-def _own(seen: View) -> Plan:
+def _own(seen: View, *, backups: bool) -> Plan:
+    """Files of cub's own, except those that a person edited or that still hide `backups` from git."""
+    backups = backups or any((seen.root / BACKUPS).glob("*"))
     edits, warnings = [], []
     for file in OWN_FILES:
         data = read(seen.root, file.path)
         found = known_seal(data, file.path, seen.templates.version) if data is not None else None
-        if found and found.intact:
+        if file.path == GITIGNORE and backups:
+            warnings.append(PlanWarning(f"kept, because it hides {BACKUPS}/ from git", file.path))
+        elif found and found.intact:
             edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
         elif data is not None:
             warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))

@@ -14,6 +14,7 @@ from cub.project.state import State
 from cub.prompt.templates import TemplateSet
 
 CONSTITUTION = ".cub/constitution.md"
+GITIGNORE = ".cub/.gitignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class OwnFile:
 
 OWN_FILES = (
     OwnFile(".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True),
-    OwnFile(".cub/.gitignore", "gitignore", "# {}", "keeps local files out of git"),
+    OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
     OwnFile(".cub/.gitattributes", "gitattributes", "# {}", "lets git merge tasks and ledger"),
 )
 
@@ -83,12 +84,9 @@ def install_constitution(root: Path, templates: TemplateSet) -> Edit | None:
 
 def _offer(file: OwnFile, root: Path, fresh: bytes, version: int, state: State) -> Outcome:
     if not file.offer:
-        return Outcome(
-            state.with_offer(file.path, version),
-            warning=PlanWarning(
-                "kept as you wrote it", file.path, None, f"cub's own has {file.purpose}"
-            ),
-        )
+        hint = "delete it and run `cub update` to get cub's own"
+        kept = PlanWarning("kept as you wrote it", file.path, None, hint)
+        return Outcome(state.with_offer(file.path, version), warning=kept)
     beside = f"{file.path}.new"
     old = read(root, beside)
     return Outcome(

@@ -86,17 +86,16 @@ def _own(seen: View, path: str) -> FileStatus:
     if data is None:
         return FileStatus(path, "cub", "missing")
     found, version = unseal(data), seen.templates.version
-    clients = ("cub run",) if path.endswith("runloop.md") else ()
-    tokens = _tokens(data) if clients else None
+    tokens = _tokens(data) if path.endswith(".md") else None
     if found is None or not found.intact:
-        return FileStatus(path, "you", "edited, kept", tokens, clients)
+        return FileStatus(path, "you", "edited, kept", tokens)
     if found.version > version:
         state = f"newer than this cub (v{found.version})"
     elif found.version < version:
         state = f"stale v{found.version} → v{version}"
     else:
         state = f"current (v{version})"
-    return FileStatus(path, "cub", state, tokens, clients)
+    return FileStatus(path, "cub", state, tokens)
 
 
 def _users(root: Path, path: str, clients: tuple[str, ...]) -> FileStatus:

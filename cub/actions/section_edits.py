@@ -15,7 +15,7 @@ from cub.edit.writing import Put, put, remove
 from cub.errors import CubError, InternalError
 from cub.files import read
 from cub.project.survey import InstructionFile
-from cub.prompt.instructions import Need, recognise, render
+from cub.prompt.instructions import Need, recognize, render
 from cub.prompt.templates import TemplateSet
 
 Edited = Literal["refuse", "move", "replace"]
@@ -119,7 +119,7 @@ def _keep(editor: Editor, file: InstructionFile, need: Need, body: str) -> _Kept
         return _Kept()
     if section.author == "unknown":
         return _Kept(plan=_backup(editor, file, section, "no digest tells who wrote it"))
-    original = recognise(editor.templates, section.version, section.digest, need)
+    original = recognize(editor.templates, section.version, section.digest, need)
     if editor.edited == "refuse":
         raise _edited_inside(file, section, original, body)
     if editor.edited == "move":

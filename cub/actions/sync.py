@@ -12,6 +12,7 @@ from cub.actions import own_files
 from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
 from cub.actions.section_edits import Edited, Editor, merged, refresh
+from cub.edit.owned import unseal
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, UsageError, raise_all
 from cub.files import names_in, read
@@ -31,6 +32,7 @@ class View:
 
     project: Project
     templates: TemplateSet
+    targets: tuple[str, ...]
     state: State
     files: dict[str, InstructionFile]
     needs: dict[str, Need]
@@ -41,11 +43,17 @@ class View:
         return self.project.root
 
     @property
-    def initialised(self) -> bool:
+    def initialized(self) -> bool:
         """Whether `cub init` has been here, in this checkout or in another one."""
-        return ".gitignore" in names_in(self.root / ".cub") or any(
+        own = (read(self.root, file.path) for file in OWN_FILES)
+        return any(data and unseal(data) for data in own) or any(
             file.section for file in self.files.values()
         )
+
+    def faults(self) -> list[CubError]:
+        """Why targets can't be written: broken, unreadable, or a newer cub's."""
+        found = ((path, fault_of(f, self.templates.version)) for path, f in self.files.items())
+        return [fault for path, fault in found if fault and path in self.targets]
 
 
 def view(
@@ -65,7 +73,7 @@ def view(
         skills=_has_skills(root),
     )
     state = State.parse(read(root, STATE), templates.version)
-    return View(project, templates, state, files, needs(files, wanted, known))
+    return View(project, templates, wanted, state, files, needs(files, wanted, known))
 
 
 def plan_init(
@@ -103,8 +111,8 @@ def plan_update(
 ) -> Plan:
     """Everything that `cub update` refreshes; what a person deleted is reported, not restored."""
     seen = view(project, templates=templates)
-    if not seen.initialised:
-        raise CubError("there is no cub in this project yet", where=".", hint="run `cub init`")
+    if not seen.initialized:
+        raise CubError("there is no cub in this project yet", hint="run `cub init`")
     sections = _sections(seen, edited, add=False)
     return merged([sections, _own_files(seen, seen.state), Plan((), tuple(_missing(seen)))])
 
@@ -124,13 +132,12 @@ def fault_of(file: InstructionFile, version: int) -> CubError | None:
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
     """The sections of all files, new ones only to `add`; or every fault of every file at once."""
     editor = Editor(seen.root, seen.templates, seen.project.config.placement == "top", edited)
-    plans, faults = [], []
-    for path, file in seen.files.items():
-        if fault := fault_of(file, seen.templates.version):
-            faults.append(fault)
-        elif path in seen.needs and (add or file.section):
+    plans, faults = [], seen.faults()
+    for path, need in seen.needs.items():
+        file = seen.files[path]
+        if (add or file.section) and not fault_of(file, seen.templates.version):
             try:
-                plans.append(refresh(editor, file, seen.needs[path]))
+                plans.append(refresh(editor, file, need))
             except CubError as error:
                 faults.append(error)
     raise_all(faults)
@@ -151,7 +158,7 @@ def _own_files(seen: View, state: State) -> Plan:
 def _state(seen: View, state: State) -> list[Edit]:
     """The local memory, written by `init`, and by `update` only where there is something new."""
     before = read(seen.root, STATE)
-    if before is None and state == seen.state and seen.initialised:
+    if before is None and state == seen.state and seen.initialized:
         return []
     after = replace(state, templates=seen.templates.version).dump()
     reason = "what this checkout alone remembers"

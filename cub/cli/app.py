@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,8 +13,11 @@ from typer.core import TyperGroup
 from cub import __version__
 from cub.cli import output
 from cub.cli.options import Options
-from cub.errors import CubError, UsageError
+from cub.cli.shapes import error_tree
+from cub.errors import CubError, InternalError, UsageError
+from cub.files.reading import trouble
 
+BUG = InternalError.exit_code
 COMMANDS = ("init", "update", "status", "remove", "demo")
 
 
@@ -80,52 +82,46 @@ def cub(
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
     output.prepare()
-    as_json = "--json" in arguments
+    code = 0
+    problem: CubError | None = None
+    bug: Exception | None = None
     try:
-        result = typer.main.get_command(app).main(arguments, prog_name="cub", standalone_mode=False)
+        command = typer.main.get_command(app)
+        result = command.main(arguments, prog_name="cub", standalone_mode=False)
         output.flush()
-        return result if isinstance(result, int) else 0
+        code = result if isinstance(result, int) else 0
     except CubError as error:
-        code = error.exit_code
-        output.error(error, as_json=as_json)
-        if code == 3:
-            _keep_traceback()
-        return code
+        code, problem, bug = error.exit_code, error, error if error.exit_code == BUG else None
     except typer.TyperException as error:
-        output.error(_usage(error), as_json=as_json)
-        return int(error.exit_code)
+        code, problem = int(error.exit_code), _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        return 130
-    except BrokenPipeError:
+        code = 130
+    except OSError as error:  # stdout is closed or full; user files have errors of their own
         output.abandon()
-        return 1
+        broken = isinstance(error, BrokenPipeError)
+        code, problem = 1, None if broken else trouble(error, "", "cannot write the output")
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
-        output.error(CubError(f"{type(error).__name__}: {error}"), as_json=as_json, code=3)
-        _keep_traceback()
-        return 3
+        code, problem, bug = BUG, CubError(f"{type(error).__name__}: {error}"), error
+    if problem:
+        _show(problem, code, as_json="--json" in arguments)
+    if bug:
+        from cub.cli import bugs
+
+        bugs.keep(bug, arguments)
+    return code
 
 
-def _usage(error: typer.TyperException) -> CubError:
+def _show(problem: CubError, code: int, *, as_json: bool) -> None:
+    """For the person on stderr and, where JSON was asked for, for the program on stdout."""
+    output.error(problem)
+    if as_json:
+        output.as_json(error_tree(problem, code))
+
+
+def _usage(error: typer.TyperException) -> CubError | None:
+    if not error.format_message():
+        return None  # no arguments: the help has been printed instead
     context = getattr(error, "ctx", None)
     name = context.command_path if context is not None else "cub"
-    return UsageError(error.format_message(), hint=f"`{name} --help` lists what there is")
-
-
-def _keep_traceback() -> None:
-    """Write the traceback to .cub/logs/ of this folder, or to the user's own log folder."""
-    import tempfile
-    import traceback
-
-    from platformdirs import user_log_path
-
-    local = Path(".cub")
-    folder = local / "logs" if local.is_dir() else user_log_path("cub")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(".log", "bug-", folder)
-    except OSError:
-        handle, name = tempfile.mkstemp(".log", "cub-bug-")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"cub {__version__}, Python {sys.version}, {sys.platform}\n")
-        file.write(traceback.format_exc())
-    output.talk(f"this is a bug in cub; its traceback is in {name}")
+    message = error.format_message().replace("Value error, ", "")
+    return UsageError(message, hint=f"`{name} --help` lists what there is")

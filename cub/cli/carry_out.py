@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
+from cub.cli.shapes import plan_tree
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -34,12 +35,13 @@ def carry_out(
     make_plan: Callable[[Project], Plan],
     show: Show,
     *,
-    confirm: Callable[[Plan], None] | None = None,
+    confirm: Callable[[], None] | None = None,
 ) -> Plan:
     """Make the plan of the project at `root` and show it; apply it unless it was only to be shown.
 
     A writing command holds the project's lock from before it plans, and first ends a change
-    that was interrupted. `confirm` sees the plan before anything is written, and may raise.
+    that was interrupted. `confirm` is called when the
+    plan has been shown and nothing is written yet; it may raise.
     """
     from cub.files import apply, exclusive, recover
     from cub.project.project import Project
@@ -50,9 +52,9 @@ def carry_out(
         output.warn(recover(root))
         plan = make_plan(Project.load(root))
         output.warn(plan.warnings)
-        if confirm:
-            confirm(plan)
         output.summary(plan)
+        if confirm:
+            confirm()
         apply(plan, root)
     return plan
 
@@ -61,11 +63,10 @@ def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: Show) -> 
     from cub.files import pending
     from cub.project.project import Project
 
-    if pending(root):
-        output.talk("warning: a change was interrupted here; the next writing command finishes it")
     plan = make_plan(Project.load(root))
+    plan = replace(plan, warnings=(*pending(root), *plan.warnings))
     if show.json:
-        output.plan_json(plan, root)
+        output.as_json(plan_tree(plan, root))
         return plan
     output.warn(plan.warnings)
     if show.diff:

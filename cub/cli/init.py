@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False)
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[PATH]...", help="Nested instruction files or folders to manage too."),
+    typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
 ]
 Targets = Annotated[
     str | None,
@@ -71,9 +71,9 @@ def make_plan(
 def close(plan: Plan) -> None:
     """The last line: what to do next."""
     if plan.empty:
-        output.line("Nothing to do: everything is in place.")
+        output.talk("Nothing to do: everything is in place.")
     else:
-        output.talk("Done. Review with `git diff`, commit; `cub update` refreshes what is cub's.")
+        output.talk("Done. Review it with git, then commit; `cub update` refreshes what is cub's.")
 
 
 def _inside(root: Path, directory: Path, path: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 import typer
@@ -20,9 +20,18 @@ _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 
 def prepare() -> None:
     """File names and user text of any encoding must never end a command."""
+    codecs.register_error("exact", _exact)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="exact")
+
+
+def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Bytes that are no text come out as they were read; what can't be shown is escaped."""
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.lookup_error("backslashreplace")(error)
 
 
 def flush() -> None:
@@ -55,8 +64,8 @@ def warn(warnings: Iterable[PlanWarning]) -> None:
             talk(f"{typer.style('hint:', fg='cyan')} {warning.hint}")
 
 
-def error(error: CubError, *, as_json: bool = False, code: int | None = None) -> None:
-    """An error for the person on stderr and, where JSON was asked for, on stdout too."""
+def error(error: CubError) -> None:
+    """An error with its details and its hint, for the person."""
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
@@ -65,31 +74,6 @@ def error(error: CubError, *, as_json: bool = False, code: int | None = None) ->
             talk(f"  {_diff_style(detail)}")
         if one.hint:
             talk(f"{typer.style('hint:', fg='cyan')} {one.hint}")
-    if as_json:
-        objects = [_error_object(one, code) for one in errors]
-        line(json.dumps({"v": 1, "error": objects[0], "errors": objects}))
-
-
-def plan_json(plan: Plan, root: Path) -> None:
-    """A plan for programs; its shape is in docs/reference/json.md."""
-    changes = [
-        {
-            "path": edit.path,
-            "action": edit.kind,
-            "reason": edit.reason,
-            "added": edit.counts[0],
-            "removed": edit.counts[1],
-            "local": edit.local,
-        }
-        for edit in plan.edits
-    ]
-    warnings = [
-        {"path": w.path, "line": w.line, "message": w.message, "hint": w.hint}
-        for w in plan.warnings
-    ]
-    line(
-        json.dumps({"v": 1, "root": str(root), "changes": changes, "warnings": warnings}, indent=2)
-    )
 
 
 def diff(plan: Plan) -> None:
@@ -125,7 +109,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def as_json(tree: dict[str, Any]) -> None:
-    """Any other result for programs."""
+    """A result for programs; see cub.cli.shapes."""
     line(json.dumps(tree, indent=2))
 
 
@@ -152,16 +136,6 @@ def _row(edit: Edit) -> tuple[str, ...]:
         f"-{removed}" if removed else "",
         edit.reason,
     )
-
-
-def _error_object(one: CubError, code: int | None) -> dict[str, Any]:
-    return {
-        "message": one.message,
-        "where": one.where,
-        "hint": one.hint,
-        "code": one.exit_code if code is None else code,
-        "details": list(one.details),
-    }
 
 
 def _diff_style(text: str) -> str:

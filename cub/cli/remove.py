@@ -9,7 +9,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
-from cub.cli.options import DryRun, Edited, EditedChoice, Options
+from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -27,6 +27,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Purge without asking.")]
 def remove(
     context: typer.Context,
     dry_run: DryRun = False,
+    diff: Diff = False,
+    json: Json = False,
     purge: Purge = False,
     yes: Yes = False,
     edited: Edited = EditedChoice.REFUSE,
@@ -40,15 +42,16 @@ def remove(
     from cub.project.project import find_root
 
     options: Options = context.obj
+    show = Show(dry_run, diff, json)
     plan = carry_out(
         find_root(options.directory),
         lambda project: make_plan(project, purge, edited),
-        Show(dry_run),
+        show,
         confirm=_ask if purge and not yes else None,
     )
-    if plan.empty:
-        output.line("Nothing to do: cub's own parts are gone already.")
-    elif not dry_run:
+    if plan.empty and not json:
+        output.talk("Nothing to do: cub's own parts are gone already.")
+    elif not show.only:
         close(purge)
 
 
@@ -67,11 +70,10 @@ def close(purge: bool) -> None:
     output.talk(f"Done: {left}.")
 
 
-def _ask(plan: Plan) -> None:
-    """List what goes for good, and go on only if the person says so."""
+def _ask() -> None:
+    """Go on only if the person, who has seen the list, says so."""
     from cub.errors import UsageError
 
     if not sys.stdin.isatty():
         raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
-    output.summary(plan)
     typer.confirm("Delete these files for good?", abort=True, err=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from cub.cli import output
 from cub.cli.options import Options
+from cub.cli.shapes import status_tree
 
 app = typer.Typer(add_completion=False)
 
@@ -31,12 +31,11 @@ def status(context: typer.Context, json: Json = False) -> None:
     project = Project.load(find_root(options.directory))
     seen = view(project)
     rows = rows_of(seen)
+    warnings = (*pending(project.root), *project.config.warnings)
     if json:
-        output.as_json({"v": 1, "root": str(project.root), "files": [asdict(row) for row in rows]})
+        output.as_json(status_tree(rows, warnings, project.root))
         return
-    if pending(project.root):
-        output.talk("warning: a change was interrupted here; the next writing command finishes it")
-    output.warn(project.config.warnings)
+    output.warn(warnings)
     output.table(
         _HEADER,
         [
@@ -50,5 +49,5 @@ def status(context: typer.Context, json: Json = False) -> None:
             for row in rows
         ],
     )
-    if not seen.initialised:
+    if not seen.initialized:
         output.talk("There is no cub in this project yet: run `cub init`.")

@@ -56,9 +56,9 @@ def close(plan: Plan, show: Show) -> None:
     """The last line: how it stands."""
     count = len(plan.shared)
     files = f"{count} file" + ("" if count == 1 else "s")
-    if plan.empty:
-        output.line("Everything is up to date.")
+    if not count:
+        output.talk("Nothing to refresh." if plan.warnings else "Everything is up to date.")
     elif show.only:
-        output.talk(f"{files} would change; run `cub update`." if count else "Nothing to commit.")
+        output.talk(f"{files} would change; run `cub update`.")
     else:
         output.talk(f"Updated {files}.")

@@ -23,17 +23,17 @@ class Block(NamedTuple):
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*without: str) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # Link reference definitions are taken out of finished paragraphs (CommonMark, appendix:
-    # parsing strategy), so they never decide where a block ends; without them, parsing is linear.
-    return MarkdownIt("commonmark").disable("reference")
+    return MarkdownIt("commonmark").disable(list(without))
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Top-level blocks of `text` (LF line ends), block rules only, in order."""
-    parser = _parser()
+    # Link reference definitions are taken out of finished paragraphs (CommonMark, appendix:
+    # parsing strategy), so no marker depends on them; without them, parsing is linear.
+    parser = _parser("reference")
     tokens: list[Token] = []
     with _collector_paused():
         parser.block.parse(text, parser, {}, tokens)

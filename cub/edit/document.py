@@ -29,10 +29,10 @@ def line_end(line: bytes) -> bytes:
     return line[len(line.rstrip(b"\r\n")) :]
 
 
-def normalised(data: bytes) -> list[bytes]:
+def normalized(data: bytes) -> list[bytes]:
     """Lines without line ends and trailing blanks, and without blank lines around them.
 
-    Two texts with equal normalised lines differ only in what formatters and checkouts change.
+    Two texts with equal normalized lines differ only in what formatters and checkouts change.
     """
     lines = [line.rstrip(b" \t\r\n") for line in split_lines(data)]
     while lines and not lines[-1]:

@@ -83,10 +83,7 @@ def pair(document: Document) -> tuple[Marker, Marker] | None:
         _fault(markers),
         where=document.at(_culprit(markers).line),
         hint=_mend(markers),
-        details=[
-            f"{document.at(m.line)}: {'END' if m.version is None else f'BEGIN v{m.version}'}"
-            for m in markers
-        ],
+        details=_places(markers, document),
     )
 
 
@@ -131,8 +128,16 @@ def _refuse_conflict(markers: list[Marker], document: Document) -> None:
                 where=document.at(start),
                 hint="resolve the conflict: keep either side of the section whole, "
                 "then run `cub update`",
-                details=[f"{document.at(m.line)}: marker" for m in markers],
+                details=_places(markers, document),
             )
+
+
+def _places(markers: list[Marker], document: Document) -> list[str]:
+    """Each marker with its `file:line`."""
+    return [
+        f"{document.at(line)}: {'END' if version is None else f'BEGIN v{version}'}"
+        for line, version in markers
+    ]
 
 
 def _culprit(markers: list[Marker]) -> Marker:

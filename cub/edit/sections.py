@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cub.edit import markers
-from cub.edit.document import Document, normalised
+from cub.edit.document import Document, normalized
 
 _NOTES = {tuple(note.encode().split()) for note in markers.NOTES}
 _DIGEST = re.compile(rb"\s*<!--\s+cub:digest\s+(sha256-[0-9a-f]{16})\s+-->\s*")
@@ -41,8 +41,8 @@ class Section:
 
 
 def digest(body: bytes) -> str:
-    """The recorded form: `sha256-` and 16 hex digits over the normalised lines of `body`."""
-    return "sha256-" + hashlib.sha256(b"\n".join(normalised(body))).hexdigest()[:16]
+    """The recorded form: `sha256-` and 16 hex digits over the normalized lines of `body`."""
+    return "sha256-" + hashlib.sha256(b"\n".join(normalized(body))).hexdigest()[:16]
 
 
 def find(document: Document) -> Section | None:

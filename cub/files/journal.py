@@ -41,9 +41,12 @@ def fingerprint(data: bytes | None) -> str:
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
-def pending(root: Path) -> bool:
-    """Whether an interrupted transaction waits for the next writing command."""
-    return (root / JOURNAL).exists()
+def pending(root: Path) -> list[PlanWarning]:
+    """A warning where an interrupted transaction waits for the next writing command."""
+    if not (root / JOURNAL).exists():
+        return []
+    hint = "any command that writes, such as `cub update`, ends it first"
+    return [PlanWarning("a change was interrupted here", JOURNAL, hint=hint)]
 
 
 def begin(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:

@@ -1,4 +1,4 @@
-"""Section bodies for instruction files: rendered for what a file needs, or recognised again."""
+"""Section bodies for instruction files: rendered for what a file needs, or recognized again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def render(templates: TemplateSet, version: int, need: Need) -> str:
     return templates.render(version, values.pop("template"), **values)
 
 
-def recognise(templates: TemplateSet, version: int, recorded: str, need: Need) -> str | None:
+def recognize(templates: TemplateSet, version: int, recorded: str, need: Need) -> str | None:
     """The body that cub once wrote, told by its recorded digest, or None.
 
     Tries `need` first, then everything else that the templates of `version` can say in a file

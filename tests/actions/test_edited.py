@@ -9,7 +9,7 @@ import pytest
 from cub.actions.section_edits import Edited
 from cub.errors import CubError, RefusedError
 from tests.actions.helpers import init, remove, section_of, settled, update, write
-from tests.conftest import tree
+from tests.conftest import git, tree
 
 MINE = "- Ask Ada before you touch the oven.\n"
 
@@ -109,3 +109,9 @@ def test_lines_that_would_swallow_what_follows_are_not_moved(project: Path) -> N
     with pytest.raises(CubError, match="BEGIN marker without an END marker"):
         update(project, edited="move")
     assert file.read_bytes() == data
+
+
+def test_backups_stay_hidden_from_git_after_remove(edited: Path) -> None:
+    remove(edited, edited="replace")
+    assert (edited / ".cub/.gitignore").exists()
+    assert "backups" not in git(edited, "status", "--short", "-uall")

@@ -194,3 +194,23 @@ def test_what_is_left_alone_is_said(project: Path) -> None:
     ]
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
     assert [w.path for w in update(project).warnings] == ["CLAUDE.md"]
+
+
+@pytest.mark.parametrize("link", ["symlink", "hard link"])
+def test_a_file_that_another_name_leads_to_is_emptied_not_deleted(project: Path, link: str) -> None:
+    init(project, targets=("AGENTS.md",))
+    other = project / "CLAUDE.md"
+    if link == "symlink":
+        other.symlink_to("AGENTS.md")
+    else:
+        other.hardlink_to(project / "AGENTS.md")
+    remove(project)
+    assert (project / "AGENTS.md").read_bytes() == other.read_bytes() == b""
+
+
+def test_what_is_no_target_may_be_anything(project: Path) -> None:
+    (project / "AGENTS.md").mkdir()
+    write(project, "CLAUDE.md", "Mine.\n")
+    init(project, targets=("CLAUDE.md",))
+    assert SHARED in body(project, "CLAUDE.md")
+    assert settled(project)

@@ -232,3 +232,14 @@ def test_every_fault_is_reported_before_anything_is_written(project: Path) -> No
     assert [error.where for error in errors] == ["AGENTS.md:1", "CLAUDE.md:3"]
     assert "v99" in errors[1].message
     assert not (project / ".cub").exists()
+
+
+def test_remove_may_be_said_twice_but_not_where_cub_never_was(project: Path) -> None:
+    with pytest.raises(CubError, match="no cub in this project"):
+        remove(project)
+    init(project)
+    remove(project)
+    assert remove(project).empty
+    remove(project, purge=True)
+    assert tree(project) == {}
+    assert not (project / ".cub").exists()

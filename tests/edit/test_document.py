@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.edit.document import Document, normalised, split_lines
+from cub.edit.document import Document, normalized, split_lines
 from cub.errors import CubError
 
 
@@ -77,5 +77,5 @@ def test_text_for_the_parser_keeps_line_numbers() -> None:
     assert [block.start for block in document.blocks] == [3, 4]
 
 
-def test_normalised_lines_drop_what_formatters_change() -> None:
-    assert normalised(b"\r\n  \n a \t\r\n\nb\r") == [b" a", b"", b"b"]
+def test_normalized_lines_drop_what_formatters_change() -> None:
+    assert normalized(b"\r\n  \n a \t\r\n\nb\r") == [b" a", b"", b"b"]

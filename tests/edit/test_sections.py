@@ -20,7 +20,7 @@ def _written() -> bytes:
     return render(BODY, 1, b"\n") + b"\n"
 
 
-def test_the_digest_is_over_normalised_lines() -> None:
+def test_the_digest_is_over_normalized_lines() -> None:
     text = b"## Cub Integration\n\n- Work on one task."
     assert digest(BODY.encode()) == "sha256-" + hashlib.sha256(text).hexdigest()[:16]
     assert digest(b"\r\n\r\n## Cub Integration  \r\n\r\n- Work on one task.\t\r\n") == digest(

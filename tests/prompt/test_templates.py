@@ -10,7 +10,7 @@ import pytest
 
 from cub.edit.imports import imports
 from cub.edit.sections import digest
-from cub.prompt.instructions import Need, recognise, render
+from cub.prompt.instructions import Need, recognize, render
 from cub.prompt.templates import TemplateSet, shipped
 from cub.tokens import estimate_tokens
 
@@ -68,14 +68,14 @@ def test_references_are_written_only_to_what_exists_and_in_the_form_that_resolve
     assert "`../../AGENTS.md`" in _body(NEEDS["nested"])
 
 
-def test_a_body_is_recognised_by_its_digest_whatever_it_was_rendered_for() -> None:
+def test_a_body_is_recognized_by_its_digest_whatever_it_was_rendered_for() -> None:
     templates = shipped()
     for need in _all_needs()[::7]:
         body = _body(need)
-        found = recognise(templates, 1, digest(body.encode()), Need("agents"))
+        found = recognize(templates, 1, digest(body.encode()), Need("agents"))
         assert found == body
-    assert recognise(templates, 1, "sha256-0000000000000000", Need("agents")) is None
-    assert recognise(templates, 99, digest(b""), Need("agents")) is None
+    assert recognize(templates, 1, "sha256-0000000000000000", Need("agents")) is None
+    assert recognize(templates, 99, digest(b""), Need("agents")) is None
 
 
 @pytest.mark.parametrize(("name", "limit"), [("constitution.md", 500), ("runloop.md", 600)])
