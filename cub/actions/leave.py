@@ -60,7 +60,7 @@ def _stays(file: InstructionFile, seen: View) -> bool:
 
 
 def _own(seen: View, *, backups: bool) -> Plan:
-    """Files of cub's own, except those that a person edited or that still hide `backups` from git."""
+    """Files of cub's own, except edited ones, and the one that hides `backups` from git."""
     backups = backups or any((seen.root / BACKUPS).glob("*"))
     edits, warnings = [], []
     for file in OWN_FILES:
