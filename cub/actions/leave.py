@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cub.actions.own_files import GITIGNORE, OWN_FILES, known_seal
-from cub.actions.section_edits import BACKUPS, Edited, Editor, merged, take_out
-from cub.actions.sync import View, fault_of, view
+from cub.actions.own_files import GITIGNORE, OWN_FILES, is_intact, known_seal
+from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merged, take_out
+from cub.actions.view import View, view
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
 from cub.files import JOURNAL, LOCK, names_in, read
@@ -30,18 +30,19 @@ def plan_remove(
     """Sections out, cub's own unedited files deleted; with `purge`, all of .cub/."""
     seen = view(project, templates=templates)
     sections = _sections(seen, edited)
-    backups = any(edit.path.startswith(BACKUPS) for edit in sections.edits)
-    plan = merged([sections, _all_of_cub(seen.root) if purge else _own(seen, backups=backups)])
+    # What this very plan relies on as a backup stays, whatever else goes.
+    kept = {backup_path(f) for f in seen.files.values() if f.section and f.section.author != "cub"}
+    plan = merged([sections, _all_of_cub(seen.root, kept) if purge else _own(seen, sections)])
     if plan.empty and not names_in(seen.root / ".cub") - {Path(LOCK).name}:
         raise CubError("there is no cub in this project")
     return plan
 
 
 def _sections(seen: View, edited: Edited) -> Plan:
-    editor = Editor(seen.root, seen.templates, seen.project.config.placement == "top", edited)
+    editor = Editor(seen.root, seen.templates, seen.top, edited)
     plans, faults = [], seen.faults()
     for file in distinct(seen.files.values()):
-        if not file.section or fault_of(file, seen.templates.version):
+        if not file.section or seen.fault(file):
             continue
         need = seen.needs.get(file.path, Need("agents", claude=True))
         try:
@@ -59,9 +60,11 @@ def _stays(file: InstructionFile, seen: View) -> bool:
     return file.real in seen.state.empty or linked
 
 
-def _own(seen: View, *, backups: bool) -> Plan:
-    """Files of cub's own, except edited ones, and the one that hides `backups` from git."""
-    backups = backups or any((seen.root / BACKUPS).glob("*"))
+def _own(seen: View, sections: Plan) -> Plan:
+    """Files of cub's own, except edited ones, and the one that hides backups from git."""
+    backups = any((seen.root / BACKUPS).glob("*")) or any(
+        edit.path.startswith(BACKUPS) for edit in sections.edits
+    )
     edits, warnings = [], []
     for file in OWN_FILES:
         data = read(seen.root, file.path)
@@ -72,19 +75,24 @@ def _own(seen: View, *, backups: bool) -> Plan:
             edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
         elif data is not None:
             warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
-        if (beside := read(seen.root, f"{file.path}.new")) is not None:
-            edits.append(Edit(f"{file.path}.new", beside, None, "delete", local=True))
+        beside = f"{file.path}.new"
+        offered = read(seen.root, beside) if file.offer else None
+        if offered is not None and is_intact(offered):
+            edits.append(Edit(beside, offered, None, "delete: an offer of cub's", local=True))
+        elif offered is not None:
+            warnings.append(PlanWarning("kept, because it is not as cub wrote it", beside))
     if (state := read(seen.root, STATE)) is not None:
         reason = "delete: what this checkout alone remembers"
         edits.append(Edit(STATE, state, None, reason, local=True))
     return Plan(tuple(edits), tuple(warnings))
 
 
-def _all_of_cub(root: Path) -> Plan:
+def _all_of_cub(root: Path, kept: set[str]) -> Plan:
+    """Everything in .cub/, except the backups in `kept`."""
     edits, warnings = [], []
     for path in _below(root, root / ".cub"):
         name = path.relative_to(root).as_posix()
-        if name in _BUSY:
+        if name in _BUSY or name in kept:
             continue
         if path.is_symlink() or not path.is_file():
             warnings.append(PlanWarning("left: this is not a regular file", name))

@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from cub.errors import CubError
 from cub.project.survey import InstructionFile
 from cub.prompt.instructions import Need
 
@@ -32,12 +33,19 @@ def needs(
     """
     base = Need("agents", constitution=known.constitution, map=known.map, skills=known.skills)
     wanted = _at_root(files[AGENTS], files[CLAUDE], targets, base)
-    for path in targets:
+    taken = {_key(files[path]) for path in wanted}
+    for path in (path for path in targets if "/" in path):
         file = files[path]
         passed = file.misnamed or file.homeless or _covered(path, files, targets)
-        if "/" in path and not passed:
-            wanted[path] = Need("nested", root=_up_to_root(path, AGENTS in wanted))
+        if not passed and _key(file) not in taken:
+            wanted[path] = Need("nested", root=_up_to_root(file, files, wanted))
+            taken.add(_key(file))
     return wanted
+
+
+def _key(file: InstructionFile) -> object:
+    """Equal for two names of one file: a file has one section, whatever leads to it."""
+    return file.identity or file.real
 
 
 def _at_root(
@@ -65,10 +73,9 @@ def _of_claude(
     if not shared:
         # Beside an agents.md of another case, a new CLAUDE.md would hide that file from Claude.
         return None if agents.misnamed and not claude.exists else base
-    if claude.is_only(f"@{AGENTS}", f"@./{AGENTS}"):
-        return None
-    if claude.imports(AGENTS):
-        return replace(base, shared=False)
+    if AGENTS in claude.imported:
+        alone = claude.is_only(f"@{AGENTS}", f"@./{AGENTS}")
+        return None if alone else replace(base, shared=False)
     if not claude.own or claude.section_says(f"@{AGENTS}"):
         return replace(base, shared=False, imports=True)
     return base
@@ -88,7 +95,7 @@ def _hides(agents: InstructionFile, claude: InstructionFile) -> bool:
     opencode and Amp read CLAUDE.md only while there is no AGENTS.md. Where cub made AGENTS.md,
     the line stays whatever people add to that file.
     """
-    if not claude.own or claude.imports(AGENTS):
+    if not claude.own or AGENTS in claude.imported:
         return False
     return not agents.own or agents.section_says(CLAUDE)
 
@@ -99,8 +106,18 @@ def _covered(path: str, files: Mapping[str, InstructionFile], targets: tuple[str
     other = files.get(posixpath.join(folder, AGENTS))
     if name != CLAUDE or other is None or other.path not in targets:
         return False
-    return _one_file(other, files[path]) or files[path].imports(AGENTS)
+    return _one_file(other, files[path]) or AGENTS in files[path].imported
 
 
-def _up_to_root(path: str, agents: bool) -> str:
-    return posixpath.relpath(AGENTS if agents else CLAUDE, posixpath.dirname(path))
+def _up_to_root(
+    nested: InstructionFile, files: Mapping[str, InstructionFile], wanted: Mapping[str, Need]
+) -> str:
+    """The root's instruction file, as seen from `nested`."""
+    there = [name for name in (AGENTS, CLAUDE) if name in wanted or files[name].exists]
+    if not there:
+        raise CubError(
+            "there is no file at the root that this one could point to",
+            where=nested.path,
+            hint=f"add {AGENTS} to the targets",
+        )
+    return posixpath.relpath(there[0], posixpath.dirname(nested.real))

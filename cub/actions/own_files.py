@@ -89,14 +89,20 @@ def _offer(file: OwnFile, root: Path, fresh: bytes, version: int, state: State) 
         return Outcome(state.with_offer(file.path, version), warning=kept)
     beside = f"{file.path}.new"
     old = read(root, beside)
-    return Outcome(
-        state.with_offer(file.path, version),
-        Edit(beside, old, fresh, f"offer v{version}: {file.path} is yours", local=True)
-        if old != fresh
-        else None,
-        PlanWarning(
-            f"kept as you edited it; the text of v{version} is in {beside}",
-            file.path,
-            hint="take over what you want from it, then delete it",
-        ),
+    if old is not None and not is_intact(old):
+        hint = "it is yours: move it away, and cub puts its new text there"
+        return Outcome(state, warning=PlanWarning("left as it is", beside, None, hint))
+    edit = Edit(beside, old, fresh, f"offer v{version}: {file.path} is yours", local=True)
+    warning = PlanWarning(
+        f"kept as you edited it; the text of v{version} is in {beside}",
+        file.path,
+        hint="take over what you want from it, then delete it",
     )
+    known = state.with_offer(file.path, version)
+    return Outcome(known, edit if old != fresh else None, warning)
+
+
+def is_intact(data: bytes) -> bool:
+    """Whether a file is still as some cub wrote it."""
+    found = unseal(data)
+    return found is not None and found.intact

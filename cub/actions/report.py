@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
-from cub.actions.sync import View, fault_of
+from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.sections import Section
 from cub.errors import CubError
@@ -47,7 +47,7 @@ def status(seen: View) -> list[FileStatus]:
 
 def _instructions(file: InstructionFile, seen: View) -> FileStatus:
     tokens = _tokens(file.document.data) if file.document else None
-    fault = fault_of(file, seen.templates.version)
+    fault = seen.fault(file)
     return FileStatus(
         file.path,
         "you + cub" if file.own or file.error else "cub",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -127,16 +128,25 @@ def _keep(editor: Editor, file: InstructionFile, need: Need, body: str) -> _Kept
     return _Kept(plan=_backup(editor, file, section, "a person edited it"))
 
 
+def backup_path(file: InstructionFile) -> str:
+    """Where the section of `file` is kept when it goes: the same bytes, the same name."""
+    name = sha256(_old_section(file)).hexdigest()[:16]
+    return f"{BACKUPS}/{file.real.replace('/', '-')}.{name}.md"
+
+
 def _backup(editor: Editor, file: InstructionFile, section: Section, why: str) -> Plan:
     """The old section, whole, in a file named after its content."""
-    assert file.document is not None
-    data = b"".join(file.document.lines[section.start : section.end])
-    name = f"{file.real.replace('/', '-')}.{digest(data)[7:]}.md"
-    path = f"{BACKUPS}/{name}"
+    path, data = backup_path(file), _old_section(file)
     warning = PlanWarning(f"the old section is kept in {path}: {why}", file.real, section.start + 1)
     if read(editor.root, path) == data:
         return Plan((), (warning,))
     return Plan((Edit(path, None, data, "keep the old section", local=True),), (warning,))
+
+
+def _old_section(file: InstructionFile) -> bytes:
+    assert file.document is not None
+    assert file.section is not None
+    return b"".join(file.document.lines[file.section.start : file.section.end])
 
 
 def _edited_inside(

@@ -3,77 +3,27 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cub import git
-from cub.actions import own_files
-from cub.actions.needs import Known, needs
-from cub.actions.own_files import CONSTITUTION, OWN_FILES
-from cub.actions.section_edits import Edited, Editor, merged, refresh
-from cub.edit.owned import unseal
-from cub.edit.plan import Edit, Plan, PlanWarning
+from cub.actions import notes, own_files
+from cub.actions.own_files import OWN_FILES
+from cub.actions.section_edits import Edited, Editor, merged, refresh, take_out
+from cub.actions.view import View, after, view
+from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, UsageError, raise_all
 from cub.files import names_in, read
-from cub.project.config import CONFIG, DEFAULT_TARGETS, target_problem, with_targets
+from cub.project.config import CONFIG, DEFAULT_TARGETS, normal, target_problem
+from cub.project.config_edit import with_targets
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.survey import InstructionFile, distinct, look
+from cub.project.survey import InstructionFile
 from cub.prompt.instructions import Need
-from cub.prompt.templates import TemplateSet, shipped
+from cub.prompt.templates import TemplateSet
 
-MAP = ".cub/map.md"
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A project as a command sees it: its files, and the section that each of them needs."""
-
-    project: Project
-    templates: TemplateSet
-    targets: tuple[str, ...]
-    state: State
-    files: dict[str, InstructionFile]
-    needs: dict[str, Need]
-
-    @property
-    def root(self) -> Path:
-        """The project's root folder."""
-        return self.project.root
-
-    @property
-    def initialized(self) -> bool:
-        """Whether `cub init` has been here, in this checkout or in another one."""
-        own = (read(self.root, file.path) for file in OWN_FILES)
-        return any(data and unseal(data) for data in own) or any(
-            file.section for file in self.files.values()
-        )
-
-    def faults(self) -> list[CubError]:
-        """Why targets can't be written: broken, unreadable, or a newer cub's."""
-        found = ((path, fault_of(f, self.templates.version)) for path, f in self.files.items())
-        return [fault for path, fault in found if fault and path in self.targets]
-
-
-def view(
-    project: Project,
-    *,
-    targets: Sequence[str] | None = None,
-    constitution: bool = False,
-    templates: TemplateSet | None = None,
-) -> View:
-    """Look at a project. `constitution`: count it as there, because the plan will install it."""
-    templates = templates or shipped()
-    root, wanted = project.root, tuple(targets or project.config.targets)
-    files = look(root, dict.fromkeys((*DEFAULT_TARGETS, *wanted)))
-    known = Known(
-        constitution=constitution or read(root, CONSTITUTION) is not None,
-        map=read(root, MAP) is not None,
-        skills=_has_skills(root),
-    )
-    state = State.parse(read(root, STATE), templates.version)
-    return View(project, templates, wanted, state, files, needs(files, wanted, known))
+_ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
 
 
 def plan_init(
@@ -84,26 +34,21 @@ def plan_init(
     edited: Edited = "refuse",
     templates: TemplateSet | None = None,
 ) -> Plan:
-    """Everything that `cub init` writes; `paths` are nested targets, relative to the root."""
+    """Everything that `cub init` writes; `paths` are nested targets, relative to the root.
+
+    Targets that `targets` leaves out lose their sections.
+    """
     base = tuple(targets or project.config.targets)
     wanted = tuple(dict.fromkeys((*base, *(_nested(project.root, path) for path in paths))))
     seen = view(project, targets=wanted, constitution=True, templates=templates)
-    sections = _sections(seen, edited, add=True)
+    dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
+    sections = merged([_sections(seen, edited, add=True), _taken_out(seen, dropped, edited)])
     install = own_files.install_constitution(project.root, seen.templates)
-    state = replace(
-        seen.state,
-        empty=tuple(
-            sorted({*seen.state.empty, *(f.real for f in seen.files.values() if _is_empty(f))})
-        ),
-    )
-    return merged(
-        [
-            sections,
-            Plan((install,) if install else (), _hidden(project.root)),
-            _own_files(seen, state),
-            _remembered(project, wanted),
-        ]
-    )
+    gone = {file.path for file in dropped}
+    odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
+    installed = Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
+    own = _own_files(seen, _remembering(seen))
+    return merged([sections, installed, own, _configured(project, wanted)])
 
 
 def plan_update(
@@ -114,35 +59,53 @@ def plan_update(
     if not seen.initialized:
         raise CubError("there is no cub in this project yet", hint="run `cub init`")
     sections = _sections(seen, edited, add=False)
-    return merged([sections, _own_files(seen, seen.state), Plan((), tuple(_missing(seen)))])
-
-
-def fault_of(file: InstructionFile, version: int) -> CubError | None:
-    """Why a file's section can't be written: broken, unreadable, or a newer cub's."""
-    if file.error or not file.section or file.section.version <= version:
-        return file.error
-    found = file.section.version
-    return CubError(
-        f"this section was written by a newer cub (v{found}, this cub writes v{version})",
-        where=f"{file.real}:{file.section.start + 1}",
-        hint=f"upgrade cub to one that knows v{found}: pip install --upgrade cub",
-    )
+    odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
+    return merged([sections, _own_files(seen, seen.state), odd])
 
 
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
-    """The sections of all files, new ones only to `add`; or every fault of every file at once."""
-    editor = Editor(seen.root, seen.templates, seen.project.config.placement == "top", edited)
+    """The sections of all files, new ones only to `add`; or every fault of every file at once.
+
+    Lines that are moved out of a section become the user's own text, and that may change what
+    the files need: planned again until it settles.
+    """
+    plan = _one_round(seen, edited, add=add)
+    for _ in range(_ROUNDS if edited == "move" else 0):
+        planned = {edit.path: edit.after for edit in plan.edits}
+        more = _one_round(after(seen, planned), edited, add=add)
+        plan = _followed(plan, more)
+        if more.empty:
+            break
+    return replace(plan, warnings=(*seen.project.config.warnings, *plan.warnings))
+
+
+def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
+    editor = Editor(seen.root, seen.templates, seen.top, edited)
     plans, faults = [], seen.faults()
     for path, need in seen.needs.items():
         file = seen.files[path]
-        if (add or file.section) and not fault_of(file, seen.templates.version):
+        if (add or file.section) and not seen.fault(file):
             try:
                 plans.append(refresh(editor, file, need))
             except CubError as error:
                 faults.append(error)
     raise_all(faults)
-    notes = (*seen.project.config.warnings, *_oddities(seen))
-    return merged([*plans, Plan((), notes)])
+    return merged(plans)
+
+
+def _followed(first: Plan, then: Plan) -> Plan:
+    """One plan of two, the second of which was made for what the first one writes."""
+    edits = {edit.path: edit for edit in first.edits}
+    for edit in then.edits:
+        known = edits.get(edit.path)
+        edits[edit.path] = replace(known, after=edit.after) if known else edit
+    return Plan(tuple(edits.values()), (*first.warnings, *then.warnings))
+
+
+def _taken_out(seen: View, files: Sequence[InstructionFile], edited: Edited) -> Plan:
+    editor = Editor(seen.root, seen.templates, seen.top, edited)
+    need = Need("agents", claude=True)
+    return merged([take_out(editor, file, need, file.real in seen.state.empty) for file in files])
 
 
 def _own_files(seen: View, state: State) -> Plan:
@@ -160,57 +123,27 @@ def _state(seen: View, state: State) -> list[Edit]:
     before = read(seen.root, STATE)
     if before is None and state == seen.state and seen.initialized:
         return []
-    after = replace(state, templates=seen.templates.version).dump()
+    content = replace(state, templates=seen.templates.version).dump()
     reason = "what this checkout alone remembers"
-    return [] if after == before else [Edit(STATE, before, after, reason, local=True)]
+    return [] if content == before else [Edit(STATE, before, content, reason, local=True)]
 
 
-def _remembered(project: Project, targets: tuple[str, ...]) -> Plan:
-    if targets == project.config.targets:
+def _remembering(seen: View) -> State:
+    """The state with what is only known now: files that are there, empty; nested sections."""
+    empty = {f.real for f in seen.files.values() if f.document and not f.document.data}
+    nested = {path for path in seen.needs if "/" in path}
+    return replace(
+        seen.state,
+        empty=tuple(sorted({*seen.state.empty, *empty})),
+        sections=tuple(sorted({*seen.state.sections, *nested})),
+    )
+
+
+def _configured(project: Project, targets: tuple[str, ...]) -> Plan:
+    if set(targets) == set(project.config.targets):
         return Plan()
     before = read(project.root, CONFIG)
     return Plan((Edit(CONFIG, before, with_targets(before, targets), "remember the targets"),))
-
-
-def _missing(seen: View) -> Iterable[PlanWarning]:
-    hint = "`cub init` puts it back; to go on without it, set `targets` in .cub/config.yaml"
-    for path in seen.needs:
-        file = seen.files[path]
-        if not file.exists:
-            yield PlanWarning("this file is gone", path, hint=hint)
-        elif file.section is None:
-            yield PlanWarning("the managed section is gone", file.real, hint=hint)
-
-
-def _oddities(seen: View) -> Iterable[PlanWarning]:
-    """Files that are left alone, and why."""
-    for path, file in seen.files.items():
-        if file.misnamed:
-            yield PlanWarning(
-                f"left alone: on some disks it is the same file as {path}",
-                posixpath.join(posixpath.dirname(path), file.misnamed),
-                hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
-            )
-        elif file.homeless:
-            hint = "take it out of `targets` in .cub/config.yaml"
-            yield PlanWarning("its folder is gone", path, hint=hint)
-    kept = {seen.files[path].identity for path in seen.needs}
-    for file in distinct(seen.files.values()):
-        if file.section and file.identity not in kept:
-            hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
-            yield PlanWarning("this section is not kept up to date", file.path, None, hint)
-
-
-def _hidden(root: Path) -> tuple[PlanWarning, ...]:
-    if not git.ignored(root, CONSTITUTION):
-        return ()
-    return (
-        PlanWarning(
-            "git ignores this folder: other checkouts will not have what the sections refer to",
-            ".cub",
-            hint="take .cub out of your .gitignore; cub brings one for its local files",
-        ),
-    )
 
 
 def _nested(root: Path, path: str) -> str:
@@ -220,19 +153,17 @@ def _nested(root: Path, path: str) -> str:
         names = names_in(full)
         only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
         path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
-    elif not full.parent.is_dir():
-        raise UsageError("no such folder", where=posixpath.dirname(path) or ".")
-    path = posixpath.normpath(path)
+    elif not full.parent.is_dir() or full.name not in DEFAULT_TARGETS:
+        raise UsageError("no such folder or instruction file", where=path)
     if problem := target_problem(path):
         raise UsageError(f"this {problem}", where=path)
-    return path
-
-
-def _is_empty(file: InstructionFile) -> bool:
-    return file.document is not None and not file.document.data
-
-
-def _has_skills(root: Path) -> bool:
-    """Whether the project has skills for Claude that other checkouts have too."""
-    found = next(iter(sorted((root / ".claude" / "skills").glob("*/SKILL.md"))), None)
-    return found is not None and not git.ignored(root, found.relative_to(root).as_posix())
+    for folder in (root / path).parents:
+        if folder == root:
+            break
+        if git.top_level(folder) == folder:
+            raise UsageError(
+                "this belongs to another git repository",
+                where=path,
+                hint=f"run cub there: cub -C {folder.relative_to(root).as_posix()} init",
+            )
+    return normal(path)

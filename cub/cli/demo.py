@@ -58,7 +58,7 @@ def _play(root: Path) -> None:
     )
     update.close(moved, Show())
     _step(root, "cub remove", remove.make_plan)
-    remove.close(purge=False)
+    remove.close(root)
     _prove(agents.read_bytes())
 
 
@@ -96,7 +96,7 @@ def _prove(left: bytes) -> None:
     between = left.removeprefix(_THEIRS).removesuffix(_ADDED)
     if left != _THEIRS + between + _ADDED or between.strip():
         raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
-    output.heading(
-        f"\nAGENTS.md: all {len(_THEIRS)} bytes as they were, and the line written later:"
-    )
-    output.line(repr(left))
+    count = f"all {len(_THEIRS)} bytes that were there before cub"
+    output.heading(f"\nAGENTS.md has {count}, and the line that was written since:")
+    for line in left.decode().splitlines():
+        output.line(f"  {line}".rstrip())

@@ -87,9 +87,10 @@ def _inside(root: Path, directory: Path, path: str) -> str:
 
 def _split(targets: str) -> tuple[str, ...]:
     from cub.errors import UsageError
-    from cub.project.config import target_problem
+    from cub.project.config import normal, target_problem
 
-    names = tuple(dict.fromkeys(name.strip() for name in targets.split(",") if name.strip()))
+    given = (name.strip() for name in targets.split(","))
+    names = tuple(dict.fromkeys(normal(name) for name in given if name))
     if not names:
         raise UsageError("--targets names no file")
     for name in names:

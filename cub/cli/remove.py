@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,8 +44,9 @@ def remove(
 
     options: Options = context.obj
     show = Show(dry_run, diff, json)
+    root = find_root(options.directory)
     plan = carry_out(
-        find_root(options.directory),
+        root,
         lambda project: make_plan(project, purge, edited),
         show,
         confirm=_ask if purge and not yes else None,
@@ -52,7 +54,7 @@ def remove(
     if plan.empty and not json:
         output.talk("Nothing to do: cub's own parts are gone already.")
     elif not show.only:
-        close(purge)
+        close(root)
 
 
 def make_plan(
@@ -64,9 +66,9 @@ def make_plan(
     return plan_remove(project, purge=purge, edited=edited.value)
 
 
-def close(purge: bool) -> None:
+def close(root: Path) -> None:
     """The last line: what is left."""
-    left = "nothing of cub is left" if purge else "what is left in .cub/ is yours"
+    left = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
     output.talk(f"Done: {left}.")
 
 

@@ -23,7 +23,7 @@ def status(context: typer.Context, json: Json = False) -> None:
     Example: cub status --json
     """
     from cub.actions.report import status as rows_of
-    from cub.actions.sync import view
+    from cub.actions.view import view
     from cub.files import pending
     from cub.project.project import Project, find_root
 

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -40,11 +40,17 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
         return tuple(_block(group) for group in _groups(tokens))
 
 
-def parse_inline(text: str) -> Iterator[Sequence[Token]]:
-    """The inline tokens of every paragraph, heading and table cell of `text`, in order."""
-    for token in _parser().parse(text):
-        if token.type == "inline":
-            yield token.children or []
+def parse_inline(text: str, having: str) -> Iterator[Sequence[Token]]:
+    """The inline tokens of each paragraph, heading and table cell that has `having` in it."""
+    parser = _parser()
+    tokens: list[Token] = []
+    environment: dict[str, Any] = {}
+    parser.block.parse(text, parser, environment, tokens)
+    for token in tokens:
+        if token.type == "inline" and having in token.content:
+            found: list[Token] = []
+            parser.inline.parse(token.content, parser, environment, found)
+            yield found
 
 
 @contextmanager

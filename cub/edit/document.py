@@ -15,7 +15,10 @@ BOM = b"\xef\xbb\xbf"
 _WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"\xfe\xff")
 _FENCE = re.compile(rb"---[ \t]*")
 _FENCE_END = re.compile(rb"(?:---|\.\.\.)[ \t]*")
-_YAML_KEY = re.compile(rb"""(?:[^\s#\-\[\]{},:"'`][^:]*|"[^"]*"|'[^']*')\s*:(?:[ \t]|$)""")
+_YAML_KEY = re.compile(
+    rb"""(?:(?:[^\s#\-\[\]{},:"'`<>@%&*!|]|-(?=[^\s-]))(?:[^:]|:(?=\S))*|"[^"]*"|'[^']*')"""
+    rb"""\s*:(?:[ \t]|$)"""
+)
 _YAML_OTHER = re.compile(rb"[ \t].*|#.*|-(?:[ \t].*)?|[\]}].*|")
 
 
@@ -90,6 +93,10 @@ class Document:
         lines = [b""] * skip + [line.rstrip(b"\r\n") for line in self.lines[skip:]]
         text = b"\n".join(lines).removeprefix(BOM if not skip else b"")
         return text.decode("utf-8", "surrogateescape").replace("\0", "\ufffd")
+
+    def line(self, number: int) -> bytes:
+        """One line as Markdown sees it: with its line end, without a byte order mark."""
+        return self.lines[number].removeprefix(BOM if number == 0 else b"")
 
     def before(self, line: int) -> bytes:
         """The bytes in front of `line`; a byte order mark is never part of a line."""

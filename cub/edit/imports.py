@@ -10,18 +10,18 @@ from cub.edit.blocks import parse_inline
 _IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
 
 
-def imports(text: str, name: str) -> bool:
-    """Whether `text` (Markdown, LF line ends) imports the file `name` beside it.
+def imports(text: str) -> frozenset[str]:
+    """The paths that `text` (Markdown, LF line ends) imports, normalized.
 
     An import stands behind a blank or at the start of a line and ends at a blank: in plain
     text, headings, lists, quotes and tables, but not in code, comments, HTML or links, and not
     with punctuation around it (observed with Claude Code 2.1 and Gemini CLI 0.61).
     """
-    if "@" not in text or name not in text:
-        return False
-    return any(
-        posixpath.normpath(found) == name
-        for tokens in parse_inline(text)
+    if "@" not in text:
+        return frozenset()
+    return frozenset(
+        posixpath.normpath(found)
+        for tokens in parse_inline(text, having="@")
         for found in _IMPORT.findall("".join(_visible(t.type, t.content) for t in tokens))
     )
 

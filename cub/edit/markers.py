@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import NamedTuple
 
-from cub.edit.blocks import Block
-from cub.edit.document import BOM, Document, line_end
+from cub.edit.document import Document
+from cub.edit.rawhtml import RawHtml
 from cub.errors import CubError
 
 BEGIN = "<!-- BEGIN CUB MANAGED SECTION v{version} -->"
@@ -22,6 +21,7 @@ _BEGIN = re.compile(
     rb" {0,3}<!--[ \t]+BEGIN[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+v([0-9]{1,9})[ \t]+-->[ \t]*"
 )
 _END = re.compile(rb" {0,3}<!--[ \t]+END[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+-->[ \t]*")
+_SHOWN = 20
 _CONFLICT = re.compile(rb"(?:<{7}|>{7})(?: .*)?")
 
 
@@ -45,11 +45,21 @@ def scan(document: Document) -> list[Marker]:
     HTML block (spec 4.6), outside longer comments and raw elements. A document without such
     lines is never parsed.
     """
-    found = list(_candidates(document))
+    found = _candidates(document)
     if not found:
         return []
-    blocks = [block for block in document.blocks if block.kind == "html_block"]
-    return [marker for marker in found if _stands_free(marker.line, blocks, document)]
+    starts = {b.start: b.end for b in document.blocks if b.kind == "html_block"}
+    free: set[int] = set()
+    end, html = 0, RawHtml()
+    wanted = {marker.line for marker in found}
+    for number in range(found[-1].line + 1):
+        if number in starts:
+            end, html = starts[number], RawHtml()
+        if number < end:
+            if number in wanted and not html.open:
+                free.add(number)
+            html.feed(document.line(number))
+    return [marker for marker in found if marker.line in free]
 
 
 def conflicts(document: Document) -> list[tuple[int, int]]:
@@ -94,29 +104,12 @@ def _candidates(document: Document) -> list[Marker]:
     for number, line in enumerate(document.lines):
         if b"CUB" not in line:
             continue
-        bare = line[: len(line) - len(line_end(line))].removeprefix(BOM if number == 0 else b"")
+        bare = document.line(number).rstrip(b"\r\n")
         if begin := _BEGIN.fullmatch(bare):
             found.append(Marker(number, int(begin[1])))
         elif _END.fullmatch(bare):
             found.append(Marker(number, None))
     return found
-
-
-def _stands_free(line: int, blocks: list[Block], document: Document) -> bool:
-    index = bisect_right(blocks, line, key=lambda block: block.start) - 1
-    if index < 0 or line >= blocks[index].end:
-        return False
-    before = b"".join(document.lines[blocks[index].start : line])
-    return not _leaves_open(before.removeprefix(BOM))
-
-
-def _leaves_open(html: bytes) -> bool:
-    """Whether raw HTML ends inside a comment, a processing instruction or a raw text element."""
-    rest = re.sub(rb"<!--.*?-->", b"", html, flags=re.DOTALL)
-    if rest.lstrip(b" ").startswith((b"<?", b"<!")) or b"<!--" in rest:
-        return True
-    opened = re.findall(rb"<(/?)(pre|script|style|textarea)\b", rest, re.IGNORECASE)
-    return sum(-1 if slash else 1 for slash, _ in opened) > 0
 
 
 def _refuse_conflict(markers: list[Marker], document: Document) -> None:
@@ -133,11 +126,13 @@ def _refuse_conflict(markers: list[Marker], document: Document) -> None:
 
 
 def _places(markers: list[Marker], document: Document) -> list[str]:
-    """Each marker with its `file:line`."""
-    return [
+    """The first markers with their `file:line`."""
+    shown = [
         f"{document.at(line)}: {'END' if version is None else f'BEGIN v{version}'}"
-        for line, version in markers
+        for line, version in markers[:_SHOWN]
     ]
+    more = len(markers) - len(shown)
+    return [*shown, f"and {more} more"] if more else shown
 
 
 def _culprit(markers: list[Marker]) -> Marker:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import unified_diff
-from typing import Literal
+from difflib import SequenceMatcher, unified_diff
+from typing import Literal, TypeVar
 
 from cub.edit.document import split_lines
 
 Kind = Literal["create", "update", "delete"]
+Line = TypeVar("Line", bytes, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,11 @@ class Edit:
     @property
     def counts(self) -> tuple[int, int]:
         """Lines added and removed."""
-        changes = list(_changes(self.before or b"", self.after or b""))
-        return sum(c.startswith("+") for c in changes), sum(c.startswith("-") for c in changes)
+        old, new = split_lines(self.before or b""), split_lines(self.after or b"")
+        skip, tail = _common_ends(old, new)
+        matches = SequenceMatcher(None, old[skip : len(old) - tail], new[skip : len(new) - tail])
+        same = skip + tail + sum(block.size for block in matches.get_matching_blocks())
+        return len(new) - same, len(old) - same
 
     def diff(self) -> Iterator[str]:
         """A unified diff that `git apply` reads, line by line, without line ends."""
@@ -87,16 +91,14 @@ class Plan:
 
 def text_diff(before: str, after: str, path: str, before_name: str, after_name: str) -> list[str]:
     """A short unified diff of two texts with names of their own, for messages."""
-    lines = _hunks(before.encode(), after.encode())
+    lines = _hunks(*(text.encode("utf-8", "surrogateescape") for text in (before, after)))
     return [f"--- {path} ({before_name})", f"+++ {path} ({after_name})", *lines]
 
 
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:
     """Hunks with three lines of context; common ends are cut off first, so big files are cheap."""
     old, new = _display(before), _display(after)
-    skip = _common(old, new)
-    tail = _common(old[skip:][::-1], new[skip:][::-1])
-    skip, tail = max(0, skip - 3), max(0, tail - 3)
+    skip, tail = (max(0, n - 3) for n in _common_ends(old, new))
     diff = unified_diff(old[skip : len(old) - tail], new[skip : len(new) - tail], lineterm="")
     for line in list(diff)[2:]:
         if line.startswith("@@"):
@@ -106,14 +108,20 @@ def _hunks(before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _display(data: bytes) -> list[str]:
-    lines = [line.decode("utf-8", "surrogateescape") for line in split_lines(data)]
-    shown = [line.removesuffix("\n") for line in lines]
-    if lines and not lines[-1].endswith(("\n", "\r")):
-        shown[-1] += "\n\\ No newline at end of file"
-    return shown
+    """Lines as git cuts them: at LF only."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    return lines if lines[-1] else lines[:-1]
 
 
-def _common(old: list[str], new: list[str]) -> int:
+def _common_ends(old: Sequence[Line], new: Sequence[Line]) -> tuple[int, int]:
+    """How many lines two versions have in common at the start, and behind that at the end."""
+    skip = _common(old, new)
+    return skip, _common(old[skip:][::-1], new[skip:][::-1])
+
+
+def _common(old: Sequence[Line], new: Sequence[Line]) -> int:
     pairs = zip(old, new, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
@@ -127,7 +135,3 @@ def _shifted(header: str, skip: int) -> str:
         return f"{span[0]}{int(start) + skip}{comma}{length}"
 
     return f"@@ {moved(old)} {moved(new)} @@"
-
-
-def _changes(before: bytes, after: bytes) -> Iterator[str]:
-    return (line for line in _hunks(before, after) if line[:1] in ("+", "-"))

@@ -78,7 +78,7 @@ def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
     for number, line in enumerate(inside):
         if found := _DIGEST.fullmatch(line):
             recorded = recorded or found[1].decode()
-        elif number == 0 and (old := _OLD_DIGEST.fullmatch(line)):
+        elif not b"".join(inside[:number]).strip() and (old := _OLD_DIGEST.fullmatch(line)):
             recorded = f"sha256:{old[1].decode()}"
         elif line.strip() and tuple(line.split()) not in _NOTES:
             if not _COMMENT.fullmatch(line):
@@ -90,7 +90,13 @@ def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
 def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> Author:
     if not recorded:
         return "unknown"
-    if recorded.startswith("sha256:"):  # an older form: the stripped text below that line
-        text = b"\n".join(line.rstrip(b"\r\n") for line in inside[1:]).strip()
-        return "cub" if hashlib.sha256(text).hexdigest() == recorded[7:] else "edited"
+    if recorded.startswith("sha256:"):
+        return "cub" if _old_digest(inside) == recorded else "edited"
     return "cub" if digest(b"".join(body)) == recorded else "edited"
+
+
+def _old_digest(inside: Sequence[bytes]) -> str:
+    """The older form: over the stripped text between its own line, the first one, and END."""
+    lines = [line.rstrip(b"\r\n") for line in inside]
+    text = b"\n".join(lines).strip().partition(b"\n")[2].strip()
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"

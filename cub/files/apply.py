@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path, PurePosixPath
 
 from cub.edit.plan import Edit, Plan
-from cub.errors import CubError
+from cub.errors import CubError, InternalError
 from cub.files import journal
 from cub.files.disk import Disk
 from cub.files.journal import Step
@@ -24,6 +24,8 @@ def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
     if plan.empty:
         return
     steps = [_step(edit, root) for edit in plan.edits]
+    if len({step.target for step in steps}) < len(steps):
+        raise InternalError("two edits of one file in one plan")
     folders = _new_folders(plan, root)
     _prepare(plan, root, steps, folders, disk)
     journal.commit(root, disk)

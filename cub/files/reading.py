@@ -64,7 +64,7 @@ def locate(root: Path, path: str) -> Path | None:
         raise CubError(
             f"this is {_KINDS.get(kind, 'not a regular file')}, not a text file",
             where=path,
-            hint="move it out of the way, or take it out of `targets` in .cub/config.yaml",
+            hint="move it out of the way",
         )
     return real
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from cub.edit.plan import PlanWarning
@@ -51,7 +49,7 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG) -> Config:
     """
     if data is None or not data.strip():
         return Config()
-    tree = _load(data, path)
+    tree = load(data, path)
     if tree is None:
         return Config()
     if not isinstance(tree, dict):
@@ -83,43 +81,6 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG) -> Config:
     )
 
 
-def with_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
-    """The file's bytes with `targets` set; comments, order, quotes and indentation stay."""
-    data = data or b""
-    tree = _load(data, CONFIG) if data.strip() else None
-    if tree is None or ("targets" not in tree and not tree.fa.flow_style()):
-        newline = b"\r\n" if b"\r\n" in data else b"\n"
-        gap = b"" if not data or data.endswith(b"\n") else newline
-        lines = ["targets:", *(f"  - {target}" for target in targets), ""]
-        return data + gap + newline.join(line.encode() for line in lines)
-    yaml = _faithful(data, tree)
-    if isinstance(tree.get("targets"), list):
-        old = tree["targets"]
-        for index in reversed(range(len(old))):
-            if old[index] not in targets:
-                del old[index]
-        old.extend(target for target in targets if target not in old)
-    else:
-        tree["targets"] = list(targets)
-    return _dump(yaml, tree, data)
-
-
-def _faithful(data: bytes, tree: Any) -> YAML:
-    """A dumper that gives back `data` for its own unchanged tree, where there is one."""
-    for sequence, offset in ((2, 0), (4, 2), (3, 1), (6, 4)):
-        yaml = _yaml()
-        yaml.indent(mapping=2, sequence=sequence, offset=offset)
-        if _dump(yaml, tree, data) == data:
-            return yaml
-    return _yaml()
-
-
-def _dump(yaml: YAML, tree: Any, like: bytes) -> bytes:
-    out = BytesIO()
-    yaml.dump(tree, out)
-    return out.getvalue().replace(b"\n", b"\r\n") if b"\r\n" in like else out.getvalue()
-
-
 def _yaml() -> YAML:
     from ruamel.yaml import YAML
 
@@ -129,7 +90,8 @@ def _yaml() -> YAML:
     return yaml
 
 
-def _load(data: bytes, path: str) -> Any:
+def load(data: bytes, path: str) -> Any:
+    """The file as ruamel's round-trip tree, which knows the position of every key."""
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
@@ -167,7 +129,7 @@ def _similar(key: str) -> str:
 
 
 def _schema(tree: Any, fail: Any) -> int:
-    value = tree.get("schema", SCHEMA)
+    value = SCHEMA if tree.get("schema") is None else tree["schema"]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         fail("schema", f"{value!r} is not a whole number")
     if value > SCHEMA:
@@ -207,20 +169,30 @@ def _targets(tree: Any, fail: Any) -> tuple[str, ...]:
     for item in value:
         if problem := target_problem(item):
             fail("targets", f"{item!r} {problem}")
-    return tuple(dict.fromkeys(posixpath.normpath(item) for item in value))
+    return tuple(dict.fromkeys(normal(item) for item in value))
+
+
+def normal(path: str) -> str:
+    """A target's path in the one form in which it is compared: no `./`, no doubled `/`."""
+    return posixpath.normpath(path)
 
 
 def target_problem(path: str) -> str:
     """Why `path` can't be a target ("" if it can)."""
-    if path.startswith("/") or "\\" in path or ".." in path.split("/"):
+    folders = path.split("/")[:-1]
+    if path.startswith("/") or "\\" in path or ".." in folders:
         return "is not a path inside the project, written with /"
+    if ".git" in folders or ".cub" in folders:
+        return "is in a folder of git's or cub's own"
+    if not path.isprintable():
+        return "is not a printable name"
     if posixpath.basename(path) not in DEFAULT_TARGETS:
         return f"is not a file that cub manages ({', '.join(DEFAULT_TARGETS)}, here or in a folder)"
     return ""
 
 
 def _placement(tree: Any, fail: Any) -> Literal["bottom", "top"]:
-    value = tree.get("placement", "bottom")
+    value = tree.get("placement") or "bottom"
     if value not in ("bottom", "top"):
         fail("placement", f"{value!r} is neither bottom nor top")
     return cast(Literal["bottom", "top"], value)

@@ -13,12 +13,14 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`templates`: the section version written last; `empty`: files that were there, empty,
-    before cub; `offered`: for each file of cub's that a person edited, the version whose text
-    was last put beside it.
+    """`templates`: the section version written last; `sections`: nested files that were given
+    one, so that it is found again when they are targets no more; `empty`: files that were
+    there, empty, before cub; `offered`: for each file of cub's that a person edited, the version
+    whose text was last put beside it.
     """
 
     templates: int = 0
+    sections: tuple[str, ...] = ()
     empty: tuple[str, ...] = ()
     offered: dict[str, int] = field(default_factory=dict)
 
@@ -29,16 +31,18 @@ class State:
             tree = json.loads(data or b"{}")
             state = cls(
                 int(tree.get("templates", 0)),
+                tuple(str(path) for path in tree.get("sections", ())),
                 tuple(str(path) for path in tree.get("empty", ())),
                 {str(path): int(v) for path, v in tree.get("offered", {}).items()},
             )
             written = int(tree.get("v", _FORMAT))
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return cls()
         if written > _FORMAT or state.templates > templates:
             raise CubError(
-                f"this project was last written by a newer cub (templates v{state.templates}, "
-                f"this cub has v{templates})",
+                "this project was last written by a newer cub "
+                f"(format {written}, templates v{state.templates}; "
+                f"this cub knows format {_FORMAT}, templates v{templates})",
                 where=STATE,
                 hint="upgrade cub: pip install --upgrade cub",
             )
@@ -49,6 +53,7 @@ class State:
         tree = {
             "v": _FORMAT,
             "templates": self.templates,
+            "sections": sorted(self.sections),
             "empty": sorted(self.empty),
             "offered": dict(sorted(self.offered.items())),
         }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,8 @@ from cub.edit.imports import imports
 from cub.edit.sections import Section
 from cub.errors import CubError
 from cub.files import names_in, read
+
+_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 
 
 @dataclass(frozen=True)
@@ -42,35 +45,41 @@ class InstructionFile:
 
     @cached_property
     def own(self) -> bytes:
-        """The user's bytes: everything outside the section, without blanks around it."""
+        """The user's bytes: everything outside the section, without blank lines around it."""
         if self.document is None:
             return b""
         data = self.document.data
         own = sections.without(self.document, self.section) if self.section else data
-        return own.removeprefix(BOM).strip()
+        return _BLANK_LINES.sub(b"", own.removeprefix(BOM)).rstrip()
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The paths that the user's own text imports."""
+        return imports(self.document.with_data(self.own).text) if self.document else frozenset()
 
     def is_only(self, *texts: str) -> bool:
         """Whether the file is nothing but one of `texts`."""
-        return self.section is None and self.own in {text.encode() for text in texts}
-
-    def imports(self, name: str) -> bool:
-        """Whether the user's own text imports the file `name` beside this one."""
-        return self.document is not None and imports(self.document.with_data(self.own).text, name)
+        return self.section is None and self.own.strip() in {text.encode() for text in texts}
 
     def section_says(self, word: str) -> bool:
         """Whether the body of the section has `word` in it."""
         return self.section is not None and word.encode() in b"".join(self.section.body)
 
 
-def look(root: Path, paths: Iterable[str]) -> dict[str, InstructionFile]:
-    """Look at each of `paths` (relative to `root`); faults become `error`, never an exception."""
+def look(
+    root: Path, paths: Iterable[str], planned: Mapping[str, bytes | None] | None = None
+) -> dict[str, InstructionFile]:
+    """Look at each of `paths` (relative to `root`); faults become `error`, never an exception.
+
+    `planned` holds bytes, by real path, that a plan is going to write: they count as there.
+    """
     listings: dict[Path, frozenset[str]] = {}
     found = {}
     for path in paths:
         folder = (root / path).parent
         if folder not in listings:
             listings[folder] = names_in(folder)
-        found[path] = _look_at(root, path, listings[folder])
+        found[path] = _look_at(root, path, listings[folder], planned or {})
     return found
 
 
@@ -78,24 +87,27 @@ def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
     """Each file once, under its first name, however many links lead to it."""
     found: dict[object, InstructionFile] = {}
     for file in files:
-        found.setdefault(file.identity or file.path, file)
+        found.setdefault(file.identity or file.real, file)
     return list(found.values())
 
 
-def _look_at(root: Path, path: str, names: frozenset[str]) -> InstructionFile:
+def _look_at(
+    root: Path, path: str, names: frozenset[str], planned: Mapping[str, bytes | None]
+) -> InstructionFile:
     name = path.rsplit("/", 1)[-1]
-    if name not in names:
-        misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
-        homeless = not names and not (root / path).parent.is_dir()
-        return InstructionFile(path, path, misnamed=misnamed, homeless=homeless)
     try:
-        data = read(root, path)
+        there = name in names
+        data = read(root, path) if there else None
+        real = Path(os.path.realpath(root / path)).relative_to(root).as_posix()
+        data = planned.get(real, data)
         if data is None:
-            return InstructionFile(path, path)
+            misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
+            homeless = not names and not (root / path).parent.is_dir()
+            return InstructionFile(path, real, misnamed=misnamed, homeless=homeless)
         document = Document.parse(data, path)
         section = sections.find(document)
     except CubError as error:
         return InstructionFile(path, path, error=error)
-    status = (root / path).stat()
-    real = Path(os.path.realpath(root / path)).relative_to(root).as_posix()
-    return InstructionFile(path, real, document, section, identity=(status.st_dev, status.st_ino))
+    status = (root / path).stat() if there else None
+    identity = (status.st_dev, status.st_ino) if status else None
+    return InstructionFile(path, real, document, section, identity=identity)

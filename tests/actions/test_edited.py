@@ -115,3 +115,46 @@ def test_backups_stay_hidden_from_git_after_remove(edited: Path) -> None:
     remove(edited, edited="replace")
     assert (edited / ".cub/.gitignore").exists()
     assert "backups" not in git(edited, "status", "--short", "-uall")
+
+
+def test_move_settles_even_if_the_moved_line_changes_what_a_file_needs(edited: Path) -> None:
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        file = edited / name
+        file.write_bytes(file.read_bytes().replace(MINE.encode(), b"@AGENTS.md\n"))
+    update(edited, edited="move")
+    assert settled(edited)
+    assert b"Work in tasks" not in (edited / "CLAUDE.md").read_bytes()
+
+
+def test_the_same_edit_with_other_line_ends_has_a_backup_of_its_own(edited: Path) -> None:
+    before = (edited / "AGENTS.md").read_bytes()
+    update(edited, edited="replace")
+    (edited / "AGENTS.md").write_bytes(before.replace(b"oven.", b"oven.  "))
+    update(edited, edited="replace")
+    assert len(list((edited / ".cub/backups").iterdir())) == 3
+
+
+def test_an_edit_that_is_no_text_is_shown_and_moved(edited: Path) -> None:
+    file = edited / "AGENTS.md"
+    file.write_bytes(file.read_bytes().replace(b"Ada", b"caf\xe9"))
+    with pytest.raises(RefusedError):
+        update(edited)
+    update(edited, edited="move")
+    assert b"caf\xe9" in file.read_bytes()
+
+
+def test_purge_keeps_the_backup_that_this_removal_makes(edited: Path) -> None:
+    before = (edited / "AGENTS.md").read_bytes()
+    update(edited, edited="replace")
+    (edited / "AGENTS.md").write_bytes(before)
+    remove(edited, "replace", purge=True)
+    assert MINE.encode() in b"".join(tree(edited / ".cub").values())
+
+
+def test_offers_that_a_person_wrote_into_are_kept(project: Path) -> None:
+    write(project, ".cub/runloop.md", "Mine.\n")
+    init(project)
+    offered = project / ".cub/runloop.md.new"
+    offered.write_bytes(offered.read_bytes() + b"My notes.\n")
+    remove(project)
+    assert b"My notes." in offered.read_bytes()

@@ -214,3 +214,59 @@ def test_what_is_no_target_may_be_anything(project: Path) -> None:
     init(project, targets=("CLAUDE.md",))
     assert SHARED in body(project, "CLAUDE.md")
     assert settled(project)
+
+
+@pytest.mark.parametrize("link", ["symlink", "hard link", "linked folder"])
+def test_a_nested_name_of_the_root_file_gets_nothing_of_its_own(project: Path, link: str) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    (project / "p").mkdir()
+    if link == "symlink":
+        (project / "p/AGENTS.md").symlink_to("../AGENTS.md")
+    elif link == "hard link":
+        (project / "p/AGENTS.md").hardlink_to(project / "AGENTS.md")
+    else:
+        (project / "q").symlink_to("p")
+        init(project, "p", "q")
+        assert settled(project)
+        return
+    init(project, "p")
+    assert SHARED in body(project, "AGENTS.md")
+    assert settled(project)
+
+
+def test_a_nested_file_points_to_what_is_there(project: Path) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    (project / "p").mkdir()
+    init(project, targets=("p/AGENTS.md",))
+    assert "`../AGENTS.md`" in body(project, "p/AGENTS.md")
+    (project / "AGENTS.md").unlink()
+    with pytest.raises(CubError, match="no file at the root"):
+        init(project)
+
+
+def test_targets_that_are_left_out_lose_their_sections(project: Path) -> None:
+    (project / "p").mkdir()
+    write(project, "CLAUDE.md", "C.\n")
+    init(project, "p")
+    init(project, targets=("AGENTS.md",))
+    assert not (project / "p/AGENTS.md").exists()
+    assert (project / "CLAUDE.md").read_bytes() == b"C.\n"
+    assert settled(project)
+
+
+def test_a_section_dropped_from_the_config_by_hand_is_still_removed(project: Path) -> None:
+    write(project, "p/AGENTS.md", "P.\n")
+    init(project, "p")
+    write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
+    assert {w.path for w in update(project).warnings} == {"CLAUDE.md", "p/AGENTS.md"}
+    remove(project)
+    assert (project / "p/AGENTS.md").read_bytes() == b"P.\n"
+    assert not (project / "CLAUDE.md").exists()
+
+
+@pytest.mark.parametrize("text", ["    @AGENTS.md\n", "\\@AGENTS.md text\n", "[x]: @AGENTS.md\n"])
+def test_what_claude_does_not_resolve_is_no_import(project: Path, text: str) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    write(project, "CLAUDE.md", text)
+    init(project)
+    assert _parts(body(project, "CLAUDE.md")) == {SHARED, CLAUDE}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cub.actions.report import FileStatus, status
-from cub.actions.sync import view
+from cub.actions.view import view
 from cub.project.project import Project
 from tests.actions.helpers import init, write
 

@@ -1,0 +1,54 @@
+"""What a person should know about files that a plan leaves alone."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from cub import git
+from cub.actions.own_files import CONSTITUTION
+from cub.actions.view import View
+from cub.edit.plan import PlanWarning
+from cub.project.survey import InstructionFile, distinct
+
+
+def missing(seen: View) -> Iterator[PlanWarning]:
+    """Sections and files that a person deleted: `update` reports them, `init` restores them."""
+    hint = "`cub init` puts it back; to go on without it, set `targets` in .cub/config.yaml"
+    for path in seen.needs:
+        file = seen.files[path]
+        if not file.exists:
+            yield PlanWarning("this file is gone", path, hint=hint)
+        elif file.section is None:
+            yield PlanWarning("the managed section is gone", file.real, hint=hint)
+
+
+def oddities(seen: View) -> Iterator[PlanWarning]:
+    """Names of another case, targets without a folder, and sections of what is no target."""
+    for path, file in seen.files.items():
+        if file.misnamed:
+            yield PlanWarning(
+                f"left alone: on some disks it is the same file as {path}",
+                posixpath.join(posixpath.dirname(path), file.misnamed),
+                hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
+            )
+        elif file.homeless and path in seen.targets:
+            hint = "take it out of `targets` in .cub/config.yaml"
+            yield PlanWarning("its folder is gone", path, hint=hint)
+    for file in leftover(seen):
+        hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
+        yield PlanWarning("this section is not kept up to date", file.path, None, hint)
+
+
+def leftover(seen: View) -> list[InstructionFile]:
+    """Files with a section that no target asks for."""
+    kept = {seen.files[path].identity for path in seen.needs}
+    return [f for f in distinct(seen.files.values()) if f.section and f.identity not in kept]
+
+
+def hidden(seen: View) -> Iterator[PlanWarning]:
+    """A .cub/ that git ignores leaves other checkouts with references to nothing."""
+    if git.ignored(seen.root, CONSTITUTION):
+        hint = "take .cub out of your .gitignore; cub brings one for its local files"
+        message = "git ignores this folder: other checkouts lack what the sections refer to"
+        yield PlanWarning(message, ".cub", hint=hint)

@@ -1,0 +1,121 @@
+"""A project as a command sees it: its instruction files, and the section each of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cub import git
+from cub.actions.needs import Known, needs
+from cub.actions.own_files import CONSTITUTION, OWN_FILES
+from cub.edit.owned import unseal
+from cub.errors import CubError
+from cub.files import read
+from cub.project.config import DEFAULT_TARGETS
+from cub.project.project import Project
+from cub.project.state import STATE, State
+from cub.project.survey import InstructionFile, look
+from cub.prompt.instructions import Need
+from cub.prompt.templates import TemplateSet, shipped
+
+MAP = ".cub/map.md"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is there and what is wanted. `files` has every target, AGENTS.md and CLAUDE.md, and
+    every nested file that once was a target; `needs` has those that get a section.
+    """
+
+    project: Project
+    templates: TemplateSet
+    targets: tuple[str, ...]
+    known: Known
+    state: State
+    files: dict[str, InstructionFile]
+    needs: dict[str, Need]
+
+    @property
+    def root(self) -> Path:
+        """The project's root folder."""
+        return self.project.root
+
+    @property
+    def top(self) -> bool:
+        """Whether new sections go to the top of their files."""
+        return self.project.config.placement == "top"
+
+    @property
+    def initialized(self) -> bool:
+        """Whether `cub init` has been here, in this checkout or in another one."""
+        own = (read(self.root, file.path) for file in OWN_FILES)
+        return any(data and unseal(data) for data in own) or any(
+            file.section for file in self.files.values()
+        )
+
+    def faults(self) -> list[CubError]:
+        """Why targets can't be written: broken, unreadable, or a newer cub's."""
+        found = [self.fault(file) for path, file in self.files.items() if path in self.targets]
+        return [fault for fault in found if fault]
+
+    def fault(self, file: InstructionFile) -> CubError | None:
+        """Why one file's section can't be written."""
+        version = self.templates.version
+        if file.error or not file.section or file.section.version <= version:
+            return file.error
+        found = file.section.version
+        return CubError(
+            f"this section was written by a newer cub (v{found}, this cub writes v{version})",
+            where=f"{file.real}:{file.section.start + 1}",
+            hint=f"upgrade cub to one that knows v{found}: pip install --upgrade cub",
+        )
+
+
+def view(
+    project: Project,
+    *,
+    targets: Sequence[str] | None = None,
+    constitution: bool = False,
+    templates: TemplateSet | None = None,
+) -> View:
+    """Look at a project. `constitution`: count it as there, because the plan will install it."""
+    templates = templates or shipped()
+    root, wanted = project.root, tuple(targets or project.config.targets)
+    state = State.parse(read(root, STATE), templates.version)
+    paths = (*DEFAULT_TARGETS, *wanted, *project.config.targets, *state.sections)
+    files = look(root, dict.fromkeys(paths))
+    known = Known(
+        constitution=constitution or read(root, CONSTITUTION) is not None,
+        map=read(root, MAP) is not None,
+        skills=_has_skills(root),
+    )
+    return View(project, templates, wanted, known, state, files, _needs(files, wanted, known))
+
+
+def after(seen: View, planned: Mapping[str, bytes | None]) -> View:
+    """The same project once `planned` (bytes by real path) is written."""
+    files = look(seen.root, seen.files, planned)
+    return View(
+        seen.project,
+        seen.templates,
+        seen.targets,
+        seen.known,
+        seen.state,
+        files,
+        _needs(files, seen.targets, seen.known),
+    )
+
+
+def _needs(
+    files: dict[str, InstructionFile], targets: tuple[str, ...], known: Known
+) -> dict[str, Need]:
+    """Files that can't be read need nothing: their faults end the command anyway."""
+    readable = tuple(path for path in targets if not files[path].error)
+    return needs(files, readable, known)
+
+
+def _has_skills(root: Path) -> bool:
+    """Whether the project has skills for Claude that other checkouts have too."""
+    found = next(iter(sorted((root / ".claude" / "skills").glob("*/SKILL.md"))), None)
+    return found is not None and not git.ignored(root, found.relative_to(root).as_posix())
