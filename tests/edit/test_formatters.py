@@ -6,6 +6,7 @@ import mdformat
 import pytest
 
 from cub.edit.document import Document
+from cub.edit.owned import seal, unseal
 from cub.edit.sections import find
 from cub.edit.writing import put
 from cub.prompt.instructions import render
@@ -23,3 +24,10 @@ def test_mdformat_is_no_edit(name: str) -> None:
     assert section is not None
     assert section.is_current(body, templates.version)
     assert b"- Be kind." in formatted.data
+
+
+def test_mdformat_leaves_cubs_own_files_intact() -> None:
+    sealed = seal(shipped().file("runloop.md"), 1, "<!-- {} -->").decode()
+    found = unseal(mdformat.text(sealed).encode())
+    assert found is not None
+    assert found.intact

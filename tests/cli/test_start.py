@@ -1,0 +1,38 @@
+"""What a start of cub imports: the reason why it is fast, held without a clock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment
+
+HEAVY = ("jinja2", "markdown_it", "ruamel.yaml", "filelock", "packaging", "rich", "difflib")
+
+
+def _imported(code: str, home: Path) -> set[str]:
+    script = f"import sys\n{code}\nsys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.split())
+
+
+def test_the_version_is_told_without_typer(home: Path) -> None:
+    code = (
+        "from cub.__main__ import main\nsys.argv = ['cub', '--version']\n"
+        "try: main()\nexcept SystemExit: pass"
+    )
+    assert not {"typer", "cub.cli", *HEAVY} & _imported(code, home)
+
+
+@pytest.mark.parametrize("name", HEAVY[:-1])
+def test_the_command_line_itself_imports_nothing_heavy(name: str, home: Path) -> None:
+    assert name not in _imported("import cub.cli.app, cub.cli.init, cub.cli.update", home)
