@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -17,9 +18,16 @@ def top_level(folder: Path) -> Path | None:
     """
     for candidate in (folder, *folder.parents):
         entry = candidate / ".git"
-        if entry.is_file() or (entry / "HEAD").exists():
+        if _is_file(entry) or os.path.lexists(entry / "HEAD"):
             return candidate
     return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder on the way that may not be read
+        return False
 
 
 def ignored(folder: Path, path: str) -> bool:

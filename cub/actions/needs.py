@@ -113,7 +113,7 @@ def _up_to_root(
     nested: InstructionFile, files: Mapping[str, InstructionFile], wanted: Mapping[str, Need]
 ) -> str:
     """The root's instruction file, as seen from `nested`."""
-    there = [name for name in (AGENTS, CLAUDE) if name in wanted or files[name].exists]
+    there = [name for name in (AGENTS, CLAUDE) if name in wanted or files[name].stands]
     if not there:
         raise CubError(
             "there is no file at the root that this one could point to",

@@ -99,7 +99,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:  # stdout is closed or full; user files have errors of their own
         output.abandon()
         broken = isinstance(error, BrokenPipeError)
-        code, problem = 1, None if broken else trouble(error, "", "cannot write the output")
+        what = "cannot be used" if error.filename else "cannot write the output"
+        code, problem = 1, None if broken else trouble(error, str(error.filename or ""), what)
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
         code, problem, bug = BUG, CubError(f"{type(error).__name__}: {error}"), error
     if problem:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import typer
@@ -21,6 +22,9 @@ _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 def prepare() -> None:
     """File names and user text of any encoding must never end a command."""
     codecs.register_error("exact", _exact)
+    if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="exact")

@@ -3,6 +3,16 @@
 from cub.files.apply import apply
 from cub.files.journal import JOURNAL, pending, recover
 from cub.files.lock import LOCK, exclusive
-from cub.files.reading import names_in, read
+from cub.files.reading import names_in, read, real_path
 
-__all__ = ["JOURNAL", "LOCK", "apply", "exclusive", "names_in", "pending", "read", "recover"]
+__all__ = [
+    "JOURNAL",
+    "LOCK",
+    "apply",
+    "exclusive",
+    "names_in",
+    "pending",
+    "read",
+    "real_path",
+    "recover",
+]

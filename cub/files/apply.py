@@ -10,7 +10,7 @@ from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, InternalError
 from cub.files import journal
 from cub.files.disk import Disk
-from cub.files.journal import Step
+from cub.files.journal import JOURNAL, Step
 from cub.files.reading import locate, read, trouble
 
 
@@ -28,7 +28,6 @@ def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
         raise InternalError("two edits of one file in one plan")
     folders = _new_folders(plan, root)
     _prepare(plan, root, steps, folders, disk)
-    journal.commit(root, disk)
     try:
         left = journal.finish(root, steps, disk)
     except OSError as error:
@@ -47,6 +46,7 @@ def _step(edit: Edit, root: Path) -> Step:
     before, after = journal.fingerprint(edit.before), journal.fingerprint(edit.after)
     name = target.relative_to(root).as_posix()
     if edit.after is None:
+        _require_deletable(target, edit.path)
         return Step("delete", edit.path, name, "", before, after)
     temp = target.with_name(f".{target.name}.cub-{secrets.token_hex(4)}.tmp")
     linked = real is not None and real.stat().st_nlink > 1
@@ -80,6 +80,15 @@ def _require_writable(real: Path, path: str) -> None:
         )
 
 
+def _require_deletable(target: Path, path: str) -> None:
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise CubError(
+            "its folder is read-only; nothing was written",
+            where=path,
+            hint="make the folder writable, then run the command again",
+        )
+
+
 def _new_folders(plan: Plan, root: Path) -> list[str]:
     """Folders that edits need and that do not exist yet, outermost first."""
     parents = {
@@ -92,20 +101,24 @@ def _new_folders(plan: Plan, root: Path) -> list[str]:
 
 
 def _prepare(plan: Plan, root: Path, steps: list[Step], folders: list[str], disk: Disk) -> None:
-    """Write and sync everything beside its target; take it all back if anything fails."""
+    """Write and sync everything beside its target, and commit; take it all back on any failure."""
+    path = JOURNAL
     try:
         journal.begin(root, steps, folders, disk)
-        for folder in folders:
-            disk.make_folder(root / folder)
+        for path in folders:
+            disk.make_folder(root / path)
         for edit, step in zip(plan.edits, steps, strict=True):
+            path = edit.path
             if edit.after is not None:
                 like = root / step.target if edit.before is not None else None
                 disk.create(root / step.temp, edit.after, like)
         for edit in plan.edits:
             _guard(edit, root)
+        path = JOURNAL
+        journal.commit(root, disk)
     except OSError as error:
         journal.undo(root, steps, folders, disk)
-        raise trouble(error, _relative(error, root), "cannot be written") from error
+        raise trouble(error, path, "cannot be written") from error
     except BaseException:
         journal.undo(root, steps, folders, disk)
         raise

@@ -69,7 +69,7 @@ def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
     disk = disk or Disk()
     if not pending(root):
         return []
-    record, committed, _ = (root / JOURNAL).read_bytes().partition(b"\n")
+    record, _, committed = (root / JOURNAL).read_bytes().partition(b"\n")
     try:
         content = json.loads(record)
         steps = [Step(**step) for step in content["steps"]]

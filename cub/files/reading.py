@@ -69,6 +69,13 @@ def locate(root: Path, path: str) -> Path | None:
     return real
 
 
+def real_path(root: Path, path: str) -> str:
+    """Where `path` leads, relative to `root`, whether or not it is there; never out of `root`."""
+    real = Path(os.path.realpath(root / path))
+    _require_inside(root, real, path)
+    return real.relative_to(root).as_posix()
+
+
 def trouble(error: OSError, path: str, what: str) -> CubError:
     """A system error as a known one."""
     reason = (error.strerror or str(error)).lower()

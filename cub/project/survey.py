@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from cub.edit.document import BOM, Document
 from cub.edit.imports import imports
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import names_in, read
+from cub.files import names_in, read, real_path
 
 _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 
@@ -42,6 +41,11 @@ class InstructionFile:
     def exists(self) -> bool:
         """Whether the file is there and readable."""
         return self.document is not None
+
+    @property
+    def stands(self) -> bool:
+        """Whether there is something under this name, readable or not."""
+        return self.exists or self.error is not None
 
     @cached_property
     def own(self) -> bytes:
@@ -98,7 +102,7 @@ def _look_at(
     try:
         there = name in names
         data = read(root, path) if there else None
-        real = Path(os.path.realpath(root / path)).relative_to(root).as_posix()
+        real = real_path(root, path)
         data = planned.get(real, data)
         if data is None:
             misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
