@@ -112,6 +112,7 @@ def _prepare(plan: Plan, root: Path, steps: list[Step], folders: list[str], disk
             if edit.after is not None:
                 like = root / step.target if edit.before is not None else None
                 disk.create(root / step.temp, edit.after, like)
+        _sync_names(root, steps, folders, disk)
         for edit in plan.edits:
             _guard(edit, root)
         path = JOURNAL
@@ -124,6 +125,13 @@ def _prepare(plan: Plan, root: Path, steps: list[Step], folders: list[str], disk
         raise
 
 
+def _sync_names(root: Path, steps: list[Step], folders: list[str], disk: Disk) -> None:
+    """The commit may be on disk only after everything that it relies on."""
+    made = [step.temp for step in steps if step.temp] + folders
+    for folder in sorted({(root / name).parent for name in made}):
+        disk.sync_folder(folder)
+
+
 def _take_back(
     root: Path, steps: list[Step], folders: list[str], disk: Disk, error: OSError
 ) -> None:
@@ -134,17 +142,17 @@ def _take_back(
         for step in steps
         if step.action != "overwrite"
     )
+    where = _relative(error, root) or (overwritten[0].path if overwritten else ".")
     if overwritten and not started:
-        journal.restore(root, steps, disk)
-        journal.undo(root, steps, folders, disk)
-        raise trouble(error, _relative(error, root), "cannot be written") from error
+        journal.take_back(root, steps, folders, disk)
+        raise trouble(error, where, "cannot be written") from error
     raise CubError(
         f"interrupted: {(error.strerror or str(error)).lower()}",
-        where=_relative(error, root),
+        where=where,
         hint="mend that and run any writing command: it finishes what was begun",
     ) from error
 
 
 def _relative(error: OSError, root: Path) -> str:
     name = error.filename if isinstance(error.filename, str) else ""
-    return os.path.relpath(name, root).replace(os.sep, "/") if name else "."
+    return os.path.relpath(name, root).replace(os.sep, "/") if name else ""

@@ -26,7 +26,8 @@ class Disk:
     def create(self, path: Path, data: bytes, like: Path | None = None) -> None:
         """Make a new file, with the mode, owner and attributes of `like`."""
         self._before("create", path)
-        self._put(path, data, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        mode = 0o666 if like is None else 0o600  # what is private is so from its first byte on
+        self._put(path, data, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if like is not None:
             self._before("copy attributes", path)
             _copy_attributes(like, path)
@@ -71,8 +72,10 @@ class Disk:
         finally:
             os.close(descriptor)
 
-    def _put(self, path: Path, data: bytes, flags: int, cut: bool = False) -> None:
-        descriptor = os.open(path, flags | _BINARY, 0o666)
+    def _put(
+        self, path: Path, data: bytes, flags: int, mode: int = 0o666, *, cut: bool = False
+    ) -> None:
+        descriptor = os.open(path, flags | _BINARY, mode)
         try:
             view = memoryview(data)
             while view:

@@ -4,8 +4,11 @@ either with everything old or with everything new.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,10 +16,14 @@ from pathlib import Path
 from typing import Literal
 
 from cub.edit.plan import PlanWarning
+from cub.errors import CubError
 from cub.files.disk import Disk
+from cub.files.reading import read
 
 JOURNAL = ".cub/journal.jsonl"
 _COMMITTED = b'{"committed":true}\n'
+_TAKEN_BACK = b'{"taken back":true}\n'
+_TEMP = re.compile(r"\..+\.cub-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ def fingerprint(data: bytes | None) -> str:
 
 def pending(root: Path) -> list[PlanWarning]:
     """A warning where an interrupted transaction waits for the next writing command."""
-    if not (root / JOURNAL).exists():
+    if not os.path.lexists(root / JOURNAL):
         return []
     hint = "any command that writes, such as `cub update`, ends it first"
     return [PlanWarning("a change was interrupted here", JOURNAL, hint=hint)]
@@ -64,25 +71,52 @@ def commit(root: Path, disk: Disk) -> None:
 def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
     """End an interrupted transaction: undo it, or carry it out if it was committed.
 
-    A file that somebody changed since stays as it is and is named in a warning.
+    A file that somebody changed since stays as it is and is named in a warning. A journal that
+    names files outside the project was not written by cub: CubError, and nothing is touched.
     """
     disk = disk or Disk()
     if not pending(root):
         return []
-    record, _, committed = (root / JOURNAL).read_bytes().partition(b"\n")
-    try:
-        content = json.loads(record)
-        steps = [Step(**step) for step in content["steps"]]
-        folders = list(content["folders"])
-    except (ValueError, KeyError, TypeError):
-        steps, folders = [], []  # torn while it was written: nothing else had begun
-    if committed != _COMMITTED:
+    record, _, decided = (read(root, JOURNAL) or b"").partition(b"\n")
+    steps, folders = _parsed(record)
+    _require_inside(root, steps, folders)
+    if decided != _COMMITTED:
+        if decided.startswith(_COMMITTED):  # and a third line, whole or torn: taken back
+            restore(root, steps, disk)
         undo(root, steps, folders, disk)
         return [PlanWarning("undid a change that was interrupted", JOURNAL)]
     left = finish(root, steps, disk)
     return [PlanWarning("finished a change that was interrupted", JOURNAL)] + [
         PlanWarning("changed since cub was interrupted: left as it is", path) for path in left
     ]
+
+
+def _parsed(record: bytes) -> tuple[list[Step], list[str]]:
+    try:
+        content = json.loads(record)
+        return [Step(**step) for step in content["steps"]], [*map(str, content["folders"])]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return [], []  # torn while it was written: nothing else had begun
+
+
+def _require_inside(root: Path, steps: Sequence[Step], folders: Sequence[str]) -> None:
+    """Refuse a journal that came with a repository instead of from a crash of cub's."""
+    temps = [step.temp for step in steps if step.temp]
+    names = [*temps, *folders, *(step.target for step in steps)]
+    inside = all(_is_inside(root, name) for name in names)
+    if not inside or not all(_TEMP.fullmatch(temp.rpartition("/")[2]) for temp in temps):
+        raise CubError(
+            "this journal was not written by cub; nothing was touched",
+            where=JOURNAL,
+            hint=f"look into it, then delete {JOURNAL}",
+        )
+
+
+def _is_inside(root: Path, name: str) -> bool:
+    if "\0" in name or ".." in name.split("/"):
+        return False
+    parent = Path(os.path.realpath((root / name).parent))
+    return parent.is_relative_to(root) and ".git" not in parent.relative_to(root).parts
 
 
 def undo(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
@@ -101,6 +135,8 @@ def finish(root: Path, steps: Sequence[Step], disk: Disk) -> list[str]:
     Returns the paths that hold neither old nor new bytes: they are left alone.
     """
     left = [step.path for step in _in_order(steps) if not _carry_out(root, step, disk)]
+    for step in steps:
+        _drop(root, step, disk)
     for folder in sorted({(root / step.target).parent for step in steps}):
         if folder.is_dir():
             disk.sync_folder(folder)
@@ -109,10 +145,19 @@ def finish(root: Path, steps: Sequence[Step], disk: Disk) -> list[str]:
     return left
 
 
+def take_back(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
+    """Undo a transaction after its commit, while nothing but overwriting has begun."""
+    disk.append(root / JOURNAL, _TAKEN_BACK)
+    restore(root, steps, disk)
+    undo(root, steps, folders, disk)
+
+
 def restore(root: Path, steps: Sequence[Step], disk: Disk) -> None:
-    """Put the old bytes back into files that were being overwritten in place."""
+    """Put the old bytes back into files that were overwritten in place, whole or in part."""
     for step in steps:
-        if step.action == "overwrite":
+        now, new = _bytes(root / step.target), _bytes(root / step.temp)
+        done = fingerprint(now) == step.after
+        if step.action == "overwrite" and (done or _torn(now, new, step)):
             disk.overwrite(root / step.target, b64decode(step.undo))
 
 
@@ -129,38 +174,53 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
 
 def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
     target, temp = root / step.target, root / step.temp
-    now = target.read_bytes() if target.exists() else None
-    if fingerprint(now) != step.after:
-        new = temp.read_bytes() if step.temp and temp.exists() else None
-        if fingerprint(now) != step.before and not _torn(now, new, step):
-            _drop(step, temp, disk)
-            return False
-        if step.action == "delete":
-            disk.unlink(target)
-            return True
-        if new is None:
-            return False
-        if step.action == "rename":
-            disk.rename(temp, target)
-            return True
-        disk.overwrite(target, new)
-    _drop(step, temp, disk)
+    now, new = _bytes(target), _bytes(temp) if step.temp else None
+    if fingerprint(now) == step.after and not target.is_dir():
+        return True
+    if target.is_dir() or (fingerprint(now) != step.before and not _torn(now, new, step)):
+        return False
+    if step.action == "delete":
+        disk.unlink(target)
+        return True
+    if new is None:
+        return False
+    if step.action == "rename" and _renamed(temp, target, disk):
+        return True
+    disk.overwrite(target, new)
     return True
 
 
-def _drop(step: Step, temp: Path, disk: Disk) -> None:
-    if step.temp and temp.exists():
-        disk.unlink(temp)
+def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
+    """Rename, unless the target is a mount point of its own: that can only be overwritten."""
+    try:
+        disk.rename(temp, target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True
+
+
+def _drop(root: Path, step: Step, disk: Disk) -> None:
+    if step.temp and (root / step.temp).exists():
+        disk.unlink(root / step.temp)
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _torn(now: bytes | None, new: bytes | None, step: Step) -> bool:
-    """Whether a file is what an overwrite leaves that stopped midway: new bytes, then old ones."""
+    """Whether a file is what stopping while it was overwritten, or restored, leaves.
+
+    Every byte is then the old one or the new one of its place.
+    """
     if step.action != "overwrite" or now is None or new is None:
         return False
     old = b64decode(step.undo)
-    same = next((n for n, (a, b) in enumerate(zip(now, new, strict=False)) if a != b), None)
-    written = min(len(now), len(new)) if same is None else same
-    return now[written:] == old[written:]
+    if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
+        return False
+    return all(now[n : n + 1] in (old[n : n + 1], new[n : n + 1]) for n in range(len(now)))
 
 
 def _prune(root: Path, steps: Sequence[Step], disk: Disk) -> None:
