@@ -33,7 +33,7 @@ def exclusive(root: Path, timeout: float = 5.0) -> Iterator[None]:
     held = _acquire(path, timeout)
     try:
         with suppress(OSError):
-            path.write_text(_signature(), encoding="utf-8")
+            path.write_bytes(os.fsencode(_signature()))
         yield
     finally:
         _tidy(path)
@@ -74,8 +74,8 @@ def _signature() -> str:
 
 
 def _holder(path: Path) -> str:
-    with suppress(OSError, UnicodeDecodeError):
-        return path.read_text(encoding="utf-8").strip()
+    with suppress(OSError):
+        return os.fsdecode(path.read_bytes()).strip()
     return ""
 
 

@@ -66,7 +66,7 @@ def _block(text: str, span: _Span, dropped: list[int], added: list[str]) -> str:
     rows = [text.count("\n", 0, offset) for offset in span.items]
     last = lines[rows[-1]]
     dash = last[: last.index("-") + 1] + " "
-    newline = "\r\n" if last.endswith("\r\n") else "\n"
+    newline = "\r\n" if "\r\n" in text else "\n"
     lines[rows[-1]] = last if last.endswith("\n") else last + newline
     lines[rows[-1]] += "".join(f"{dash}{item}{newline}" for item in added)
     for n in dropped:

@@ -24,8 +24,7 @@ def test_the_picture_is_the_diff(project: Path, cub: Cub) -> None:
             assert any(line.rstrip() == shown.rstrip() for shown in printed), line
 
 
-def test_ci_runs_the_two_commands_that_set_up(project: Path) -> None:
-    assert project
+def test_ci_runs_the_two_commands_that_set_up() -> None:
     commands = [line for line in README.splitlines() if line.startswith("python3 -m venv ")]
     assert len(commands) == 2
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -1,0 +1,79 @@
+"""A command in a terminal of its own, with a person who answers."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment
+
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a person saw, and the exit code."""
+
+    code: int
+    text: str
+
+
+def in_terminal(
+    *arguments: str,
+    cwd: Path,
+    home: Path,
+    answer: str | signal.Signals = "",
+    at: str = "",
+    **env: str,
+) -> Screen:
+    """Run cub in a terminal with colors; when it has printed `at`, `answer` it."""
+    if os.name == "nt":
+        pytest.skip("needs a pseudo terminal")
+    kept = {k: v for k, v in environment(home).items() if k not in ("NO_COLOR", "TERM")}
+    ours, its = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "cub", *arguments],
+        cwd=cwd,
+        env={**kept, "TERM": "xterm", **env},
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+    ) as process:
+        os.close(its)
+        try:
+            text = _read(ours, at) if at else b""
+            if isinstance(answer, signal.Signals):
+                process.send_signal(answer)
+            elif answer:
+                os.write(ours, answer.encode())
+            text += _read(ours)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            os.close(ours)
+    return Screen(process.returncode, text.decode().replace("\r\n", "\n"))
+
+
+def _read(descriptor: int, until: str = "") -> bytes:
+    """Everything that is printed, to the end or up to some words."""
+    text = b""
+    while not (until and until.encode() in text):
+        ready, _, _ = select.select([descriptor], [], [], _PATIENCE)
+        assert ready, f"nothing for {_PATIENCE} s after {text!r}"
+        try:
+            piece = os.read(descriptor, 4096)
+        except OSError:  # Linux says so when the last process has left the terminal
+            piece = b""
+        if not piece:
+            break
+        text += piece
+    return text

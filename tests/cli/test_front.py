@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from cub import __version__
+from tests.conftest import Cub
+
+COMMANDS = ["init", "update", "status", "remove", "demo"]
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+@pytest.mark.parametrize("before", [(), ("--no-color",), ("-C", "/")], ids=["alone", "second", "C"])
+def test_the_version_is_one_line_on_stdout(cub: Cub, option: str, before: tuple[str, ...]) -> None:
+    result = cub(*before, option)
+    assert (result.code, result.out, result.err) == (0, f"cub {__version__}\n", "")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_an_example_of_it(
+    cub: Cub, command: str, option: str
+) -> None:
+    result = cub(command, option)
+    assert (result.code, result.err) == (0, "")
+    assert re.search(rf"Example: cub {command}\b", result.out)
+    assert f"Usage: cub {command}" in result.out
+
+
+def test_the_help_of_cub_lists_every_command(cub: Cub) -> None:
+    out = cub("--help").out
+    assert "Example: cub " in out
+    positions = [out.index(f" {name} ") for name in COMMANDS]
+    assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize("how", ["absolute", "relative", "sub-folder", "link"])
+def test_dash_c_is_as_if_started_there(project: Path, tmp_path: Path, cub: Cub, how: str) -> None:
+    (project / "src").mkdir()
+    if how == "link":
+        if os.name == "nt":
+            pytest.skip("needs links")
+        (tmp_path / "link").symlink_to(project)
+    folder = {
+        "absolute": str(project),
+        "relative": "project",
+        "sub-folder": "project/src",
+        "link": "link",
+    }[how]
+    assert cub("-C", folder, "init", cwd=tmp_path).code == 0
+    assert (project / "AGENTS.md").exists()
+    assert not (tmp_path / ".cub").exists()
+    assert not (project / "src" / "AGENTS.md").exists()
+
+
+def test_a_path_is_taken_from_where_dash_c_goes(project: Path, tmp_path: Path, cub: Cub) -> None:
+    (project / "packages" / "api").mkdir(parents=True)
+    assert cub("-C", "project/packages", "init", "api", cwd=tmp_path).code == 0
+    assert (project / "packages" / "api" / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "file"])
+def test_dash_c_to_no_folder_is_an_error(project: Path, cub: Cub, folder: str) -> None:
+    (project / "file").touch()
+    result = cub("-C", folder, "init")
+    assert result.code in (1, 2)
+    assert result.err.startswith("error: ")
+    assert "folder" in result.err
+    assert sorted(path.name for path in project.iterdir()) == [".git", "file"]
+
+
+@pytest.mark.parametrize(
+    ("words", "count", "offered"),
+    [
+        ("cub in", 1, ["init"]),
+        ("cub ", 1, COMMANDS),
+        ("cub re", 1, ["remove"]),
+        ("cub init --dr", 2, ["--dry-run"]),
+        ("cub update --edited ", 3, ["refuse", "move", "replace"]),
+    ],
+)
+def test_the_shell_completes(cub: Cub, words: str, count: int, offered: list[str]) -> None:
+    result = cub(_CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(count))
+    assert result.code == 0
+    assert result.out.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_can_be_shown(cub: Cub, shell: str) -> None:
+    result = cub("--show-completion", shell)
+    assert result.code == 0
+    assert "_CUB_COMPLETE" in result.out

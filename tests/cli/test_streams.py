@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.standing import MINE
+from tests.conftest import Cub, environment
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+RESULTS = ["init --diff", "init --json", "init --dry-run", "status", "status --json", "--help"]
+
+
+@pytest.mark.parametrize("command", RESULTS)
+def test_stdout_is_the_result_alone(project: Path, cub: Cub, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    result = cub(*command.split())
+    assert result.out
+    assert not any(word in result.out for word in ("error:", "warning:", "hint:", "Done."))
+
+
+@pytest.mark.parametrize("command", ["init", "update", "remove"])
+def test_the_talk_is_on_stderr(project: Path, cub: Cub, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    if command != "init":
+        cub("init")
+        (project / ".cub" / "runloop.md").unlink()
+    result = cub(command)
+    assert len(result.err.splitlines()) == 1
+    assert result.err.startswith(("Done", "Updated"))
+    assert "AGENTS.md" in result.out or ".cub/runloop.md" in result.out
+
+
+def test_warnings_are_on_stderr_with_a_hint(project: Path, cub: Cub) -> None:
+    (project / "AGENTS.md").write_bytes(b"```sh\nmake\n")
+    result = cub("init", "--diff")
+    assert result.err.startswith("warning: AGENTS.md: the section goes to the top: ")
+    assert result.out.startswith("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ ")
+
+
+def without_reader(project: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run cub with a stdout that nobody reads any more."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "cub", *arguments],
+            cwd=project,
+            env=environment(home),
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+
+@posix
+@pytest.mark.parametrize("command", [*RESULTS, "init", "demo"])
+def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE * 20_000)
+    done = without_reader(project, home, *command.split())
+    assert done.returncode in (0, 1)
+    for word in ("Traceback", "Exception", "BrokenPipe", "this is a bug"):
+        assert word not in done.stderr
+
+
+@posix
+def test_a_reader_that_is_gone_leaves_nothing_half_done(
+    project: Path, home: Path, cub: Cub
+) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    without_reader(project, home, "init")
+    names = sorted(path.name for path in project.iterdir())
+    assert names in ([".git", "AGENTS.md"], [".cub", ".git", "AGENTS.md", "CLAUDE.md"])
+    assert cub("init").code == 0
+    assert cub("update", "--check").code == 0
+
+
+@posix
+def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"x\n")
+    done = subprocess.run(
+        f'"{sys.executable}" -m cub init --diff | head -n 1',
+        shell=True,
+        cwd=project,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "--- a/AGENTS.md\n"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", RESULTS)
+def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, command: str) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cub", *command.split()],
+            cwd=project,
+            env=environment(home),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "no space left on device" in done.stderr
+
+
+@posix
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("command", ["init", "status", "update --check"])
+def test_streams_may_be_closed(
+    project: Path, home: Path, cub: Cub, command: str, closed: str
+) -> None:
+    if command != "init":
+        cub("init")
+    done = subprocess.run(
+        f'"{sys.executable}" -m cub {command} {closed}',
+        shell=True,
+        cwd=project,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert "this is a bug" not in done.stderr
+    assert cub("update", "--check").code == 0

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cub, tree
+
+TEXT = "# Bäckerei\r\n\r\nÜber 🥖.\r\n".encode()
+SURROUNDINGS = {
+    "LC_ALL=C": {"LC_ALL": "C"},
+    "C, and no way out": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    "LANG unknown": {"LANG": "xx_YY.UTF-8", "LC_ALL": "xx_YY.UTF-8"},
+    "ASCII streams": {"PYTHONIOENCODING": "ascii"},
+    "Latin 1 streams": {"PYTHONIOENCODING": "latin-1:strict"},
+    "hash 0": {"PYTHONHASHSEED": "0"},
+    "hash 1": {"PYTHONHASHSEED": "1"},
+    "hash 4242": {"PYTHONHASHSEED": "4242"},
+    "Kiritimati": {"TZ": "Pacific/Kiritimati"},
+    "Marquesas": {"TZ": "Pacific/Marquesas"},
+    "narrow": {"COLUMNS": "20"},
+    "no HOME": {"HOME": ""},
+    "optimized": {"PYTHONOPTIMIZE": "2"},
+}
+
+
+@pytest.fixture
+def expected(project: Path, cub: Cub) -> tuple[dict[str, bytes], str]:
+    """The files and the words that a plain run makes; the project is as before it."""
+    (project / "AGENTS.md").write_bytes(TEXT)
+    said = cub("init", "--diff").out
+    cub("init")
+    written = tree(project)
+    cub("remove", "--purge", "--yes")
+    assert tree(project) == {"AGENTS.md": TEXT}
+    return written, said
+
+
+@pytest.mark.parametrize("name", SURROUNDINGS)
+def test_the_same_bytes_come_out_everywhere(
+    project: Path, cub: Cub, expected: tuple[dict[str, bytes], str], name: str
+) -> None:
+    env = SURROUNDINGS[name]
+    shown = cub("init", "--diff", **env)
+    assert shown.code == 0
+    if "streams" not in name:
+        assert shown.out == expected[1]
+    assert cub("init", **env).code == 0
+    assert tree(project) == expected[0]
+    assert cub("status", **env).code == cub("update", "--check", **env).code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+def test_names_that_are_no_text_do_not_matter(project: Path, cub: Cub) -> None:
+    for folder in ("", ".cub", ".claude/skills"):
+        (project / folder).mkdir(parents=True, exist_ok=True)
+        name = os.fsencode(project / folder) + b"/caf\xe9 \n.md"
+        Path(os.fsdecode(name)).write_bytes(b"x")
+    for command in ("init", "update", "status", "init --json", "status --json", "remove"):
+        result = cub(*command.split())
+        assert (result.code, "Traceback" in result.err) == (0, False)
+    assert cub("init").code == 0
+    assert cub("remove", "--purge", "--yes").code == 0
+    assert not (project / ".cub").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+@pytest.mark.parametrize("name", [b"caf\xe9", b"a\nb", b"a\tb", b"\x1b[31m"])
+def test_a_folder_with_an_odd_name_is_managed_or_refused(
+    project: Path, cub: Cub, name: bytes
+) -> None:
+    folder = Path(os.fsdecode(os.fsencode(project) + b"/" + name))
+    folder.mkdir()
+    result = cub("init", folder.name)
+    assert result.code in (0, 1, 2)
+    if result.code == 0:
+        assert cub("update", "--check").code == 0
+        assert (folder / "AGENTS.md").exists()
+    else:
+        assert sorted(path.name for path in project.iterdir()) == sorted([".git", folder.name])
+
+
+@pytest.mark.parametrize("text", [b"\0", b"a\0bc\n" * 50, b"\xff\x80\n", b"\x1b[31m\x07\x08\n"])
+def test_bytes_that_are_no_text_stay(project: Path, cub: Cub, text: bytes) -> None:
+    (project / "AGENTS.md").write_bytes(text)
+    for command in ("init --diff", "init", "status", "update", "init"):
+        assert cub(*command.split()).code == 0
+    assert (project / "AGENTS.md").read_bytes().startswith(text)
+    assert cub("remove").code == 0
+    assert (project / "AGENTS.md").read_bytes() == text
+
+
+def test_a_project_anywhere_in_the_file_system_works(tmp_path: Path, cub: Cub) -> None:
+    folder = tmp_path / "with a blank" / "ünï" / ("x" * 100) / "'quoted' \"twice\" $HOME `id`"
+    folder.mkdir(parents=True)
+    assert cub("init", cwd=folder).code == 0
+    assert cub("update", "--check", cwd=folder).code == 0
+    assert cub("remove", "--purge", "--yes", cwd=folder).code == 0
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.edit.plan import Edit, Plan
+from cub.files import apply, exclusive
+from cub.files.disk import Disk
+from tests.files.worlds import PLAN, build, change, whole
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes and links")
+
+BYTES = [
+    b"",
+    b"a",
+    b"a\r\nb\nc\rd",
+    b"\0",
+    b"\xef\xbb\xbfx\xff\xfe\x80",
+    b"\x1a\x04\x0c\xc2\x85\xe2\x80\xa8",
+    bytes(range(256)) * 9000,
+]
+
+
+def write(root: Path, *edits: Edit) -> None:
+    with exclusive(root):
+        apply(Plan(edits), root)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder.resolve()
+
+
+@pytest.mark.parametrize("data", BYTES)
+@pytest.mark.parametrize("before", [None, b"", b"old\r\n"])
+def test_every_byte_is_written_as_planned(root: Path, before: bytes | None, data: bytes) -> None:
+    if before is not None:
+        (root / "a.md").write_bytes(before)
+    write(root, Edit("a.md", before, data))
+    assert (root / "a.md").read_bytes() == data
+    assert list(whole(root)) == ["a.md"]
+
+
+@posix
+def test_a_plan_over_every_kind_of_file_is_carried_out_whole(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    change(root)
+    written = {edit.path: edit.after for edit in PLAN.edits}
+    found = {path: (root / path).read_bytes() for path in written if (root / path).exists()}
+    assert found == {path: data for path, data in written.items() if data is not None}
+    names = "hard.md link.md made.md new new/deep new/deep/AGENTS.md plain.md real real/target.md"
+    assert set(whole(root)) == {*names.split(), "twin.md"}
+
+
+@posix
+def test_both_names_of_a_hard_link_get_the_new_bytes_in_the_old_inode(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    inode = (root / "hard.md").stat().st_ino
+    change(root)
+    assert (root / "hard.md").stat().st_ino == (root / "twin.md").stat().st_ino == inode
+    assert (
+        (root / "twin.md").read_bytes() == (root / "hard.md").read_bytes() == b"new\r\nbytes\0\xff"
+    )
+
+
+@posix
+def test_a_hard_link_may_grow_and_shrink(root: Path) -> None:
+    (root / "a.md").write_bytes(b"four")
+    os.link(root / "a.md", root / "b.md")
+    for before, after in [(b"four", b"x" * 9000), (b"x" * 9000, b""), (b"", b"1")]:
+        write(root, Edit("a.md", before, after))
+        assert (root / "b.md").read_bytes() == after
+
+
+@posix
+def test_a_symbolic_link_is_followed_and_kept(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    change(root)
+    assert (root / "link.md").readlink() == Path("real/target.md")
+    assert (root / "real/target.md").read_bytes() == b"new\r\nbytes\0\xff"
+
+
+@posix
+def test_a_file_below_a_linked_folder_is_written_where_it_is(root: Path) -> None:
+    (root / "real").mkdir()
+    (root / "alias").symlink_to("real")
+    write(root, Edit("alias/AGENTS.md", None, b"new"))
+    assert (root / "real" / "AGENTS.md").read_bytes() == b"new"
+    assert (root / "alias").is_symlink()
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o755, 0o666, 0o700])
+@pytest.mark.parametrize("linked", [False, True], ids=["renamed", "overwritten"])
+def test_a_file_keeps_its_mode(root: Path, mode: int, linked: bool) -> None:
+    (root / "a.md").write_bytes(b"old")
+    (root / "a.md").chmod(mode)
+    if linked:
+        os.link(root / "a.md", root / "b.md")
+    write(root, Edit("a.md", b"old", b"new"))
+    assert stat.S_IMODE((root / "a.md").stat().st_mode) == mode
+
+
+@posix
+def test_what_is_private_is_never_in_a_file_that_others_may_read(root: Path) -> None:
+    (root / "a.md").write_bytes(b"old")
+    (root / "a.md").chmod(0o600)
+    modes: set[int] = set()
+
+    def look(step: str, path: Path) -> None:
+        if step == "write" and path.suffix == ".tmp":
+            modes.add(stat.S_IMODE(path.stat().st_mode))
+
+    with exclusive(root):
+        apply(Plan((Edit("a.md", b"old", b"new"),)), root, Disk(before=look))
+    assert modes == {0o600}
+
+
+@posix
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])
+def test_a_new_file_and_a_new_folder_obey_the_umask(root: Path, umask: int) -> None:
+    former = os.umask(umask)
+    try:
+        write(root, Edit("pkg/a.md", None, b"new"))
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE((root / "pkg" / "a.md").stat().st_mode) == 0o666 & ~umask
+    assert stat.S_IMODE((root / "pkg").stat().st_mode) == 0o777 & ~umask
+
+
+def test_an_empty_plan_touches_nothing(root: Path) -> None:
+    with exclusive(root):
+        before = (root / ".cub").stat().st_mtime_ns
+        apply(Plan(), root)
+        assert (root / ".cub").stat().st_mtime_ns == before
+
+
+def test_deletions_in_dot_cub_take_their_empty_folders_along(root: Path) -> None:
+    for name in (".cub/backups/old/a.md", "pkg/AGENTS.md"):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_bytes(b"x")
+    write(root, Edit(".cub/backups/old/a.md", b"x", None), Edit("pkg/AGENTS.md", b"x", None))
+    assert list(whole(root)) == ["pkg"]  # a folder of the user's stays, however empty
+
+
+def test_a_folder_in_dot_cub_that_is_not_empty_stays(root: Path) -> None:
+    (root / ".cub/backups").mkdir(parents=True)
+    for name in ("a.md", "b.md"):
+        (root / ".cub/backups" / name).write_bytes(b"x")
+    write(root, Edit(".cub/backups/a.md", b"x", None))
+    assert list(whole(root)) == [".cub", ".cub/backups", ".cub/backups/b.md"]

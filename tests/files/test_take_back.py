@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from cub.edit.plan import Edit, Plan
+from cub.errors import CubError
+from cub.files.disk import Disk
+from tests.files.crashing import World, calm
+from tests.files.disks import die, in_child, refuse, stopping
+from tests.files.worlds import change, mend, whole
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and hard links")
+
+OLD, NEW = b"the old bytes, and more of them", b"the new bytes"
+
+
+def build(root: Path) -> Path:
+    root.mkdir(parents=True)
+    for name in ("a.md", "b.md"):
+        (root / name).write_bytes(OLD)
+        os.link(root / name, root / f"twin-of-{name}")
+    return root.resolve()
+
+
+LINKED = World(
+    build, Plan((Edit("a.md", OLD, NEW), Edit("b.md", OLD, NEW * 9), Edit("c.md", None, NEW)))
+)
+
+
+def overwriting(folder: Path) -> Iterator[tuple[int, str]]:
+    """The steps in which a file is overwritten in place: there the disk may still be full."""
+    for number, step in enumerate(calm(folder, LINKED, chunk=7).steps, 1):
+        if step.endswith((" a.md", " b.md")):
+            yield number, step
+
+
+def test_a_disk_that_fills_up_while_overwriting_changes_nothing(scratch: Path) -> None:
+    old = calm(scratch / "o", LINKED).old
+    for number, step in overwriting(scratch):
+        root = build(scratch / str(number))
+        with pytest.raises(CubError, match="cannot be written: no space left on device"):
+            change(root, LINKED.plan, stopping({number: refuse}, chunk=7))
+        assert whole(root) == old, step
+
+
+def test_a_crash_while_overwriting_is_taken_back_ends_all_old_or_all_new(scratch: Path) -> None:
+    old, new, _ = calm(scratch / "o", LINKED)
+    for number, step in overwriting(scratch):
+        died, after = True, 0
+        while died:
+            after += 1
+            root = build(scratch / f"{number}-{after}")
+            disk = stopping({number: refuse, number + after: die}, chunk=7)
+            died = in_child(lambda: change(root, LINKED.plan, disk)) == 9  # noqa: B023
+            mend(root)
+            assert whole(root) in (old, new), (step, after)
+        assert after > 5
+
+
+def test_what_a_person_writes_meanwhile_is_not_taken_back(scratch: Path) -> None:
+    root = build(scratch / "project")
+    commits, refusals = iter([False, True]), iter([True])
+
+    def disturb(step: str, path: Path) -> None:
+        if step == "fsync" and path.name == "journal.jsonl" and next(commits, False):
+            (root / "a.md").write_bytes(b"theirs\n")
+        if step == "truncate" and path.name == "b.md" and next(refusals, False):
+            refuse(path)
+
+    with suppress(CubError):
+        change(root, LINKED.plan, Disk(before=disturb))
+    assert (root / "twin-of-a.md").read_bytes() == b"theirs\n"

@@ -1,0 +1,95 @@
+"""A project with a file of every kind, the plan that changes them all, and whole trees."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.edit.plan import Edit, Plan
+from cub.files import apply, exclusive, recover
+from cub.files.disk import Disk
+
+_OLD = b"old, and longer than what comes\r\n"
+_NEW = b"new\r\nbytes\0\xff"
+
+
+class Entry(NamedTuple):
+    """What stands under a name: a folder, a link or a file."""
+
+    kind: str
+    mode: int
+    content: bytes | str = b""
+
+
+Tree = dict[str, Entry]
+
+
+def whole(root: Path) -> Tree:
+    """Everything below `root` by its path: folders and links too, without .git."""
+    paths = sorted(path.relative_to(root) for path in root.rglob("*"))
+    return {path.as_posix(): _entry(root / path) for path in paths if path.parts[0] != ".git"}
+
+
+def _entry(path: Path) -> Entry:
+    status = path.lstat()
+    mode = stat.S_IMODE(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return Entry("link", 0, str(path.readlink()))
+    if stat.S_ISREG(status.st_mode):
+        return Entry("file", mode, path.read_bytes())
+    return Entry("folder" if path.is_dir() else "other", mode)
+
+
+def build(root: Path) -> Path:
+    """A new project at `root`: a plain file, a hard-linked one, a linked one, one to delete."""
+    (root / "real").mkdir(parents=True)
+    for name in ("plain.md", "hard.md", "real/target.md", "gone.md"):
+        (root / name).write_bytes(_OLD)
+    (root / "plain.md").chmod(0o640)
+    os.link(root / "hard.md", root / "twin.md")
+    (root / "link.md").symlink_to("real/target.md")
+    return root.resolve()
+
+
+PLAN = Plan(
+    (
+        Edit("made.md", None, _NEW),
+        Edit("new/deep/AGENTS.md", None, _NEW),
+        Edit("plain.md", _OLD, _NEW),
+        Edit("hard.md", _OLD, _NEW),
+        Edit("link.md", _OLD, _NEW),
+        Edit("gone.md", _OLD, None),
+    )
+)
+
+
+def build_leaving(root: Path) -> Path:
+    """A project whose .cub/ is about to go, and whose other file shrinks to nothing."""
+    for name in ("AGENTS.md", ".cub/state.json", ".cub/backups/old/a.md", ".cub/backups/b.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(_OLD)
+    return root.resolve()
+
+
+LEAVING = Plan(
+    (
+        Edit("AGENTS.md", _OLD, b""),
+        Edit(".cub/state.json", _OLD, None),
+        Edit(".cub/backups/old/a.md", _OLD, None),
+        Edit(".cub/backups/b.md", _OLD, None),
+    )
+)
+
+
+def change(root: Path, plan: Plan = PLAN, disk: Disk | None = None) -> None:
+    """What a writing command does: under the lock, apply."""
+    with exclusive(root):
+        apply(plan, root, disk)
+
+
+def mend(root: Path, disk: Disk | None = None) -> list[tuple[str, str]]:
+    """What the next writing command does first; returns the warnings' paths and messages."""
+    with exclusive(root):
+        return [(warning.path, warning.message) for warning in recover(root, disk)]

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+
+from cub.errors import CubError
+from cub.project.config import Config, normal, parse, target_problem
+
+VERSION = "0.3.1"
+
+
+@pytest.mark.parametrize("data", [None, b"", b" \n", b"# words\n", b"---\n", b"null\n", b"{}\n"])
+def test_no_file_and_nothing_in_it_are_the_defaults(data: bytes | None) -> None:
+    assert parse(data, version=VERSION) == Config()
+
+
+def test_every_key_is_read() -> None:
+    data = b'schema: 1\nrequires-cub: ">=0.3"\ntargets: [CLAUDE.md]\nplacement: top\n'
+    assert parse(data, version=VERSION) == Config(1, ">=0.3", ("CLAUDE.md",), "top")
+
+
+@pytest.mark.parametrize("key", ["schema", "requires-cub", "targets", "placement", "run", "inline"])
+def test_a_key_without_a_value_is_its_default(key: str) -> None:
+    found = parse(f"{key}:\n".encode(), version=VERSION)
+    assert (found.schema, found.targets, found.placement) == (1, Config().targets, "bottom")
+
+
+@pytest.mark.parametrize(
+    "wanted", [">=0.3", "==0.3.*", ">=0.1,<1", "~=0.3.0", "0.3.1", ">0.3", "<0.3", ">=1", "!=0.3.1"]
+)
+def test_a_requirement_fits_or_is_an_error_that_says_how_to_get_it(wanted: str) -> None:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    data = f'requires-cub: "{wanted}"\n'.encode()
+    try:
+        fits = SpecifierSet(wanted).contains(VERSION)
+    except InvalidSpecifier:
+        with pytest.raises(CubError, match="is not a version specifier"):
+            parse(data, version=VERSION)
+        return
+    if fits:
+        assert parse(data, version=VERSION).requires_cub == wanted
+        return
+    with pytest.raises(CubError, match="this project needs cub") as error:
+        parse(data, version=VERSION)
+    assert error.value.where == ".cub/config.yaml:1:15"
+    assert f'pip install "cub{wanted}"' in error.value.hint
+
+
+@pytest.mark.parametrize("version", ["0.3.0.dev1", "0.3.0rc1", "0.4.0a1", "1.0"])
+def test_a_version_before_its_release_counts_as_one(version: str) -> None:
+    assert parse(b'requires-cub: ">=0.3.0.dev0"\n', version=version).requires_cub
+
+
+def test_an_unknown_key_is_warned_about_with_its_line() -> None:
+    found = parse(b"schema: 1\n# x\nrequires_cub: '>=1'\nother: 1\n", version=VERSION)
+    assert [(w.where, w.message, w.hint) for w in found.warnings] == [
+        (
+            ".cub/config.yaml:3",
+            "unknown key 'requires_cub'",
+            "did you mean 'requires-cub'?",
+        ),
+        (".cub/config.yaml:4", "unknown key 'other'", "it is kept, and has no effect"),
+    ]
+
+
+@pytest.mark.parametrize("key", ["map: {tokens: 9}", "run: {}", "inline: [map]", "profiles: {}"])
+def test_a_key_of_a_later_version_is_known_and_has_no_effect(key: str) -> None:
+    (warning,) = parse(key.encode(), version=VERSION).warnings
+    assert warning.message.endswith("has no effect in this version")
+    assert warning.line == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["AGENTS.md", "CLAUDE.md", "a/AGENTS.md", "./AGENTS.md", "a//b/CLAUDE.md", "ü b/AGENTS.md"],
+)
+def test_these_can_be_targets(path: str) -> None:
+    assert target_problem(path) == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/AGENTS.md",
+        "../AGENTS.md",
+        "a/../../AGENTS.md",
+        "a\\AGENTS.md",
+        "README.md",
+        "agents.md",
+        "AGENTS.md/",
+        "AGENTS.md/x",
+        ".git/AGENTS.md",
+        "a/.git/AGENTS.md",
+        ".cub/AGENTS.md",
+        "a\nb/AGENTS.md",
+        "a\0b/AGENTS.md",
+        "caf\udce9/AGENTS.md",
+        "..",
+        ".",
+    ],
+)
+def test_these_can_not(path: str) -> None:
+    assert target_problem(path)
+
+
+def test_a_target_has_one_spelling_and_stands_once() -> None:
+    data = b"targets: [./AGENTS.md, AGENTS.md, a//AGENTS.md, a/./AGENTS.md]\n"
+    assert parse(data, version=VERSION).targets == ("AGENTS.md", "a/AGENTS.md")
+    assert normal("./a//b/../AGENTS.md") == "a/AGENTS.md"

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cub.errors import CubError
+from cub.project.state import State
+
+
+def test_what_is_remembered_comes_back() -> None:
+    state = State(3, ("pkg/AGENTS.md",), ("AGENTS.md", "CLAUDE.md"), {".cub/runloop.md": 2})
+    assert State.parse(state.dump(), templates=3) == state
+
+
+def test_the_file_does_not_depend_on_the_order_of_things() -> None:
+    one = State(1, ("b", "a"), ("d", "c"), {"y": 1, "x": 1})
+    other = State(1, ("a", "b"), ("c", "d"), {"x": 1, "y": 1})
+    assert one.dump() == other.dump()
+    assert one.dump().endswith(b"}\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"7",
+        b"null",
+        b'{"templates": "x"}',
+        b'{"templates": null}',
+        b'{"offered": []}',
+        b'{"empty": 3}',
+        b'{"v": {}}',
+        b'{"templates": 1e999}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_file_that_tells_nothing_counts_as_none(data: bytes | None) -> None:
+    assert State.parse(data, templates=1) == State()
+
+
+@pytest.mark.parametrize("tree", [{"v": 2}, {"templates": 2}, {"v": 1, "templates": 99}])
+def test_the_state_of_a_newer_cub_is_refused(tree: dict[str, int]) -> None:
+    with pytest.raises(CubError, match="newer cub") as error:
+        State.parse(json.dumps(tree).encode(), templates=1)
+    assert error.value.where == ".cub/state.json"
+    assert "upgrade" in error.value.hint
+
+
+def test_an_offer_is_remembered_beside_the_others() -> None:
+    state = State(1, offered={"a": 1}).with_offer("b", 2)
+    assert state.offered == {"a": 1, "b": 2}
