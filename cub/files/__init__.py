@@ -1,9 +1,10 @@
 """The only place that touches user files: exact reads, and one writer, `apply`."""
 
 from cub.files.apply import apply
-from cub.files.journal import JOURNAL, pending, recover
+from cub.files.journal import JOURNAL, pending
 from cub.files.lock import LOCK, exclusive
 from cub.files.reading import names_in, read, real_path
+from cub.files.recovery import recover
 
 __all__ = [
     "JOURNAL",

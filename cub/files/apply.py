@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import journal
+from cub.files import journal, recovery
 from cub.files.disk import Disk
 from cub.files.journal import JOURNAL, Step
 from cub.files.reading import locate, read, trouble
@@ -29,7 +29,7 @@ def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
     folders = _new_folders(plan, root)
     _prepare(plan, root, steps, folders, disk)
     try:
-        left = journal.finish(root, steps, disk)
+        left = recovery.finish(root, steps, disk)
     except OSError as error:
         _take_back(root, steps, folders, disk, error)
     if left:
@@ -118,10 +118,10 @@ def _prepare(plan: Plan, root: Path, steps: list[Step], folders: list[str], disk
         path = JOURNAL
         journal.commit(root, disk)
     except OSError as error:
-        journal.undo(root, steps, folders, disk)
+        recovery.undo(root, steps, folders, disk)
         raise trouble(error, path, "cannot be written") from error
     except BaseException:
-        journal.undo(root, steps, folders, disk)
+        recovery.undo(root, steps, folders, disk)
         raise
 
 
@@ -144,7 +144,7 @@ def _take_back(
     )
     where = _relative(error, root) or (overwritten[0].path if overwritten else ".")
     if overwritten and not started:
-        journal.take_back(root, steps, folders, disk)
+        recovery.take_back(root, steps, folders, disk)
         raise trouble(error, where, "cannot be written") from error
     raise CubError(
         f"interrupted: {(error.strerror or str(error)).lower()}",

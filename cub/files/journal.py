@@ -4,7 +4,6 @@ either with everything old or with everything new.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -13,7 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -68,35 +67,62 @@ def commit(root: Path, disk: Disk) -> None:
     disk.append(root / JOURNAL, _COMMITTED)
 
 
-def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
-    """End an interrupted transaction: undo it, or carry it out if it was committed.
+def revoke(root: Path, disk: Disk) -> None:
+    """Take the commit back: from here on a crash is undone again."""
+    disk.append(root / JOURNAL, _TAKEN_BACK)
 
-    A file that somebody changed since stays as it is and is named in a warning. A journal that
-    names files outside the project was not written by cub: CubError, and nothing is touched.
+
+def close(root: Path, disk: Disk) -> None:
+    """The transaction is over, one way or the other."""
+    disk.unlink(root / JOURNAL)
+    disk.sync_folder((root / JOURNAL).parent)
+
+
+class Entry(NamedTuple):
+    """What a journal says: the steps, the new folders, and how far it came."""
+
+    steps: list[Step]
+    folders: list[str]
+    stage: Literal["begun", "committed", "taken back"]
+
+
+def load(root: Path) -> Entry:
+    """Read the journal that a crash left.
+
+    One that names files outside the project was not written by cub: CubError.
     """
-    disk = disk or Disk()
-    if not pending(root):
-        return []
     record, _, decided = (read(root, JOURNAL) or b"").partition(b"\n")
     steps, folders = _parsed(record)
     _require_inside(root, steps, folders)
-    if decided != _COMMITTED:
-        if decided.startswith(_COMMITTED):  # and a third line, whole or torn: taken back
-            restore(root, steps, disk)
-        undo(root, steps, folders, disk)
-        return [PlanWarning("undid a change that was interrupted", JOURNAL)]
-    left = finish(root, steps, disk)
-    return [PlanWarning("finished a change that was interrupted", JOURNAL)] + [
-        PlanWarning("changed since cub was interrupted: left as it is", path) for path in left
-    ]
+    if decided == _COMMITTED:
+        return Entry(steps, folders, "committed")
+    # A third line means "taken back", and so does one that was torn while it was written.
+    return Entry(steps, folders, "taken back" if decided.startswith(_COMMITTED) else "begun")
+
+
+def encode_undo(data: bytes) -> str:
+    """Old bytes as a `Step` carries them."""
+    return b64encode(data).decode()
+
+
+def decode_undo(step: Step) -> bytes:
+    """The old bytes of a file that is overwritten in place."""
+    return b64decode(step.undo)
 
 
 def _parsed(record: bytes) -> tuple[list[Step], list[str]]:
     try:
         content = json.loads(record)
-        return [Step(**step) for step in content["steps"]], [*map(str, content["folders"])]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        steps = [_step(step) for step in content["steps"]]
+        return steps, [*map(str, content["folders"])]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], []  # torn while it was written: nothing else had begun
+
+
+def _step(values: dict[str, object]) -> Step:
+    if values["action"] not in ("rename", "overwrite", "delete"):
+        raise ValueError("no such action")
+    return Step(**{key: str(value) for key, value in values.items()})  # type: ignore[arg-type]
 
 
 def _require_inside(root: Path, steps: Sequence[Step], folders: Sequence[str]) -> None:
@@ -117,121 +143,3 @@ def _is_inside(root: Path, name: str) -> bool:
         return False
     parent = Path(os.path.realpath((root / name).parent))
     return parent.is_relative_to(root) and ".git" not in parent.relative_to(root).parts
-
-
-def undo(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
-    """Remove what was prepared: temporary files, new folders, the journal."""
-    for step in steps:
-        if step.temp:
-            disk.unlink(root / step.temp)
-    for folder in reversed(folders):
-        disk.remove_folder(root / folder)
-    _close(root, disk)
-
-
-def finish(root: Path, steps: Sequence[Step], disk: Disk) -> list[str]:
-    """Carry out a committed transaction, from wherever it stopped.
-
-    Returns the paths that hold neither old nor new bytes: they are left alone.
-    """
-    left = [step.path for step in _in_order(steps) if not _carry_out(root, step, disk)]
-    for step in steps:
-        _drop(root, step, disk)
-    for folder in sorted({(root / step.target).parent for step in steps}):
-        if folder.is_dir():
-            disk.sync_folder(folder)
-    _prune(root, steps, disk)
-    _close(root, disk)
-    return left
-
-
-def take_back(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
-    """Undo a transaction after its commit, while nothing but overwriting has begun."""
-    disk.append(root / JOURNAL, _TAKEN_BACK)
-    restore(root, steps, disk)
-    undo(root, steps, folders, disk)
-
-
-def restore(root: Path, steps: Sequence[Step], disk: Disk) -> None:
-    """Put the old bytes back into files that were overwritten in place, whole or in part."""
-    for step in steps:
-        now, new = _bytes(root / step.target), _bytes(root / step.temp)
-        done = fingerprint(now) == step.after
-        if step.action == "overwrite" and (done or _torn(now, new, step)):
-            disk.overwrite(root / step.target, b64decode(step.undo))
-
-
-def encode_undo(data: bytes) -> str:
-    """Old bytes as a `Step` carries them."""
-    return b64encode(data).decode()
-
-
-def _in_order(steps: Sequence[Step]) -> list[Step]:
-    """Overwriting comes first: it alone can still fail for want of space, and be taken back."""
-    rank = {"overwrite": 0, "rename": 1, "delete": 2}
-    return sorted(steps, key=lambda step: rank[step.action])
-
-
-def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
-    target, temp = root / step.target, root / step.temp
-    now, new = _bytes(target), _bytes(temp) if step.temp else None
-    if fingerprint(now) == step.after and not target.is_dir():
-        return True
-    if target.is_dir() or (fingerprint(now) != step.before and not _torn(now, new, step)):
-        return False
-    if step.action == "delete":
-        disk.unlink(target)
-        return True
-    if new is None:
-        return False
-    if step.action == "rename" and _renamed(temp, target, disk):
-        return True
-    disk.overwrite(target, new)
-    return True
-
-
-def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
-    """Rename, unless the target is a mount point of its own: that can only be overwritten."""
-    try:
-        disk.rename(temp, target)
-    except OSError as error:
-        if error.errno != errno.EBUSY:
-            raise
-        return False
-    return True
-
-
-def _drop(root: Path, step: Step, disk: Disk) -> None:
-    if step.temp and (root / step.temp).exists():
-        disk.unlink(root / step.temp)
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
-
-
-def _torn(now: bytes | None, new: bytes | None, step: Step) -> bool:
-    """Whether a file is what stopping while it was overwritten, or restored, leaves.
-
-    Every byte is then the old one or the new one of its place.
-    """
-    if step.action != "overwrite" or now is None or new is None:
-        return False
-    old = b64decode(step.undo)
-    if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
-        return False
-    return all(now[n : n + 1] in (old[n : n + 1], new[n : n + 1]) for n in range(len(now)))
-
-
-def _prune(root: Path, steps: Sequence[Step], disk: Disk) -> None:
-    """Remove folders inside .cub that deletions left empty."""
-    for step in steps:
-        folder = (root / step.target).parent
-        while step.action == "delete" and root / ".cub" in folder.parents and folder.is_dir():
-            disk.remove_folder(folder)
-            folder = folder.parent
-
-
-def _close(root: Path, disk: Disk) -> None:
-    disk.unlink(root / JOURNAL)
-    disk.sync_folder((root / JOURNAL).parent)

@@ -152,3 +152,14 @@ def test_a_journal_that_is_no_file_is_a_known_error(root: Path, kind: str) -> No
         mend(root)
     assert error.value.where == ".cub/journal.jsonl"
     assert (root.parent / "home" / "victim").read_bytes() == VICTIM
+
+
+@pytest.mark.parametrize("target", [".git/hooks/post-checkout"])
+def test_nothing_is_put_where_git_would_run_it(root: Path, target: str) -> None:
+    temp = ".x.cub-01234567.tmp"
+    (root / temp).write_bytes(b"evil")
+    (root / target).parent.mkdir(parents=True, exist_ok=True)
+    write(root, {"target": target, "temp": temp, "after": fingerprint(b"evil")}, committed=True)
+    with pytest.raises(CubError):
+        mend(root)
+    assert not (root / target).exists()
