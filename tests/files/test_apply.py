@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from cub.edit.plan import Edit, Plan
 from cub.files import apply, exclusive
-from cub.files.disk import Disk
 from tests.files.worlds import PLAN, build, change, whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes and links")
@@ -93,45 +91,6 @@ def test_a_file_below_a_linked_folder_is_written_where_it_is(root: Path) -> None
     write(root, Edit("alias/AGENTS.md", None, b"new"))
     assert (root / "real" / "AGENTS.md").read_bytes() == b"new"
     assert (root / "alias").is_symlink()
-
-
-@posix
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o755, 0o666, 0o700])
-@pytest.mark.parametrize("linked", [False, True], ids=["renamed", "overwritten"])
-def test_a_file_keeps_its_mode(root: Path, mode: int, linked: bool) -> None:
-    (root / "a.md").write_bytes(b"old")
-    (root / "a.md").chmod(mode)
-    if linked:
-        os.link(root / "a.md", root / "b.md")
-    write(root, Edit("a.md", b"old", b"new"))
-    assert stat.S_IMODE((root / "a.md").stat().st_mode) == mode
-
-
-@posix
-def test_what_is_private_is_never_in_a_file_that_others_may_read(root: Path) -> None:
-    (root / "a.md").write_bytes(b"old")
-    (root / "a.md").chmod(0o600)
-    modes: set[int] = set()
-
-    def look(step: str, path: Path) -> None:
-        if step == "write" and path.suffix == ".tmp":
-            modes.add(stat.S_IMODE(path.stat().st_mode))
-
-    with exclusive(root):
-        apply(Plan((Edit("a.md", b"old", b"new"),)), root, Disk(before=look))
-    assert modes == {0o600}
-
-
-@posix
-@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])
-def test_a_new_file_and_a_new_folder_obey_the_umask(root: Path, umask: int) -> None:
-    former = os.umask(umask)
-    try:
-        write(root, Edit("pkg/a.md", None, b"new"))
-    finally:
-        os.umask(former)
-    assert stat.S_IMODE((root / "pkg" / "a.md").stat().st_mode) == 0o666 & ~umask
-    assert stat.S_IMODE((root / "pkg").stat().st_mode) == 0o777 & ~umask
 
 
 def test_an_empty_plan_touches_nothing(root: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.files import pending
 from cub.files.journal import fingerprint
 from tests.files.worlds import mend, whole
 
@@ -112,46 +110,6 @@ def test_only_temporary_files_of_cub_s_own_are_cleaned_up(root: Path, name: str)
     with pytest.raises(CubError):
         mend(root)
     assert (root / name).read_bytes() == b"theirs"
-
-
-STRANGE = [
-    b"",
-    b"\n",
-    b"{",
-    b"[]\n",
-    b"null\n",
-    b'{"steps": 3}\n',
-    b'{"v": 1, "steps": []}\n',
-    b"\xff",
-]
-
-
-@pytest.mark.parametrize("data", STRANGE)
-@pytest.mark.parametrize("end", [b"", COMMITTED])
-def test_a_journal_that_says_nothing_is_removed(root: Path, data: bytes, end: bytes) -> None:
-    before = whole(root.parent / "home")
-    (root / ".cub" / "journal.jsonl").write_bytes(data + end)
-    assert pending(root)
-    mend(root)
-    assert not pending(root)
-    assert whole(root.parent / "home") == before
-    assert (root / "payload").exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
-@pytest.mark.parametrize("kind", ["folder", "FIFO", "link"])
-def test_a_journal_that_is_no_file_is_a_known_error(root: Path, kind: str) -> None:
-    path = root / ".cub" / "journal.jsonl"
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "FIFO":
-        os.mkfifo(path)
-    else:
-        path.symlink_to("../../home/victim")
-    with pytest.raises(CubError) as error:
-        mend(root)
-    assert error.value.where == ".cub/journal.jsonl"
-    assert (root.parent / "home" / "victim").read_bytes() == VICTIM
 
 
 @pytest.mark.parametrize("target", [".git/hooks/post-checkout"])

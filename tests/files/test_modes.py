@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.edit.plan import Edit, Plan
+from cub.files.disk import Disk
+from tests.files.worlds import change
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder.resolve()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o755, 0o666, 0o700])
+@pytest.mark.parametrize("linked", [False, True], ids=["renamed", "overwritten"])
+def test_a_file_keeps_its_mode(root: Path, mode: int, linked: bool) -> None:
+    (root / "a.md").write_bytes(b"old")
+    (root / "a.md").chmod(mode)
+    if linked:
+        os.link(root / "a.md", root / "b.md")
+    change(root, Plan((Edit("a.md", b"old", b"new"),)))
+    assert stat.S_IMODE((root / "a.md").stat().st_mode) == mode
+
+
+def test_what_is_private_is_never_in_a_file_that_others_may_read(root: Path) -> None:
+    (root / "a.md").write_bytes(b"old")
+    (root / "a.md").chmod(0o600)
+    modes: set[int] = set()
+
+    def look(step: str, path: Path) -> None:
+        if step == "write" and path.suffix == ".tmp":
+            modes.add(stat.S_IMODE(path.stat().st_mode))
+
+    change(root, Plan((Edit("a.md", b"old", b"new"),)), Disk(before=look))
+    assert modes == {0o600}
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])
+def test_a_new_file_and_a_new_folder_obey_the_umask(root: Path, umask: int) -> None:
+    former = os.umask(umask)
+    try:
+        change(root, Plan((Edit("pkg/a.md", None, b"new"),)))
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE((root / "pkg" / "a.md").stat().st_mode) == 0o666 & ~umask
+    assert stat.S_IMODE((root / "pkg").stat().st_mode) == 0o777 & ~umask
