@@ -43,7 +43,7 @@ def carry_out(
     that was interrupted. `confirm` is called when the
     plan has been shown and nothing is written yet; it may raise.
     """
-    from cub.files import apply, exclusive, recover
+    from cub.files import apply, exclusive, pending, recover
     from cub.project.project import Project
 
     if show.only:
@@ -55,7 +55,11 @@ def carry_out(
         output.summary(plan)
         if confirm:
             confirm()
-        apply(plan, root)
+        try:
+            apply(plan, root)
+        except KeyboardInterrupt:
+            output.warn(pending(root))
+            raise
     return plan
 
 

@@ -74,8 +74,9 @@ def close(root: Path) -> None:
 
 def _ask() -> None:
     """Go on only if the person, who has seen the list, says so."""
-    from cub.errors import UsageError
+    from cub.errors import CubError, UsageError
 
     if not sys.stdin.isatty():
         raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
-    typer.confirm("Delete these files for good?", abort=True, err=True)
+    if not typer.confirm("Delete these files for good?", err=True):
+        raise CubError("nothing was deleted")

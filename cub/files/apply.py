@@ -49,7 +49,8 @@ def _step(edit: Edit, root: Path) -> Step:
         _require_deletable(target, edit.path)
         return Step("delete", edit.path, name, "", before, after)
     temp = target.with_name(f".{target.name}.cub-{secrets.token_hex(4)}.tmp")
-    linked = real is not None and real.stat().st_nlink > 1
+    # A file with another name would lose it, and a mount point can't be renamed over.
+    linked = real is not None and (real.stat().st_nlink > 1 or os.path.ismount(real))
     return Step(
         "overwrite" if linked else "rename",
         edit.path,
@@ -143,7 +144,7 @@ def _take_back(
         if step.action != "overwrite"
     )
     where = _relative(error, root) or (overwritten[0].path if overwritten else ".")
-    if overwritten and not started:
+    if not started:
         recovery.take_back(root, steps, folders, disk)
         raise trouble(error, where, "cannot be written") from error
     raise CubError(
@@ -154,5 +155,5 @@ def _take_back(
 
 
 def _relative(error: OSError, root: Path) -> str:
-    name = error.filename if isinstance(error.filename, str) else ""
+    name = next((n for n in (error.filename2, error.filename) if isinstance(n, str)), "")
     return os.path.relpath(name, root).replace(os.sep, "/") if name else ""

@@ -36,6 +36,14 @@ class Disk:
         """Add to the end of an existing file."""
         self._put(path, data, os.O_WRONLY | os.O_APPEND)
 
+    def shorten(self, path: Path, count: int) -> None:
+        """Take bytes off the end of a file."""
+        self._before("truncate", path)
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - count)
+            self._before("fsync", path)
+            os.fsync(file.fileno())
+
     def overwrite(self, path: Path, data: bytes) -> None:
         """Replace the content and keep the inode, for files with several hard links."""
         self._put(path, data, os.O_WRONLY, cut=True)

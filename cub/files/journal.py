@@ -21,7 +21,6 @@ from cub.files.reading import read
 
 JOURNAL = ".cub/journal.jsonl"
 _COMMITTED = b'{"committed":true}\n'
-_TAKEN_BACK = b'{"taken back":true}\n'
 _TEMP = re.compile(r"\..+\.cub-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 
@@ -68,8 +67,11 @@ def commit(root: Path, disk: Disk) -> None:
 
 
 def revoke(root: Path, disk: Disk) -> None:
-    """Take the commit back: from here on a crash is undone again."""
-    disk.append(root / JOURNAL, _TAKEN_BACK)
+    """Take the commit back: from here on a crash is undone again.
+
+    The line loses its end instead of getting a next one: a full disk has no room for that.
+    """
+    disk.shorten(root / JOURNAL, 1)
 
 
 def close(root: Path, disk: Disk) -> None:
@@ -96,8 +98,8 @@ def load(root: Path) -> Entry:
     _require_inside(root, steps, folders)
     if decided == _COMMITTED:
         return Entry(steps, folders, "committed")
-    # A third line means "taken back", and so does one that was torn while it was written.
-    return Entry(steps, folders, "taken back" if decided.startswith(_COMMITTED) else "begun")
+    # A line without its end was taken back, or torn when it was written; nothing was done then.
+    return Entry(steps, folders, "taken back" if decided else "begun")
 
 
 def encode_undo(data: bytes) -> str:
@@ -142,4 +144,7 @@ def _is_inside(root: Path, name: str) -> bool:
     if "\0" in name or ".." in name.split("/"):
         return False
     parent = Path(os.path.realpath((root / name).parent))
-    return parent.is_relative_to(root) and ".git" not in parent.relative_to(root).parts
+    if not parent.is_relative_to(root):
+        return False
+    parts = (*parent.relative_to(root).parts, Path(name).name)
+    return ".git" not in {part.casefold() for part in parts}

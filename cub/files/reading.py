@@ -108,7 +108,12 @@ def _resolved(full: Path, path: str) -> Path:
 
 
 def _require_inside(root: Path, real: Path, path: str) -> None:
-    if not real.is_relative_to(root):
+    inside = real.is_relative_to(root)
+    if inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
+        raise CubError(
+            "this leads into git's own folder", where=path, hint="replace the link by a file"
+        )
+    if not inside:
         raise CubError(
             "this leads out of the project",
             where=path,

@@ -10,6 +10,7 @@ from cub.edit.plan import PlanWarning
 from cub.files import journal
 from cub.files.disk import Disk
 from cub.files.journal import JOURNAL, Step, fingerprint
+from cub.files.reading import trouble
 
 
 def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
@@ -20,6 +21,13 @@ def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
     disk = disk or Disk()
     if not journal.pending(root):
         return []
+    try:
+        return _ended(root, disk)
+    except OSError as error:
+        raise trouble(error, JOURNAL, "an interrupted change can't be ended") from error
+
+
+def _ended(root: Path, disk: Disk) -> list[PlanWarning]:
     steps, folders, stage = journal.load(root)
     if stage != "committed":
         if stage == "taken back":

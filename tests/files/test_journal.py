@@ -112,7 +112,7 @@ def test_only_temporary_files_of_cub_s_own_are_cleaned_up(root: Path, name: str)
     assert (root / name).read_bytes() == b"theirs"
 
 
-@pytest.mark.parametrize("target", [".git/hooks/post-checkout"])
+@pytest.mark.parametrize("target", [".git/hooks/post-checkout", ".GIT/hooks/x", ".git", "pkg/.git"])
 def test_nothing_is_put_where_git_would_run_it(root: Path, target: str) -> None:
     temp = ".x.cub-01234567.tmp"
     (root / temp).write_bytes(b"evil")
