@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from tests.conftest import environment
 
-_PATIENCE = 30.0
+_PATIENCE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ def in_terminal(
         try:
             text = _read(ours, at) if at else b""
             if isinstance(answer, signal.Signals):
-                process.send_signal(answer)
-            elif answer:
+                text += _read(ours, press=lambda: process.send_signal(answer))
+            else:
                 os.write(ours, answer.encode())
-            text += _read(ours)
+                text += _read(ours)
         except BaseException:
             process.kill()
             raise
@@ -63,17 +64,27 @@ def in_terminal(
     return Screen(process.returncode, text.decode().replace("\r\n", "\n"))
 
 
-def _read(descriptor: int, until: str = "") -> bytes:
-    """Everything that is printed, to the end or up to some words."""
-    text = b""
+def _read(descriptor: int, until: str = "", press: Callable[[], None] | None = None) -> bytes:
+    """Everything that is printed, to the end or up to some words.
+
+    `press` is done at once and again every second, as a person does with ^C: a signal that
+    comes just before a program begins to wait for input is not noticed until it comes again.
+    """
+    text, waited = b"", 0
     while not (until and until.encode() in text):
-        ready, _, _ = select.select([descriptor], [], [], _PATIENCE)
-        assert ready, f"nothing for {_PATIENCE} s after {text!r}"
-        try:
-            piece = os.read(descriptor, 4096)
-        except OSError:  # Linux says so when the last process has left the terminal
-            piece = b""
-        if not piece:
+        if press:
+            press()
+        ready, _, _ = select.select([descriptor], [], [], 1.0)
+        waited = 0 if ready else waited + 1
+        assert waited < _PATIENCE, f"nothing for {_PATIENCE} s after {text!r}"
+        if ready and not (piece := _piece(descriptor)):
             break
-        text += piece
+        text += piece if ready else b""
     return text
+
+
+def _piece(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:  # Linux says so when the last process has left the terminal
+        return b""
