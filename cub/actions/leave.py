@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cub.actions.own_files import GITIGNORE, OWN_FILES, is_intact, known_seal
@@ -29,7 +29,7 @@ def plan_remove(
 ) -> Plan:
     """Sections out, cub's own unedited files deleted; with `purge`, all of .cub/."""
     seen = view(project, templates=templates)
-    sections = _sections(seen, edited)
+    sections = taken_out(seen, distinct(seen.files.values()), edited)
     # What this very plan relies on as a backup stays, whatever else goes.
     kept = {backup_path(f) for f in seen.files.values() if f.section and f.section.author != "cub"}
     plan = merged([sections, _all_of_cub(seen.root, kept) if purge else _own(seen, sections)])
@@ -38,10 +38,11 @@ def plan_remove(
     return plan
 
 
-def _sections(seen: View, edited: Edited) -> Plan:
+def taken_out(seen: View, files: Iterable[InstructionFile], edited: Edited) -> Plan:
+    """`files` without their sections; or every fault of every target at once."""
     editor = Editor(seen.root, seen.templates, seen.top, edited)
     plans, faults = [], seen.faults()
-    for file in distinct(seen.files.values()):
+    for file in files:
         if not file.section or seen.fault(file):
             continue
         need = seen.needs.get(file.path, Need("agents", claude=True))
@@ -75,12 +76,11 @@ def _own(seen: View, sections: Plan) -> Plan:
             edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
         elif data is not None:
             warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
-        beside = f"{file.path}.new"
-        offered = read(seen.root, beside) if file.offer else None
+        offered = read(seen.root, file.beside) if file.offer else None
         if offered is not None and is_intact(offered):
-            edits.append(Edit(beside, offered, None, "delete: an offer of cub's", local=True))
+            edits.append(Edit(file.beside, offered, None, "delete: an offer of cub's", local=True))
         elif offered is not None:
-            warnings.append(PlanWarning("kept, because it is not as cub wrote it", beside))
+            warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.beside))
     if (state := read(seen.root, STATE)) is not None:
         reason = "delete: what this checkout alone remembers"
         edits.append(Edit(STATE, state, None, reason, local=True))

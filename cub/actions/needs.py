@@ -33,19 +33,14 @@ def needs(
     """
     base = Need("agents", constitution=known.constitution, map=known.map, skills=known.skills)
     wanted = _at_root(files[AGENTS], files[CLAUDE], targets, base)
-    taken = {_key(files[path]) for path in wanted}
+    taken = {files[path].key for path in wanted}
     for path in (path for path in targets if "/" in path):
         file = files[path]
         passed = file.misnamed or file.homeless or _covered(path, files, targets)
-        if not passed and _key(file) not in taken:
+        if not passed and file.key not in taken:
             wanted[path] = Need("nested", root=_up_to_root(file, files, wanted))
-            taken.add(_key(file))
+            taken.add(file.key)
     return wanted
-
-
-def _key(file: InstructionFile) -> object:
-    """Equal for two names of one file: a file has one section, whatever leads to it."""
-    return file.identity or file.real
 
 
 def _at_root(

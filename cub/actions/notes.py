@@ -42,8 +42,8 @@ def oddities(seen: View) -> Iterator[PlanWarning]:
 
 def leftover(seen: View) -> list[InstructionFile]:
     """Files with a section that no target asks for."""
-    kept = {seen.files[path].identity for path in seen.needs}
-    return [f for f in distinct(seen.files.values()) if f.section and f.identity not in kept]
+    kept = {seen.files[path].key for path in seen.needs}
+    return [f for f in distinct(seen.files.values()) if f.section and f.key not in kept]
 
 
 def hidden(seen: View) -> Iterator[PlanWarning]:

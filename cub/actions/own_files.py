@@ -27,6 +27,11 @@ class OwnFile:
     purpose: str
     offer: bool = False
 
+    @property
+    def beside(self) -> str:
+        """Where a newer text is offered."""
+        return f"{self.path}.new"
+
 
 OWN_FILES = (
     OwnFile(".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True),
@@ -87,14 +92,13 @@ def _offer(file: OwnFile, root: Path, fresh: bytes, version: int, state: State) 
         hint = "delete it and run `cub update` to get cub's own"
         kept = PlanWarning("kept as you wrote it", file.path, None, hint)
         return Outcome(state.with_offer(file.path, version), warning=kept)
-    beside = f"{file.path}.new"
-    old = read(root, beside)
+    old = read(root, file.beside)
     if old is not None and not is_intact(old):
         hint = "it is yours: move it away, and cub puts its new text there"
-        return Outcome(state, warning=PlanWarning("left as it is", beside, None, hint))
-    edit = Edit(beside, old, fresh, f"offer v{version}: {file.path} is yours", local=True)
+        return Outcome(state, warning=PlanWarning("left as it is", file.beside, None, hint))
+    edit = Edit(file.beside, old, fresh, f"offer v{version}: {file.path} is yours", local=True)
     warning = PlanWarning(
-        f"kept as you edited it; the text of v{version} is in {beside}",
+        f"kept as you edited it; the text of v{version} is in {file.beside}",
         file.path,
         hint="take over what you want from it, then delete it",
     )

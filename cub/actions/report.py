@@ -41,7 +41,8 @@ def status(seen: View) -> list[FileStatus]:
     ]
     rows.append(_users(seen.root, CONSTITUTION, _BY_REFERENCE))
     rows += [_own(seen, file.path) for file in OWN_FILES]
-    rows += [_users(seen.root, path, ()) for path in (CONFIG,) if read(seen.root, path) is not None]
+    if read(seen.root, CONFIG) is not None:
+        rows.append(_users(seen.root, CONFIG, ()))
     return rows
 
 

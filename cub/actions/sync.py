@@ -9,8 +9,9 @@ from pathlib import Path
 
 from cub import git
 from cub.actions import notes, own_files
+from cub.actions.leave import taken_out
 from cub.actions.own_files import OWN_FILES
-from cub.actions.section_edits import Edited, Editor, merged, refresh, take_out
+from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, UsageError, raise_all
@@ -19,8 +20,6 @@ from cub.project.config import CONFIG, DEFAULT_TARGETS, normal, target_problem
 from cub.project.config_edit import with_targets
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.survey import InstructionFile
-from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet
 
 _ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
@@ -42,7 +41,7 @@ def plan_init(
     wanted = tuple(dict.fromkeys((*base, *(_nested(project.root, path) for path in paths))))
     seen = view(project, targets=wanted, constitution=True, templates=templates)
     dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
-    sections = merged([_sections(seen, edited, add=True), _taken_out(seen, dropped, edited)])
+    sections = merged([_sections(seen, edited, add=True), taken_out(seen, dropped, edited)])
     install = own_files.install_constitution(project.root, seen.templates)
     gone = {file.path for file in dropped}
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
@@ -100,12 +99,6 @@ def _followed(first: Plan, then: Plan) -> Plan:
         known = edits.get(edit.path)
         edits[edit.path] = replace(known, after=edit.after) if known else edit
     return Plan(tuple(edits.values()), (*first.warnings, *then.warnings))
-
-
-def _taken_out(seen: View, files: Sequence[InstructionFile], edited: Edited) -> Plan:
-    editor = Editor(seen.root, seen.templates, seen.top, edited)
-    need = Need("agents", claude=True)
-    return merged([take_out(editor, file, need, file.real in seen.state.empty) for file in files])
 
 
 def _own_files(seen: View, state: State) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cub import git
@@ -49,10 +49,10 @@ class View:
     @property
     def initialized(self) -> bool:
         """Whether `cub init` has been here, in this checkout or in another one."""
+        if any(file.section for file in self.files.values()):
+            return True
         own = (read(self.root, file.path) for file in OWN_FILES)
-        return any(data and unseal(data) for data in own) or any(
-            file.section for file in self.files.values()
-        )
+        return any(data and unseal(data) for data in own)
 
     def faults(self) -> list[CubError]:
         """Why targets can't be written: broken, unreadable, or a newer cub's."""
@@ -96,15 +96,7 @@ def view(
 def after(seen: View, planned: Mapping[str, bytes | None]) -> View:
     """The same project once `planned` (bytes by real path) is written."""
     files = look(seen.root, seen.files, planned)
-    return View(
-        seen.project,
-        seen.templates,
-        seen.targets,
-        seen.known,
-        seen.state,
-        files,
-        _needs(files, seen.targets, seen.known),
-    )
+    return replace(seen, files=files, needs=_needs(files, seen.targets, seen.known))
 
 
 def _needs(

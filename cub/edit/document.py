@@ -132,7 +132,7 @@ def _front_matter(data: bytes) -> bytes:
     A leading `---` is also a thematic break: only a block whose every line can be YAML, with
     at least one key, counts, so that Markdown between two breaks is never hidden.
     """
-    lines = split_lines(data[:3]) and split_lines(data)
+    lines = split_lines(data) if data.startswith(b"---") else ()
     if not lines or not _FENCE.fullmatch(lines[0].rstrip(b"\r\n")):
         return b""
     keys = 0

@@ -32,12 +32,6 @@ class Marker(NamedTuple):
     version: int | None
 
 
-def is_marker_line(line: bytes) -> bool:
-    """Whether `line` reads as a marker, wherever it may stand."""
-    bare = line.rstrip(b"\r\n")
-    return bool(_BEGIN.fullmatch(bare) or _END.fullmatch(bare))
-
-
 def scan(document: Document) -> list[Marker]:
     """The markers of `document`, in order.
 
@@ -144,21 +138,15 @@ def _culprit(markers: list[Marker]) -> Marker:
 
 def _fault(markers: list[Marker]) -> str:
     kinds = "".join("E" if m.version is None else "B" for m in markers)
-    if kinds.startswith("BB"):
-        return "BEGIN marker inside a managed section that has no END yet"
     if kinds == "B":
         return "BEGIN marker without an END marker"
-    if kinds.startswith("E"):
-        return (
-            "END marker without a BEGIN marker"
-            if "B" not in kinds
-            else ("END marker before the BEGIN marker")
-        )
-    return (
-        "second managed section"
-        if kinds.startswith("BEB")
-        else ("END marker without a BEGIN marker")
-    )
+    if kinds.startswith("BB"):
+        return "BEGIN marker inside a managed section that has no END yet"
+    if kinds.startswith("BEB"):
+        return "second managed section"
+    if kinds.startswith("E") and "B" in kinds:
+        return "END marker before the BEGIN marker"
+    return "END marker without a BEGIN marker"
 
 
 def _mend(markers: list[Marker]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import Literal, TypeVar
 
@@ -71,7 +71,7 @@ class Plan:
     """Edits to be made together or not at all, and warnings to be shown with them."""
 
     edits: tuple[Edit, ...] = ()
-    warnings: tuple[PlanWarning, ...] = field(default=())
+    warnings: tuple[PlanWarning, ...] = ()
 
     @property
     def empty(self) -> bool:

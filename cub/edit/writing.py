@@ -81,7 +81,8 @@ def remove(document: Document, section: Section, *, top: bool = False) -> bytes:
     if not after:
         closed = bool(line_end(document.lines[section.end - 1]))
         return _without_separator(before, closed)
-    blank, rest = split_lines(after)[0], after[len(split_lines(after)[0]) :]
+    blank = document.lines[section.end]
+    rest = after[len(blank) :]
     if len(before) == document.head and not blank.rstrip(b"\r\n"):
         original = document.with_data(before + rest)
         if top or open_tail(original):

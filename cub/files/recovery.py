@@ -42,9 +42,7 @@ def _ended(root: Path, disk: Disk) -> list[PlanWarning]:
 
 def undo(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
     """Remove what was prepared: temporary files, new folders, the journal."""
-    for step in steps:
-        if step.temp:
-            disk.unlink(root / step.temp)
+    _drop_temps(root, steps, disk)
     for folder in reversed(folders):
         disk.remove_folder(root / folder)
     journal.close(root, disk)
@@ -56,8 +54,7 @@ def finish(root: Path, steps: Sequence[Step], disk: Disk) -> list[str]:
     Returns the paths that hold neither old nor new bytes: they are left alone.
     """
     left = [step.path for step in _in_order(steps) if not _carry_out(root, step, disk)]
-    for step in steps:
-        _drop(root, step, disk)
+    _drop_temps(root, steps, disk)
     for folder in sorted({(root / step.target).parent for step in steps}):
         if folder.is_dir():
             disk.sync_folder(folder)
@@ -91,10 +88,12 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
 def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
     target, temp = root / step.target, root / step.temp
     now, new = _bytes(target), _bytes(temp) if step.temp else None
-    if fingerprint(now) == step.after and not target.is_dir():
-        return True
-    if target.is_dir() or (fingerprint(now) != step.before and not _torn(now, new, step)):
+    mark = fingerprint(now)
+    known = mark in (step.before, step.after) or _torn(now, new, step)
+    if target.is_dir() or not known:
         return False
+    if mark == step.after:
+        return True
     if step.action == "delete":
         disk.unlink(target)
         return True
@@ -117,9 +116,10 @@ def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
     return True
 
 
-def _drop(root: Path, step: Step, disk: Disk) -> None:
-    if step.temp and (root / step.temp).exists():
-        disk.unlink(root / step.temp)
+def _drop_temps(root: Path, steps: Sequence[Step], disk: Disk) -> None:
+    for step in steps:
+        if step.temp:
+            disk.unlink(root / step.temp)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -43,6 +43,11 @@ class InstructionFile:
         return self.document is not None
 
     @property
+    def key(self) -> object:
+        """Equal for two names of one file: a file has one section, whatever leads to it."""
+        return self.identity or self.real
+
+    @property
     def stands(self) -> bool:
         """Whether there is something under this name, readable or not."""
         return self.exists or self.error is not None
@@ -91,7 +96,7 @@ def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
     """Each file once, under its first name, however many links lead to it."""
     found: dict[object, InstructionFile] = {}
     for file in files:
-        found.setdefault(file.identity or file.real, file)
+        found.setdefault(file.key, file)
     return list(found.values())
 
 

@@ -270,3 +270,12 @@ def test_what_claude_does_not_resolve_is_no_import(project: Path, text: str) -> 
     write(project, "CLAUDE.md", text)
     init(project)
     assert _parts(body(project, "CLAUDE.md")) == {SHARED, CLAUDE}
+
+
+def test_a_left_out_target_that_a_link_leads_to_is_emptied_not_deleted(project: Path) -> None:
+    write(project, "AGENTS.md", "A.\n")
+    (project / "p").mkdir()
+    init(project, "p")
+    (project / "p/CLAUDE.md").hardlink_to(project / "p/AGENTS.md")
+    init(project, targets=("AGENTS.md", "CLAUDE.md"))
+    assert (project / "p/AGENTS.md").read_bytes() == (project / "p/CLAUDE.md").read_bytes() == b""

@@ -81,11 +81,10 @@ def test_a_reader_that_is_gone_leaves_nothing_half_done(
     assert cub("update", "--check").code == 0
 
 
-@posix
-def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
-    (project / "AGENTS.md").write_bytes(b"x\n")
-    done = subprocess.run(
-        f'"{sys.executable}" -m cub init --diff | head -n 1',
+def in_shell(line: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run cub with what a shell makes of the rest of a line."""
+    return subprocess.run(
+        f'"{sys.executable}" -m cub {line}',
         shell=True,
         cwd=project,
         env=environment(home),
@@ -93,6 +92,12 @@ def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
         text=True,
         check=False,
     )
+
+
+@posix
+def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"x\n")
+    done = in_shell("init --diff | head -n 1", project, home)
     assert done.stdout == "--- a/AGENTS.md\n"
     assert "Traceback" not in done.stderr
 
@@ -123,15 +128,7 @@ def test_streams_may_be_closed(
 ) -> None:
     if command != "init":
         cub("init")
-    done = subprocess.run(
-        f'"{sys.executable}" -m cub {command} {closed}',
-        shell=True,
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_shell(f"{command} {closed}", project, home)
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
     assert "this is a bug" not in done.stderr
