@@ -10,7 +10,7 @@ from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merg
 from cub.actions.view import View, view
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
-from cub.files import JOURNAL, LOCK, names_in, read
+from cub.files import JOURNAL, LOCK
 from cub.project.project import Project
 from cub.project.state import STATE
 from cub.project.survey import InstructionFile, distinct
@@ -32,15 +32,15 @@ def plan_remove(
     sections = taken_out(seen, distinct(seen.files.values()), edited)
     # What this very plan relies on as a backup stays, whatever else goes.
     kept = {backup_path(f) for f in seen.files.values() if f.section and f.section.author != "cub"}
-    plan = merged([sections, _all_of_cub(seen.root, kept) if purge else _own(seen, sections)])
-    if plan.empty and not names_in(seen.root / ".cub") - {Path(LOCK).name}:
+    plan = merged([sections, _all_of_cub(seen, kept) if purge else _own(seen, sections)])
+    if plan.empty and not seen.tree.names(".cub") - {Path(LOCK).name}:
         raise CubError("there is no cub in this project")
     return plan
 
 
 def taken_out(seen: View, files: Iterable[InstructionFile], edited: Edited) -> Plan:
     """`files` without their sections; or every fault of every target at once."""
-    editor = Editor(seen.root, seen.templates, seen.top, edited)
+    editor = Editor(seen.tree, seen.templates, seen.top, edited)
     plans, faults = [], seen.faults()
     for file in files:
         if not file.section or seen.fault(file):
@@ -68,7 +68,7 @@ def _own(seen: View, sections: Plan) -> Plan:
     )
     edits, warnings = [], []
     for file in OWN_FILES:
-        data = read(seen.root, file.path)
+        data = seen.tree.read(file.path)
         found = known_seal(data, file.path, seen.templates.version) if data is not None else None
         if file.path == GITIGNORE and backups:
             warnings.append(PlanWarning(f"kept, because it hides {BACKUPS}/ from git", file.path))
@@ -76,34 +76,34 @@ def _own(seen: View, sections: Plan) -> Plan:
             edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
         elif data is not None:
             warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
-        offered = read(seen.root, file.beside) if file.offer else None
+        offered = seen.tree.read(file.beside) if file.offer else None
         if offered is not None and is_intact(offered):
             edits.append(Edit(file.beside, offered, None, "delete: an offer of cub's", local=True))
         elif offered is not None:
             warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.beside))
-    if (state := read(seen.root, STATE)) is not None:
+    if (state := seen.tree.read(STATE)) is not None:
         reason = "delete: what this checkout alone remembers"
         edits.append(Edit(STATE, state, None, reason, local=True))
     return Plan(tuple(edits), tuple(warnings))
 
 
-def _all_of_cub(root: Path, kept: set[str]) -> Plan:
+def _all_of_cub(seen: View, kept: set[str]) -> Plan:
     """Everything in .cub/, except the backups in `kept`."""
     edits, warnings = [], []
-    for path in _below(root, root / ".cub"):
-        name = path.relative_to(root).as_posix()
+    for path in _below(seen.root / ".cub"):
+        name = path.relative_to(seen.root).as_posix()
         if name in _BUSY or name in kept:
             continue
         if path.is_symlink() or not path.is_file():
             warnings.append(PlanWarning("left: this is not a regular file", name))
         else:
-            edits.append(Edit(name, read(root, name), None, "delete: --purge"))
+            edits.append(Edit(name, seen.tree.read(name), None, "delete: --purge"))
     return Plan(tuple(edits), tuple(warnings))
 
 
-def _below(root: Path, folder: Path) -> Iterator[Path]:
+def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
-            yield from _below(root, path)
+            yield from _below(path)
         else:
             yield path

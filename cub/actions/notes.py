@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from cub import git
 from cub.actions.own_files import CONSTITUTION
 from cub.actions.view import View
 from cub.edit.plan import PlanWarning
@@ -48,7 +47,7 @@ def leftover(seen: View) -> list[InstructionFile]:
 
 def hidden(seen: View) -> Iterator[PlanWarning]:
     """A .cub/ that git ignores leaves other checkouts with references to nothing."""
-    if git.ignored(seen.root, CONSTITUTION):
+    if seen.project.ignores(CONSTITUTION):
         hint = "take .cub out of your .gitignore; cub brings one for its local files"
         message = "git ignores this folder: other checkouts lack what the sections refer to"
         yield PlanWarning(message, ".cub", hint=hint)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from cub.edit.owned import Comment, Seal, seal, unseal
 from cub.edit.plan import Edit, PlanWarning
 from cub.edit.sections import digest
 from cub.errors import CubError
-from cub.files import read
+from cub.files import Tree
 from cub.project.state import State
 from cub.prompt.templates import TemplateSet
 
@@ -49,9 +48,9 @@ class Outcome:
     warning: PlanWarning | None = None
 
 
-def refresh(file: OwnFile, root: Path, templates: TemplateSet, state: State) -> Outcome:
+def refresh(file: OwnFile, tree: Tree, templates: TemplateSet, state: State) -> Outcome:
     """Install or refresh one file; an edited one is kept, and offered the new text once."""
-    data, version = read(root, file.path), templates.version
+    data, version = tree.read(file.path), templates.version
     body = templates.file(file.template)
     fresh = seal(body, version, file.comment)
     if data is None:
@@ -64,7 +63,7 @@ def refresh(file: OwnFile, root: Path, templates: TemplateSet, state: State) -> 
         return Outcome(state, Edit(file.path, data, fresh, f"refresh{step}: {file.purpose}"))
     if (found and found.version == version) or state.offered.get(file.path) == version:
         return Outcome(state)
-    return _offer(file, root, fresh, version, state)
+    return _offer(file, tree, fresh, version, state)
 
 
 def known_seal(data: bytes, path: str, version: int) -> Seal | None:
@@ -79,20 +78,20 @@ def known_seal(data: bytes, path: str, version: int) -> Seal | None:
     return found
 
 
-def install_constitution(root: Path, templates: TemplateSet) -> Edit | None:
+def install_constitution(tree: Tree, templates: TemplateSet) -> Edit | None:
     """Copied once; whatever stands there afterwards is the user's and is never written."""
-    if read(root, CONSTITUTION) is not None:
+    if tree.read(CONSTITUTION) is not None:
         return None
     text = templates.file("constitution.md").encode()
     return Edit(CONSTITUTION, None, text, "install: operating principles, yours from now on")
 
 
-def _offer(file: OwnFile, root: Path, fresh: bytes, version: int, state: State) -> Outcome:
+def _offer(file: OwnFile, tree: Tree, fresh: bytes, version: int, state: State) -> Outcome:
     if not file.offer:
         hint = "delete it and run `cub update` to get cub's own"
         kept = PlanWarning("kept as you wrote it", file.path, None, hint)
         return Outcome(state.with_offer(file.path, version), warning=kept)
-    old = read(root, file.beside)
+    old = tree.read(file.beside)
     if old is not None and not is_intact(old):
         hint = "it is yours: move it away, and cub puts its new text there"
         return Outcome(state, warning=PlanWarning("left as it is", file.beside, None, hint))

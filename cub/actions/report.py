@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import read
+from cub.files import Tree
 from cub.project.config import CONFIG
 from cub.project.survey import InstructionFile
 from cub.project.targets import clients_of
@@ -39,10 +38,10 @@ def status(seen: View) -> list[FileStatus]:
         for path, file in seen.files.items()
         if path in seen.needs or file.section or file.error
     ]
-    rows.append(_users(seen.root, CONSTITUTION, _BY_REFERENCE))
+    rows.append(_users(seen.tree, CONSTITUTION, _BY_REFERENCE))
     rows += [_own(seen, file.path) for file in OWN_FILES]
-    if read(seen.root, CONFIG) is not None:
-        rows.append(_users(seen.root, CONFIG, ()))
+    if seen.tree.read(CONFIG) is not None:
+        rows.append(_users(seen.tree, CONFIG, ()))
     return rows
 
 
@@ -83,7 +82,7 @@ def _outdated(section: Section, version: int) -> str:
 
 
 def _own(seen: View, path: str) -> FileStatus:
-    data = read(seen.root, path)
+    data = seen.tree.read(path)
     if data is None:
         return FileStatus(path, "cub", "missing")
     found, version = unseal(data), seen.templates.version
@@ -99,8 +98,8 @@ def _own(seen: View, path: str) -> FileStatus:
     return FileStatus(path, "cub", state, tokens)
 
 
-def _users(root: Path, path: str, clients: tuple[str, ...]) -> FileStatus:
-    data = read(root, path)
+def _users(tree: Tree, path: str, clients: tuple[str, ...]) -> FileStatus:
+    data = tree.read(path)
     if data is None:
         return FileStatus(path, "you", "missing", clients=clients)
     return FileStatus(path, "you", "yours", _tokens(data) if clients else None, clients)

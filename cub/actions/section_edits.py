@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from cub.edit.document import Document
@@ -14,7 +13,7 @@ from cub.edit.plan import Edit, Plan, PlanWarning, text_diff
 from cub.edit.sections import Section, digest
 from cub.edit.writing import Put, put, remove
 from cub.errors import CubError, InternalError
-from cub.files import read
+from cub.files import Tree
 from cub.project.survey import InstructionFile
 from cub.prompt.instructions import Need, recognize, render
 from cub.prompt.templates import TemplateSet
@@ -27,7 +26,7 @@ BACKUPS = ".cub/backups"
 class Editor:
     """How one command writes sections: whence, where to, and what becomes of hand edits."""
 
-    root: Path
+    tree: Tree
     templates: TemplateSet
     top: bool = False
     edited: Edited = "refuse"
@@ -138,7 +137,7 @@ def _backup(editor: Editor, file: InstructionFile, section: Section, why: str) -
     """The old section, whole, in a file named after its content."""
     path, data = backup_path(file), _old_section(file)
     warning = PlanWarning(f"the old section is kept in {path}: {why}", file.real, section.start + 1)
-    if read(editor.root, path) == data:
+    if editor.tree.read(path) == data:
         return Plan((), (warning,))
     return Plan((Edit(path, None, data, "keep the old section", local=True),), (warning,))
 

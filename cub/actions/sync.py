@@ -15,7 +15,7 @@ from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, UsageError, raise_all
-from cub.files import names_in, read
+from cub.files import names_in
 from cub.project.config import CONFIG, DEFAULT_TARGETS, normal, target_problem
 from cub.project.config_edit import with_targets
 from cub.project.project import Project
@@ -42,7 +42,7 @@ def plan_init(
     seen = view(project, targets=wanted, constitution=True, templates=templates)
     dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
     sections = merged([_sections(seen, edited, add=True), taken_out(seen, dropped, edited)])
-    install = own_files.install_constitution(project.root, seen.templates)
+    install = own_files.install_constitution(seen.tree, seen.templates)
     gone = {file.path for file in dropped}
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
     installed = Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
@@ -79,7 +79,7 @@ def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
 
 
 def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
-    editor = Editor(seen.root, seen.templates, seen.top, edited)
+    editor = Editor(seen.tree, seen.templates, seen.top, edited)
     plans, faults = [], seen.faults()
     for path, need in seen.needs.items():
         file = seen.files[path]
@@ -104,7 +104,7 @@ def _followed(first: Plan, then: Plan) -> Plan:
 def _own_files(seen: View, state: State) -> Plan:
     edits, warnings = [], []
     for file in OWN_FILES:
-        outcome = own_files.refresh(file, seen.root, seen.templates, state)
+        outcome = own_files.refresh(file, seen.tree, seen.templates, state)
         state = outcome.state
         edits += [outcome.edit] if outcome.edit else []
         warnings += [outcome.warning] if outcome.warning else []
@@ -113,7 +113,7 @@ def _own_files(seen: View, state: State) -> Plan:
 
 def _state(seen: View, state: State) -> list[Edit]:
     """The local memory, written by `init`, and by `update` only where there is something new."""
-    before = read(seen.root, STATE)
+    before = seen.tree.read(STATE)
     if before is None and state == seen.state and seen.initialized:
         return []
     content = replace(state, templates=seen.templates.version).dump()
@@ -135,7 +135,7 @@ def _remembering(seen: View) -> State:
 def _configured(project: Project, targets: tuple[str, ...]) -> Plan:
     if set(targets) == set(project.config.targets):
         return Plan()
-    before = read(project.root, CONFIG)
+    before = project.tree.read(CONFIG)
     return Plan((Edit(CONFIG, before, with_targets(before, targets), "remember the targets"),))
 
 

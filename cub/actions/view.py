@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cub import git
 from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
 from cub.edit.owned import unseal
 from cub.errors import CubError
-from cub.files import read
+from cub.files import Planned, Tree
 from cub.project.config import DEFAULT_TARGETS
 from cub.project.project import Project
 from cub.project.state import STATE, State
@@ -20,6 +19,7 @@ from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet, shipped
 
 MAP = ".cub/map.md"
+SKILLS = ".claude/skills"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,11 @@ class View:
         return self.project.root
 
     @property
+    def tree(self) -> Tree:
+        """The project's files."""
+        return self.project.tree
+
+    @property
     def top(self) -> bool:
         """Whether new sections go to the top of their files."""
         return self.project.config.placement == "top"
@@ -51,7 +56,7 @@ class View:
         """Whether `cub init` has been here, in this checkout or in another one."""
         if any(file.section for file in self.files.values()):
             return True
-        own = (read(self.root, file.path) for file in OWN_FILES)
+        own = (self.tree.read(file.path) for file in OWN_FILES)
         return any(data and unseal(data) for data in own)
 
     def faults(self) -> list[CubError]:
@@ -81,22 +86,24 @@ def view(
 ) -> View:
     """Look at a project. `constitution`: count it as there, because the plan will install it."""
     templates = templates or shipped()
-    root, wanted = project.root, tuple(targets or project.config.targets)
-    state = State.parse(read(root, STATE), templates.version)
+    tree, wanted = project.tree, tuple(targets or project.config.targets)
+    state = State.parse(tree.read(STATE), templates.version)
     paths = (*DEFAULT_TARGETS, *wanted, *project.config.targets, *state.sections)
-    files = look(root, dict.fromkeys(paths))
+    files = look(tree, dict.fromkeys(paths))
     known = Known(
-        constitution=constitution or read(root, CONSTITUTION) is not None,
-        map=read(root, MAP) is not None,
-        skills=_has_skills(root),
+        constitution=constitution or tree.read(CONSTITUTION) is not None,
+        map=tree.read(MAP) is not None,
+        skills=_has_skills(project),
     )
     return View(project, templates, wanted, known, state, files, _needs(files, wanted, known))
 
 
 def after(seen: View, planned: Mapping[str, bytes | None]) -> View:
     """The same project once `planned` (bytes by real path) is written."""
-    files = look(seen.root, seen.files, planned)
-    return replace(seen, files=files, needs=_needs(files, seen.targets, seen.known))
+    project = replace(seen.project, tree=Planned(seen.tree, planned))
+    files = look(project.tree, seen.files)
+    needed = _needs(files, seen.targets, seen.known)
+    return replace(seen, project=project, files=files, needs=needed)
 
 
 def _needs(
@@ -107,7 +114,10 @@ def _needs(
     return needs(files, readable, known)
 
 
-def _has_skills(root: Path) -> bool:
+def _has_skills(project: Project) -> bool:
     """Whether the project has skills for Claude that other checkouts have too."""
-    found = next(iter(sorted((root / ".claude" / "skills").glob("*/SKILL.md"))), None)
-    return found is not None and not git.ignored(root, found.relative_to(root).as_posix())
+    for name in sorted(project.tree.names(SKILLS)):
+        path = f"{SKILLS}/{name}/SKILL.md"
+        if "SKILL.md" in project.tree.names(f"{SKILLS}/{name}"):
+            return not project.ignores(path)
+    return False

@@ -5,10 +5,14 @@ from cub.files.journal import JOURNAL, pending
 from cub.files.lock import LOCK, exclusive
 from cub.files.reading import names_in, read, real_path
 from cub.files.recovery import recover
+from cub.files.tree import Planned, Tree, WorkTree
 
 __all__ = [
     "JOURNAL",
     "LOCK",
+    "Planned",
+    "Tree",
+    "WorkTree",
     "apply",
     "exclusive",
     "names_in",

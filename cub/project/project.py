@@ -8,22 +8,36 @@ from pathlib import Path
 
 from cub import __version__, git
 from cub.errors import CubError
-from cub.files import read
+from cub.files import Tree, WorkTree
 from cub.project import config
 from cub.project.config import CONFIG, Config
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`root` is an absolute path without links; `config` is what its file asks for."""
+    """`root` is an absolute path without links; `config` is what its file asks for; `tree` holds
+    its files; `committed` says that they are a commit's, so that none of them is local.
+    """
 
     root: Path
     config: Config
+    tree: Tree
+    committed: bool = False
 
     @classmethod
     def load(cls, root: Path) -> Project:
         """The project at `root`, its configuration read and checked."""
-        return cls(root, config.parse(read(root, CONFIG), version=__version__))
+        return cls.of(root, WorkTree(root))
+
+    @classmethod
+    def of(cls, root: Path, tree: Tree, *, committed: bool = False) -> Project:
+        """The project at `root` with the files of `tree`, its configuration read and checked."""
+        parsed = config.parse(tree.read(CONFIG), version=__version__)
+        return cls(root, parsed, tree, committed)
+
+    def ignores(self, path: str) -> bool:
+        """Whether git keeps `path` out of other checkouts."""
+        return not self.committed and git.ignored(self.root, path)
 
 
 def find_root(start: Path) -> Path:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from cub.edit import sections
 from cub.edit.document import BOM, Document
 from cub.edit.imports import imports
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import names_in, read, real_path
+from cub.files import Tree
 
 _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 
@@ -35,7 +35,7 @@ class InstructionFile:
     error: CubError | None = None
     misnamed: str = ""
     homeless: bool = False
-    identity: tuple[int, int] | None = None
+    identity: Hashable | None = None
 
     @property
     def exists(self) -> bool:
@@ -45,7 +45,7 @@ class InstructionFile:
     @property
     def key(self) -> object:
         """Equal for two names of one file: a file has one section, whatever leads to it."""
-        return self.identity or self.real
+        return self.real if self.identity is None else self.identity
 
     @property
     def stands(self) -> bool:
@@ -75,20 +75,15 @@ class InstructionFile:
         return self.section is not None and word.encode() in b"".join(self.section.body)
 
 
-def look(
-    root: Path, paths: Iterable[str], planned: Mapping[str, bytes | None] | None = None
-) -> dict[str, InstructionFile]:
-    """Look at each of `paths` (relative to `root`); faults become `error`, never an exception.
-
-    `planned` holds bytes, by real path, that a plan is going to write: they count as there.
-    """
-    listings: dict[Path, frozenset[str]] = {}
+def look(tree: Tree, paths: Iterable[str]) -> dict[str, InstructionFile]:
+    """Look at each of `paths`; faults become `error`, never an exception."""
+    listings: dict[str, frozenset[str]] = {}
     found = {}
     for path in paths:
-        folder = (root / path).parent
+        folder = posixpath.dirname(path)
         if folder not in listings:
-            listings[folder] = names_in(folder)
-        found[path] = _look_at(root, path, listings[folder], planned or {})
+            listings[folder] = tree.names(folder)
+        found[path] = _look_at(tree, path, listings[folder])
     return found
 
 
@@ -100,23 +95,17 @@ def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
     return list(found.values())
 
 
-def _look_at(
-    root: Path, path: str, names: frozenset[str], planned: Mapping[str, bytes | None]
-) -> InstructionFile:
-    name = path.rsplit("/", 1)[-1]
+def _look_at(tree: Tree, path: str, names: frozenset[str]) -> InstructionFile:
+    folder, name = posixpath.split(path)
     try:
-        there = name in names
-        data = read(root, path) if there else None
-        real = real_path(root, path)
-        data = planned.get(real, data)
+        real = tree.real(path)
+        data = tree.read(path) if name in names else None
         if data is None:
             misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
-            homeless = not names and not (root / path).parent.is_dir()
+            homeless = not names and not tree.has_folder(folder)
             return InstructionFile(path, real, misnamed=misnamed, homeless=homeless)
         document = Document.parse(data, path)
         section = sections.find(document)
     except CubError as error:
         return InstructionFile(path, path, error=error)
-    status = (root / path).stat() if there else None
-    identity = (status.st_dev, status.st_ino) if status else None
-    return InstructionFile(path, real, document, section, identity=identity)
+    return InstructionFile(path, real, document, section, identity=tree.identity(path))
