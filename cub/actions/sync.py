@@ -16,10 +16,11 @@ from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, UsageError, raise_all
 from cub.files import names_in
-from cub.project.config import CONFIG, DEFAULT_TARGETS, normal, target_problem
+from cub.project.config import CONFIG
 from cub.project.config_edit import with_targets
 from cub.project.project import Project
 from cub.project.state import STATE, State
+from cub.project.targets import DEFAULT_TARGETS, normal, target_problem
 from cub.prompt.templates import TemplateSet
 
 _ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled

@@ -11,10 +11,10 @@ from cub.actions.own_files import CONSTITUTION, OWN_FILES
 from cub.edit.owned import unseal
 from cub.errors import CubError
 from cub.files import Planned, Tree
-from cub.project.config import DEFAULT_TARGETS
 from cub.project.project import Project
 from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile, look
+from cub.project.targets import DEFAULT_TARGETS
 from cub.prompt.instructions import Need
 from cub.prompt.templates import TemplateSet, shipped
 

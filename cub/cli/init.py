@@ -87,7 +87,7 @@ def _inside(root: Path, directory: Path, path: str) -> str:
 
 def _split(targets: str) -> tuple[str, ...]:
     from cub.errors import UsageError
-    from cub.project.config import normal, target_problem
+    from cub.project.targets import normal, target_problem
 
     given = (name.strip() for name in targets.split(","))
     names = tuple(dict.fromkeys(normal(name) for name in given if name))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.project.targets import DEFAULT_TARGETS, normal, target_problem
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
 
 CONFIG = ".cub/config.yaml"
-DEFAULT_TARGETS = ("AGENTS.md", "CLAUDE.md")
 SCHEMA = 1
 
 # Keys of the format that later versions of cub act on; their value's type is checked already.
@@ -170,25 +169,6 @@ def _targets(tree: Any, fail: Any) -> tuple[str, ...]:
         if problem := target_problem(item):
             fail("targets", f"{item!r} {problem}")
     return tuple(dict.fromkeys(normal(item) for item in value))
-
-
-def normal(path: str) -> str:
-    """A target's path in the one form in which it is compared: no `./`, no doubled `/`."""
-    return posixpath.normpath(path)
-
-
-def target_problem(path: str) -> str:
-    """Why `path` can't be a target ("" if it can)."""
-    folders = path.split("/")[:-1]
-    if path.startswith("/") or "\\" in path or ".." in folders:
-        return "is not a path inside the project, written with /"
-    if ".git" in folders or ".cub" in folders:
-        return "is in a folder of git's or cub's own"
-    if not path.isprintable():
-        return "is not a printable name"
-    if posixpath.basename(path) not in DEFAULT_TARGETS:
-        return f"is not a file that cub manages ({', '.join(DEFAULT_TARGETS)}, here or in a folder)"
-    return ""
 
 
 def _placement(tree: Any, fail: Any) -> Literal["bottom", "top"]:

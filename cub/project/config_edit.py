@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cub.errors import CubError
-from cub.project.config import CONFIG, load, normal
+from cub.project.config import CONFIG, load
+from cub.project.targets import normal
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 

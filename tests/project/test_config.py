@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from cub.errors import CubError
-from cub.project.config import Config, normal, parse, target_problem
+from cub.project.config import Config, parse
+from cub.project.targets import normal, target_problem
 
 VERSION = "0.3.1"
 

@@ -5,8 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cub.errors import CubError
-from cub.project.config import DEFAULT_TARGETS, parse, target_problem
+from cub.project.config import parse
 from cub.project.config_edit import with_targets
+from cub.project.targets import DEFAULT_TARGETS, target_problem
 
 NESTED = (*DEFAULT_TARGETS, "packages/api/AGENTS.md")
 
