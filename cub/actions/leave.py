@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from cub.actions.own_files import GITIGNORE, OWN_FILES, is_intact, known_seal
+from cub.actions.own_files import (
+    CURSOR_RULE,
+    GITIGNORE,
+    OWN_FILES,
+    OwnFile,
+    is_intact,
+    known_seal,
+)
 from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merged, take_out
 from cub.actions.view import View, view
 from cub.edit.plan import Edit, Plan, PlanWarning
@@ -61,30 +68,39 @@ def _stays(file: InstructionFile, seen: View) -> bool:
     return file.real in seen.state.empty or linked
 
 
+def file_taken_out(seen: View, file: OwnFile) -> Plan:
+    """One of cub's own files deleted, unless a person edited it; its offer too."""
+    edits, warnings = [], []
+    data = seen.tree.read(file.path)
+    found = known_seal(data, file.path, seen.templates.version) if data is not None else None
+    if found and found.intact:
+        edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
+    elif data is not None:
+        warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
+    offered = seen.tree.read(file.beside) if file.offer else None
+    if offered is not None and is_intact(offered):
+        edits.append(Edit(file.beside, offered, None, "delete: an offer of cub's", local=True))
+    elif offered is not None:
+        warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.beside))
+    return Plan(tuple(edits), tuple(warnings))
+
+
 def _own(seen: View, sections: Plan) -> Plan:
     """Files of cub's own, except edited ones, and the one that hides backups from git."""
     backups = any((seen.root / BACKUPS).glob("*")) or any(
         edit.path.startswith(BACKUPS) for edit in sections.edits
     )
-    edits, warnings = [], []
-    for file in OWN_FILES:
-        data = seen.tree.read(file.path)
-        found = known_seal(data, file.path, seen.templates.version) if data is not None else None
+    plans = []
+    for file in (*OWN_FILES, CURSOR_RULE):
         if file.path == GITIGNORE and backups:
-            warnings.append(PlanWarning(f"kept, because it hides {BACKUPS}/ from git", file.path))
-        elif found and found.intact:
-            edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
-        elif data is not None:
-            warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
-        offered = seen.tree.read(file.beside) if file.offer else None
-        if offered is not None and is_intact(offered):
-            edits.append(Edit(file.beside, offered, None, "delete: an offer of cub's", local=True))
-        elif offered is not None:
-            warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.beside))
+            message = f"kept, because it hides {BACKUPS}/ from git"
+            plans.append(Plan((), (PlanWarning(message, file.path),)))
+        else:
+            plans.append(file_taken_out(seen, file))
     if (state := seen.tree.read(STATE)) is not None:
         reason = "delete: what this checkout alone remembers"
-        edits.append(Edit(STATE, state, None, reason, local=True))
-    return Plan(tuple(edits), tuple(warnings))
+        plans.append(Plan((Edit(STATE, state, None, reason, local=True),)))
+    return merged(plans)
 
 
 def _all_of_cub(seen: View, kept: set[str]) -> Plan:

@@ -9,38 +9,90 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cub.errors import CubError
+from cub.project import targets as table
 from cub.project.survey import InstructionFile
 from cub.prompt.instructions import Need
 
-AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
+AGENTS, CLAUDE, GEMINI = table.AGENTS.path, table.CLAUDE.path, table.GEMINI.path
+_ROOTS = (AGENTS, CLAUDE, GEMINI)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What exists in the project once the plan is applied, and can be referred to."""
+    """What exists in the project once the plan is applied, and can be referred to.
+
+    `map_text`, `constitution_text`: what stands in the sections themselves instead; `gemini`:
+    the names of the files that Gemini CLI loads.
+    """
 
     constitution: bool
     map: bool
     skills: bool
+    map_text: str = ""
+    constitution_text: str = ""
+    gemini: tuple[str, ...] = (GEMINI,)
 
 
 def needs(
     files: Mapping[str, InstructionFile], targets: tuple[str, ...], known: Known
 ) -> dict[str, Need]:
-    """The need of every target that gets a section, by path; one entry for each real file.
+    """The need of every target that cub writes to, by path; one entry for each real file.
 
-    `files` holds AGENTS.md and CLAUDE.md in any case, and all `targets`.
+    `files` holds every row of the table of targets in any case, and all `targets`.
     """
-    base = Need("agents", constitution=known.constitution, map=known.map, skills=known.skills)
+    base = Need(
+        "agents",
+        constitution=known.constitution and not known.constitution_text,
+        map=known.map and not known.map_text,
+        skills=known.skills,
+        map_text=known.map_text,
+        constitution_text=known.constitution_text,
+    )
     wanted = _at_root(files[AGENTS], files[CLAUDE], targets, base)
     taken = {files[path].key for path in wanted}
-    for path in (path for path in targets if "/" in path):
+    for path, need in _others(files, targets, replace(base, skills=False), known):
+        if files[path].key not in taken:
+            wanted[path] = need
+            taken.add(files[path].key)
+    for path in filter(table.is_nested, targets):
         file = files[path]
         passed = file.misnamed or file.homeless or _covered(path, files, targets)
         if not passed and file.key not in taken:
             wanted[path] = Need("nested", root=_up_to_root(file, files, wanted))
             taken.add(file.key)
     return wanted
+
+
+def _others(
+    files: Mapping[str, InstructionFile], targets: tuple[str, ...], base: Need, known: Known
+) -> list[tuple[str, Need]]:
+    """What the clients need that have a file of their own at the root."""
+    found = []
+    for path in (path for path in targets if not table.is_nested(path)):
+        if path in (AGENTS, CLAUDE) or files[path].misnamed:
+            continue
+        need: Need | None = base
+        if table.is_whole(path):
+            need = replace(base, template="rule")
+        elif path == GEMINI:
+            shared = AGENTS in targets and not files[AGENTS].misnamed
+            need = _of_gemini(files[GEMINI], replace(base, template="gemini"), shared, known)
+        if need:
+            found.append((path, need))
+    return found
+
+
+def _of_gemini(file: InstructionFile, base: Need, shared: bool, known: Known) -> Need | None:
+    """Gemini CLI replaces `@AGENTS.md` by that file, and may load it by itself."""
+    if not shared:
+        return base
+    if file.is_only(AGENTS, f"./{AGENTS}"):
+        return None
+    if AGENTS in file.imported or AGENTS in known.gemini:
+        return replace(base, shared=False) if file.section else None
+    if not file.own or file.section_says(f"@{AGENTS}"):
+        return replace(base, shared=False, imports=True)
+    return base
 
 
 def _at_root(
@@ -96,10 +148,10 @@ def _hides(agents: InstructionFile, claude: InstructionFile) -> bool:
 
 
 def _covered(path: str, files: Mapping[str, InstructionFile], targets: tuple[str, ...]) -> bool:
-    """Whether the AGENTS.md beside a nested CLAUDE.md brings the pointer to its readers."""
+    """Whether the AGENTS.md beside a file of one client brings the pointer to its readers."""
     folder, name = posixpath.split(path)
     other = files.get(posixpath.join(folder, AGENTS))
-    if name != CLAUDE or other is None or other.path not in targets:
+    if name == AGENTS or other is None or other.path not in targets:
         return False
     return _one_file(other, files[path]) or AGENTS in files[path].imported
 
@@ -108,7 +160,7 @@ def _up_to_root(
     nested: InstructionFile, files: Mapping[str, InstructionFile], wanted: Mapping[str, Need]
 ) -> str:
     """The root's instruction file, as seen from `nested`."""
-    there = [name for name in (AGENTS, CLAUDE) if name in wanted or files[name].stands]
+    there = [name for name in _ROOTS if name in wanted or files[name].stands]
     if not there:
         raise CubError(
             "there is no file at the root that this one could point to",

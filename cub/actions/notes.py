@@ -5,10 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from cub.actions.own_files import CONSTITUTION
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE
 from cub.actions.view import View
+from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
 from cub.project.survey import InstructionFile, distinct
+from cub.project.targets import is_nested, is_whole, target_of
 
 
 def missing(seen: View) -> Iterator[PlanWarning]:
@@ -18,7 +20,7 @@ def missing(seen: View) -> Iterator[PlanWarning]:
         file = seen.files[path]
         if not file.exists:
             yield PlanWarning("this file is gone", path, hint=hint)
-        elif file.section is None:
+        elif file.section is None and not is_whole(path):
             yield PlanWarning("the managed section is gone", file.real, hint=hint)
 
 
@@ -31,12 +33,27 @@ def oddities(seen: View) -> Iterator[PlanWarning]:
                 posixpath.join(posixpath.dirname(path), file.misnamed),
                 hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
             )
-        elif file.homeless and path in seen.targets:
+        elif file.homeless and path in seen.targets and is_nested(path):
             hint = "take it out of `targets` in .cub/config.yaml"
             yield PlanWarning("its folder is gone", path, hint=hint)
     for file in leftover(seen):
         hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
         yield PlanWarning("this section is not kept up to date", file.path, None, hint)
+    data = seen.tree.read(CURSOR_RULE.path)
+    if CURSOR_RULE.path not in seen.needs and data and unseal(data):
+        hint = "delete it, or add it to `targets` in .cub/config.yaml"
+        yield PlanWarning("this file is not kept up to date", CURSOR_RULE.path, None, hint)
+    yield from _twice(seen)
+
+
+def _twice(seen: View) -> Iterator[PlanWarning]:
+    """Clients that read AGENTS.md beside a file of their own get the same text in both."""
+    for path in seen.needs:
+        target = target_of(path)
+        if target and target.also and "AGENTS.md" in seen.needs:
+            message = f"{target.also} reads AGENTS.md too, and gets the same text twice"
+            hint = f"take {path} out of `targets`, unless some of its readers know only this file"
+            yield PlanWarning(message, path, hint=hint)
 
 
 def leftover(seen: View) -> list[InstructionFile]:

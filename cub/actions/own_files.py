@@ -1,15 +1,15 @@
-"""The files in .cub/ that cub installs: which there are, and what becomes of each."""
+"""The whole files that cub installs: which there are, and what becomes of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cub.edit.owned import Comment, Seal, seal, unseal
+from cub.edit.owned import Comment, Seal, digest_of, seal, unseal
 from cub.edit.plan import Edit, PlanWarning
-from cub.edit.sections import digest
 from cub.errors import CubError
 from cub.files import Tree
 from cub.project.state import State
+from cub.project.targets import CURSOR
 from cub.prompt.templates import TemplateSet
 
 CONSTITUTION = ".cub/constitution.md"
@@ -18,13 +18,17 @@ GITIGNORE = ".cub/.gitignore"
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file of cub's own, refreshed while nobody edits it; `offer`: else, a .new beside it."""
+    """A file of cub's own, refreshed while nobody edits it; `offer`: else, a .new beside it.
+
+    `template` is empty where the text depends on the project; `front` is front matter.
+    """
 
     path: str
     template: str
     comment: Comment
     purpose: str
     offer: bool = False
+    front: str = ""
 
     @property
     def beside(self) -> str:
@@ -37,6 +41,14 @@ OWN_FILES = (
     OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
     OwnFile(".cub/.gitattributes", "gitattributes", "# {}", "lets git merge tasks and ledger"),
 )
+# An instruction file that holds nothing else: it is a target, and written only if asked for.
+CURSOR_RULE = OwnFile(
+    CURSOR.path,
+    "",
+    "<!-- {} -->",
+    "the shared instructions as a rule of Cursor's",
+    front="---\ndescription: Shared instructions for agents\nalwaysApply: true\n---\n",
+)
 
 
 @dataclass(slots=True)
@@ -48,16 +60,19 @@ class Outcome:
     warning: PlanWarning | None = None
 
 
-def refresh(file: OwnFile, tree: Tree, templates: TemplateSet, state: State) -> Outcome:
+def refresh(
+    file: OwnFile, tree: Tree, templates: TemplateSet, state: State, body: str = ""
+) -> Outcome:
     """Install or refresh one file; an edited one is kept, and offered the new text once."""
     data, version = tree.read(file.path), templates.version
-    body = templates.file(file.template)
-    fresh = seal(body, version, file.comment)
+    body = body or templates.file(file.template)
+    wanted = digest_of(body.encode(), file.front.encode())
+    fresh = seal(body, version, file.comment, file.front)
     if data is None:
         return Outcome(state, Edit(file.path, None, fresh, f"install: {file.purpose}"))
     found = known_seal(data, file.path, version)
     if found and found.intact:
-        if found.version == version and found.digest == digest(body.encode()):
+        if found.version == version and found.digest == wanted:
             return Outcome(state)
         step = f" v{found.version} → v{version}" if found.version != version else ""
         return Outcome(state, Edit(file.path, data, fresh, f"refresh{step}: {file.purpose}"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cub.actions.own_files import CONSTITUTION, OWN_FILES
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, OWN_FILES, refresh
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.sections import Section
@@ -12,8 +12,7 @@ from cub.errors import CubError
 from cub.files import Tree
 from cub.project.config import CONFIG
 from cub.project.survey import InstructionFile
-from cub.project.targets import clients_of
-from cub.prompt.instructions import render
+from cub.project.targets import clients_of, is_whole
 from cub.tokens import estimate_tokens
 
 _BY_REFERENCE = ("Claude Code", "Gemini")
@@ -36,8 +35,10 @@ def status(seen: View) -> list[FileStatus]:
     rows = [
         _instructions(file, seen)
         for path, file in seen.files.items()
-        if path in seen.needs or file.section or file.error
+        if (path in seen.needs or file.section or file.error) and not is_whole(path)
     ]
+    if CURSOR_RULE.path in seen.needs:
+        rows.append(_rule(seen))
     rows.append(_users(seen.tree, CONSTITUTION, _BY_REFERENCE))
     rows += [_own(seen, file.path) for file in OWN_FILES]
     if seen.tree.read(CONFIG) is not None:
@@ -68,7 +69,7 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
     if fault:
         return f"newer than this cub (v{file.section.version})"
     need = seen.needs.get(file.path)
-    if need and file.section.is_current(render(seen.templates, version, need), version):
+    if need and file.section.is_current(seen.body(file.path), version):
         return f"current (v{version})"
     return _outdated(file.section, version)
 
@@ -81,12 +82,22 @@ def _outdated(section: Section, version: int) -> str:
     return f"stale v{section.version} → v{version}" if section.version != version else "stale"
 
 
+def _rule(seen: View) -> FileStatus:
+    """The row of an instruction file that is cub's as a whole."""
+    path = CURSOR_RULE.path
+    row = replace(_own(seen, path), clients=clients_of(path))
+    state = seen.state
+    outcome = refresh(CURSOR_RULE, seen.tree, seen.templates, state, seen.body(path))
+    stale = outcome.edit and row.state.startswith("current")
+    return replace(row, state="stale") if stale else row
+
+
 def _own(seen: View, path: str) -> FileStatus:
     data = seen.tree.read(path)
     if data is None:
         return FileStatus(path, "cub", "missing")
     found, version = unseal(data), seen.templates.version
-    tokens = _tokens(data) if path.endswith(".md") else None
+    tokens = _tokens(data) if path.endswith((".md", ".mdc")) else None
     if found is None or not found.intact:
         return FileStatus(path, "you", "edited, kept", tokens)
     if found.version > version:

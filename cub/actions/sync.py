@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cub import git
 from cub.actions import notes, own_files
-from cub.actions.leave import taken_out
-from cub.actions.own_files import OWN_FILES
+from cub.actions.leave import file_taken_out, taken_out
+from cub.actions.own_files import CURSOR_RULE, OWN_FILES
 from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
@@ -20,7 +20,7 @@ from cub.project.config import CONFIG
 from cub.project.config_edit import with_targets
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.targets import DEFAULT_TARGETS, normal, target_problem
+from cub.project.targets import is_nested, is_whole, normal, target_of, target_problem
 from cub.prompt.templates import TemplateSet
 
 _ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
@@ -42,12 +42,19 @@ def plan_init(
     wanted = tuple(dict.fromkeys((*base, *(_nested(project.root, path) for path in paths))))
     seen = view(project, targets=wanted, constitution=True, templates=templates)
     dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
-    sections = merged([_sections(seen, edited, add=True), taken_out(seen, dropped, edited)])
+    rule = CURSOR_RULE.path in set(project.config.targets) - set(wanted)
+    sections = merged(
+        [
+            _sections(seen, edited, add=True),
+            taken_out(seen, dropped, edited),
+            file_taken_out(seen, CURSOR_RULE) if rule else Plan(),
+        ]
+    )
     install = own_files.install_constitution(seen.tree, seen.templates)
     gone = {file.path for file in dropped}
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
     installed = Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
-    own = _own_files(seen, _remembering(seen))
+    own = _own_files(seen, _remembering(seen), add=True)
     return merged([sections, installed, own, _configured(project, wanted)])
 
 
@@ -60,7 +67,7 @@ def plan_update(
         raise CubError("there is no cub in this project yet", hint="run `cub init`")
     sections = _sections(seen, edited, add=False)
     odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
-    return merged([sections, _own_files(seen, seen.state), odd])
+    return merged([sections, _own_files(seen, seen.state, add=False), odd])
 
 
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
@@ -84,7 +91,7 @@ def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
     plans, faults = [], seen.faults()
     for path, need in seen.needs.items():
         file = seen.files[path]
-        if (add or file.section) and not seen.fault(file):
+        if (add or file.section) and not seen.fault(file) and not is_whole(path):
             try:
                 plans.append(refresh(editor, file, need))
             except CubError as error:
@@ -102,10 +109,13 @@ def _followed(first: Plan, then: Plan) -> Plan:
     return Plan(tuple(edits.values()), (*first.warnings, *then.warnings))
 
 
-def _own_files(seen: View, state: State) -> Plan:
+def _own_files(seen: View, state: State, *, add: bool) -> Plan:
     edits, warnings = [], []
-    for file in OWN_FILES:
-        outcome = own_files.refresh(file, seen.tree, seen.templates, state)
+    wanted = [(file, "") for file in OWN_FILES]
+    if CURSOR_RULE.path in seen.needs and (add or seen.files[CURSOR_RULE.path].exists):
+        wanted.append((CURSOR_RULE, seen.body(CURSOR_RULE.path)))
+    for file, body in wanted:
+        outcome = own_files.refresh(file, seen.tree, seen.templates, state, body)
         state = outcome.state
         edits += [outcome.edit] if outcome.edit else []
         warnings += [outcome.warning] if outcome.warning else []
@@ -125,7 +135,7 @@ def _state(seen: View, state: State) -> list[Edit]:
 def _remembering(seen: View) -> State:
     """The state with what is only known now: files that are there, empty; nested sections."""
     empty = {f.real for f in seen.files.values() if f.document and not f.document.data}
-    nested = {path for path in seen.needs if "/" in path}
+    nested = set(filter(is_nested, seen.needs))
     return replace(
         seen.state,
         empty=tuple(sorted({*seen.state.empty, *empty})),
@@ -147,7 +157,7 @@ def _nested(root: Path, path: str) -> str:
         names = names_in(full)
         only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
         path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
-    elif not full.parent.is_dir() or full.name not in DEFAULT_TARGETS:
+    elif not full.parent.is_dir() or target_of(path) is None:
         raise UsageError("no such folder or instruction file", where=path)
     if problem := target_problem(path):
         raise UsageError(f"this {problem}", where=path)

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
+from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
 from cub.errors import CubError
 from cub.files import Planned, Tree
 from cub.project.project import Project
 from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile, look
-from cub.project.targets import DEFAULT_TARGETS
-from cub.prompt.instructions import Need
+from cub.project.targets import TARGETS
+from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
 
 MAP = ".cub/map.md"
@@ -24,8 +25,8 @@ SKILLS = ".claude/skills"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is there and what is wanted. `files` has every target, AGENTS.md and CLAUDE.md, and
-    every nested file that once was a target; `needs` has those that get a section.
+    """What is there and what is wanted. `files` has every target, every row of the table of
+    targets, and every nested file that once was a target; `needs` has those that cub writes to.
     """
 
     project: Project
@@ -59,6 +60,10 @@ class View:
         own = (self.tree.read(file.path) for file in OWN_FILES)
         return any(data and unseal(data) for data in own)
 
+    def body(self, path: str) -> str:
+        """What the section of a file says, or the file as a whole."""
+        return render(self.templates, self.templates.version, self.needs[path])
+
     def faults(self) -> list[CubError]:
         """Why targets can't be written: broken, unreadable, or a newer cub's."""
         found = [self.fault(file) for path, file in self.files.items() if path in self.targets]
@@ -88,14 +93,30 @@ def view(
     templates = templates or shipped()
     tree, wanted = project.tree, tuple(targets or project.config.targets)
     state = State.parse(tree.read(STATE), templates.version)
-    paths = (*DEFAULT_TARGETS, *wanted, *project.config.targets, *state.sections)
+    rows = (target.path for target in TARGETS)
+    paths = (*rows, *wanted, *project.config.targets, *state.sections)
     files = look(tree, dict.fromkeys(paths))
-    known = Known(
-        constitution=constitution or tree.read(CONSTITUTION) is not None,
-        map=tree.read(MAP) is not None,
-        skills=_has_skills(project),
-    )
+    known = _known(project, templates, constitution)
     return View(project, templates, wanted, known, state, files, _needs(files, wanted, known))
+
+
+def _known(project: Project, templates: TemplateSet, constitution: bool) -> Known:
+    """What can be referred to; the `constitution` counts as there if the plan will install it."""
+    tree, inline = project.tree, project.config.inline
+    principles, map_ = tree.read(CONSTITUTION), tree.read(MAP)
+    if principles is None and constitution:
+        principles = templates.file("constitution.md").encode()
+
+    def text(name: str, data: bytes | None, path: str, title: str) -> str:
+        return inlined(data, path, title) if data is not None and name in inline else ""
+
+    return Known(
+        constitution=principles is not None,
+        map=map_ is not None,
+        skills=_has_skills(project),
+        map_text=text("map", map_, MAP, "Project map"),
+        constitution_text=text("constitution", principles, CONSTITUTION, "Operating principles"),
+    )
 
 
 def after(seen: View, planned: Mapping[str, bytes | None]) -> View:

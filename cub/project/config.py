@@ -37,6 +37,7 @@ class Config:
     requires_cub: str = ""
     targets: tuple[str, ...] = DEFAULT_TARGETS
     placement: Literal["bottom", "top"] = "bottom"
+    inline: tuple[str, ...] = ()
     warnings: tuple[PlanWarning, ...] = ()
 
 

@@ -42,6 +42,17 @@ def target_of(path: str) -> Target | None:
     return next((t for t in TARGETS if path == t.path or (t.nested and name == t.path)), None)
 
 
+def is_nested(path: str) -> bool:
+    """Whether `path` is an instruction file of a folder below the root."""
+    return "/" in path and all(path != target.path for target in TARGETS)
+
+
+def is_whole(path: str) -> bool:
+    """Whether the file at `path` is cub's as a whole."""
+    target = target_of(path)
+    return target is not None and target.whole
+
+
 def clients_of(path: str) -> tuple[str, ...]:
     """The clients that read `path`, by its name."""
     target = target_of(path)

@@ -17,10 +17,11 @@ class Need:
 
     `shared`: the text for every agent; `claude`: Claude's additions; `imports`: the line that
     loads AGENTS.md; `read_first`: the line that sends the reader to CLAUDE.md; `constitution`,
-    `map`, `skills`: what exists and can be referred to; `root`: where a nested file points.
+    `map`, `skills`: what exists and can be referred to; `map_text`, `constitution_text`: what
+    stands in the section itself instead; `root`: where a nested file points.
     """
 
-    template: Literal["agents", "claude", "nested"]
+    template: Literal["agents", "claude", "gemini", "rule", "nested"]
     shared: bool = True
     claude: bool = False
     imports: bool = False
@@ -28,6 +29,8 @@ class Need:
     constitution: bool = False
     map: bool = False
     skills: bool = False
+    map_text: str = ""
+    constitution_text: str = ""
     root: str = ""
 
 
@@ -58,9 +61,13 @@ def _alike(need: Need) -> Iterator[Need]:
     if need.template == "nested":
         yield from (replace(need, root=need.root.replace(*names)) for names in _OTHER_ROOT)
         return
-    for template, *flags in product(("agents", "claude"), *[(True, False)] * len(_FLAGS)):
-        yield replace(need, template=template, **dict(zip(_FLAGS, flags, strict=True)))  # type: ignore[arg-type]
+    for texts in dict.fromkeys(((need.map_text, need.constitution_text), ("", ""))):
+        inlined = dict(zip(("map_text", "constitution_text"), texts, strict=True))
+        for template, *flags in product(_TEMPLATES, *[(True, False)] * len(_FLAGS)):
+            said = dict(zip(_FLAGS, flags, strict=True))
+            yield replace(need, template=template, **inlined, **said)  # type: ignore[arg-type]
 
 
+_TEMPLATES = ("agents", "claude", "gemini")
 _FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
 _OTHER_ROOT = (("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"))

@@ -1,0 +1,52 @@
+"""A whole Markdown file made fit to stand inside a section."""
+
+from __future__ import annotations
+
+from cub.edit import markers
+from cub.edit.blocks import Block
+from cub.edit.document import Document, normalized
+from cub.edit.owned import body_of
+from cub.edit.verify import open_tail
+from cub.errors import CubError
+
+_LEVEL = 3  # below the `## ` of the section
+
+
+def inlined(data: bytes, path: str, title: str) -> str:
+    """The text of a file for a section, LF line ends, its top headings at level 3.
+
+    `title` is put on top where the text does not begin with a heading. Raises CubError for what
+    would break the section: markers of its own, or a fence or comment that is never closed.
+    """
+    body = body_of(data)
+    document = Document.parse(b"\n".join(normalized(body[Document(body).head :])), path)
+    if markers.scan(document):
+        raise CubError("a file with a managed section can't be inlined", where=path)
+    if document.data and (reason := open_tail(document)):
+        raise CubError(f"this file can't be inlined: {reason}", where=path, hint="close it")
+    text = "\n".join(_demoted(document)).strip("\n")
+    begins_with_heading = bool(document.blocks) and document.blocks[0].kind == "heading_open"
+    return text if begins_with_heading else f"### {title}\n\n{text}".rstrip("\n")
+
+
+def _demoted(document: Document) -> list[str]:
+    """The lines, every heading as deep below level 3 as it was below the highest one."""
+    lines = [line.decode("utf-8", "replace").rstrip("\n") for line in document.lines]
+    headings = [block for block in document.blocks if block.kind == "heading_open"]
+    shift = _LEVEL - min((_level(block) for block in headings), default=_LEVEL)
+    for block in reversed(headings):
+        lines[block.start : block.end] = [_heading(lines, block, shift)]
+    return lines
+
+
+def _level(block: Block) -> int:
+    """1 to 6: the digit of the tag `h1` … `h6`."""
+    return int(str(block.shape[0][1])[1])
+
+
+def _heading(lines: list[str], block: Block, shift: int) -> str:
+    """An ATX heading (CommonMark 4.2) for one of either form; there is no level below 6."""
+    marks = "#" * min(6, max(_LEVEL, _level(block) + shift))
+    if str(block.shape[0][3]).startswith("#"):
+        return f"{marks} {lines[block.start].lstrip().lstrip('#').strip()}".rstrip()
+    return f"{marks} {' '.join(line.strip() for line in lines[block.start : block.end - 1])}"

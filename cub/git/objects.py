@@ -1,0 +1,140 @@
+"""The objects of a repository, read through one `git cat-file --batch` process."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple, Self
+
+from cub.errors import CubError
+
+FOLDER, LINK, SUBMODULE = 0o040000, 0o120000, 0o160000
+
+
+class Object(NamedTuple):
+    """An object's name (hex), its type (commit, tree, blob, tag) and its content."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+class Entry(NamedTuple):
+    """A line of a tree: the mode, and the name of the object."""
+
+    mode: int
+    oid: str
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a tree itself."""
+        return self.mode == FOLDER
+
+
+@dataclass(slots=True)
+class Objects:
+    """A repository's objects, asked for in `folder`: a work tree, or a bare repository."""
+
+    folder: Path
+    _git: subprocess.Popen[bytes] | None = None
+    _said: IO[bytes] | None = None
+    _trees: dict[str, dict[str, Entry]] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        self._said = tempfile.TemporaryFile()
+        try:
+            self._git = subprocess.Popen(
+                ["git", "cat-file", "--batch"],  # noqa: S607 - the user's own git
+                cwd=self.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+            )
+        except OSError as error:
+            raise CubError(
+                f"git can't be started: {(error.strerror or str(error)).lower()}",
+                hint="install git: commits can't be read without it",
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._git is not None:
+            self._git.communicate()
+        if self._said is not None:
+            self._said.close()
+
+    def get(self, name: str) -> Object | None:
+        """The object of any name that git understands; None where there is none."""
+        if "\n" in name:
+            return None
+        git, out, into = self._pipes()
+        try:
+            into.write(name.encode("utf-8", "surrogateescape") + b"\n")
+            into.flush()
+        except OSError:
+            raise self._refusal(git) from None
+        answer = out.readline()
+        if not answer:
+            raise self._refusal(git)
+        words = answer.split()
+        if len(words) != 3 or not words[2].isdigit():
+            return None  # "… missing" or "… ambiguous"
+        size = int(words[2])
+        data = out.read(size + 1)[:size]
+        return Object(words[0].decode(), words[1].decode(), data)
+
+    def blob(self, oid: str) -> bytes:
+        """The bytes of a file."""
+        return self._must(oid).data
+
+    def tree(self, oid: str) -> dict[str, Entry]:
+        """The entries of a tree by name."""
+        if oid not in self._trees:
+            found = self._must(oid)
+            self._trees[oid] = _entries(found.data, len(found.oid) // 2)
+        return self._trees[oid]
+
+    def _must(self, oid: str) -> Object:
+        found = self.get(oid)
+        if found is None:
+            raise CubError(
+                f"git lacks the object {oid[:12]}",
+                hint="this clone is partial or damaged: fetch what is missing, or clone it anew",
+            )
+        return found
+
+    def _pipes(self) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
+        assert self._git is not None
+        assert self._git.stdin is not None
+        assert self._git.stdout is not None
+        return self._git, self._git.stdout, self._git.stdin
+
+    def _refusal(self, git: subprocess.Popen[bytes]) -> CubError:
+        """Git ended by itself: it says why."""
+        git.wait()
+        assert self._said is not None
+        self._said.seek(0)
+        said = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        first = said[0].removeprefix("fatal: ") if said else f"exit code {git.returncode}"
+        return CubError(f"git can't read this repository: {first}", details=said[1:])
+
+
+def _entries(data: bytes, width: int) -> dict[str, Entry]:
+    """A tree object is `mode SP name NUL oid`, again and again; `width` is an oid's bytes."""
+    found = {}
+    at = 0
+    while at < len(data):
+        nul = data.index(b"\0", at)
+        mode, _, name = data[at:nul].partition(b" ")
+        at = nul + 1 + width
+        oid = data[nul + 1 : at].hex()
+        found[name.decode("utf-8", "surrogateescape")] = Entry(int(mode, 8), oid)
+    return found
