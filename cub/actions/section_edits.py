@@ -151,19 +151,23 @@ def _old_section(file: InstructionFile) -> bytes:
 def _edited_inside(
     file: InstructionFile, section: Section, original: str | None, body: str
 ) -> CubError:
-    against = "as cub wrote it" if original is not None else "as cub would write it now"
-    theirs = b"".join(line.rstrip() + b"\n" for line in section.body).strip(b"\n") + b"\n"
-    diff = text_diff(
-        body if original is None else original,
-        theirs.decode("utf-8", "surrogateescape"),
-        file.real,
-        against,
-        "as it is",
-    )
     return CubError(
         "the managed section was edited by hand; nothing was written",
         where=f"{file.real}:{section.start + 1}",
         hint="--edited move puts these lines below the section, "
         f"--edited replace keeps them in {BACKUPS}/ only",
-        details=diff,
+        details=hand_diff(file.real, section, original, body),
+    )
+
+
+def hand_diff(path: str, section: Section, original: str | None, body: str) -> list[str]:
+    """What a person changed: against the text that cub once wrote, or else against `body`."""
+    against = "as cub wrote it" if original is not None else "as cub would write it now"
+    theirs = b"".join(line.rstrip() + b"\n" for line in section.body).strip(b"\n") + b"\n"
+    return text_diff(
+        body if original is None else original,
+        theirs.decode("utf-8", "surrogateescape"),
+        path,
+        against,
+        "as it is",
     )

@@ -18,7 +18,7 @@ from cub.errors import CubError, InternalError, UsageError
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
-COMMANDS = ("init", "update", "status", "remove", "demo")
+COMMANDS = ("init", "update", "diff", "status", "remove", "demo")
 
 
 class _Commands(dict[str, Any]):

@@ -82,7 +82,12 @@ def error(error: CubError) -> None:
 
 def diff(plan: Plan) -> None:
     """A plan as a unified diff that `git apply` reads."""
-    for text in plan.diff():
+    lines(plan.diff())
+
+
+def lines(texts: Iterable[str]) -> None:
+    """Lines of the result, those of diffs in colors."""
+    for text in texts:
         line(_diff_style(text))
 
 

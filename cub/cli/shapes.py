@@ -12,6 +12,7 @@ from cub.errors import CubError, RefusedError
 
 if TYPE_CHECKING:
     from cub.actions.report import FileStatus
+    from cub.actions.review import FileReview, Review
 
 Tree = dict[str, Any]
 
@@ -36,6 +37,28 @@ def status_tree(rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], roo
     """The table of `cub status`: one object for each file."""
     files = [asdict(row) for row in rows]
     return {"v": 1, "root": str(root), "files": files, "warnings": _warnings(warnings)}
+
+
+def review_tree(review: Review, root: Path) -> Tree:
+    """A review: one object for each file, and one for each change to what executes."""
+    ends = review.range
+    return {
+        "v": 1,
+        "root": str(root),
+        "base": {"name": ends.base_name, "commit": ends.base},
+        "head": {"name": ends.head_name, "commit": ends.head},
+        "touched": review.touched,
+        "files": [_reviewed(file) for file in review.files],
+        "executes": [asdict(change) for change in review.executed],
+        "warnings": _warnings(review.warnings),
+    }
+
+
+def _reviewed(file: FileReview) -> Tree:
+    section = None
+    if file.section:
+        section = {**asdict(file.section), "touched": file.section.touched}
+    return {"path": file.path, "action": file.kind, "section": section, "own": {"diff": file.own}}
 
 
 def error_tree(error: CubError, code: int) -> Tree:

@@ -45,6 +45,15 @@ def normalized(data: bytes) -> list[bytes]:
     return lines
 
 
+def lf_text(data: bytes) -> str:
+    """`data` with LF line ends, as text; what is no UTF-8 becomes surrogates."""
+    ends = (
+        line.rstrip(b"\r\n") + line_end(line)[:1].replace(b"\r", b"\n")
+        for line in split_lines(data)
+    )
+    return b"".join(ends).decode("utf-8", "surrogateescape")
+
+
 @dataclass(frozen=True)
 class Document:
     """The bytes of one file; `parse(x).data == x`, always. `path` is only for messages."""

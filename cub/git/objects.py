@@ -33,6 +33,11 @@ class Entry(NamedTuple):
         """Whether it is a tree itself."""
         return self.mode == FOLDER
 
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is a commit of another repository."""
+        return self.mode == SUBMODULE
+
 
 @dataclass(slots=True)
 class Objects:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError, UsageError
-from cub.git.objects import FOLDER, LINK, SUBMODULE, Entry, Objects
+from cub.git.objects import FOLDER, LINK, Entry, Objects
 
 _HOPS = 40  # as many links as Linux follows before it says that they loop
 
@@ -49,7 +49,7 @@ class Revision:
                     f"this symbolic link points to {real}, which does not exist", where=path
                 )
             return None
-        if entry.is_folder or entry.mode == SUBMODULE:
+        if entry.is_folder or entry.is_submodule:
             what = "a folder" if entry.is_folder else "another repository"
             raise CubError(f"this is {what}, not a text file", where=path)
         return self.objects.blob(entry.oid)

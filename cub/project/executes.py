@@ -1,0 +1,84 @@
+"""What runs, or tells an agent what to run: the keys of config.yaml and the files of a repository
+that a reviewer must see apart from text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from cub.errors import CubError
+from cub.project.config import CONFIG, load
+
+Kind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
+
+_KEYS = ("checks", "harness", "permissions", "wrap", "notify")  # of `run`
+_WHOLE = ("harnesses", "context_commands")
+
+# In any folder: clients look for these from where they are started.
+_FILES: tuple[tuple[Kind, str], ...] = (
+    ("bootstrap", r"\.[^/]+/(?:.*/)?[^/]*-bootstrap"),
+    ("hook", r"\.cub/hooks/.*"),
+    ("hook", r"\.(?:claude|cursor|codex|gemini|github|opencode)/hooks(?:/.*|\.json)"),
+    ("hook", r"\.githooks/.*|\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"),
+    ("client setting", r"\.claude/settings(?:\.local)?\.json|\.gemini/settings\.json"),
+    ("client setting", r"\.codex/config\.toml|\.aider\.conf\.yml|opencode\.jsonc?"),
+    ("client setting", r"\.mcp\.json|\.(?:cursor|vscode)/mcp\.json|\.opencode/plugins?/.*"),
+    ("agent file", r"\.cub/agents/.*|\.agents/(?!rules/).*"),
+    ("agent file", r"\.claude/(?:agents|commands|skills)/.*"),
+    ("agent file", r"\.(?:opencode|cursor|gemini)/(?:agents?|commands?)/.*"),
+    ("agent file", r"\.codex/prompts/.*|\.github/(?:agents|prompts|chatmodes)/.*"),
+)
+_PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", re.DOTALL)) for kind, pattern in _FILES]
+
+
+def kind_of(path: str) -> Kind | None:
+    """What `path` is among the files that run or make something run; None for all others."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
+
+
+def commands(data: bytes | None) -> dict[str, str]:
+    """The keys of a config.yaml that hold commands, dotted, with their values as JSON.
+
+    A file that can't be read has one entry, which says so: what it holds may run elsewhere.
+    """
+    if data is None or not data.strip():
+        return {}
+    try:
+        tree = load(data, CONFIG)
+    except CubError as error:
+        return {CONFIG: str(error)}
+    found = dict(_of_overlay(tree, ""))
+    for name, overlay in _items(_get(tree, "profiles")):
+        found |= _of_overlay(overlay, f"profiles.{name}.")
+    return found
+
+
+def _of_overlay(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    run = _get(tree, "run")
+    for key in _KEYS:
+        if _get(run, key) is not None:
+            yield f"{prefix}run.{key}", _json(run[key])
+    for key in _WHOLE:
+        for name, value in _items(_get(tree, key)):
+            yield f"{prefix}{key}.{name}", _json(value)
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of a mapping by key, of a list by number; a scalar is one entry."""
+    if isinstance(value, dict):
+        yield from ((str(key), entry) for key, entry in value.items())
+    elif isinstance(value, list):
+        yield from ((str(number), entry) for number, entry in enumerate(value))
+    elif value is not None:
+        yield "", value
+
+
+def _get(tree: Any, key: str) -> Any:
+    return tree.get(key) if isinstance(tree, dict) else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
