@@ -127,9 +127,11 @@ def _state(seen: View, state: State) -> list[Edit]:
     before = seen.tree.read(STATE)
     if before is None and state == seen.state and seen.initialized:
         return []
-    content = replace(state, templates=seen.templates.version).dump()
+    known = replace(state, templates=seen.templates.version)
+    if before is not None and known == seen.state:
+        return []  # whatever a formatter did to its bytes
     reason = "what this checkout alone remembers"
-    return [] if content == before else [Edit(STATE, before, content, reason, local=True)]
+    return [Edit(STATE, before, known.dump(), reason, local=True)]
 
 
 def _remembering(seen: View) -> State:

@@ -2,52 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from cub.cli import output
+from cub.cli.many import Dirs, Outcome, each, many_tree, told
 from cub.cli.options import Options
-from cub.cli.shapes import status_tree
+from cub.cli.shapes import Tree, status_tree
+
+if TYPE_CHECKING:
+    from cub.actions.report import FileStatus
+    from cub.edit.plan import PlanWarning
+    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
+_NO_CUB = "There is no cub in this project yet: run `cub init`."
+
+
+class _Table(NamedTuple):
+    """What `cub status` found in one project."""
+
+    rows: list[FileStatus]
+    warnings: tuple[PlanWarning, ...]
+    initialized: bool
+
+    def tree(self, root: Path) -> Tree:
+        return status_tree(self.rows, self.warnings, root)
 
 
 @app.command()
-def status(context: typer.Context, json: Json = False) -> None:
+def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> None:
     """Show every file: whose it is, how it stands, what it costs, who reads it.
 
     Example: cub status --json
     """
-    from cub.actions.report import status as rows_of
-    from cub.actions.view import view
-    from cub.files import pending
     from cub.project.project import Project, find_root
 
     options: Options = context.obj
-    project = Project.load(find_root(options.directory))
-    seen = view(project)
-    rows = rows_of(seen)
-    warnings = (*pending(project.root), *project.config.warnings)
-    if json:
-        output.as_json(status_tree(rows, warnings, project.root))
+    if dirs:
+        _show_many(each(options.directory, dirs, _table), json=json)
         return
-    output.warn(warnings)
-    output.table(
-        _HEADER,
-        [
-            (
-                row.path,
-                row.owner,
-                row.state,
-                "" if row.tokens is None else f"{row.tokens:,}",
-                ", ".join(row.clients),
-            )
-            for row in rows
-        ],
-    )
-    if not seen.initialized:
-        output.talk("There is no cub in this project yet: run `cub init`.")
+    project = Project.load(find_root(options.directory))
+    table = _table(project)
+    if json:
+        output.as_json(table.tree(project.root))
+        return
+    output.warn(table.warnings)
+    output.table(_HEADER, [_cells(row) for row in table.rows])
+    if not table.initialized:
+        output.talk(_NO_CUB)
+
+
+def _table(project: Project) -> _Table:
+    from cub.actions.report import status as rows_of
+    from cub.actions.view import view
+    from cub.files import pending
+
+    seen = view(project)
+    warnings = (*pending(project.root), *project.config.warnings)
+    return _Table(rows_of(seen), warnings, seen.initialized)
+
+
+def _show_many(outcomes: list[Outcome[_Table]], *, json: bool) -> None:
+    """One table with a column for the project; exit code 1 if one could not be looked at."""
+    if json:
+        output.as_json(many_tree(outcomes, _Table.tree))
+    else:
+        rows = [row for found in outcomes for row in _rows_of(found)]
+        output.table(("project", *_HEADER), rows)
+    if any(found.error for found in outcomes):
+        raise typer.Exit(1)
+
+
+def _rows_of(found: Outcome[_Table]) -> list[tuple[str, ...]]:
+    if found.value is None:
+        return [(found.name, "", "", told(found.error) if found.error else "", "", "")]
+    if not found.value.initialized:
+        return [(found.name, "", "", "no cub yet", "", "")]
+    return [(found.name, *_cells(row)) for row in found.value.rows]
+
+
+def _cells(row: FileStatus) -> tuple[str, ...]:
+    tokens = "" if row.tokens is None else f"{row.tokens:,}"
+    return row.path, row.owner, row.state, tokens, ", ".join(row.clients)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
+from cub.cli.many import Dirs, Outcome, each, many_tree, told
 from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options
+from cub.cli.shapes import plan_tree
+from cub.errors import UsageError
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -24,6 +28,7 @@ Check = Annotated[
 @app.command()
 def update(
     context: typer.Context,
+    dirs: Dirs = None,
     check: Check = False,
     diff: Diff = False,
     dry_run: DryRun = False,
@@ -38,11 +43,41 @@ def update(
 
     options: Options = context.obj
     show = Show(dry_run, diff, json, check)
+    if dirs:
+        _check_many(each(options.directory, _checked(dirs, show), make_plan), json=json)
+        return
     plan = carry_out(find_root(options.directory), lambda p: make_plan(p, edited), show)
     if not show.json and not show.diff:
         close(plan, show)
     if check and plan.shared:
         raise typer.Exit(1)
+
+
+def _checked(dirs: list[Path], show: Show) -> list[Path]:
+    """Several projects are only checked: each is updated where its diff can be reviewed."""
+    if not show.check or show.diff:
+        raise UsageError(
+            "projects that are named are only checked", hint="add --check, or use cub -C DIR update"
+        )
+    return dirs
+
+
+def _check_many(outcomes: list[Outcome[Plan]], *, json: bool) -> None:
+    """One table, a row for each project; exit code 1 if one would change or can't be checked."""
+    if json:
+        output.as_json(many_tree(outcomes, plan_tree))
+    else:
+        output.table(("project", "state", "files"), [_row(found) for found in outcomes])
+    if any(found.error or (found.value and found.value.shared) for found in outcomes):
+        raise typer.Exit(1)
+
+
+def _row(found: Outcome[Plan]) -> tuple[str, str, str]:
+    if found.value is None:
+        return found.name, told(found.error) if found.error else "", ""
+    paths = [edit.path for edit in found.value.shared]
+    count = f"{len(paths)} would change" if paths else "up to date"
+    return found.name, count, ", ".join(paths)
 
 
 def make_plan(project: Project, edited: EditedChoice = EditedChoice.REFUSE) -> Plan:

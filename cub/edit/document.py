@@ -13,6 +13,7 @@ from cub.errors import CubError
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 BOM = b"\xef\xbb\xbf"
 _WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"\xfe\xff")
+_BULLET = re.compile(rb"^([ \t]*)[*+](?=[ \t]|$)")
 _FENCE = re.compile(rb"---[ \t]*")
 _FENCE_END = re.compile(rb"(?:---|\.\.\.)[ \t]*")
 _YAML_KEY = re.compile(
@@ -32,12 +33,17 @@ def line_end(line: bytes) -> bytes:
     return line[len(line.rstrip(b"\r\n")) :]
 
 
+def plain(line: bytes) -> bytes:
+    """A line without its line end and trailing blanks, and with `-` for every kind of bullet."""
+    return _BULLET.sub(rb"\1-", line.rstrip(b" \t\r\n"))
+
+
 def normalized(data: bytes) -> list[bytes]:
-    """Lines without line ends and trailing blanks, and without blank lines around them.
+    """The plain lines, without blank lines around them.
 
     Two texts with equal normalized lines differ only in what formatters and checkouts change.
     """
-    lines = [line.rstrip(b" \t\r\n") for line in split_lines(data)]
+    lines = [plain(line) for line in split_lines(data)]
     while lines and not lines[-1]:
         lines.pop()
     while lines and not lines[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from cub.edit.document import split_lines
+from cub.edit.document import plain, split_lines
 
 
 def user_lines(original: str, body: Sequence[bytes]) -> bytes:
@@ -13,8 +13,8 @@ def user_lines(original: str, body: Sequence[bytes]) -> bytes:
 
     Blank lines between two of them are theirs too; blank lines around them are not.
     """
-    ours = [line.rstrip() for line in split_lines(original.strip("\n").encode())]
-    theirs = [line.rstrip() for line in body]
+    ours = [plain(line) for line in split_lines(original.strip("\n").encode())]
+    theirs = [plain(line) for line in body]
     mine = [True] * len(body)
     for match in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
         mine[match.b : match.b + match.size] = [False] * match.size

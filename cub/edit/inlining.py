@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cub.edit import markers
 from cub.edit.blocks import Block
-from cub.edit.document import Document, normalized
+from cub.edit.document import Document, split_lines
 from cub.edit.owned import body_of
 from cub.edit.verify import open_tail
 from cub.errors import CubError
@@ -19,7 +19,8 @@ def inlined(data: bytes, path: str, title: str) -> str:
     would break the section: markers of its own, or a fence or comment that is never closed.
     """
     body = body_of(data)
-    document = Document.parse(b"\n".join(normalized(body[Document(body).head :])), path)
+    lines = (line.rstrip() for line in split_lines(body[Document(body).head :]))
+    document = Document.parse(b"\n".join(lines).strip(b"\n"), path)
     if markers.scan(document):
         raise CubError("a file with a managed section can't be inlined", where=path)
     if document.data and (reason := open_tail(document)):

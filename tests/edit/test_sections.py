@@ -47,6 +47,8 @@ def test_a_section_as_written_is_cubs_own() -> None:
         (b"<!-- ", b" <!--  "),
         (b"\n\n<!-- END", b"\n<!-- END"),
         (b"<!-- Do not", b"\n<!--   Do   not"),
+        (b"\n- ", b"\n* "),
+        (b"\n- ", b"\n+ "),
     ],
 )
 def test_a_formatters_pass_is_no_edit(old: bytes, new: bytes) -> None:

@@ -1,0 +1,69 @@
+"""Several projects at once: each looked at by itself, all of them in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+
+import typer
+
+from cub.cli.shapes import Tree, error_tree
+from cub.errors import CubError
+
+if TYPE_CHECKING:
+    from cub.project.project import Project
+
+Value = TypeVar("Value")
+Dirs = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="DIR", help="Projects to look at, all in one table.", show_default=False
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Value]):
+    """What came out for one project, under the name that the person gave: a value or an error."""
+
+    name: str
+    root: Path
+    value: Value | None
+    error: CubError | None = None
+
+
+def each(
+    base: Path, dirs: Sequence[Path], work: Callable[[Project], Value]
+) -> list[Outcome[Value]]:
+    """Do `work` for the project around each of `dirs`; no error of one keeps another from it."""
+    return [_one(base, folder, work) for folder in dict.fromkeys(dirs)]
+
+
+def many_tree(outcomes: Iterable[Outcome[Value]], tree: Callable[[Value, Path], Tree]) -> Tree:
+    """One object for each project: its own tree, or the tree of its error."""
+    projects = []
+    for found in outcomes:
+        if found.value is not None:
+            projects.append(tree(found.value, found.root))
+        elif found.error is not None:
+            told = error_tree(found.error, found.error.exit_code)
+            projects.append({**told, "root": str(found.root)})
+    return {"v": 1, "projects": projects}
+
+
+def told(error: CubError) -> str:
+    """An error as one cell of a table."""
+    return f"error: {error}"
+
+
+def _one(base: Path, folder: Path, work: Callable[[Project], Value]) -> Outcome[Value]:
+    from cub.project.project import Project, find_root
+
+    name, root = folder.as_posix(), base / folder
+    try:
+        root = find_root(root)
+        return Outcome(name, root, work(Project.load(root)))
+    except CubError as error:
+        return Outcome(name, root, None, error)

@@ -1,0 +1,68 @@
+"""The hooks that this repository offers, run by the real pre-commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cub, git
+
+REPOSITORY = Path(__file__).parents[1]
+PRE_COMMIT = os.environ.get("CUB_PRE_COMMIT")
+
+pytestmark = pytest.mark.skipif(
+    not PRE_COMMIT, reason="CUB_PRE_COMMIT names no pre-commit (it installs from PyPI)"
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps the environment that it makes for cub."""
+    return tmp_path_factory.mktemp("store")
+
+
+def run(hook: str, project: Path, store: Path) -> tuple[int, str]:
+    """Run one hook as a commit would, from this repository as it stands."""
+    assert PRE_COMMIT
+    done = subprocess.run(
+        [PRE_COMMIT, "try-repo", str(REPOSITORY), hook, "--all-files", "--color=never"],
+        cwd=project,
+        env={**os.environ, "PRE_COMMIT_HOME": str(store)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_fresh_project_passes_and_a_stale_one_is_refreshed(
+    project: Path, cub: Cub, store: Path
+) -> None:
+    (project / "AGENTS.md").write_text("# Mine\n")
+    cub("init")
+    git(project, "add", "-A")
+    assert run("cub-check", project, store)[0] == 0
+
+    runloop = project / ".cub" / "runloop.md"
+    runloop.unlink()
+    code, said = run("cub-check", project, store)
+    assert (code, ".cub/runloop.md" in said) == (1, True), said
+    code, said = run("cub-update", project, store)
+    assert (code, "files were modified by this hook" in said) == (1, True), said
+    assert run("cub-check", project, store)[0] == 0
+
+
+def test_an_edited_section_stops_the_commit_and_says_how_to_go_on(
+    project: Path, cub: Cub, store: Path
+) -> None:
+    cub("init")
+    agents = project / "AGENTS.md"
+    agents.write_text(agents.read_text().replace("- Claim:", "- Never claim:"))
+    git(project, "add", "-A")
+    code, said = run("cub-check", project, store)
+    assert code == 1
+    assert "edited by hand" in said
+    assert "--edited move" in said
