@@ -30,7 +30,7 @@ class Known:
     skills: bool
     map_text: str = ""
     constitution_text: str = ""
-    gemini: tuple[str, ...] = (GEMINI,)
+    gemini: tuple[str, ...] = ()
 
 
 def needs(

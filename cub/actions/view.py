@@ -12,10 +12,11 @@ from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
 from cub.errors import CubError
 from cub.files import Planned, Tree
+from cub.project.client_settings import context_file_names
 from cub.project.project import Project
 from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile, look
-from cub.project.targets import TARGETS
+from cub.project.targets import GEMINI, TARGETS
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
 
@@ -96,11 +97,13 @@ def view(
     rows = (target.path for target in TARGETS)
     paths = (*rows, *wanted, *project.config.targets, *state.sections)
     files = look(tree, dict.fromkeys(paths))
-    known = _known(project, templates, constitution)
+    known = _known(project, templates, wanted, constitution=constitution)
     return View(project, templates, wanted, known, state, files, _needs(files, wanted, known))
 
 
-def _known(project: Project, templates: TemplateSet, constitution: bool) -> Known:
+def _known(
+    project: Project, templates: TemplateSet, wanted: tuple[str, ...], *, constitution: bool
+) -> Known:
     """What can be referred to; the `constitution` counts as there if the plan will install it."""
     tree, inline = project.tree, project.config.inline
     principles, map_ = tree.read(CONSTITUTION), tree.read(MAP)
@@ -116,6 +119,7 @@ def _known(project: Project, templates: TemplateSet, constitution: bool) -> Know
         skills=_has_skills(project),
         map_text=text("map", map_, MAP, "Project map"),
         constitution_text=text("constitution", principles, CONSTITUTION, "Operating principles"),
+        gemini=context_file_names(tree) if GEMINI.path in wanted else (),
     )
 
 

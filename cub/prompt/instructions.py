@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import Literal
 
@@ -34,6 +35,7 @@ class Need:
     root: str = ""
 
 
+@lru_cache(maxsize=1024)
 def render(templates: TemplateSet, version: int, need: Need) -> str:
     """The section body of `version` for `need`."""
     values = asdict(need)
@@ -59,8 +61,9 @@ def recognize(templates: TemplateSet, version: int, recorded: str, need: Need) -
 def _alike(need: Need) -> Iterator[Need]:
     yield need
     if need.template == "nested":
-        yield from (replace(need, root=need.root.replace(*names)) for names in _OTHER_ROOT)
-        return
+        ups = range(1, need.root.count("../") + 1)
+        for up, name in product(ups, _ROOTS):
+            yield replace(need, root="../" * up + name)
     for texts in dict.fromkeys(((need.map_text, need.constitution_text), ("", ""))):
         inlined = dict(zip(("map_text", "constitution_text"), texts, strict=True))
         for template, *flags in product(_TEMPLATES, *[(True, False)] * len(_FLAGS)):
@@ -70,4 +73,4 @@ def _alike(need: Need) -> Iterator[Need]:
 
 _TEMPLATES = ("agents", "claude", "gemini")
 _FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
-_OTHER_ROOT = (("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"))
+_ROOTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
