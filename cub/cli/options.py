@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -36,3 +37,21 @@ Edited = Annotated[
         "or replace it and keep the old text in .cub/backups/.",
     ),
 ]
+Prune = Annotated[
+    bool,
+    typer.Option(
+        "--prune",
+        help="Also delete what the layout before 0.1 left: progress.txt, progress.md, fix_plan.md "
+        "and .cub/guardrails.md.",
+    ),
+]
+
+
+def inside(root: Path, directory: Path, path: str) -> str:
+    """A PATH of the command line, seen from `directory`, as one relative to the project's root."""
+    from cub.errors import UsageError
+
+    full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
+    if not full.is_relative_to(root):
+        raise UsageError("this is outside the project", where=path, hint=f"the project is {root}")
+    return full.relative_to(root).as_posix()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def _parser(*without: str) -> MarkdownIt:
     return MarkdownIt("commonmark").disable(list(without))
 
 
+@lru_cache(maxsize=4)  # links and commits bring the same text again
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Top-level blocks of `text` (LF line ends), block rules only, in order."""
     # Link reference definitions are taken out of finished paragraphs (CommonMark, appendix:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from cub.edit.conflicts import overlapping
 from cub.edit.document import Document
 from cub.edit.rawhtml import RawHtml
 from cub.errors import CubError
@@ -22,7 +24,6 @@ _BEGIN = re.compile(
 )
 _END = re.compile(rb" {0,3}<!--[ \t]+END[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+-->[ \t]*")
 _SHOWN = 20
-_CONFLICT = re.compile(rb"(?:<{7}|>{7})(?: .*)?")
 
 
 class Marker(NamedTuple):
@@ -35,41 +36,32 @@ class Marker(NamedTuple):
 def scan(document: Document) -> list[Marker]:
     """The markers of `document`, in order.
 
-    A line is a marker if it reads as one and CommonMark makes it, whole, part of a top-level
-    HTML block (spec 4.6), outside longer comments and raw elements. A document without such
-    lines is never parsed.
+    A line is a marker if it reads as one and CommonMark makes it a free line of HTML. A document
+    without such lines is never parsed.
     """
     found = _candidates(document)
-    if not found:
-        return []
+    free = free_lines(document, [marker.line for marker in found])
+    return [marker for marker in found if marker.line in free]
+
+
+def free_lines(document: Document, lines: Iterable[int]) -> set[int]:
+    """Those of `lines` that CommonMark makes, whole, part of a top-level HTML block (spec 4.6),
+    outside longer comments and raw elements.
+    """
+    wanted = set(lines)
+    if not wanted:
+        return wanted
     starts = {b.start: b.end for b in document.blocks if b.kind == "html_block"}
     free: set[int] = set()
     end, html = 0, RawHtml()
-    wanted = {marker.line for marker in found}
-    for number in range(found[-1].line + 1):
+    for number in range(max(wanted) + 1):
         if number in starts:
             end, html = starts[number], RawHtml()
         if number < end:
             if number in wanted and not html.open:
                 free.add(number)
             html.feed(document.line(number))
-    return [marker for marker in found if marker.line in free]
-
-
-def conflicts(document: Document) -> list[tuple[int, int]]:
-    """Half-open line spans of git's merge conflicts, from `<<<<<<<` to `>>>>>>>`."""
-    spans: list[tuple[int, int]] = []
-    start: int | None = None
-    if b"<<<<<<<" not in document.data:
-        return spans
-    for number, line in enumerate(document.lines):
-        if _CONFLICT.fullmatch(line.rstrip(b"\r\n")):
-            if line.startswith(b"<"):
-                start = number if start is None else start
-            elif start is not None:
-                spans.append((start, number + 1))
-                start = None
-    return spans
+    return free
 
 
 def pair(document: Document) -> tuple[Marker, Marker] | None:
@@ -81,13 +73,13 @@ def pair(document: Document) -> tuple[Marker, Marker] | None:
     if not markers:
         return None
     _refuse_conflict(markers, document)
-    if len(markers) == 2 and markers[0].version is not None and markers[1].version is None:
+    if [marker.version is None for marker in markers] == [False, True]:
         return markers[0], markers[1]
     raise CubError(
         _fault(markers),
         where=document.at(_culprit(markers).line),
         hint=_mend(markers),
-        details=_places(markers, document),
+        details=places(markers, document),
     )
 
 
@@ -107,19 +99,16 @@ def _candidates(document: Document) -> list[Marker]:
 
 
 def _refuse_conflict(markers: list[Marker], document: Document) -> None:
-    first, last = markers[0].line, markers[-1].line
-    for start, end in conflicts(document):
-        if start <= last and first < end:
-            raise CubError(
-                "git conflict markers overlap the managed section",
-                where=document.at(start),
-                hint="resolve the conflict: keep either side of the section whole, "
-                "then run `cub update`",
-                details=_places(markers, document),
-            )
+    if found := overlapping(document, markers[0].line, markers[-1].line):
+        raise CubError(
+            "git conflict markers overlap the managed section",
+            where=document.at(found[0].start),
+            hint="run `cub repair`, or resolve the conflict: keep either side of the section whole",
+            details=places(markers, document),
+        )
 
 
-def _places(markers: list[Marker], document: Document) -> list[str]:
+def places(markers: list[Marker], document: Document) -> list[str]:
     """The first markers with their `file:line`."""
     shown = [
         f"{document.at(line)}: {'END' if version is None else f'BEGIN v{version}'}"
@@ -151,9 +140,5 @@ def _fault(markers: list[Marker]) -> str:
 
 def _mend(markers: list[Marker]) -> str:
     if len(markers) == 1:
-        missing = "END" if markers[0].version is not None else "BEGIN"
-        line = markers[0].line + 1
-        return (
-            f"put the {missing} marker back, or delete line {line}; cub touches nothing until then"
-        )
-    return "leave exactly one BEGIN and one END line, in this order; cub touches nothing until then"
+        return f"run `cub repair`, or delete line {markers[0].line + 1}"
+    return "run `cub repair`, or leave exactly one BEGIN and one END line, in this order"

@@ -51,11 +51,16 @@ def find(document: Document) -> Section | None:
     if found is None:
         return None
     begin, end = found
-    inside = document.lines[begin.line + 1 : end.line]
-    recorded, body = _split_header(inside)
+    return section_between(document, begin, end.line)
+
+
+def section_between(document: Document, begin: markers.Marker, end: int) -> Section:
+    """The section from the marker `begin` to END in the line `end`."""
+    inside = document.lines[begin.line + 1 : end]
+    recorded, body = split_header(inside)
     return Section(
         start=begin.line,
-        end=end.line + 1,
+        end=end + 1,
         version=begin.version or 0,
         body=body,
         digest=recorded,
@@ -68,7 +73,35 @@ def without(document: Document, section: Section) -> bytes:
     return document.before(section.start) + document.after(section.end)
 
 
-def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
+def author_of(inside: Sequence[bytes]) -> Author:
+    """Who wrote the lines between a BEGIN and an END."""
+    return _author(*split_header(inside), inside)
+
+
+def is_own_comment(line: bytes) -> bool:
+    """Whether `line` reads as a comment that cub writes below BEGIN: a note or the digest."""
+    return tuple(line.split()) in _NOTES or _DIGEST.fullmatch(line) is not None
+
+
+def is_old_digest(line: bytes) -> bool:
+    """Whether `line` reads as the older form of the digest."""
+    return _OLD_DIGEST.fullmatch(line) is not None
+
+
+def own_comments(inside: Sequence[bytes]) -> list[int]:
+    """Which of the lines behind a BEGIN are the comments that cub wrote there."""
+    own: list[int] = []
+    first = True
+    for number, line in enumerate(inside):
+        if is_own_comment(line) or (first and is_old_digest(line)):
+            own.append(number)
+        elif line.strip() and not _COMMENT.fullmatch(line):
+            break
+        first = first and not line.strip()
+    return own
+
+
+def split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
     """The recorded digest, and the body behind the header of comments and blank lines.
 
     A comment that cub did not write counts as body, so that the digest notices it.
@@ -78,7 +111,7 @@ def _split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
     for number, line in enumerate(inside):
         if found := _DIGEST.fullmatch(line):
             recorded = recorded or found[1].decode()
-        elif not b"".join(inside[:number]).strip() and (old := _OLD_DIGEST.fullmatch(line)):
+        elif (old := _OLD_DIGEST.fullmatch(line)) and not b"".join(inside[:number]).strip():
             recorded = f"sha256:{old[1].decode()}"
         elif line.strip() and tuple(line.split()) not in _NOTES:
             if not _COMMENT.fullmatch(line):

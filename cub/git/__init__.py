@@ -1,17 +1,21 @@
 """What git says about a folder, and what its commits hold."""
 
 from cub.git.objects import Entry, Objects
-from cub.git.revision import Change, Endpoints, Revision, changed, endpoints
-from cub.git.worktree import ignored, top_level
+from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
+from cub.git.unmerged import unmerged
+from cub.git.worktree import ignored, is_bare, top_level
 
 __all__ = [
     "Change",
     "Endpoints",
     "Entry",
     "Objects",
+    "PathError",
     "Revision",
     "changed",
     "endpoints",
     "ignored",
+    "is_bare",
     "top_level",
+    "unmerged",
 ]
