@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, unified_diff
 from typing import Literal, TypeVar
 
@@ -18,7 +18,8 @@ class Edit:
     """One file's change. `path` is relative to the root, with `/`; None stands for no file.
 
     `notes` are changelog lines of a version step; `local` marks cub's own bookkeeping, which
-    no one else sees and `--check` does not count.
+    no one else sees and `--check` does not count. With `link`, a symbolic link itself goes, and
+    not what it leads to; `before` is then its text.
     """
 
     path: str
@@ -27,6 +28,7 @@ class Edit:
     reason: str = ""
     notes: tuple[str, ...] = ()
     local: bool = False
+    link: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -46,6 +48,9 @@ class Edit:
 
     def diff(self) -> Iterator[str]:
         """A unified diff that `git apply` reads, line by line, without line ends."""
+        if self.link:
+            yield f"diff --git a/{self.path} b/{self.path}"
+            yield "deleted file mode 120000"
         yield f"--- {'/dev/null' if self.before is None else f'a/{self.path}'}"
         yield f"+++ {'/dev/null' if self.after is None else f'b/{self.path}'}"
         yield from _hunks(self.before or b"", self.after or b"")
@@ -87,6 +92,30 @@ class Plan:
         """The diffs of all shared edits, line by line."""
         for edit in self.shared:
             yield from edit.diff()
+
+    def followed_by(self, then: Plan, *, both_reasons: bool = False) -> Plan:
+        """One plan of two, the second of which was made for what the first one writes.
+
+        An edit of both counts from the first one's `before`, and gives the first one's reason, or
+        `both_reasons`.
+        """
+        edits = {edit.path: edit for edit in self.edits}
+        for edit in then.edits:
+            first = edits.get(edit.path)
+            edits[edit.path] = _joined(first, edit, both_reasons) if first else edit
+        kept = (edit for edit in edits.values() if edit.before != edit.after)
+        return Plan(tuple(kept), (*self.warnings, *then.warnings))
+
+
+def _joined(first: Edit, then: Edit, both_reasons: bool) -> Edit:
+    reasons = dict.fromkeys((first.reason, then.reason) if both_reasons else (first.reason,))
+    return replace(
+        first,
+        after=then.after,
+        reason="; ".join(reasons),
+        notes=tuple(dict.fromkeys((*first.notes, *then.notes))),
+        local=first.local and then.local,
+    )
 
 
 def text_diff(before: str, after: str, path: str, before_name: str, after_name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from cub.files.apply import apply
 from cub.files.journal import JOURNAL, pending
 from cub.files.lock import LOCK, exclusive
-from cub.files.reading import names_in, read, real_path
+from cub.files.reading import link_text, names_in, read, real_path
 from cub.files.recovery import recover
 from cub.files.tree import Planned, Tree, WorkTree
 
@@ -15,6 +15,7 @@ __all__ = [
     "WorkTree",
     "apply",
     "exclusive",
+    "link_text",
     "names_in",
     "pending",
     "read",

@@ -11,7 +11,7 @@ from cub.errors import CubError, InternalError
 from cub.files import journal, recovery
 from cub.files.disk import Disk
 from cub.files.journal import JOURNAL, Step
-from cub.files.reading import locate, read, trouble
+from cub.files.reading import link_text, locate, read, real_path, trouble
 
 
 def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
@@ -38,6 +38,8 @@ def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
 
 def _step(edit: Edit, root: Path) -> Step:
     """What to do for one edit, after the checks that keep the rest from being half done."""
+    if edit.link:
+        return _unlinking(edit, root)
     real = locate(root, edit.path)
     _guard(edit, root)
     if real is not None:
@@ -62,8 +64,21 @@ def _step(edit: Edit, root: Path) -> Step:
     )
 
 
+def _unlinking(edit: Edit, root: Path) -> Step:
+    """A link goes by its own name: only the folder around it is looked for behind links."""
+    if edit.after is not None:
+        raise InternalError("a link can only be deleted", where=edit.path)
+    _guard(edit, root)
+    folder, _, name = edit.path.rpartition("/")
+    target = root / real_path(root, folder) / name
+    _require_deletable(target, edit.path)
+    before, after = journal.fingerprint(edit.before), journal.fingerprint(edit.after)
+    return Step("unlink", edit.path, target.relative_to(root).as_posix(), "", before, after)
+
+
 def _guard(edit: Edit, root: Path) -> None:
-    if read(root, edit.path) != edit.before:
+    now = link_text(root, edit.path) if edit.link else read(root, edit.path)
+    if now != edit.before:
         raise CubError(
             "changed since cub read it; nothing was written",
             where=edit.path,
@@ -139,7 +154,7 @@ def _take_back(
     """The disk refused after the commit: undo while no file has been renamed yet."""
     overwritten = [step for step in steps if step.action == "overwrite"]
     started = any(
-        journal.fingerprint(read(root, step.target)) == step.after
+        journal.fingerprint(_now(root, step)) == step.after
         for step in steps
         if step.action != "overwrite"
     )
@@ -152,6 +167,11 @@ def _take_back(
         where=where,
         hint="mend that and run any writing command: it finishes what was begun",
     ) from error
+
+
+def _now(root: Path, step: Step) -> bytes | None:
+    look = link_text if step.action == "unlink" else read
+    return look(root, step.target)
 
 
 def _relative(error: OSError, root: Path) -> str:

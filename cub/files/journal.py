@@ -29,10 +29,11 @@ class Step:
     """One file's change, replayable. Paths are relative to the root; hashes are "" for no file.
 
     `rename` puts `temp` over `target`; `overwrite` copies it into the same inode (hard links),
-    with `undo` (base64) being the old bytes; `delete` removes `target`.
+    with `undo` (base64) being the old bytes; `delete` removes `target`; `unlink` removes a
+    symbolic link itself, whose text `before` stands for.
     """
 
-    action: Literal["rename", "overwrite", "delete"]
+    action: Literal["rename", "overwrite", "delete", "unlink"]
     path: str
     target: str
     temp: str
@@ -122,7 +123,7 @@ def _parsed(record: bytes) -> tuple[list[Step], list[str]]:
 
 
 def _step(values: dict[str, object]) -> Step:
-    if values["action"] not in ("rename", "overwrite", "delete"):
+    if values["action"] not in ("rename", "overwrite", "delete", "unlink"):
         raise ValueError("no such action")
     return Step(**{key: str(value) for key, value in values.items()})  # type: ignore[arg-type]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 import stat
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def real_path(root: Path, path: str) -> str:
     real = Path(os.path.realpath(root / path))
     _require_inside(root, real, path)
     return real.relative_to(root).as_posix()
+
+
+def link_text(root: Path, path: str) -> bytes | None:
+    """The text of the symbolic link `path` itself; None where there is no link."""
+    real_path(root, posixpath.dirname(path))
+    try:
+        return os.fsencode((root / path).readlink())
+    except OSError:
+        return None
 
 
 def trouble(error: OSError, path: str, what: str) -> CubError:

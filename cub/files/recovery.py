@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from cub.edit.plan import PlanWarning
 from cub.files import journal
 from cub.files.disk import Disk
 from cub.files.journal import JOURNAL, Step, fingerprint
-from cub.files.reading import trouble
+from cub.files.reading import link_text, trouble
 
 
 def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
@@ -80,12 +81,19 @@ def _restore(root: Path, steps: Sequence[Step], disk: Disk) -> None:
 
 
 def _in_order(steps: Sequence[Step]) -> list[Step]:
-    """Overwriting comes first: it alone can still fail for want of space, and be taken back."""
-    rank = {"overwrite": 0, "rename": 1, "delete": 2}
+    """Overwriting comes first: it alone can still fail for want of space, and be taken back.
+
+    A link goes before the file that it leads to, so that it never dangles.
+    """
+    rank = {"overwrite": 0, "rename": 1, "unlink": 2, "delete": 3}
     return sorted(steps, key=lambda step: rank[step.action])
 
 
 def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
+    return (_unlinked if step.action == "unlink" else _written)(root, step, disk)
+
+
+def _written(root: Path, step: Step, disk: Disk) -> bool:
     target, temp = root / step.target, root / step.temp
     now, new = _bytes(target), _bytes(temp) if step.temp else None
     mark = fingerprint(now)
@@ -102,6 +110,17 @@ def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
     if step.action == "rename" and _renamed(temp, target, disk):
         return True
     disk.overwrite(target, new)
+    return True
+
+
+def _unlinked(root: Path, step: Step, disk: Disk) -> bool:
+    """Remove a link itself, if it still leads where it led; what it leads to is not touched."""
+    if not os.path.lexists(root / step.target):
+        return True
+    text = link_text(root, step.target)
+    if text is None or fingerprint(text) != step.before:
+        return False
+    disk.unlink(root / step.target)
     return True
 
 
@@ -143,6 +162,7 @@ def _prune(root: Path, steps: Sequence[Step], disk: Disk) -> None:
     """Remove folders inside .cub that deletions left empty."""
     for step in steps:
         folder = (root / step.target).parent
-        while step.action == "delete" and root / ".cub" in folder.parents and folder.is_dir():
+        gone = step.action in ("delete", "unlink")
+        while gone and root / ".cub" in folder.parents and folder.is_dir():
             disk.remove_folder(folder)
             folder = folder.parent

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,43 @@ def test_local_edits_are_not_shared() -> None:
     assert plan.shared == (ours,)
     assert not plan.empty
     assert not any("a/a" in line or "b/a" in line for line in plan.diff())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_git_apply_deletes_a_link_and_what_it_leads_to(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.md").write_bytes(b"a\n")
+    (tmp_path / "real.md").write_bytes(b"r\n")
+    (tmp_path / "link.md").symlink_to("real.md")
+    link = Edit("link.md", b"real.md", None, link=True)
+    assert (link.kind, link.counts) == ("delete", (0, 1))
+    plan = Plan((Edit("a.md", b"a\n", b"b\n"), link, Edit("real.md", b"r\n", None)))
+    diff = "".join(f"{line}\n" for line in plan.diff())
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["a.md"]
+    assert (tmp_path / "a.md").read_bytes() == b"b\n"
+
+
+def test_a_plan_that_follows_another_counts_from_what_was_there_first() -> None:
+    first = Plan(
+        (
+            Edit("both", b"1", b"2", "first", notes=("x",)),
+            Edit("back", None, b"made"),
+            Edit("gone", b"old", None, "delete"),
+        )
+    )
+    then = Plan(
+        (
+            Edit("both", b"2", b"3", "then", notes=("x", "y")),
+            Edit("back", b"made", None),
+            Edit("gone", None, b"new", "create"),
+            Edit("late", None, b"late"),
+        )
+    )
+    assert first.followed_by(then).edits == (
+        Edit("both", b"1", b"3", "first", notes=("x", "y")),
+        Edit("gone", b"old", b"new", "delete"),
+        Edit("late", None, b"late"),
+    )
+    reasons = [edit.reason for edit in first.followed_by(then, both_reasons=True).edits]
+    assert reasons == ["first; then", "delete; create", ""]

@@ -1,0 +1,145 @@
+"""A symbolic link goes by itself: what it leads to is another edit, or stays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cub.edit.plan import Edit, Plan
+from cub.errors import CubError, InternalError
+from cub.files import apply, link_text
+from cub.files.disk import Disk
+from cub.files.journal import fingerprint
+from tests.files.crashing import World, calm, crashes
+from tests.files.disks import refuse
+from tests.files.test_journal import write as write_journal
+from tests.files.worlds import change, mend, whole
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and links")
+OLD, TEXT = b"old\n", b".cub/prompt.md"
+LINK = Edit("PROMPT.md", TEXT, None, link=True)
+
+
+def build(root: Path) -> Path:
+    """A link to a file that goes too, one to a file that stays, one in a folder of links."""
+    (root / ".cub/old").mkdir(parents=True)
+    for name in (".cub/prompt.md", "stays.md", "hard.md"):
+        (root / name).write_bytes(OLD)
+    os.link(root / "hard.md", root / "twin.md")
+    (root / "PROMPT.md").symlink_to(TEXT.decode())
+    (root / "other.md").symlink_to("stays.md")
+    (root / ".cub/old/link").symlink_to("../../stays.md")
+    return root.resolve()
+
+
+WORLD = World(
+    build,
+    Plan(
+        (
+            LINK,
+            Edit(".cub/prompt.md", OLD, None),
+            Edit(".cub/runloop.md.old", None, OLD),
+            Edit("other.md", b"stays.md", None, link=True),
+            Edit(".cub/old/link", b"../../stays.md", None, link=True),
+            Edit("hard.md", OLD, b"new\n"),
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize("chunk", [1 << 20, 3], ids=["whole writes", "torn writes"])
+def test_a_crash_at_any_step_ends_all_old_or_all_new(scratch: Path, chunk: int) -> None:
+    old, new, steps = calm(scratch / "o", WORLD, chunk)
+    assert {"stays.md", "hard.md", "twin.md", ".cub", ".cub/runloop.md.old"} == new.keys()
+    assert steps.index("unlink PROMPT.md") < steps.index("unlink .cub/prompt.md")
+    ends = []
+    for step, root in crashes(scratch, WORLD, chunk):
+        mend(root)
+        assert whole(root) in (old, new), step
+        assert mend(root) == [], step
+        ends.append(whole(root) == new)
+    assert ends == sorted(ends)
+    assert (ends[0], ends[-1]) == (False, True)
+
+
+def test_a_disk_that_refuses_at_any_step_ends_all_old_or_all_new(scratch: Path) -> None:
+    old, new, steps = calm(scratch / "o", WORLD)
+    for number, step in enumerate(steps, 1):
+        root = build(scratch / str(number))
+        numbers = iter(range(1, 1000))
+
+        def before(_: str, path: Path, stop: int = number, at: object = numbers) -> None:
+            if next(at) == stop:  # type: ignore[call-overload]
+                refuse(path)
+
+        with pytest.raises(CubError):
+            change(root, WORLD.plan, Disk(before=before))
+        mend(root)
+        assert whole(root) in (old, new), step
+
+
+@pytest.mark.parametrize("other", ["stays.md", None], ids=["led elsewhere", "made a file"])
+def test_a_link_that_has_changed_stops_the_plan(tmp_path: Path, other: str | None) -> None:
+    root = build(tmp_path / "project")
+    (root / "PROMPT.md").unlink()
+    if other is None:
+        (root / "PROMPT.md").write_bytes(OLD)
+    else:
+        (root / "PROMPT.md").symlink_to(other)
+    before = whole(root)
+    with pytest.raises(CubError, match="changed since cub read it"):
+        apply(WORLD.plan, root)
+    assert whole(root) == before
+
+
+@pytest.mark.parametrize("other", ["stays.md", None], ids=["led elsewhere", "made a file"])
+def test_recovery_leaves_a_link_that_was_changed_meanwhile(
+    scratch: Path, other: str | None
+) -> None:
+    left = 0
+    for step, root in crashes(scratch, WORLD):
+        if step == "unlink PROMPT.md":
+            (root / "PROMPT.md").unlink()
+            if other is None:
+                (root / "PROMPT.md").write_bytes(b"mine\n")
+            else:
+                (root / "PROMPT.md").symlink_to(other)
+            said = mend(root)
+            assert ("PROMPT.md", "changed since cub was interrupted: left as it is") in said
+            assert os.path.lexists(root / "PROMPT.md")
+            left += 1
+    assert left == 1
+
+
+def test_a_dangling_link_can_go_and_a_link_can_only_go(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    (root / ".cub/prompt.md").unlink()
+    assert link_text(root, "PROMPT.md") == TEXT
+    assert link_text(root, "stays.md") is None
+    change(root, Plan((LINK,)))
+    assert not os.path.lexists(root / "PROMPT.md")
+    with pytest.raises(InternalError):
+        apply(Plan((Edit("other.md", b"stays.md", b"x", link=True),)), root)
+
+
+def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    (root / "inside").symlink_to(".cub")
+    (root / "outside").symlink_to("..")
+    (tmp_path / "far").symlink_to("project")
+    change(root, Plan((Edit("inside/old/link", b"../../stays.md", None, link=True),)))
+    assert not os.path.lexists(root / ".cub/old/link")
+    with pytest.raises(CubError, match="leads out of the project"):
+        apply(Plan((Edit("outside/far", b"project", None, link=True),)), root)
+    assert (tmp_path / "far").is_symlink()
+
+
+@pytest.mark.parametrize("before", ["", fingerprint(OLD)])
+def test_a_journal_can_not_unlink_a_regular_file(tmp_path: Path, before: str) -> None:
+    root = build(tmp_path / "project")
+    step = {"action": "unlink", "target": "stays.md", "before": before}
+    write_journal(root, step, committed=True)
+    mend(root)
+    assert (root / "stays.md").read_bytes() == OLD
