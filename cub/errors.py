@@ -36,6 +36,17 @@ class InternalError(CubError):
     exit_code = 3
 
 
+class NewerError(CubError):
+    """Something that a newer cub wrote (a version, in words), and what this one `knows`."""
+
+    def __init__(self, what: str, wrote: str, knows: str, *, where: str) -> None:
+        super().__init__(
+            f"{what} by a newer cub ({wrote}, this cub {knows})",
+            where=where,
+            hint=f"upgrade cub to one that knows {wrote}, the way you installed it",
+        )
+
+
 class RefusedError(CubError):
     """Several known errors at once: all targets are looked at before one is written."""
 

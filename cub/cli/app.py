@@ -18,7 +18,7 @@ from cub.errors import CubError, InternalError, UsageError
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
-COMMANDS = ("init", "update", "diff", "status", "remove", "demo")
+COMMANDS = ("init", "update", "diff", "status", "repair", "remove", "config", "demo")
 
 
 class _Commands(dict[str, Any]):
@@ -27,7 +27,9 @@ class _Commands(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        return typer.main.get_command(import_module(f"cub.cli.{name}").app)
+        command = typer.main.get_command(import_module(f"cub.cli.{name}").app)
+        command.name = name
+        return command
 
 
 class LazyGroup(TyperGroup):

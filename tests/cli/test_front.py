@@ -9,7 +9,7 @@ import pytest
 from cub import __version__
 from tests.conftest import Cub
 
-COMMANDS = ["init", "update", "status", "remove", "demo"]
+COMMANDS = ["init", "update", "diff", "status", "repair", "remove", "config", "demo"]
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
@@ -77,7 +77,7 @@ def test_dash_c_to_no_folder_is_an_error(project: Path, cub: Cub, folder: str) -
     [
         ("cub in", 1, ["init"]),
         ("cub ", 1, COMMANDS),
-        ("cub re", 1, ["remove"]),
+        ("cub re", 1, ["repair", "remove"]),
         ("cub init --dr", 2, ["--dry-run"]),
         ("cub update --edited ", 3, ["refuse", "move", "replace"]),
     ],

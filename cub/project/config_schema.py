@@ -1,0 +1,82 @@
+"""The JSON Schema of config.yaml, for editors and other checkers of YAML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cub.project.setting_values import TIME
+from cub.project.settings import SECTIONS, SETTINGS, Setting
+
+Tree = dict[str, Any]
+_NULL = {"type": "null"}
+_IDLE = " It has no effect in this version."
+
+
+def schema() -> Tree:
+    """The schema of a whole file. Keys that it does not name are allowed, as cub keeps them."""
+    keys: Tree = {}
+    for setting in SETTINGS:
+        _put(keys, setting)
+    anywhere = dict.fromkeys(s.path[0] for s in SETTINGS if not s.project)
+    references = {key: {"$ref": f"#/$defs/{key}"} for key in anywhere}
+    profiles = {**_mapping("profiles"), "additionalProperties": {"$ref": "#/$defs/profile"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The configuration of cub",
+        "type": ["object", "null"],
+        "properties": {**keys, **references, "profiles": profiles},
+        "additionalProperties": True,
+        "$defs": {
+            **{key: keys[key] for key in anywhere},
+            "profile": {"type": ["object", "null"], "properties": references},
+        },
+    }
+
+
+def _put(keys: Tree, setting: Setting) -> None:
+    """Add a setting to the properties `keys`, and the mappings around it."""
+    for depth, key in enumerate(setting.path[:-1], 1):
+        outer = ".".join(setting.path[:depth])
+        if key == "*":
+            continue
+        mapping = keys.setdefault(key, _mapping(outer))
+        if setting.path[depth] == "*":
+            inner = {"type": ["object", "null"], "properties": {}}
+            mapping = mapping.setdefault("additionalProperties", inner)
+        keys = mapping.setdefault("properties", {})
+    keys[setting.path[-1]] = {"description": _about(setting), **_value(setting)}
+
+
+def _mapping(section: str) -> Tree:
+    live = any(s.live for s in SETTINGS if s.key.startswith(f"{section}."))
+    about = SECTIONS[section] + ("" if live else _IDLE)
+    return {"description": about, "type": ["object", "null"]}
+
+
+def _about(setting: Setting) -> str:
+    only = " It counts in the project's own file only." if setting.project else ""
+    return setting.about + only + ("" if setting.live else _IDLE)
+
+
+def _value(setting: Setting) -> Tree:
+    default = {} if setting.default is None else {"default": setting.default}
+    return {**_type(setting), **default}
+
+
+def _type(setting: Setting) -> Tree:
+    """What `setting_values` accepts, as far as a schema can say it."""
+    time = [{"type": "string", "pattern": f"^{TIME}$"}, {"type": "integer", "minimum": 1}, _NULL]
+    texts: Tree = {"type": ["array", "null"], "items": {"type": "string"}}
+    types: dict[str, Tree] = {
+        "flag": {"type": ["boolean", "null"]},
+        "whole": {"type": ["integer", "null"], "minimum": setting.least},
+        "number": {"type": ["number", "null"], "minimum": setting.least},
+        "text": {"type": ["string", "null"]},
+        "time": {"anyOf": time},
+        "choice": {"enum": [*setting.choices, None]},
+        "choices": {**texts, "items": {"enum": [*setting.choices]}},
+        "list": {"type": ["array", "null"]},
+        "mapping": {"type": ["object", "null"]},
+        "specifier": {"type": ["string", "null"]},
+    }
+    return types.get(setting.kind, texts)

@@ -1,0 +1,104 @@
+"""What a value of each kind looks like, and the words for a person who wrote another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from cub.project.settings import Kind, Setting
+from cub.project.targets import target_problem
+
+TIME = r"[0-9]+(\.[0-9]+)?[smh]"
+
+
+class Fault(NamedTuple):
+    """Why a value can't be used; `item` is the number of the list's item that it is about."""
+
+    message: str
+    hint: str = ""
+    item: int | None = None
+
+
+class _Rule(NamedTuple):
+    """Which values are of a kind, what they are called, and how one is written."""
+
+    fits: Callable[[Setting, Any], bool]
+    words: str
+    hint: str = ""
+
+
+def _fits_whole(setting: Setting, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= setting.least
+
+
+def _fits_number(setting: Setting, value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and value >= setting.least
+
+
+def _fits_time(_: Setting, value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(TIME, value) is not None and float(value[:-1]) > 0
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _fits_texts(_: Setting, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _fits_specifier(_: Setting, value: Any) -> bool:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        SpecifierSet(str(value))
+    except InvalidSpecifier:
+        return False
+    return True
+
+
+_RULES: dict[Kind, _Rule] = {
+    "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
+    "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
+    "number": _Rule(_fits_number, "a number of {least} or more"),
+    "text": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
+    "time": _Rule(_fits_time, "a time such as 90s, 30m or 2h", "a number alone counts seconds"),
+    "choice": _Rule(lambda setting, value: value in setting.choices, ""),
+    "choices": _Rule(_fits_texts, "a list of words", "write it like [map]"),
+    "texts": _Rule(_fits_texts, "a list of texts", "write it like [one, two]"),
+    "list": _Rule(lambda _, value: isinstance(value, list), "a list"),
+    "mapping": _Rule(lambda _, value: isinstance(value, dict), "a mapping"),
+    "specifier": _Rule(_fits_specifier, "a version specifier", 'write it like ">=0.1"'),
+    "targets": _Rule(_fits_texts, "a list of file names", "write it like [AGENTS.md, CLAUDE.md]"),
+}
+
+
+def fault(setting: Setting, value: Any) -> Fault | None:
+    """What is wrong with a value; None if nothing is. Null is always fine: it is not set then."""
+    rule = _RULES[setting.kind]
+    if value is None:
+        return None
+    if not rule.fits(setting, value):
+        what = "this" if "a list" in rule.words or "a map" in rule.words else _shown(value)
+        words = rule.words.format(least=setting.least)
+        return Fault(f"{what} is not {words}" if words else _other(setting, value), rule.hint)
+    if setting.kind == "choices":
+        odd = [n for n, item in enumerate(value) if item not in setting.choices]
+        return Fault(_other(setting, value[odd[0]]), item=odd[0]) if odd else None
+    if setting.kind == "targets":
+        problem, name = next(((p, t) for t in value if (p := target_problem(t))), ("", ""))
+        return Fault(f"{_shown(name)} {problem}") if problem else None
+    return None
+
+
+def _other(setting: Setting, value: Any) -> str:
+    """For a value that is none of the choices."""
+    *most, last = setting.choices
+    if len(most) == 1:
+        return f"{_shown(value)} is neither {most[0]} nor {last}"
+    return f"{_shown(value)} is none of {', '.join(most)} and {last}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,117 @@
+"""The table of all keys of config.yaml.
+
+Parsing, `cub config`, the JSON Schema and the reference are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from cub.project.targets import DEFAULT_TARGETS
+
+Kind = Literal[
+    "flag", "whole", "number", "text", "time", "choice", "choices",
+    "texts", "list", "mapping", "specifier", "targets",
+]  # fmt: skip
+Path = tuple[str, ...]
+
+
+class Setting(NamedTuple):
+    """A key of the configuration; `*` in it stands for a name that the person chooses.
+
+    `project`: taken from the project's own file only. `live`: this version of cub acts on it.
+    A default of None, and null in a file, mean that it is not set.
+    """
+
+    key: str
+    kind: Kind
+    default: Any
+    about: str
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    project: bool = False
+    live: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The key's parts."""
+        return tuple(self.key.split("."))
+
+
+LIVE = ("schema", "requires-cub", "targets", "placement", "inline")
+_PROJECT = (*LIVE, "map")
+_ROWS = (
+    Setting("schema", "whole", None, "The last migration applied; cub writes it."),
+    Setting("requires-cub", "specifier", None, "The versions of cub that may work here."),
+    Setting("targets", "targets", [*DEFAULT_TARGETS], "The instruction files to manage."),
+    Setting("placement", "choice", "bottom", "Where a new section goes.", ("bottom", "top")),
+    Setting("inline", "choices", [], "What stands in the section itself, for clients that do "
+            "not follow @path.", ("map", "constitution")),
+    Setting("map.tokens", "whole", 1500, "How long the map may be, in tokens."),
+    Setting("map.exclude", "texts", [], "Paths that the map leaves out."),
+    Setting("map.commit", "flag", True, "Whether the map is shared through git."),
+    Setting("run.harness", "text", "auto", "The client that works on the tasks."),
+    Setting("run.model", "text", None, "The model that the client is to use."),
+    Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
+    Setting("run.max_attempts", "whole", 3, "How often a task is tried.", least=1),
+    Setting("run.timeout", "time", "30m", "How long an attempt may take."),
+    Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),
+    Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
+    Setting("run.message", "text", "{type}({id}): {title}", "The message of such a commit."),
+    Setting("run.branch", "text", None, "The branch to work on."),
+    Setting("run.permissions", "text", "auto", "What the client may do without asking."),
+    Setting("run.wrap", "texts", [], "A command that the client is started with."),
+    Setting("run.notify", "text", None, "A command that is told how the run ended."),
+    Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
+    Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
+    Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
+    Setting("harnesses.*.argv", "texts", [], "The command that starts the client NAME."),
+    Setting("harnesses.*.prompt", "choice", "stdin", "How the client gets its prompt.",
+            ("stdin", "file", "arg")),
+    Setting("harnesses.*.success", "text", "exit", "How the client tells that it succeeded."),
+    Setting("harnesses.*.env", "mapping", {}, "Environment variables for the client."),
+    Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
+    Setting("context_commands", "list", [], "Commands whose output goes into prompts."),
+)  # fmt: skip
+
+SETTINGS = tuple(
+    row._replace(project=row.path[0] in _PROJECT, live=row.key in LIVE) for row in _ROWS
+)
+SECTIONS = {
+    "map": "The map of the project.",
+    "run": "The run loop.",
+    "run.budget": "What a run may use up.",
+    "harnesses": "Clients of your own, by name.",
+    "ledger": "The record of all attempts.",
+    "profiles": "Overlays of the keys that count everywhere, by name.",
+}
+NAMED = ("harnesses", "profiles")  # their members have names that a person chooses
+TOP = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS), "profiles"]))
+
+
+def setting_at(path: Path) -> Setting | None:
+    """The row of a key."""
+    wanted = _general(path)
+    return next((setting for setting in SETTINGS if setting.path == wanted), None)
+
+
+def members_of(path: Path) -> Path:
+    """The keys that may stand in the mapping at `path`; none where it is no mapping of keys."""
+    wanted = _general(path)
+    inner = (s.path[len(wanted)] for s in SETTINGS if s.path[: len(wanted)] == wanted != s.path)
+    return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP
+
+
+def similar(key: str, known: Iterable[str]) -> str:
+    """The known key that `key` may be a slip of ("" if none is near)."""
+    from difflib import get_close_matches
+
+    names = {name.replace("_", "-"): name for name in known}
+    near = get_close_matches(key.replace("_", "-"), names, 1)
+    return names[near[0]] if near else ""
+
+
+def _general(path: Path) -> Path:
+    """`path` as the table has it."""
+    return (path[0], "*", *path[2:]) if path[:1] == ("harnesses",) and path[1:] else path

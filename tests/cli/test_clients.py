@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.standing import stand
+from tests.conftest import Cub, git, tree
+
+GEMINI, AIDER, OPENCODE = ".gemini/settings.json", ".aider.conf.yml", "opencode.json"
+SETTINGS = {GEMINI, AIDER, OPENCODE}
+ALL = ("--client", "gemini", "--client", "aider", "--client", "opencode")
+
+
+def test_one_command_sets_up_all_of_them(project: Path, cub: Cub) -> None:
+    result = cub("init", *ALL)
+    assert result.code == 0
+    assert tree(project).keys() >= SETTINGS
+    assert f"create  {GEMINI}  +5     let Gemini CLI read AGENTS.md" in result.out
+    before = stand(project)
+    again = cub("init", *ALL)
+    assert (again.code, again.out) == (0, "")
+    assert {**stand(project), ".cub": before[".cub"]} == before
+
+
+def test_init_alone_and_update_leave_settings_alone(project: Path, cub: Cub) -> None:
+    assert cub("init").code == 0
+    assert not tree(project).keys() & SETTINGS
+    assert cub("init", "--client", "aider").code == 0
+    (project / AIDER).write_bytes(b"read: MINE.md\n")
+    assert cub("update").code == 0
+    assert cub("init").code == 0
+    assert (project / AIDER).read_bytes() == b"read: MINE.md\n"
+
+
+def test_the_diff_can_be_applied_by_git(project: Path, cub: Cub) -> None:
+    (project / OPENCODE).write_bytes(b'{\n\t"model": "m", // mine\n\t"x": {}\n}')
+    shown = cub("init", *ALL, "--diff")
+    assert tree(project).keys() == {OPENCODE}
+    (project.parent / "changes.diff").write_bytes(shown.out.encode())
+    git(project, "apply", "../changes.diff")
+    by_git = {path: tree(project)[path] for path in SETTINGS}
+    git(project, "apply", "-R", "../changes.diff")
+    assert cub("init", *ALL).code == 0
+    assert {path: tree(project)[path] for path in SETTINGS} == by_git
+
+
+def test_json_shows_the_settings_with_their_reasons(cub: Cub) -> None:
+    result = cub("init", "--client", "aider", "--json")
+    changes = {c["path"]: c["reason"] for c in json.loads(result.out)["changes"]}
+    assert changes[AIDER] == "let aider read AGENTS.md, .cub/constitution.md"
+
+
+@pytest.mark.parametrize("name", ["cursor", "Gemini", ""])
+def test_an_unknown_client_is_a_usage_error_that_lists_the_known(
+    project: Path, cub: Cub, name: str
+) -> None:
+    result = cub("init", "--client", "aider", "--client", name)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"error: --client: {name!r} is none of gemini, aider, opencode\n"
+    assert tree(project) == {}
+
+
+@pytest.mark.parametrize(
+    ("client", "path", "data", "where"),
+    [
+        ("gemini", GEMINI, b'{\n  "context": [],\n}', ":2:16: a comma behind the last item"),
+        ("gemini", GEMINI, b'{\n  "context": []\n}', ":2:14: context: this is not a mapping"),
+        ("gemini", GEMINI, b"{\xff}", ":1:2: byte 0xff is not UTF-8"),
+        ("aider", AIDER, b"read: 3\n", ":1:7: read: this is neither a text nor a list of texts"),
+        ("aider", AIDER, b"a: &a [x]\nread: *a\n", ": cub can't set `read` here"),
+        ("opencode", OPENCODE, b"[]", ":1:1: this is not a mapping"),
+    ],
+)
+def test_settings_of_another_kind_stop_everything(
+    project: Path, cub: Cub, client: str, path: str, data: bytes, where: str
+) -> None:
+    (project / path).parent.mkdir(exist_ok=True)
+    (project / path).write_bytes(data)
+    result = cub("init", "--client", client)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(f"error: {path}{where}")
+    assert tree(project) == {path: data}
+
+
+def test_settings_outside_the_project_are_refused(project: Path, cub: Cub) -> None:
+    (project.parent / "aider.yml").write_bytes(b"")
+    (project / AIDER).symlink_to("../aider.yml")
+    result = cub("init", "--client", "aider")
+    assert (result.code, result.out) == (1, "")
+    assert "this leads out of the project" in result.err
+    assert (project.parent / "aider.yml").read_bytes() == b""
+
+
+def test_remove_leaves_the_settings_and_warns(project: Path, cub: Cub) -> None:
+    assert cub("init", *ALL).code == 0
+    kept = {path: tree(project)[path] for path in SETTINGS}
+    result = cub("remove", "--yes")
+    assert result.code == 0
+    assert f"warning: {AIDER}: this still names AGENTS.md, which will be gone" in result.err
+    assert "hint: take it out of `read`, or write a new AGENTS.md" in result.err
+    assert {path: tree(project)[path] for path in SETTINGS} == kept

@@ -1,0 +1,114 @@
+"""Edits of any file: the wanted value, every comment, and the bytes around; or a refusal."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cub.errors import CubError
+from cub.layout.proof import canonical
+from cub.layout.reading import parse
+from cub.layout.source import read
+from cub.project.config_edit import renamed, with_value
+from tests.project.test_config_hostile import TEXTS
+
+LINES = [
+    *("schema: 1", "placement: 'top'  # why", "# a comment", "", "   ", "---", "..."),
+    *("run: {model: 'x', checks: [a, 'b']}", "run:", "run:  # the loop", "  # inside"),
+    *(
+        "  model: x  # m",
+        '  model: "y"',
+        "  checks:",
+        "    - a  # one",
+        "    - 'b'",
+        "  checks: []",
+    ),
+    *("    budget:", "  budget: &b {usd: 1}", "notes: |", "  run: none", "other: *b", "map:"),
+    *("- a", "inline: [map,", "  # between", "  constitution]", "ünï: 🥖  # ende", "  <<: *b"),
+]
+FILES = st.tuples(
+    st.lists(st.sampled_from(LINES), max_size=9), st.sampled_from(["\n", "\r\n"]), st.booleans()
+).map(lambda parts: (parts[1].join(parts[0]) + parts[1] * parts[2]).encode())
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.text(max_size=12)
+    | st.floats(-(10**6), 10**6, allow_nan=False)
+)  # fmt: skip
+VALUES = SCALARS | st.lists(SCALARS, max_size=4) | st.dictionaries(st.text(max_size=5), SCALARS)
+KEYS = st.sampled_from(["run.model", "run.checks", "run.budget.usd", "placement", "new", "run"])
+
+
+def plain(data: bytes) -> Any:
+    root = parse(read(data, "x"))
+    return root.plain() if root else None
+
+
+def at(tree: Any, key: str) -> Any:
+    for part in key.split("."):
+        tree = tree[part]
+    return tree
+
+
+def comments(data: bytes) -> list[str]:
+    """What the lines above have as comments; no value in this module holds such a word."""
+    return re.findall(r"# (?:why|a comment|the loop|inside|m|one|between|ende)\b", data.decode())
+
+
+@given(FILES, KEYS, VALUES)
+@example(b"run:\r\n  model: x  # m", "run.model", "x\ny")
+@example(b"", "run", {"": None})
+def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any) -> None:
+    try:
+        done = with_value(data, key, value)
+    except CubError:
+        return
+    after, before = plain(done), plain(data) or {}
+    assert canonical(at(after, key)) == canonical(value)
+    top = key.partition(".")[0]
+    others = [{k: v for k, v in tree.items() if k != top} for tree in (before, after)]
+    assert canonical(others[0]) == canonical(others[1])
+    assert comments(done) == comments(data)
+    assert with_value(done, key, value) == done
+
+
+@given(
+    FILES.filter(lambda data: b"*b" not in data),
+    st.sampled_from(["run.model", "placement", "new"]),
+    SCALARS,
+)
+def test_the_bytes_before_and_behind_a_scalar_stay(data: bytes, key: str, value: Any) -> None:
+    try:
+        done = with_value(data, key, value)
+    except CubError:
+        return
+    lines, new = data.splitlines(), done.splitlines()
+    changed = [line for line in lines if line not in new]
+    assert len(changed) <= 1
+    assert 0 <= len(new) - len(lines) <= 2
+
+
+@given(TEXTS, KEYS, VALUES)
+def test_any_text_is_edited_or_refused_and_what_was_edited_can_be_read(
+    text: str, key: str, value: Any
+) -> None:
+    done = []
+    with suppress(CubError):
+        done.append(with_value(text.encode(), key, value))
+    with suppress(CubError):
+        done.append(renamed(text.encode(), "run.model", "run.engine"))
+    for data in done:
+        plain(data)
+
+
+@given(FILES)
+def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
+    try:
+        done = renamed(data, "run.model", "run.engine")
+    except CubError:
+        return
+    if done != data:
+        assert at(plain(done), "run.engine") == at(plain(data), "run.model")
+        assert renamed(done, "run.engine", "run.model") == data

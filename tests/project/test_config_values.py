@@ -1,0 +1,126 @@
+"""Which values each kind of setting takes, and what is said of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cub.errors import CubError
+from cub.project.config import parse
+from cub.project.setting_values import fault
+from cub.project.settings import LIVE, SECTIONS, SETTINGS, TOP, setting_at, similar
+
+GOOD: dict[str, list[Any]] = {
+    "flag": [True, False],
+    "whole": [1, 3, 10**18],
+    "number": [0, 0.5, 12],
+    "text": ["", "x", "30m", "a\nb"],
+    "time": ["30m", "1.5h", "90s", 1, 3600],
+    "choice": ["bottom"],
+    "choices": [[], ["map"], ["constitution", "map"]],
+    "texts": [[], ["a b"]],
+    "list": [[], [1, {"a": None}]],
+    "mapping": [{}, {"A": "b"}],
+    "specifier": ["", ">=0.1", "~=1.2,!=1.3"],
+    "targets": [[], ["AGENTS.md", "a/CLAUDE.md"]],
+}
+BAD: dict[str, list[Any]] = {
+    "flag": [0, 1, "true", "yes", []],
+    "whole": [-1, 1.0, "1", True, [1]],
+    "number": [-0.5, "1", False, {}],
+    "text": [1, 1.5, True, ["x"], {}],
+    "time": ["", "30", "30 m", "0m", "-1s", "1d", "m", 0, -1, 1.5, True, []],
+    "choice": ["left", "", "Bottom", 1, ["bottom"]],
+    "choices": ["map", ["maps"], [1], {}],
+    "texts": ["a", [1], [["a"]], {}],
+    "list": ["a", {}, 1],
+    "mapping": ["a", [], 1],
+    "specifier": ["newest", "1.0", 1.0, [">=1"]],
+    "targets": ["AGENTS.md", ["README.md"], [1], ["../AGENTS.md"], {}],
+}
+OF = {setting.kind: setting for setting in reversed(SETTINGS)}
+
+
+@pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in GOOD.items() for v in vs])
+def test_a_value_of_the_kind_is_taken(kind: str, value: Any) -> None:
+    assert fault(OF[kind], value) is None
+
+
+@pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in BAD.items() for v in vs])
+def test_another_one_is_told_in_words(kind: str, value: Any) -> None:
+    found = fault(OF[kind], value)
+    assert found
+    assert " is " in found.message
+    assert "{" not in found.message.replace(repr(value), "")
+
+
+def test_every_kind_is_tried() -> None:
+    assert set(GOOD) == set(BAD) == set(OF)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
+def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
+    assert fault(setting, setting.default) is None
+    assert fault(setting, None) is None
+    assert setting.about.endswith(".")
+    assert setting_at(setting.path) is setting
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("run:\n  max_attempts: many\n", ":2:17: run.max_attempts: 'many' is not a whole number"),
+        ("run:\n  max_attempts: 0\n", ":2:17: run.max_attempts: 0 is not a whole number of 1 or"),
+        ("run: {budget: 3}\n", ":1:15: run.budget: this is not a mapping"),
+        ("run: {budget: {usd: x}}\n", ":1:21: run.budget.usd: 'x' is not a number of 0 or more"),
+        ("run: {timeout: soon}\n", ":1:16: run.timeout: 'soon' is not a time such as 90s, 30m"),
+        ("run: {checks: pytest}\n", ":1:15: run.checks: this is not a list of texts"),
+        ("run: {commit: yes}\n", ":1:15: run.commit: 'yes' is not true or false"),
+        ("run: {model: 4}\n", ":1:14: run.model: 4 is not a text"),
+        ("map: {tokens: 1e3}\n", ":1:15: map.tokens: 1000.0 is not a whole number"),
+        ("ledger: {commit: 1}\n", ":1:18: ledger.commit: 1 is not true or false"),
+        ("inline: [map, mapp]\n", ":1:15: inline: 'mapp' is neither map nor constitution"),
+        ("inline:\n- map\n- 3\n", ":2:1: inline: this is not a list of words"),
+        ("harnesses: [a]\n", ":1:12: harnesses: this is not a mapping"),
+        ("harnesses: {a: x}\n", ":1:16: harnesses.a: this is not a mapping"),
+        ("harnesses: {a: {argv: x}}\n", ":1:23: harnesses.a.argv: this is not a list of texts"),
+        (
+            "harnesses:\n  a:\n    prompt: pipe\n",
+            ":3:13: harnesses.a.prompt: 'pipe' is none of stdin, file and arg",
+        ),
+        ("profiles: {a: [b]}\n", ":1:15: profiles.a: this is not a mapping"),
+        ("profiles: {a: {run: x}}\n", ":1:21: profiles.a.run: this is not a mapping"),
+        (
+            "profiles:\n  a:\n    run: {commit: 3}\n",
+            ":3:19: profiles.a.run.commit: 3 is not true or false",
+        ),
+        ("context_commands: {}\n", ":1:19: context_commands: this is not a list"),
+    ],
+)
+def test_a_wrong_type_names_line_column_and_key(text: str, said: str) -> None:
+    with pytest.raises(CubError) as caught:
+        parse(text.encode(), version="0.1.0")
+    assert f"{caught.value}".startswith(f".cub/config.yaml{said}")
+
+
+def test_a_long_value_is_cut_in_messages() -> None:
+    with pytest.raises(CubError) as caught:
+        parse(b"placement: " + b"x" * 9_000, version="0.1.0")
+    assert len(f"{caught.value}") < 140
+
+
+def test_the_tables_fit_together() -> None:
+    tops = {setting.path[0] for setting in SETTINGS}
+    assert set(TOP) == {*tops, "profiles"}
+    assert set(LIVE) <= tops
+    inner = {s.key.rpartition(".")[0].removesuffix(".*") for s in SETTINGS if "." in s.key}
+    assert {*inner, "profiles"} == set(SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [("requires_cub", "requires-cub"), ("idle-timeout", "idle_timeout"), ("zebra", "")],
+)
+def test_a_slip_is_recognized_whatever_joins_its_words(slip: str, meant: str) -> None:
+    assert similar(slip, ("requires-cub", "idle_timeout", "timeout")) == meant
