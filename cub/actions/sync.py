@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cub import git
 from cub.actions import notes, own_files
 from cub.actions.leave import file_taken_out, taken_out
+from cub.actions.migrate import due, migrate
 from cub.actions.own_files import CURSOR_RULE, OWN_FILES
+from cub.actions.parity import plan_parity
 from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
-from cub.errors import CubError, UsageError, raise_all
-from cub.files import names_in
+from cub.errors import CubError, raise_all
+from cub.files import Planned
 from cub.project.config import CONFIG
 from cub.project.config_edit import with_targets
+from cub.project.paths import target_at
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.targets import is_nested, is_whole, normal, target_of, target_problem
+from cub.project.targets import is_nested, is_whole
 from cub.prompt.templates import TemplateSet
 
 _ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
@@ -31,22 +32,35 @@ def plan_init(
     *,
     paths: Sequence[str] = (),
     targets: Sequence[str] | None = None,
+    clients: Sequence[str] = (),
     edited: Edited = "refuse",
+    prune: bool = False,
     templates: TemplateSet | None = None,
+    migrations: Path | None = None,
 ) -> Plan:
     """Everything that `cub init` writes; `paths` are nested targets, relative to the root.
 
-    Targets that `targets` leaves out lose their sections.
+    Targets that `targets` leaves out lose their sections. The settings of `clients` get what
+    those need to read the same as the others. An older layout is migrated first.
     """
+    migrated, project = migrate(project, prune=prune, folder=migrations)
     base = tuple(targets or project.config.targets)
-    wanted = tuple(dict.fromkeys((*base, *(_nested(project.root, path) for path in paths))))
+    wanted = tuple(dict.fromkeys((*base, *(target_at(project, path) for path in paths))))
     seen = view(project, targets=wanted, constitution=True, templates=templates)
+    settings = plan_parity(seen, clients)
+    if settings.edits:  # what a client reads may decide what a file has to say
+        planned = Planned(project.tree, {edit.path: edit.after for edit in settings.edits})
+        changed = replace(project, tree=planned)
+        seen = view(changed, targets=wanted, constitution=True, templates=templates)
     dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
+    left_out = taken_out(seen, dropped, edited)
+    if left_out.edits:  # no file may point to one that goes
+        seen = after(seen, {edit.path: edit.after for edit in left_out.edits})
     rule = CURSOR_RULE.path in set(project.config.targets) - set(wanted)
     sections = merged(
         [
             _sections(seen, edited, add=True),
-            taken_out(seen, dropped, edited),
+            left_out,
             file_taken_out(seen, CURSOR_RULE) if rule else Plan(),
         ]
     )
@@ -55,19 +69,31 @@ def plan_init(
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
     installed = Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
     own = _own_files(seen, _remembering(seen), add=True)
-    return merged([sections, installed, own, _configured(project, wanted)])
+    rest = merged([sections, installed, own, _configured(project, wanted), settings])
+    return migrated.followed_by(rest, both_reasons=True)
 
 
 def plan_update(
-    project: Project, *, edited: Edited = "refuse", templates: TemplateSet | None = None
+    project: Project,
+    *,
+    edited: Edited = "refuse",
+    prune: bool = False,
+    templates: TemplateSet | None = None,
+    migrations: Path | None = None,
 ) -> Plan:
-    """Everything that `cub update` refreshes; what a person deleted is reported, not restored."""
+    """Everything that `cub update` refreshes; what a person deleted is reported, not restored.
+
+    An older layout is migrated first.
+    """
+    older = due(project, migrations)
+    migrated, project = migrate(project, prune=prune, folder=migrations)
     seen = view(project, templates=templates)
-    if not seen.initialized:
+    if not seen.initialized and not older:
         raise CubError("there is no cub in this project yet", hint="run `cub init`")
     sections = _sections(seen, edited, add=False)
     odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
-    return merged([sections, _own_files(seen, seen.state, add=False), odd])
+    rest = merged([sections, _own_files(seen, seen.state, add=False), odd])
+    return migrated.followed_by(rest, both_reasons=True)
 
 
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
@@ -80,7 +106,7 @@ def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
     for _ in range(_ROUNDS if edited == "move" else 0):
         planned = {edit.path: edit.after for edit in plan.edits}
         more = _one_round(after(seen, planned), edited, add=add)
-        plan = _followed(plan, more)
+        plan = plan.followed_by(more)
         if more.empty:
             break
     return replace(plan, warnings=(*seen.project.config.warnings, *plan.warnings))
@@ -88,7 +114,7 @@ def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
 
 def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
     editor = Editor(seen.tree, seen.templates, seen.top, edited)
-    plans, faults = [], seen.faults()
+    plans, faults = [], [*seen.faults(), *seen.unfit]
     for path, need in seen.needs.items():
         file = seen.files[path]
         if (add or file.section) and not seen.fault(file) and not is_whole(path):
@@ -98,15 +124,6 @@ def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
                 faults.append(error)
     raise_all(faults)
     return merged(plans)
-
-
-def _followed(first: Plan, then: Plan) -> Plan:
-    """One plan of two, the second of which was made for what the first one writes."""
-    edits = {edit.path: edit for edit in first.edits}
-    for edit in then.edits:
-        known = edits.get(edit.path)
-        edits[edit.path] = replace(known, after=edit.after) if known else edit
-    return Plan(tuple(edits.values()), (*first.warnings, *then.warnings))
 
 
 def _own_files(seen: View, state: State, *, add: bool) -> Plan:
@@ -150,26 +167,3 @@ def _configured(project: Project, targets: tuple[str, ...]) -> Plan:
         return Plan()
     before = project.tree.read(CONFIG)
     return Plan((Edit(CONFIG, before, with_targets(before, targets), "remember the targets"),))
-
-
-def _nested(root: Path, path: str) -> str:
-    """A PATH of the command line as a target: the file itself, or the one in a folder."""
-    full = root / path
-    if full.is_dir():
-        names = names_in(full)
-        only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
-        path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
-    elif not full.parent.is_dir() or target_of(path) is None:
-        raise UsageError("no such folder or instruction file", where=path)
-    if problem := target_problem(path):
-        raise UsageError(f"this {problem}", where=path)
-    for folder in (root / path).parents:
-        if folder == root:
-            break
-        if git.top_level(folder) == folder:
-            raise UsageError(
-                "this belongs to another git repository",
-                where=path,
-                hint=f"run cub there: cub -C {folder.relative_to(root).as_posix()} init",
-            )
-    return normal(path)

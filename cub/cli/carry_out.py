@@ -75,6 +75,7 @@ def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: Show) -> 
     output.warn(plan.warnings)
     if show.diff:
         output.diff(plan)
+        output.changelog(plan)
     else:
         output.summary(plan)
     return plan

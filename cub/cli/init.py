@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
-from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options
+from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -26,6 +27,15 @@ Targets = Annotated[
     str | None,
     typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
 ]
+Clients = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--client",
+        metavar="NAME",
+        help="Also let this client read the instructions, through its settings file: "
+        "gemini, aider, opencode. Repeatable.",
+    ),
+]
 
 
 @app.command()
@@ -33,7 +43,9 @@ def init(
     context: typer.Context,
     paths: Paths = None,
     targets: Targets = None,
+    clients: Clients = None,
     edited: Edited = EditedChoice.REFUSE,
+    prune: Prune = False,
     dry_run: DryRun = False,
     diff: Diff = False,
     json: Json = False,
@@ -51,7 +63,8 @@ def init(
     inside = tuple(_inside(root, options.directory, path) for path in paths or ())
     chosen = _split(targets) if targets is not None else None
     show = Show(dry_run, diff, json)
-    plan = carry_out(root, lambda p: make_plan(p, inside, chosen, edited), show)
+    named = _known(clients or ())
+    plan = carry_out(root, lambda p: make_plan(p, inside, chosen, edited, named, prune), show)
     if not show.only:
         close(plan)
 
@@ -61,11 +74,15 @@ def make_plan(
     paths: tuple[str, ...] = (),
     targets: tuple[str, ...] | None = None,
     edited: EditedChoice = EditedChoice.REFUSE,
+    clients: tuple[str, ...] = (),
+    prune: bool = False,
 ) -> Plan:
     """The plan of `cub init`."""
     from cub.actions.sync import plan_init
 
-    return plan_init(project, paths=paths, targets=targets, edited=edited.value)
+    return plan_init(
+        project, paths=paths, targets=targets, clients=clients, edited=edited.value, prune=prune
+    )
 
 
 def close(plan: Plan) -> None:
@@ -81,8 +98,16 @@ def _inside(root: Path, directory: Path, path: str) -> str:
 
     full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
     if not full.is_relative_to(root):
-        raise UsageError("this is outside the project", where=path, hint=f"the project is {root}")
+        raise UsageError(
+            "this is outside the project", where=path, hint=f"the project is {root.as_posix()}"
+        )
     return full.relative_to(root).as_posix()
+
+
+def _known(clients: Iterable[str]) -> tuple[str, ...]:
+    from cub.project.client_settings import client_named
+
+    return tuple(client_named(name).name for name in clients)
 
 
 def _split(targets: str) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 import typer
 
 from cub.cli.shapes import Tree, error_tree
-from cub.errors import CubError
+from cub.errors import CubError, RefusedError
+from cub.files.reading import trouble
 
 if TYPE_CHECKING:
     from cub.project.project import Project
@@ -19,7 +20,10 @@ Value = TypeVar("Value")
 Dirs = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="DIR", help="Projects to look at, all in one table.", show_default=False
+        metavar="DIR",
+        help="Projects to look at, all in one table.",
+        show_default=False,
+        readable=False,  # one that may not be read is a row, too
     ),
 ]
 
@@ -49,21 +53,24 @@ def many_tree(outcomes: Iterable[Outcome[Value]], tree: Callable[[Value, Path], 
             projects.append(tree(found.value, found.root))
         elif found.error is not None:
             told = error_tree(found.error, found.error.exit_code)
-            projects.append({**told, "root": str(found.root)})
+            projects.append({**told, "root": found.root.as_posix()})
     return {"v": 1, "projects": projects}
 
 
 def told(error: CubError) -> str:
     """An error as one cell of a table."""
-    return f"error: {error}"
+    more = len(error.errors) - 1 if isinstance(error, RefusedError) else 0
+    return f"error: {error}" + (f" (and {more} more)" if more else "")
 
 
 def _one(base: Path, folder: Path, work: Callable[[Project], Value]) -> Outcome[Value]:
     from cub.project.project import Project, find_root
 
-    name, root = folder.as_posix(), base / folder
+    name, root = folder.as_posix(), (base / folder).absolute()
     try:
-        root = find_root(root)
+        root = find_root(base / folder)
         return Outcome(name, root, work(Project.load(root)))
     except CubError as error:
         return Outcome(name, root, None, error)
+    except OSError as error:  # a folder on the way that may not be read
+        return Outcome(name, root, None, trouble(error, name, "cannot be read"))

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import typer
 
+from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
@@ -27,7 +28,8 @@ def prepare() -> None:
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="exact")
+            # A patch that is piped on must not get other line ends on the way, as on Windows.
+            stream.reconfigure(errors="exact", newline="\n")
 
 
 def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -63,9 +65,9 @@ def warn(warnings: Iterable[PlanWarning]) -> None:
     """Warnings and their hints, for the person."""
     for warning in warnings:
         where = f"{warning.where}: " if warning.where else ""
-        talk(f"{typer.style('warning:', fg='yellow')} {where}{warning.message}")
+        talk(f"{typer.style('warning:', fg='yellow')} {visible(where + warning.message)}")
         if warning.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {warning.hint}")
+            talk(f"{typer.style('hint:', fg='cyan')} {visible(warning.hint)}")
 
 
 def error(error: CubError) -> None:
@@ -73,16 +75,22 @@ def error(error: CubError) -> None:
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        talk(f"{typer.style('error:', fg='red', bold=True)} {where}{one.message}")
+        talk(f"{typer.style('error:', fg='red', bold=True)} {visible(where + one.message)}")
         for detail in one.details:
-            talk(f"  {_diff_style(detail)}")
+            talk(f"  {_diff_style(visible(detail))}")
         if one.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {one.hint}")
+            talk(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
 
 
 def diff(plan: Plan) -> None:
     """A plan as a unified diff that `git apply` reads."""
     lines(plan.diff())
+
+
+def changelog(plan: Plan) -> None:
+    """The notes of a plan, each once, beside a diff: what a version step or a migration is."""
+    for note in dict.fromkeys(note for edit in plan.edits for note in edit.notes):
+        talk(note)
 
 
 def lines(texts: Iterable[str]) -> None:

@@ -59,13 +59,15 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
 
 def _table(project: Project) -> _Table:
+    from cub.actions.migrate import announced
     from cub.actions.report import status as rows_of
     from cub.actions.view import view
     from cub.files import pending
 
     seen = view(project)
-    warnings = (*pending(project.root), *project.config.warnings)
-    return _Table(rows_of(seen), warnings, seen.initialized)
+    older = announced(project)
+    warnings = (*pending(project.root), *older, *project.config.warnings)
+    return _Table(rows_of(seen), warnings, seen.initialized or bool(older))
 
 
 def _show_many(outcomes: list[Outcome[_Table]], *, json: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
 from cub.cli.many import Dirs, Outcome, each, many_tree, told
-from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options
+from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune
 from cub.cli.shapes import plan_tree
 from cub.errors import UsageError
 
@@ -33,6 +33,7 @@ def update(
     diff: Diff = False,
     dry_run: DryRun = False,
     edited: Edited = EditedChoice.REFUSE,
+    prune: Prune = False,
     json: Json = False,
 ) -> None:
     """Refresh the managed sections and cub's own files. It never asks.
@@ -44,9 +45,10 @@ def update(
     options: Options = context.obj
     show = Show(dry_run, diff, json, check)
     if dirs:
-        _check_many(each(options.directory, _checked(dirs, show), make_plan), json=json)
+        found = each(options.directory, _checked(dirs, show), lambda p: make_plan(p, edited, prune))
+        _check_many(found, json=json)
         return
-    plan = carry_out(find_root(options.directory), lambda p: make_plan(p, edited), show)
+    plan = carry_out(find_root(options.directory), lambda p: make_plan(p, edited, prune), show)
     if not show.json and not show.diff:
         close(plan, show)
     if check and plan.shared:
@@ -80,11 +82,13 @@ def _row(found: Outcome[Plan]) -> tuple[str, str, str]:
     return found.name, count, ", ".join(paths)
 
 
-def make_plan(project: Project, edited: EditedChoice = EditedChoice.REFUSE) -> Plan:
+def make_plan(
+    project: Project, edited: EditedChoice = EditedChoice.REFUSE, prune: bool = False
+) -> Plan:
     """The plan of `cub update`."""
     from cub.actions.sync import plan_update
 
-    return plan_update(project, edited=edited.value)
+    return plan_update(project, edited=edited.value, prune=prune)
 
 
 def close(plan: Plan, show: Show) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from cub import __version__, git
 from cub.errors import CubError
 from cub.files import Tree, WorkTree
+from cub.files.reading import trouble
 from cub.project import config
-from cub.project.config import CONFIG, Config
+from cub.project.config import CONFIG, SCHEMA, Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,14 @@ class Project:
         return cls.of(root, WorkTree(root))
 
     @classmethod
-    def of(cls, root: Path, tree: Tree, *, committed: bool = False) -> Project:
-        """The project at `root` with the files of `tree`, its configuration read and checked."""
-        parsed = config.parse(tree.read(CONFIG), version=__version__)
+    def of(
+        cls, root: Path, tree: Tree, *, committed: bool = False, schema: int = SCHEMA
+    ) -> Project:
+        """The project at `root` with the files of `tree`, its configuration read and checked.
+
+        `schema` is the newest one that may be recorded.
+        """
+        parsed = config.parse(tree.read(CONFIG), version=__version__, schema=schema)
         return cls(root, parsed, tree, committed)
 
     def ignores(self, path: str) -> bool:
@@ -46,12 +52,15 @@ def find_root(start: Path) -> Path:
     The nearest folder with a `.cub/`, up to the top of the git work tree; else that top; else
     `start`. A top that is the home folder, or that ignores `start`, is no project's.
     """
+    named = start.as_posix()
     try:
         start = Path(os.path.realpath(start, strict=True))
+    except (FileNotFoundError, NotADirectoryError):
+        raise CubError("there is no such folder", where=named) from None
     except OSError as error:
-        raise CubError(f"no such folder: {error.strerror}", where=str(start)) from error
+        raise trouble(error, named, "cannot be opened") from error
     if not start.is_dir():
-        raise CubError("this is not a folder", where=str(start))
+        raise CubError("this is not a folder", where=named)
     top, home = git.top_level(start), _home()
     counts = top is not None and top != home and not _ignores(top, start)
     for folder in (start, *start.parents):
@@ -65,7 +74,7 @@ def find_root(start: Path) -> Path:
 
 
 def _ignores(top: Path, folder: Path) -> bool:
-    return top != folder and git.ignored(top, str(folder))
+    return top != folder and git.ignored(top, folder.as_posix())
 
 
 def _home() -> Path | None:

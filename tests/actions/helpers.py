@@ -27,8 +27,16 @@ def init(root: Path, *paths: str, edited: Edited = "refuse", **options: object) 
     return carry_out(root, lambda p: plan_init(p, paths=paths, edited=edited, **options))  # type: ignore[arg-type]
 
 
-def update(root: Path, edited: Edited = "refuse", templates: TemplateSet | None = None) -> Plan:
-    return carry_out(root, lambda p: plan_update(p, edited=edited, templates=templates))
+def update(
+    root: Path,
+    edited: Edited = "refuse",
+    templates: TemplateSet | None = None,
+    **options: object,
+) -> Plan:
+    return carry_out(
+        root,
+        lambda p: plan_update(p, edited=edited, templates=templates, **options),  # type: ignore[arg-type]
+    )
 
 
 def remove(root: Path, edited: Edited = "refuse", *, purge: bool = False) -> Plan:

@@ -1,0 +1,220 @@
+"""What migrations leave alone: names that are taken, links, imports, what nobody asked to go."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.actions.sync import plan_init
+from cub.project.project import Project
+from tests.actions.helpers import init, settled, update, write
+from tests.actions.migrating import (
+    OLD_BODY,
+    RECORD,
+    old_section,
+    said,
+    stand_in,
+    whole,
+    with_stand_ins,
+)
+from tests.conftest import git, tree
+
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Path:
+    return with_stand_ins(tmp_path / "known")
+
+
+class TestNamesThatAreTaken:
+    """A file moves only onto a free name."""
+
+    def test_the_same_bytes_are_there(self, project: Path) -> None:
+        write(project, ".cub/prompt.md", "Mine.\n")
+        write(project, ".cub/runloop.md.old", "Mine.\n")
+        init(project)
+        assert not (project / ".cub/prompt.md").exists()
+        assert (project / ".cub/runloop.md.old").read_text() == "Mine.\n"
+
+    def test_other_bytes_are_there(self, project: Path) -> None:
+        write(project, ".cub/prompt.md", "Mine.\n")
+        write(project, ".cub/runloop.md.old", "Older.\n")
+        plan = init(project)
+        assert (project / ".cub/prompt.md").read_text() == "Mine.\n"
+        assert (project / ".cub/runloop.md.old").read_text() == "Older.\n"
+        assert said(plan)[".cub/prompt.md"] == "left: .cub/runloop.md.old is there already"
+
+    def test_a_folder_is_there(self, project: Path) -> None:
+        write(project, ".cub/prompt.md", "Mine.\n")
+        write(project, ".cub/runloop.md.old/x", "")
+        plan = init(project)
+        assert (project / ".cub/prompt.md").read_text() == "Mine.\n"
+        assert "this is a folder" in said(plan)[".cub/runloop.md.old"]
+
+    @needs_links
+    def test_a_link_to_the_file_itself_is_there(self, project: Path) -> None:
+        write(project, ".cub/prompt.md", "Mine.\n")
+        (project / ".cub/runloop.md.old").symlink_to("prompt.md")
+        init(project)
+        assert (project / ".cub/prompt.md").read_text() == "Mine.\n"
+
+
+class TestPrune:
+    """Files without a use go only if they are asked for, now or later."""
+
+    FILES = ("progress.txt", "progress.md", "fix_plan.md", ".cub/guardrails.md")
+
+    @pytest.fixture
+    def older(self, project: Path) -> Path:
+        for name in self.FILES:
+            write(project, name, "Mine.\n")
+        return project
+
+    def test_each_is_named_once_and_can_go_later(self, older: Path) -> None:
+        plan = init(older)
+        left = [w for w in plan.warnings if w.path in self.FILES]
+        assert [warning.path for warning in left] == list(self.FILES)
+        assert {warning.hint for warning in left} == {"`cub update --prune` deletes it"}
+        assert (older / RECORD).read_text() == "schema: 1\n"
+        assert settled(older)
+        assert not update(older).warnings
+        assert [edit.path for edit in update(older, prune=True).edits] == list(self.FILES)
+        assert not set(self.FILES) & tree(older).keys()
+        assert update(older, prune=True).empty
+
+    @pytest.mark.parametrize("command", [init, update])
+    def test_all_go_at_once(self, older: Path, command: object) -> None:
+        plan = command(older, prune=True)  # type: ignore[operator]
+        assert not set(self.FILES) & tree(older).keys()
+        assert not set(self.FILES) & said(plan).keys()
+
+    @needs_links
+    def test_a_link_stays_unless_its_file_goes(self, older: Path) -> None:
+        (older / "progress.md").unlink()
+        (older / "progress.md").symlink_to("progress.txt")
+        (older / "fix_plan.md").unlink()
+        (older / "fix_plan.md").symlink_to("notes.md")
+        write(older, "notes.md", "Mine.\n")
+        plan = update(older, prune=True)
+        assert said(plan)["fix_plan.md"] == "left: a link to notes.md"
+        assert sorted(path for path in whole(older) if not path.startswith(".cub")) == [
+            "fix_plan.md",
+            "notes.md",
+        ]
+
+
+@needs_links
+class TestLinks:
+    """A link goes with its file, and a file stays while an instruction file is a link to it."""
+
+    def test_it_is_deleted_itself_and_shown(self, project: Path) -> None:
+        write(project, ".cub/prompt.md", "Mine.\n")
+        (project / "PROMPT.md").symlink_to(".cub/prompt.md")
+        git(project, "add", "-A")
+        git(project, "commit", "-qm", "x")
+        diff = "".join(f"{line}\n" for line in plan_init(Project.load(project)).diff())
+        assert "deleted file mode 120000\n--- a/PROMPT.md\n+++ /dev/null" in diff
+        init(project)
+        made = whole(project)
+        assert not os.path.lexists(project / "PROMPT.md")
+        git(project, "clean", "-qfdx")
+        git(project, "checkout", "-q", ".")
+        subprocess.run(["git", "apply", "-"], cwd=project, input=diff.encode(), check=True)
+        assert whole(project) == made
+
+    def test_one_that_dangles_already_is_left(self, project: Path) -> None:
+        write(project, ".cub.json", "{}\n")
+        (project / "PROMPT.md").symlink_to(".cub/prompt.md")
+        plan = init(project)
+        assert (project / "PROMPT.md").is_symlink()
+        assert said(plan)["PROMPT.md"] == "left: a link to .cub/prompt.md"
+
+    def test_one_that_stands_for_settings_goes_with_them(self, project: Path) -> None:
+        write(project, ".cub/config.json", '{"harness": "codex"}\n')
+        (project / ".cub.json").symlink_to(".cub/config.json")
+        init(project)
+        assert not os.path.lexists(project / ".cub.json")
+        assert (project / RECORD).read_text() == "run:\n  harness: codex\nschema: 1\n"
+
+    def test_one_out_of_the_project_is_left(self, project: Path) -> None:
+        write(project, ".cub.json", "{}\n")
+        (project / "PROMPT.md").symlink_to("../../elsewhere.md")
+        plan = init(project)
+        assert (project / "PROMPT.md").is_symlink()
+        assert "out of the project" in said(plan)["PROMPT.md"]
+
+    @pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", "GEMINI.md"])
+    def test_a_file_that_an_instruction_file_leads_to_stays(
+        self, project: Path, known: Path, name: str
+    ) -> None:
+        write(project, ".cub/agent.md", stand_in("agent.md"))
+        (project / name).symlink_to(".cub/agent.md")
+        (project / "AGENT.md").symlink_to(".cub/agent.md")
+        plan = init(project, migrations=known)
+        assert (project / ".cub/agent.md").is_file()
+        assert (project / "AGENT.md").is_symlink()
+        assert said(plan)[".cub/agent.md"] == f"left: {name} is a link to it"
+
+    def test_a_linked_folder_of_cub_s_loses_nothing(self, project: Path) -> None:
+        write(project, "tools/cub/prompt.md", "One.\n")
+        write(project, "tools/cub/runloop.md", "Two.\n")
+        (project / ".cub").symlink_to("tools/cub")
+        init(project)
+        left = [data for path, data in tree(project).items() if path.startswith("tools")]
+        assert {b"One.\n", b"Two.\n"} <= set(left)
+
+
+class TestImports:
+    """What an instruction file's own text imports stays where it is."""
+
+    def test_a_prompt_and_a_placeholder_stay(self, project: Path, known: Path) -> None:
+        write(project, "CLAUDE.md", "Rules: @./PROMPT.md\n\n@.cub/agent.md\n")
+        write(project, "PROMPT.md", "Mine.\n")
+        write(project, ".cub/agent.md", stand_in("agent.md"))
+        plan = init(project, migrations=known)
+        assert said(plan)["PROMPT.md"] == "left: CLAUDE.md imports it"
+        assert said(plan)[".cub/agent.md"] == "left: CLAUDE.md imports it"
+        assert {"PROMPT.md", ".cub/agent.md"} <= tree(project).keys()
+
+    @needs_links
+    def test_so_does_the_file_behind_an_imported_link(self, project: Path) -> None:
+        write(project, "AGENTS.md", "@PROMPT.md\n@../elsewhere.md\n@/etc/hosts\n@a<b>\n")
+        write(project, ".cub/prompt.md", "Mine.\n")
+        (project / "PROMPT.md").symlink_to(".cub/prompt.md")
+        plan = init(project)
+        assert said(plan)[".cub/prompt.md"] == "left: AGENTS.md imports it"
+        assert (project / "PROMPT.md").read_text() == "Mine.\n"
+
+    def test_prune_deletes_what_it_was_asked_to(self, project: Path) -> None:
+        write(project, "AGENTS.md", "@progress.txt\n")
+        write(project, "progress.txt", "Mine.\n")
+        write(project, ".cub.json", "{}\n")
+        init(project, prune=True)
+        assert not (project / "progress.txt").exists()
+
+    def test_an_import_in_the_old_section_holds_nothing(self, project: Path, known: Path) -> None:
+        write(project, "AGENTS.md", f"@.cub/x.md\n\n{old_section()}")
+        write(project, ".cub/agent.md", stand_in("agent.md"))
+        file = project / "AGENTS.md"
+        body_text = f"{OLD_BODY}\n\n- @.cub/agent.md"
+        file.write_text(file.read_text().replace(OLD_BODY, body_text))
+        digest = hashlib.sha256(OLD_BODY.encode()).hexdigest()
+        fresh = hashlib.sha256(body_text.encode()).hexdigest()
+        file.write_text(file.read_text().replace(digest, fresh))
+        init(project, migrations=known)
+        assert not (project / ".cub/agent.md").exists()
+
+
+@pytest.mark.parametrize("name", ["PROMPT.md", "progress.txt", ".cub.json"])
+def test_what_is_no_file_is_left_with_a_word(project: Path, name: str) -> None:
+    write(project, ".cub/config.json", "{}\n")
+    (project / name).mkdir()
+    plan = init(project, prune=True)
+    assert (project / name).is_dir()
+    assert "this is a folder" in said(plan)[name]
