@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from cub.actions.own_files import OwnFile
 from cub.actions.section_edits import hand_diff
-from cub.actions.view import View
 from cub.edit.document import lf_text
-from cub.edit.owned import Seal, digest_of, unseal
+from cub.edit.older import is_older
 from cub.edit.plan import text_diff
 from cub.edit.sections import Section, digest
 from cub.errors import CubError
-from cub.project.targets import is_nested
 from cub.prompt.instructions import Need, recognize, render
+from cub.prompt.templates import TemplateSet
 
 Verdict = Literal[
     "verified", "stale", "older", "removed", "edited", "unknown", "unrecognized", "newer", "broken"
@@ -25,7 +22,7 @@ _FINE = ("verified", "stale", "older", "removed")
 MEANING: dict[Verdict, str] = {
     "verified": "verified: exactly what its template renders for this commit",
     "stale": "cub's own text, though not the one that this commit asks for: run `cub update`",
-    "older": "an older writer's text; its digest fits, and no template can prove it",
+    "older": "an older writer's text: its digest fits, and no template can prove it",
     "removed": "taken out",
     "edited": "touched by hand: its digest does not fit",
     "unknown": "touched by hand: it has no digest",
@@ -58,68 +55,60 @@ class SectionReview:
         return self.verdict not in _FINE
 
 
+class Found(NamedTuple):
+    """What one side of a change has of a section: one, none, or broken markers."""
+
+    section: Section | None = None
+    fault: CubError | None = None
+
+
 def section_review(
-    path: str,
-    was: Section | None,
-    now: Section | None,
-    fault: CubError | None,
-    seen: Callable[[], View],
+    path: str, old: Found, new: Found, templates: TemplateSet, need: Callable[[], Need]
 ) -> SectionReview | None:
     """The review of a section that has changed; None for one that has not.
 
-    `seen` is the project of the new commit; it is asked for only where it is needed.
+    `need` is what the section has to say in the new commit; it is asked for only where it counts.
     """
+    was, now = old.section, new.section
     before = was.version if was else None
-    if fault:
-        line = fault.where.rpartition(":")[2]
-        at = int(line) if line.isdigit() else None
-        said = (fault.message, *fault.details)
-        return SectionReview("broken", before, None, at, _diff(path, was, None), said)
+    if new.fault:
+        return _broken(path, old, new.fault)
     if now is None:
         return SectionReview("removed", before, None, None, _diff(path, was, None)) if was else None
     if was and _key(was) == _key(now):
         return None
-    project = seen()
-    verdict, hand = _verdict(path, now, project)
-    notes = project.templates.changes(before, now.version) if before is not None else ()
+    verdict, hand = _verdict(path, was, now, templates, need)
+    notes = templates.changes(before, now.version) if before is not None else ()
     return SectionReview(
         verdict, before, now.version, now.start + 1, _diff(path, was, now), hand, notes
     )
 
 
-def whole_review(
-    file: OwnFile, seen: View, before: bytes | None, after: bytes | None
-) -> SectionReview | None:
-    """The review of one of cub's own files; None where its new text is a person's."""
-    old, new = (unseal(data) if data is not None else None for data in (before, after))
-    was, now = (seal.version if seal else None for seal in (old, new))
-    diff = tuple(
-        text_diff(lf_text(before or b""), lf_text(after or b""), file.path, "before", "after")
-    )
-    if after is None:
-        return SectionReview("removed", was, None, diff=diff, whole=True)
-    if new is None or not new.intact:
+def _broken(path: str, old: Found, fault: CubError) -> SectionReview | None:
+    """A section that was broken in the same way before is not this change's doing: what has
+    changed in its file shows as the person's text.
+    """
+    if old.fault and old.fault.message == fault.message:
         return None
-    return SectionReview(_of_whole(file, new, seen), was, now, diff=diff, whole=True)
+    line = fault.where.rpartition(":")[2]
+    at = int(line) if line.isdigit() else None
+    said = (fault.message, *fault.details)
+    version = old.section.version if old.section else None
+    return SectionReview("broken", version, None, at, _diff(path, old.section, None), said)
 
 
-def _of_whole(file: OwnFile, seal: Seal, seen: View) -> Verdict:
-    """Whole files ship in their newest version only, so an older one proves itself alone."""
-    if seal.version != seen.templates.version:
-        return "newer" if seal.version > seen.templates.version else "older"
-    if not file.template and file.path not in seen.needs:
-        return "stale"
-    body = seen.templates.file(file.template) if file.template else seen.body(file.path)
-    fresh = digest_of(body.encode(), file.front.encode())
-    return "verified" if seal.digest == fresh else "unrecognized"
-
-
-def _verdict(path: str, section: Section, seen: View) -> tuple[Verdict, tuple[str, ...]]:
-    version, templates = section.version, seen.templates
+def _verdict(
+    path: str,
+    was: Section | None,
+    section: Section,
+    templates: TemplateSet,
+    asked: Callable[[], Need],
+) -> tuple[Verdict, tuple[str, ...]]:
+    version = section.version
     if version > templates.version:
         return "newer", ()
-    need = _need(path, seen)
-    body = _rendered(seen, version, need)
+    need = asked()
+    body = render(templates, version, need) if templates.has(version) else ""
     if section.is_current(body, version):
         return "verified", ()
     original = recognize(templates, version, section.digest, need)
@@ -128,27 +117,22 @@ def _verdict(path: str, section: Section, seen: View) -> tuple[Verdict, tuple[st
         return section.author, hand
     if original is not None:
         return "stale", ()
-    if section.digest.startswith("sha256:"):
-        return "older", ()
-    return "unrecognized", hand
+    return ("older", ()) if _may_be_older(was, section) else ("unrecognized", hand)
 
 
-def _need(path: str, seen: View) -> Need:
-    """What the file at `path` needs, or would need if it were a target."""
-    key = seen.files[path].key if path in seen.files else None
-    same = (need for name, need in seen.needs.items() if seen.files[name].key == key)
-    other = Need("agents")
-    if is_nested(path):
-        other = Need("nested", root=posixpath.relpath("AGENTS.md", posixpath.dirname(path)))
-    return next(same, other)
+def _may_be_older(was: Section | None, now: Section) -> bool:
+    """Whether a section whose digest fits is an older writer's.
+
+    cub reads the older form of a digest and never writes it, so it cannot follow upon the present
+    one; a migration writes the present form for the same text.
+    """
+    if _is_old(now):
+        return was is None or not was.digest or _is_old(was)
+    return was is not None and is_older(was) and digest(b"".join(was.body)) == now.digest
 
 
-def _rendered(seen: View, version: int, need: Need) -> str:
-    """The body of a version that may never have been: then there is nothing to compare with."""
-    try:
-        return render(seen.templates, version, need)
-    except LookupError:
-        return ""
+def _is_old(section: Section) -> bool:
+    return section.digest.startswith("sha256:")
 
 
 def _key(section: Section) -> tuple[object, ...]:

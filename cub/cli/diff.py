@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,13 +49,15 @@ def diff(
 
     Example: cub diff main..my-branch
     """
+    from cub.git import is_bare
     from cub.project.project import find_root
 
     options: Options = context.obj
-    root = find_root(options.directory)
     if revisions is None:
-        _of_update(root, shape, json=json)
+        _of_update(find_root(options.directory), shape, json=json)
         return
+    here = Path(os.path.realpath(options.directory))
+    root = here if is_bare(here) else find_root(options.directory)
     answer = _review(root, revisions)
     _show(answer, root, shape, json=json)
     if answer.touched:
@@ -65,25 +68,26 @@ def _of_update(root: Path, shape: Format, *, json: bool) -> None:
     """The same plan as that of `cub update`."""
     from cub.cli import update
     from cub.cli.carry_out import Show, carry_out
-    from cub.cli.review_lines import plan_markdown
+    from cub.cli.comment import plan_comment
 
     if shape is Format.TEXT or json:
         carry_out(root, update.make_plan, Show(json=json, diff=not json))
         return
+    from cub.files import pending
     from cub.project.project import Project
 
     plan = update.make_plan(Project.load(root))
-    output.warn(plan.warnings)
-    output.lines(plan_markdown(plan))
+    output.warn((*pending(root), *plan.warnings))
+    output.lines(plan_comment(plan))
 
 
 def _review(root: Path, revisions: str) -> Review:
     from cub.actions.review import review
-    from cub.git import Objects, endpoints, top_level
+    from cub.git import Objects, endpoints, is_bare, top_level
 
-    top = top_level(root)
+    top = None if is_bare(root) else top_level(root)
     prefix = root.relative_to(top).as_posix() if top else ""
-    with Objects(root) as objects:
+    with Objects(top or root) as objects:
         return review(
             objects,
             endpoints(objects, revisions),
@@ -93,12 +97,13 @@ def _review(root: Path, revisions: str) -> Review:
 
 
 def _show(answer: Review, root: Path, shape: Format, *, json: bool) -> None:
-    from cub.cli.review_lines import closing, markdown, text
+    from cub.cli.comment import review_comment
+    from cub.cli.review_lines import closing, text
     from cub.cli.shapes import review_tree
 
     if json:
         output.as_json(review_tree(answer, root))
         return
-    output.lines(markdown(answer) if shape is Format.MARKDOWN else text(answer))
+    output.lines(review_comment(answer) if shape is Format.MARKDOWN else text(answer))
     if shape is Format.TEXT:
         output.talk(closing(answer))

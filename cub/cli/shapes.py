@@ -11,6 +11,7 @@ from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
 if TYPE_CHECKING:
+    from cub.actions.repair import Findings
     from cub.actions.report import FileStatus
     from cub.actions.review import FileReview, Review
 
@@ -30,13 +31,18 @@ def plan_tree(plan: Plan, root: Path) -> Tree:
         }
         for edit in plan.edits
     ]
-    return {"v": 1, "root": str(root), "changes": changes, "warnings": _warnings(plan.warnings)}
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "changes": changes,
+        "warnings": _warnings(plan.warnings),
+    }
 
 
 def status_tree(rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path) -> Tree:
     """The table of `cub status`: one object for each file."""
     files = [asdict(row) for row in rows]
-    return {"v": 1, "root": str(root), "files": files, "warnings": _warnings(warnings)}
+    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": _warnings(warnings)}
 
 
 def review_tree(review: Review, root: Path) -> Tree:
@@ -44,7 +50,7 @@ def review_tree(review: Review, root: Path) -> Tree:
     ends = review.range
     return {
         "v": 1,
-        "root": str(root),
+        "root": root.as_posix(),
         "base": {"name": ends.base_name, "commit": ends.base},
         "head": {"name": ends.head_name, "commit": ends.head},
         "touched": review.touched,
@@ -58,22 +64,54 @@ def _reviewed(file: FileReview) -> Tree:
     section = None
     if file.section:
         section = {**asdict(file.section), "touched": file.section.touched}
-    return {"path": file.path, "action": file.kind, "section": section, "own": {"diff": file.own}}
+    own = {"diff": file.own}
+    return {
+        "path": file.path,
+        "action": file.kind,
+        "section": section,
+        "own": own,
+        "mode": file.mode,
+    }
+
+
+def repair_tree(found: Findings, root: Path) -> Tree:
+    """What `cub repair` offers: one object for each choice, and one for each broken file."""
+    choices = [
+        {
+            "n": choice.n,
+            "path": choice.edit.path,
+            "title": choice.title,
+            "why": choice.why,
+            "diff": list(choice.edit.diff()),
+            "added": choice.edit.counts[0],
+            "removed": choice.edit.counts[1],
+        }
+        for choice in found.choices
+    ]
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "choices": choices,
+        "faults": [_error(file.fault, CubError.exit_code) for file in found.broken],
+        "warnings": _warnings(found.warnings),
+    }
 
 
 def error_tree(error: CubError, code: int) -> Tree:
     """An error; where several were found at once, `errors` has them all."""
-    objects = [
-        {
-            "message": one.message,
-            "where": one.where,
-            "hint": one.hint,
-            "code": code,
-            "details": list(one.details),
-        }
-        for one in (error.errors if isinstance(error, RefusedError) else (error,))
-    ]
+    errors = error.errors if isinstance(error, RefusedError) else (error,)
+    objects = [_error(one, code) for one in errors]
     return {"v": 1, "error": objects[0], "errors": objects}
+
+
+def _error(error: CubError, code: int) -> Tree:
+    return {
+        "message": error.message,
+        "where": error.where,
+        "hint": error.hint,
+        "code": code,
+        "details": list(error.details),
+    }
 
 
 def _warnings(warnings: Iterable[PlanWarning]) -> list[Tree]:

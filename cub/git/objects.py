@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, Self
 from cub.errors import CubError
 
 FOLDER, LINK, SUBMODULE = 0o040000, 0o120000, 0o160000
+_INCOMPLETE = "this clone is partial or damaged: fetch what is missing, or clone it anew"
 
 
 class Object(NamedTuple):
@@ -37,6 +38,11 @@ class Entry(NamedTuple):
     def is_submodule(self) -> bool:
         """Whether it is a commit of another repository."""
         return self.mode == SUBMODULE
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it stands for something else: a link, or a submodule."""
+        return self.mode in (LINK, SUBMODULE)
 
 
 @dataclass(slots=True)
@@ -98,22 +104,24 @@ class Objects:
 
     def blob(self, oid: str) -> bytes:
         """The bytes of a file."""
-        return self._must(oid).data
+        return self._must(oid, "blob").data
 
     def tree(self, oid: str) -> dict[str, Entry]:
         """The entries of a tree by name."""
         if oid not in self._trees:
-            found = self._must(oid)
-            self._trees[oid] = _entries(found.data, len(found.oid) // 2)
+            found = self._must(oid, "tree")
+            try:
+                self._trees[oid] = _entries(found.data, len(found.oid) // 2)
+            except ValueError:
+                raise _damaged(oid) from None
         return self._trees[oid]
 
-    def _must(self, oid: str) -> Object:
+    def _must(self, oid: str, kind: str) -> Object:
         found = self.get(oid)
         if found is None:
-            raise CubError(
-                f"git lacks the object {oid[:12]}",
-                hint="this clone is partial or damaged: fetch what is missing, or clone it anew",
-            )
+            raise CubError(f"git lacks the object {oid[:12]}", hint=_INCOMPLETE)
+        if found.kind != kind:
+            raise _damaged(oid)
         return found
 
     def _pipes(self) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
@@ -128,8 +136,19 @@ class Objects:
         assert self._said is not None
         self._said.seek(0)
         said = self._said.read().decode("utf-8", "replace").strip().splitlines()
-        first = said[0].removeprefix("fatal: ") if said else f"exit code {git.returncode}"
-        return CubError(f"git can't read this repository: {first}", details=said[1:])
+        said = said or [f"exit code {git.returncode}"]
+        first = next((line for line in said if line.startswith("fatal: ")), said[0])
+        return CubError(
+            f"git can't read this repository: {first.removeprefix('fatal: ')}",
+            hint=_INCOMPLETE if "promisor" in first else "",
+            details=[line for line in said if line != first],
+        )
+
+
+def _damaged(oid: str) -> CubError:
+    return CubError(
+        f"the object {oid[:12]} is damaged", hint="`git fsck` lists what is wrong in a repository"
+    )
 
 
 def _entries(data: bytes, width: int) -> dict[str, Entry]:

@@ -24,6 +24,10 @@ class Endpoints(NamedTuple):
     head_name: str
 
 
+class PathError(CubError):
+    """What a commit has under a path is no file: a folder, or a link that leads nowhere."""
+
+
 class Change(NamedTuple):
     """A path whose entry differs between two trees; None where it is not there."""
 
@@ -45,24 +49,21 @@ class Revision:
         entry = self.entry(real)
         if entry is None:
             if real != path and self.entry(path) is not None:
-                raise CubError(
-                    f"this symbolic link points to {real}, which does not exist", where=path
-                )
+                raise _dangling(path, real)
             return None
         if entry.is_folder or entry.is_submodule:
             what = "a folder" if entry.is_folder else "another repository"
-            raise CubError(f"this is {what}, not a text file", where=path)
+            raise PathError(f"this is {what}, not a text file", where=path)
         return self.objects.blob(entry.oid)
 
     def names(self, folder: str) -> frozenset[str]:
-        """The names in a folder."""
-        entry = self.entry(self._follow(folder))
-        return frozenset(self.objects.tree(entry.oid)) if entry and entry.is_folder else frozenset()
+        """The names in a folder; none where a link leads out of the commit."""
+        entry = self._folder(folder)
+        return frozenset(self.objects.tree(entry.oid)) if entry else frozenset()
 
     def has_folder(self, folder: str) -> bool:
         """Whether there is such a folder."""
-        entry = self.entry(self._follow(folder))
-        return entry is not None and entry.is_folder
+        return self._folder(folder) is not None
 
     def real(self, path: str) -> str:
         """Where `path` leads behind links."""
@@ -84,34 +85,50 @@ class Revision:
             found = self.objects.tree(found.oid).get(name)
         return found
 
+    def _folder(self, path: str) -> Entry | None:
+        try:
+            entry = self.entry(self._follow(path))
+        except PathError:
+            return None
+        return entry if entry and entry.is_folder else None
+
     def _follow(self, path: str) -> str:
         """`path` with every link in it resolved, as far as there is something to resolve."""
         todo, done, hops = path.split("/") if path else [], "", 0
         while todo:
-            step = posixpath.normpath(posixpath.join(done, todo.pop(0)))
-            if step == ".." or step.startswith("../"):
-                raise CubError("this leads out of the project", where=path)
+            name = todo.pop(0)
+            if name in ("", ".", "..") and not self._is_folder(done):
+                raise _dangling(path, posixpath.join(done, name, *todo))
+            step = posixpath.normpath(posixpath.join(done, name))
+            if step == "..":
+                raise PathError("this leads out of the project", where=path)
             entry = self.entry(step)
             if entry is None or entry.mode != LINK:
                 done = "" if step == "." else step
                 continue
             hops += 1
             if hops > _HOPS:
-                raise CubError("this symbolic link leads back to itself", where=path)
+                raise PathError("this symbolic link leads back to itself", where=path)
             target = self.objects.blob(entry.oid).decode("utf-8", "surrogateescape")
             if target.startswith("/"):
-                raise CubError("this leads out of the project", where=path)
+                raise PathError("this leads out of the project", where=path)
             todo[:0] = target.split("/")
         return done
+
+    def _is_folder(self, path: str) -> bool:
+        entry = self.entry(path)
+        return entry is not None and entry.is_folder
 
 
 def endpoints(objects: Objects, text: str) -> Endpoints:
     """`A..B` and `A...B` (from their merge base) as in git; `A` alone means `A..HEAD`."""
     dots = "..." if "..." in text else ".."
     base_name, _, head_name = text.partition(dots)
+    if not (base_name or head_name):  # what a script with an empty variable asks for
+        raise UsageError("this names no commit", where=text, hint="write it like main..my-branch")
     base_name, head_name = base_name or "HEAD", head_name or "HEAD"
     base, head = (_commit(objects, name) for name in (base_name, head_name))
-    if dots == "..." and dots in text:
+    if dots == "...":
         base = _merge_base(objects, base, head, text)
     return Endpoints(base, head, base_name, head_name)
 
@@ -121,19 +138,20 @@ def changed(objects: Objects, old: Entry | None, new: Entry | None) -> Iterator[
 
     Equal subtrees are never read, so the cost goes with the change and not with the tree.
     """
-    if old == new:
-        return
-    before = objects.tree(old.oid) if old and old.is_folder else {}
-    after = objects.tree(new.oid) if new and new.is_folder else {}
-    for name in sorted({*before, *after}):
-        change = Change(before.get(name), after.get(name))
-        if change.old == change.new:
-            continue
-        if any(entry and not entry.is_folder for entry in change):
-            yield name, Change(*(None if e and e.is_folder else e for e in change))
-        if any(entry and entry.is_folder for entry in change):
-            for path, deeper in changed(objects, *change):
-                yield f"{name}/{path}", deeper
+    todo = [("", Change(old, new))]
+    while todo:
+        path, change = todo.pop()
+        if path and any(entry and not entry.is_folder for entry in change):
+            yield path, Change(*(None if e and e.is_folder else e for e in change))
+        before, after = (objects.tree(e.oid) if e and e.is_folder else {} for e in change)
+        for name in sorted({*before, *after}, reverse=True):
+            below = Change(before.get(name), after.get(name))
+            if below.old != below.new:
+                todo.append((f"{path}/{name}" if path else name, below))
+
+
+def _dangling(path: str, target: str) -> PathError:
+    return PathError(f"this symbolic link points to {target}, which does not exist", where=path)
 
 
 def _commit(objects: Objects, name: str) -> str:
@@ -173,7 +191,6 @@ def _git(folder: Path, *arguments: str) -> str:
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
         check=False,
     )
-    return done.stdout
+    return done.stdout.decode("ascii", "replace")

@@ -23,6 +23,12 @@ def top_level(folder: Path) -> Path | None:
     return None
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether `folder` is itself a repository, without a work tree around its objects."""
+    inside = all((folder / name).is_dir() for name in ("objects", "refs"))
+    return inside and folder.name != ".git" and _is_file(folder / "HEAD")
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

@@ -19,7 +19,7 @@ _WHOLE = ("harnesses", "context_commands")
 
 # In any folder: clients look for these from where they are started.
 _FILES: tuple[tuple[Kind, str], ...] = (
-    ("bootstrap", r"\.[^/]+/(?:.*/)?[^/]*-bootstrap"),
+    ("bootstrap", r"\.[^/]+/.*-bootstrap"),
     ("hook", r"\.cub/hooks/.*"),
     ("hook", r"\.(?:claude|cursor|codex|gemini|github|opencode)/hooks(?:/.*|\.json)"),
     ("hook", r"\.githooks/.*|\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"),
@@ -31,28 +31,38 @@ _FILES: tuple[tuple[Kind, str], ...] = (
     ("agent file", r"\.(?:opencode|cursor|gemini)/(?:agents?|commands?)/.*"),
     ("agent file", r"\.codex/prompts/.*|\.github/(?:agents|prompts|chatmodes)/.*"),
 )
-_PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", re.DOTALL)) for kind, pattern in _FILES]
+# Some disks ignore case: there, `.Claude/settings.json` is read as well.
+_FLAGS = re.DOTALL | re.IGNORECASE
+_PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", _FLAGS)) for kind, pattern in _FILES]
+# A link or a submodule under one of these names stands for a whole folder of such files.
+_FOLDERS = re.compile(
+    r"(?:.*/)?\.(?:agents|claude|codex|cub|cursor|gemini|githooks|github|husky|opencode|vscode)/",
+    _FLAGS,
+)
+_LONGEST = 10_000  # characters of one value: aliases of YAML can make a small file a huge value
 
 
 def kind_of(path: str) -> Kind | None:
-    """What `path` is among the files that run or make something run; None for all others."""
-    return next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
+    """What `path` is among the files that run or make something run; None for all others.
+
+    A path with `/` at its end stands for a folder that is taken from elsewhere as a whole.
+    """
+    found = next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
+    return found or ("client setting" if _FOLDERS.fullmatch(path) else None)
 
 
-def commands(data: bytes | None) -> dict[str, str]:
+def commands(data: bytes | None, path: str = CONFIG) -> dict[str, str]:
     """The keys of a config.yaml that hold commands, dotted, with their values as JSON.
 
-    A file that can't be read has one entry, which says so: what it holds may run elsewhere.
+    Raises CubError for a file that can't be read or shown so.
     """
-    if data is None or not data.strip():
-        return {}
+    tree = load(data, path) if data and data.strip() else None
     try:
-        tree = load(data, CONFIG)
-    except CubError as error:
-        return {CONFIG: str(error)}
-    found = dict(_of_overlay(tree, ""))
-    for name, overlay in _items(_get(tree, "profiles")):
-        found |= _of_overlay(overlay, f"profiles.{name}.")
+        found = dict(_of_overlay(tree, ""))
+        for name, overlay in _items(_get(tree, "profiles")):
+            found |= _of_overlay(overlay, f"profiles.{name}.")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CubError("this file has a value that can't be shown", where=path) from error
     return found
 
 
@@ -81,4 +91,10 @@ def _get(tree: Any, key: str) -> Any:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """JSON on one line; ValueError for too much of it, or for a value that contains itself."""
+    text = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
+        text += piece
+        if len(text) > _LONGEST:
+            raise ValueError(len(text))
+    return text

@@ -46,8 +46,10 @@ def recognize(templates: TemplateSet, version: int, recorded: str, need: Need) -
     """The body that cub once wrote, told by its recorded digest, or None.
 
     Tries `need` first, then everything else that the templates of `version` can say in a file
-    like this one.
+    like this one. Digests of the older form are of texts that no template gives.
     """
+    if not recorded.startswith("sha256-"):
+        return None
     for candidate in _alike(need):
         try:
             body = render(templates, version, candidate)
@@ -68,7 +70,7 @@ def _alike(need: Need) -> Iterator[Need]:
         inlined = dict(zip(("map_text", "constitution_text"), texts, strict=True))
         for template, *flags in product(_TEMPLATES, *[(True, False)] * len(_FLAGS)):
             said = dict(zip(_FLAGS, flags, strict=True))
-            yield replace(need, template=template, **inlined, **said)  # type: ignore[arg-type]
+            yield replace(need, template=template, root="", **inlined, **said)  # type: ignore[arg-type]
 
 
 _TEMPLATES = ("agents", "claude", "gemini")

@@ -24,9 +24,13 @@ class TemplateSet:
         """The newest version of the section templates."""
         return max(int(path.name[1:]) for path in (self.folder / "sections").glob("v*"))
 
+    def has(self, version: int) -> bool:
+        """Whether that version of the section templates ever was."""
+        return (self.folder / "sections" / f"v{version}").is_dir()
+
     def render(self, version: int, name: str, **values: object) -> str:
         """The section body `name` of `version`; LookupError where that version never was."""
-        if not (self.folder / "sections" / f"v{version}").is_dir():
+        if not self.has(version):
             raise LookupError(f"no templates of version {version}")
         template = _environment(self.folder).get_template(f"sections/v{version}/{name}.md.j2")
         return template.render(**values).strip("\n") + "\n"

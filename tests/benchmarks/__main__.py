@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.actions.review import review
+from cub.git import Endpoints, Objects
+from tests.benchmarks import history
 from tests.conftest import environment, git
 
 RUNS = 9
@@ -46,11 +50,16 @@ class Row(NamedTuple):
 
 
 def _run(command: list[str], cwd: Path, home: Path) -> Cost:
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, start = _used(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=cwd, env=environment(home), capture_output=True, check=True)
     wall = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Cost(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall)
+    return Cost(_used(resource.RUSAGE_CHILDREN) - before, wall)
+
+
+def _used(*whose: int) -> float:
+    """Seconds of CPU so far."""
+    found = [resource.getrusage(who) for who in whose]
+    return sum(usage.ru_utime + usage.ru_stime for usage in found)
 
 
 def _median(costs: list[Cost]) -> Cost:
@@ -97,7 +106,8 @@ def _rows(scratch: Path) -> list[Row]:
     ]
     for size, bar in ((150_000, "bar: 0.4 s"), (1_000_000, ""), (5_000_000, "linear")):
         rows.append(_big(scratch, size, bar, home))
-    return rows
+    rows += [row for count in (1, 200) for row in _many(scratch, count, home)]
+    return rows + _reviews(scratch, home)
 
 
 def _big(scratch: Path, size: int, bar: str, home: Path) -> Row:
@@ -110,6 +120,47 @@ def _big(scratch: Path, size: int, bar: str, home: Path) -> Row:
     stale = file.read_text().replace("SECTION v1", "SECTION v0") + "\n" + half
     cost = _alone([*command, "update"], root, home, lambda: file.write_text(stale))
     return Row(f"`cub update`, a section in {size / 1e6:g} MB", cost, bar)
+
+
+def _many(scratch: Path, count: int, home: Path) -> list[Row]:
+    """One command looks at `count` small projects."""
+    folder = scratch / f"many-{count}"
+    folder.mkdir()
+    first = _repository(folder / "p0", "# Rules\n")
+    cub = [sys.executable, "-m", "cub"]
+    _run([*cub, "init"], first, home)
+    names = [f"p{n}" for n in range(count)]
+    for name in names[1:]:
+        shutil.copytree(first, folder / name)
+    costs = {
+        words: _alone([*cub, *words.split(), *names], folder, home, lambda: None)
+        for words in ("status", "update --check")
+    }
+    return [Row(f"`cub {w} DIR…`, projects: {count}", costs[w], "") for w in costs]
+
+
+def _reviews(scratch: Path, home: Path) -> list[Row]:
+    """Each commit of a history on its own, with a git of its own; and one as a whole process."""
+    root = scratch / "history"
+    templates = history.next_version(scratch / "templates")
+    pairs = history.build(root, templates)
+    ours = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    costs = []
+    for base, head in [pairs[-1], *pairs]:
+        before, start = _used(*ours), time.perf_counter()
+        with Objects(root) as objects:
+            found = review(objects, Endpoints(base, head, "", ""), root=root, templates=templates)
+        costs.append(Cost(_used(*ours) - before, time.perf_counter() - start))
+        assert not found.touched, head
+    costs = sorted(costs[1:])
+    base = f"{pairs[0][0]}..{pairs[0][0]}"
+    whole = [sys.executable, "-m", "cub", "diff", base]
+    count = f"{len(costs):,} commits"
+    return [
+        Row("`cub diff A..A`: the start", _alone(whole, root, home, lambda: None), ""),
+        Row(f"a review beyond the start, median of {count}", _median(costs), "bar: 0.05 s"),
+        Row(f"the dearest of {count}", costs[-1], "bar: 0.05 s"),
+    ]
 
 
 def _say(line: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.git import ignored, top_level
+from cub.git import ignored, is_bare, top_level
 from tests.conftest import git
 
 
@@ -26,6 +26,13 @@ def test_the_innermost_top_counts(project: Path) -> None:
     (project / "inner").mkdir()
     git(project / "inner", "init", "-q")
     assert top_level(project / "inner") == project / "inner"
+
+
+def test_a_repository_without_a_work_tree_is_told(project: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    assert is_bare(tmp_path / "bare")
+    for folder in (project, project / ".git", tmp_path, tmp_path / "nowhere"):
+        assert not is_bare(folder)
 
 
 @pytest.mark.parametrize(

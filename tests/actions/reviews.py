@@ -1,0 +1,49 @@
+"""Reviewing what a test committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cub.actions.review import FileReview, Review, review
+from cub.git import Objects, endpoints
+from cub.prompt.templates import TemplateSet
+from tests.conftest import git
+
+MINE = b"- Ask Ada before you touch the oven.\n"
+
+
+def commit(root: Path) -> str:
+    """Commit the work tree as it stands."""
+    git(root, "-c", "core.autocrlf=false", "add", "-A")
+    git(root, "commit", "-qm", "x", "--allow-empty")
+    return git(root, "rev-parse", "HEAD").strip()
+
+
+def compared(
+    root: Path,
+    base: str,
+    head: str = "HEAD",
+    *,
+    prefix: str = "",
+    templates: TemplateSet | None = None,
+) -> Review:
+    """The review of two commits of a repository at `root`."""
+    with Objects(root) as objects:
+        ends = endpoints(objects, f"{base}..{head}")
+        return review(objects, ends, root=root / prefix, prefix=prefix, templates=templates)
+
+
+def since(root: Path, base: str, templates: TemplateSet | None = None) -> dict[str, FileReview]:
+    """The files of a review of everything since `base`, the work tree committed."""
+    commit(root)
+    return {file.path: file for file in compared(root, base, templates=templates).files}
+
+
+def verdicts(files: dict[str, FileReview]) -> dict[str, str | None]:
+    """The verdict on each file's part of cub's."""
+    return {path: file.section.verdict if file.section else None for path, file in files.items()}
+
+
+def marked(diff: tuple[str, ...]) -> list[str]:
+    """The lines of a diff that were added or removed."""
+    return [line for line in diff[2:] if line[:1] in "+-" and line]
