@@ -13,7 +13,7 @@ from cub.edit.markers import scan
 from cub.edit.plan import PlanWarning
 from cub.edit.repair import choices
 from cub.edit.sections import find
-from cub.errors import CubError
+from cub.errors import CubError, NewerError
 from cub.project.survey import InstructionFile
 
 
@@ -36,7 +36,7 @@ def broken_among(seen: View, files: Iterable[InstructionFile]) -> list[Broken]:
     found: dict[Hashable, list[InstructionFile]] = {}
     for file in files:
         if _document(seen, file):
-            found.setdefault(seen.tree.identity(file.path), []).append(file)
+            found.setdefault(seen.tree.identity(file.real), []).append(file)
     return [_broken(seen, names) for names in found.values()]
 
 
@@ -50,7 +50,7 @@ def not_broken(seen: View, files: Iterable[InstructionFile]) -> Iterator[PlanWar
 def _document(seen: View, file: InstructionFile) -> Document | None:
     """The document of a file whose fault is in its markers; None for every other file."""
     try:
-        data = seen.tree.read(file.path) if file.error else None
+        data = seen.tree.read(file.real) if file.error else None
         return None if data is None else Document.parse(data, file.path)
     except CubError:
         return None
@@ -69,7 +69,7 @@ def _others(seen: View, file: InstructionFile) -> Iterator[PlanWarning]:
 def _broken(seen: View, files: Sequence[InstructionFile]) -> Broken:
     """One broken file, which has all the names of `files`."""
     names, fault = tuple(file.path for file in files), files[0].error
-    document, real = _document(seen, files[0]), seen.tree.real(names[0])
+    document, real = _document(seen, files[0]), files[0].real
     assert document is not None
     assert fault is not None
     try:
@@ -93,9 +93,10 @@ def _without_downgrades(
         if section is None or section.version == newest.version
     )
     if not kept:
-        raise CubError(
-            f"one side was written by a newer cub (v{newest.version}, this cub writes v{version})",
+        raise NewerError(
+            "one side was written",
+            f"v{newest.version}",
+            f"writes v{version}",
             where=document.at(newest.line),
-            hint=f"upgrade cub to one that knows v{newest.version}: pip install --upgrade cub",
         )
     return kept

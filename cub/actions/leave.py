@@ -13,8 +13,10 @@ from cub.actions.own_files import (
     is_intact,
     known_seal,
 )
+from cub.actions.parity import still_named
 from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merged, take_out
 from cub.actions.view import View, view
+from cub.edit.owned import unseal
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
 from cub.files import JOURNAL, LOCK
@@ -39,7 +41,10 @@ def plan_remove(
     sections = taken_out(seen, distinct(seen.files.values()), edited)
     # What this very plan relies on as a backup stays, whatever else goes.
     kept = {backup_path(f) for f in seen.files.values() if f.section and f.section.author != "cub"}
-    plan = merged([sections, _all_of_cub(seen, kept) if purge else _own(seen, sections)])
+    rest = _all_of_cub(seen, kept) if purge else _own(seen, sections)
+    plan = merged([sections, _rule(seen), rest])
+    gone = {edit.path for edit in plan.edits if edit.after is None}
+    plan = merged([plan, Plan((), tuple(still_named(seen.tree, gone)))])
     if plan.empty and not seen.tree.names(".cub") - {Path(LOCK).name}:
         raise CubError("there is no cub in this project")
     return plan
@@ -52,7 +57,7 @@ def taken_out(seen: View, files: Iterable[InstructionFile], edited: Edited) -> P
     for file in files:
         if not file.section or seen.fault(file):
             continue
-        need = seen.needs.get(file.path, Need("agents", claude=True))
+        need = seen.need_of(file) or Need("agents", claude=True)
         try:
             plans.append(take_out(editor, file, need, _stays(file, seen)))
         except CubError as error:
@@ -85,13 +90,20 @@ def file_taken_out(seen: View, file: OwnFile) -> Plan:
     return Plan(tuple(edits), tuple(warnings))
 
 
+def _rule(seen: View) -> Plan:
+    """The instruction file that is cub's as a whole, unless it was never asked for."""
+    rule = seen.files[CURSOR_RULE.path].document
+    ours = rule and (CURSOR_RULE.path in seen.needs or unseal(rule.data))
+    return file_taken_out(seen, CURSOR_RULE) if ours else Plan()
+
+
 def _own(seen: View, sections: Plan) -> Plan:
     """Files of cub's own, except edited ones, and the one that hides backups from git."""
     backups = any((seen.root / BACKUPS).glob("*")) or any(
         edit.path.startswith(BACKUPS) for edit in sections.edits
     )
     plans = []
-    for file in (*OWN_FILES, CURSOR_RULE):
+    for file in OWN_FILES:
         if file.path == GITIGNORE and backups:
             message = f"kept, because it hides {BACKUPS}/ from git"
             plans.append(Plan((), (PlanWarning(message, file.path),)))

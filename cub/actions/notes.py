@@ -10,7 +10,7 @@ from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
 from cub.project.survey import InstructionFile, distinct
-from cub.project.targets import is_nested, is_whole, target_of
+from cub.project.targets import AGENTS, is_nested, is_whole, target_of
 
 
 def missing(seen: View) -> Iterator[PlanWarning]:
@@ -27,7 +27,7 @@ def missing(seen: View) -> Iterator[PlanWarning]:
 def oddities(seen: View) -> Iterator[PlanWarning]:
     """Names of another case, targets without a folder, and sections of what is no target."""
     for path, file in seen.files.items():
-        if file.misnamed:
+        if file.misnamed and path in (*seen.targets, AGENTS.path):
             yield PlanWarning(
                 f"left alone: on some disks it is the same file as {path}",
                 posixpath.join(posixpath.dirname(path), file.misnamed),
@@ -39,8 +39,8 @@ def oddities(seen: View) -> Iterator[PlanWarning]:
     for file in leftover(seen):
         hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
         yield PlanWarning("this section is not kept up to date", file.path, None, hint)
-    data = seen.tree.read(CURSOR_RULE.path)
-    if CURSOR_RULE.path not in seen.needs and data and unseal(data):
+    rule = seen.files[CURSOR_RULE.path].document
+    if CURSOR_RULE.path not in seen.needs and rule and unseal(rule.data):
         hint = "delete it, or add it to `targets` in .cub/config.yaml"
         yield PlanWarning("this file is not kept up to date", CURSOR_RULE.path, None, hint)
     yield from _twice(seen)
@@ -49,8 +49,10 @@ def oddities(seen: View) -> Iterator[PlanWarning]:
 def _twice(seen: View) -> Iterator[PlanWarning]:
     """Clients that read AGENTS.md beside a file of their own get the same text in both."""
     for path in seen.needs:
-        target = target_of(path)
-        if target and target.also and "AGENTS.md" in seen.needs:
+        target, document = target_of(path), seen.files[path].document
+        if is_whole(path) and document and not unseal(document.data):
+            continue  # somebody else's file of that name
+        if target and target.also and AGENTS.path in seen.needs:
             message = f"{target.also} reads AGENTS.md too, and gets the same text twice"
             hint = f"take {path} out of `targets`, unless some of its readers know only this file"
             yield PlanWarning(message, path, hint=hint)

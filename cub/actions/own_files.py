@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cub.edit.document import Document
 from cub.edit.owned import Comment, Seal, digest_of, seal, unseal
 from cub.edit.plan import Edit, PlanWarning
-from cub.errors import CubError
+from cub.errors import NewerError
 from cub.files import Tree
 from cub.project.state import State
 from cub.project.targets import CURSOR
@@ -70,6 +71,8 @@ def refresh(
     fresh = seal(body, version, file.comment, file.front)
     if data is None:
         return Outcome(state, Edit(file.path, None, fresh, f"install: {file.purpose}"))
+    if Document(data).newline == b"\r\n":  # a checkout with autocrlf
+        fresh = fresh.replace(b"\n", b"\r\n")
     found = known_seal(data, file.path, version)
     if found and found.intact:
         if found.version == version and found.digest == wanted:
@@ -85,11 +88,7 @@ def known_seal(data: bytes, path: str, version: int) -> Seal | None:
     """The seal of a file; a newer cub's is refused."""
     found = unseal(data)
     if found and found.version > version:
-        raise CubError(
-            f"written by a newer cub (v{found.version}, this cub writes v{version})",
-            where=path,
-            hint=f"upgrade cub to one that knows v{found.version}: pip install --upgrade cub",
-        )
+        raise NewerError("written", f"v{found.version}", f"writes v{version}", where=path)
     return found
 
 
@@ -103,7 +102,7 @@ def install_constitution(tree: Tree, templates: TemplateSet) -> Edit | None:
 
 def _offer(file: OwnFile, tree: Tree, fresh: bytes, version: int, state: State) -> Outcome:
     if not file.offer:
-        hint = "delete it and run `cub update` to get cub's own"
+        hint = "delete it and run `cub init` to get cub's own"
         kept = PlanWarning("kept as you wrote it", file.path, None, hint)
         return Outcome(state.with_offer(file.path, version), warning=kept)
     old = tree.read(file.beside)

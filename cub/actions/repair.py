@@ -74,7 +74,11 @@ def find_broken(
         for file in broken
         for choice in file.choices
     )
-    return Findings(tuple(broken), tuple(choices), tuple(not_broken(seen, files.values())))
+    # Whatever is no target may be anything.
+    asked = [
+        file for path, file in files.items() if path in (*seen.targets, *paths) or file.section
+    ]
+    return Findings(tuple(broken), tuple(choices), tuple(not_broken(seen, asked)))
 
 
 def plan_repair(

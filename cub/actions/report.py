@@ -12,10 +12,11 @@ from cub.errors import CubError
 from cub.files import Tree
 from cub.project.config import CONFIG
 from cub.project.survey import InstructionFile
-from cub.project.targets import clients_of, is_whole
+from cub.project.targets import CLAUDE, GEMINI, clients_of, is_whole
+from cub.prompt.instructions import render
 from cub.tokens import estimate_tokens
 
-_BY_REFERENCE = ("Claude Code", "Gemini")
+_BY_REFERENCE = (*CLAUDE.clients, *GEMINI.clients)  # they resolve imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,20 @@ class FileStatus:
 
 def status(seen: View) -> list[FileStatus]:
     """The rows for the instruction files, then for .cub/."""
-    rows = [
-        _instructions(file, seen)
-        for path, file in seen.files.items()
-        if (path in seen.needs or file.section or file.error) and not is_whole(path)
-    ]
+    rows = [_instructions(file, seen) for file in seen.files.values() if _shown(file, seen)]
     if CURSOR_RULE.path in seen.needs:
         rows.append(_rule(seen))
-    rows.append(_users(seen.tree, CONSTITUTION, _BY_REFERENCE))
+    rows.append(_constitution(seen))
     rows += [_own(seen, file.path) for file in OWN_FILES]
     if seen.tree.read(CONFIG) is not None:
         rows.append(_users(seen.tree, CONFIG, ()))
     return rows
+
+
+def _shown(file: InstructionFile, seen: View) -> bool:
+    if file.error:
+        return file.path in seen.targets
+    return bool(file.path in seen.needs or file.section) and not is_whole(file.path)
 
 
 def _instructions(file: InstructionFile, seen: View) -> FileStatus:
@@ -68,8 +71,8 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
         return "missing"
     if fault:
         return f"newer than this cub (v{file.section.version})"
-    need = seen.needs.get(file.path)
-    if need and file.section.is_current(seen.body(file.path), version):
+    need = seen.need_of(file)
+    if need and file.section.is_current(render(seen.templates, version, need), version):
         return f"current (v{version})"
     return _outdated(file.section, version)
 
@@ -86,10 +89,10 @@ def _rule(seen: View) -> FileStatus:
     """The row of an instruction file that is cub's as a whole."""
     path = CURSOR_RULE.path
     row = replace(_own(seen, path), clients=clients_of(path))
-    state = seen.state
-    outcome = refresh(CURSOR_RULE, seen.tree, seen.templates, state, seen.body(path))
-    stale = outcome.edit and row.state.startswith("current")
-    return replace(row, state="stale") if stale else row
+    if not row.state.startswith("current"):
+        return row
+    outcome = refresh(CURSOR_RULE, seen.tree, seen.templates, seen.state, seen.body(path))
+    return replace(row, state="stale") if outcome.edit else row
 
 
 def _own(seen: View, path: str) -> FileStatus:
@@ -107,6 +110,12 @@ def _own(seen: View, path: str) -> FileStatus:
     else:
         state = f"current (v{version})"
     return FileStatus(path, "cub", state, tokens)
+
+
+def _constitution(seen: View) -> FileStatus:
+    row = _users(seen.tree, CONSTITUTION, _BY_REFERENCE)
+    fault = next((e for e in seen.unfit if e.where.startswith(CONSTITUTION)), None)
+    return replace(row, state=f"unusable: {fault.message}", line=_line(fault)) if fault else row
 
 
 def _users(tree: Tree, path: str, clients: tuple[str, ...]) -> FileStatus:

@@ -10,12 +10,12 @@ from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, OWN_FILES
 from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
-from cub.errors import CubError
+from cub.errors import CubError, NewerError
 from cub.files import Planned, Tree
 from cub.project.client_settings import context_file_names
 from cub.project.project import Project
 from cub.project.state import STATE, State
-from cub.project.survey import InstructionFile, look
+from cub.project.survey import InstructionFile, distinct, look
 from cub.project.targets import GEMINI, TARGETS
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
@@ -27,7 +27,8 @@ SKILLS = ".claude/skills"
 @dataclass(frozen=True, slots=True)
 class View:
     """What is there and what is wanted. `files` has every target, every row of the table of
-    targets, and every nested file that once was a target; `needs` has those that cub writes to.
+    targets, and every nested file that once was a target; `needs` has those that cub writes to;
+    `unfit` says which texts can't be inlined, and why.
     """
 
     project: Project
@@ -37,6 +38,7 @@ class View:
     state: State
     files: dict[str, InstructionFile]
     needs: dict[str, Need]
+    unfit: tuple[CubError, ...] = ()
 
     @property
     def root(self) -> Path:
@@ -65,9 +67,15 @@ class View:
         """What the section of a file says, or the file as a whole."""
         return render(self.templates, self.templates.version, self.needs[path])
 
+    def need_of(self, file: InstructionFile) -> Need | None:
+        """What a file has to say, whichever of its names is the one that it is written under."""
+        found = (need for path, need in self.needs.items() if self.files[path].key == file.key)
+        return next(found, None)
+
     def faults(self) -> list[CubError]:
         """Why targets can't be written: broken, unreadable, or a newer cub's."""
-        found = [self.fault(file) for path, file in self.files.items() if path in self.targets]
+        wanted = (file for path, file in self.files.items() if path in self.targets)
+        found = [self.fault(file) for file in distinct(wanted)]
         return [fault for fault in found if fault]
 
     def fault(self, file: InstructionFile) -> CubError | None:
@@ -76,10 +84,9 @@ class View:
         if file.error or not file.section or file.section.version <= version:
             return file.error
         found = file.section.version
-        return CubError(
-            f"this section was written by a newer cub (v{found}, this cub writes v{version})",
-            where=f"{file.real}:{file.section.start + 1}",
-            hint=f"upgrade cub to one that knows v{found}: pip install --upgrade cub",
+        where = f"{file.real}:{file.section.start + 1}"
+        return NewerError(
+            "this section was written", f"v{found}", f"writes v{version}", where=where
         )
 
 
@@ -97,23 +104,32 @@ def view(
     rows = (target.path for target in TARGETS)
     paths = (*rows, *wanted, *project.config.targets, *state.sections)
     files = look(tree, dict.fromkeys(paths))
-    known = _known(project, templates, wanted, constitution=constitution)
-    return View(project, templates, wanted, known, state, files, _needs(files, wanted, known))
+    known, unfit = _known(project, templates, wanted, constitution=constitution)
+    needed = _needs(files, wanted, known)
+    return View(project, templates, wanted, known, state, files, needed, unfit)
 
 
 def _known(
     project: Project, templates: TemplateSet, wanted: tuple[str, ...], *, constitution: bool
-) -> Known:
-    """What can be referred to; the `constitution` counts as there if the plan will install it."""
+) -> tuple[Known, tuple[CubError, ...]]:
+    """What can be referred to, and what can't be inlined; the `constitution` counts as there if the
+    plan will install it.
+    """
     tree, inline = project.tree, project.config.inline
     principles, map_ = tree.read(CONSTITUTION), tree.read(MAP)
     if principles is None and constitution:
         principles = templates.file("constitution.md").encode()
 
-    def text(name: str, data: bytes | None, path: str, title: str) -> str:
-        return inlined(data, path, title) if data is not None and name in inline else ""
+    unfit: list[CubError] = []
 
-    return Known(
+    def text(name: str, data: bytes | None, path: str, title: str) -> str:
+        try:
+            return inlined(data, path, title) if data is not None and name in inline else ""
+        except CubError as error:
+            unfit.append(error)
+            return ""
+
+    known = Known(
         constitution=principles is not None,
         map=map_ is not None,
         skills=_has_skills(project),
@@ -121,6 +137,7 @@ def _known(
         constitution_text=text("constitution", principles, CONSTITUTION, "Operating principles"),
         gemini=context_file_names(tree) if GEMINI.path in wanted else (),
     )
+    return known, tuple(unfit)
 
 
 def after(seen: View, planned: Mapping[str, bytes | None]) -> View:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from cub.edit.document import Document, normalized, split_lines
+from cub.edit.document import BOM, Document, normalized, split_lines
 from cub.edit.sections import digest
 
 Comment = Literal["<!-- {} -->", "# {}"]
@@ -56,7 +56,8 @@ def body_of(data: bytes) -> bytes:
 
 
 def _parts(data: bytes) -> tuple[bytes, bytes]:
-    """Front matter as it stands, and the rest with LF line ends."""
+    """Front matter as it stands, and the rest with LF line ends; no byte order mark."""
+    data = data.removeprefix(BOM)
     head = Document(data).head
     lines = (line.rstrip(b"\r\n") for line in split_lines(data[head:]))
     return data[:head], b"\n".join(lines) + b"\n"

@@ -41,7 +41,7 @@ def names_in(folder: Path) -> frozenset[str]:
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()
     except OSError as error:
-        raise trouble(error, str(folder), "cannot be listed") from error
+        raise trouble(error, folder.as_posix(), "cannot be listed") from error
 
 
 def locate(root: Path, path: str) -> Path | None:
@@ -105,7 +105,7 @@ def _resolved(full: Path, path: str) -> Path:
         return Path(os.path.realpath(full, strict=True))
     except FileNotFoundError:
         raise CubError(
-            f"this symbolic link points to {full.readlink()}, which does not exist",
+            f"this symbolic link points to {full.readlink().as_posix()}, which does not exist",
             where=path,
             hint="create the file that it points to, or delete the link",
         ) from None
@@ -128,5 +128,5 @@ def _require_inside(root: Path, real: Path, path: str) -> None:
             "this leads out of the project",
             where=path,
             hint="cub changes only files inside the project: replace the link by a file",
-            details=[f"it leads to {real}"],
+            details=[f"it leads to {real.as_posix()}"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
-from cub.errors import CubError
+from cub.errors import NewerError
 
 STATE = ".cub/state.json"
 _FORMAT = 1
@@ -39,12 +39,11 @@ class State:
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return cls()
         if written > _FORMAT or state.templates > templates:
-            raise CubError(
-                "this project was last written by a newer cub "
-                f"(format {written}, templates v{state.templates}; "
-                f"this cub knows format {_FORMAT}, templates v{templates})",
+            raise NewerError(
+                "this project was last written",
+                f"format {written}, templates v{state.templates}",
+                f"knows format {_FORMAT}, templates v{templates}",
                 where=STATE,
-                hint="upgrade cub: pip install --upgrade cub",
             )
         return state
 

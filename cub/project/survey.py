@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from cub.edit import sections
 from cub.edit.document import BOM, Document
@@ -14,7 +14,10 @@ from cub.edit.imports import imports
 from cub.edit.sections import Section
 from cub.errors import CubError
 from cub.files import Tree
+from cub.project import flat_links
+from cub.project.targets import is_nested
 
+_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
 _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 
 
@@ -25,7 +28,7 @@ class InstructionFile:
     `document` is None where there is no such file; `section` where it has none; `error` says
     why it can be neither read nor edited; `misnamed` is the name that stands in its place and
     differs by case; `homeless`: even its folder is not there; `identity` is equal for two names of
-    one file.
+    one file, a flattened link among them.
     """
 
     path: str
@@ -71,20 +74,29 @@ class InstructionFile:
         return self.section is None and self.own.strip() in {text.encode() for text in texts}
 
     def section_says(self, word: str) -> bool:
-        """Whether the body of the section has `word` in it."""
-        return self.section is not None and word.encode() in b"".join(self.section.body)
+        """Whether cub's own words in the section, those above inlined texts, have `word`."""
+        body = b"".join(self.section.body) if self.section else b""
+        return word.encode() in _INLINED.split(body, maxsplit=1)[0]
+
+
+class _Look:
+    """One look at a tree and the files `known`: each folder listed, each file read only once."""
+
+    def __init__(self, tree: Tree, known: Collection[str]) -> None:
+        self.tree = tree
+        self.known = known
+        self.names = cache(tree.names)
+        self.read = cache(self._read)
+
+    def _read(self, path: str) -> bytes | None:
+        folder, name = posixpath.split(path)
+        return self.tree.read(path) if name in self.names(folder) else None
 
 
 def look(tree: Tree, paths: Iterable[str]) -> dict[str, InstructionFile]:
     """Look at each of `paths`; faults become `error`, never an exception."""
-    listings: dict[str, frozenset[str]] = {}
-    found = {}
-    for path in paths:
-        folder = posixpath.dirname(path)
-        if folder not in listings:
-            listings[folder] = tree.names(folder)
-        found[path] = _look_at(tree, path, listings[folder])
-    return found
+    once = _Look(tree, tuple(paths))
+    return {path: _look_at(once, path) for path in once.known}
 
 
 def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
@@ -95,17 +107,38 @@ def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
     return list(found.values())
 
 
-def _look_at(tree: Tree, path: str, names: frozenset[str]) -> InstructionFile:
-    folder, name = posixpath.split(path)
+def _look_at(look: _Look, path: str) -> InstructionFile:
+    real = path
     try:
-        real = tree.real(path)
-        data = tree.read(path) if name in names else None
+        there = flat_links.behind(path, look.read, look.known)
+        real = look.tree.real(there)
+        data = look.read(there)
         if data is None:
-            misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
-            homeless = not names and not tree.has_folder(folder)
-            return InstructionFile(path, real, misnamed=misnamed, homeless=homeless)
-        document = Document.parse(data, path)
+            return _absent(look, path, there, real)
+        document = Document.parse(data, there)
         section = sections.find(document)
     except CubError as error:
-        return InstructionFile(path, path, error=error)
-    return InstructionFile(path, real, document, section, identity=tree.identity(path))
+        return InstructionFile(path, real, error=error)
+    return InstructionFile(path, real, document, section, identity=look.tree.identity(there))
+
+
+def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:
+    folder, name = posixpath.split(there)
+    names = look.names(folder)
+    misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
+    homeless = not names and not look.tree.has_folder(folder)
+    if homeless and not is_nested(there):
+        _require_no_file(look, folder)
+    return InstructionFile(path, real, misnamed=misnamed, homeless=homeless)
+
+
+def _require_no_file(look: _Look, folder: str) -> None:
+    """A folder that is missing is made for a file of the root, unless a file has its name."""
+    while folder:
+        above, name = posixpath.split(folder)
+        if name in look.names(above):
+            if look.tree.has_folder(folder):
+                return
+            message = "this is a file, where cub needs a folder"
+            raise CubError(message, where=folder, hint="move it away")
+        folder = above

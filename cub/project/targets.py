@@ -66,14 +66,14 @@ def normal(path: str) -> str:
 
 def target_problem(path: str) -> str:
     """Why `path` can't be a target ("" if it can)."""
-    folders = path.split("/")[:-1]
+    folders = path.casefold().split("/")[:-1]
     if path.startswith("/") or "\\" in path or ".." in folders:
         return "is not a path inside the project, written with /"
     if ".git" in folders or ".cub" in folders:
         return "is in a folder of git's or cub's own"
     if not path.isprintable():
         return "is not a printable name"
-    if target_of(path) is None:
+    if target_of(normal(path)) is None or path.endswith("/"):
         nested = ", ".join(target.path for target in TARGETS if target.nested)
         others = ", ".join(target.path for target in TARGETS if not target.nested)
         return f"is not a file that cub manages ({nested}, here or in a folder; {others})"

@@ -57,7 +57,7 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
         ("nope", "No such command 'nope'.", "`cub --help` lists what there is"),
         ("--nope", "No such option: --nope", "`cub --help` lists what there is"),
         ("init --nope", "No such option: --nope", "`cub init --help` lists what there is"),
-        ("update pkg", "Got unexpected extra argument", "`cub update --help` lists"),
+        ("update pkg", "projects that are named are only checked", "add --check"),
         ("update --edited x", "'x' is not one of", "`cub update --help` lists what there is"),
         ("init --targets", "Option '--targets' requires an argument.", "`cub "),
         ("init --targets ,", "--targets names no file", ""),

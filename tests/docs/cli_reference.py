@@ -29,25 +29,33 @@ def render() -> str:
     root = typer.main.get_command(app)
     assert isinstance(root, TyperGroup)
     context = typer.Context(root, info_name="cub", **root.context_settings)
-    parts = [_HEAD, *_section(root, context, "cub"), *_index(root, context)]
-    for name in root.list_commands(context):
-        command = _command(root, context, name)
-        inner = typer.Context(command, info_name=name, parent=context)
-        parts += _section(command, inner, f"cub {name}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([_HEAD, *_pages(root, context, "cub")]) + "\n"
 
 
-def _command(root: TyperGroup, context: typer.Context, name: str) -> TyperCommand:
-    command = root.get_command(context, name)
-    assert isinstance(command, TyperCommand)
+def _pages(command: TyperCommand | TyperGroup, context: typer.Context, title: str) -> Iterator[str]:
+    """The section of a command, and of those inside it."""
+    yield from _section(command, context, title)
+    if not isinstance(command, TyperGroup):
+        return
+    yield from _index(command, context, title)
+    for name in command.list_commands(context):
+        inner = _command(command, context, name)
+        within = typer.Context(inner, info_name=name, parent=context)
+        yield from _pages(inner, within, f"{title} {name}")
+
+
+def _command(group: TyperGroup, context: typer.Context, name: str) -> TyperCommand | TyperGroup:
+    command = group.get_command(context, name)
+    assert isinstance(command, TyperCommand | TyperGroup)
     return command
 
 
-def _index(root: TyperGroup, context: typer.Context) -> Iterator[str]:
+def _index(group: TyperGroup, context: typer.Context, title: str) -> Iterator[str]:
+    anchor = title.replace(" ", "-")
     yield "Commands:"
     yield "\n".join(
-        _bullet(f"[{name}](#cub-{name})", _paragraphs(_command(root, context, name))[0])
-        for name in root.list_commands(context)
+        _bullet(f"[{name}](#{anchor}-{name})", _paragraphs(_command(group, context, name))[0])
+        for name in group.list_commands(context)
     )
 
 

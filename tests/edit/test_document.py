@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.edit.document import Document, normalized, split_lines
+from cub.edit.document import Document, lf_text, normalized, split_lines
 from cub.errors import CubError
 
 
@@ -79,3 +79,18 @@ def test_text_for_the_parser_keeps_line_numbers() -> None:
 
 def test_normalized_lines_drop_what_formatters_change() -> None:
     assert normalized(b"\r\n  \n a \t\r\n\nb\r") == [b" a", b"", b"b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", ""),
+        (b"a", "a"),
+        (b"a\r\nb\rc\n", "a\nb\nc\n"),
+        (b"a\n\rb\r\r\n", "a\n\nb\n\n"),
+        (b"a\x0b\x0c\xc2\x85\xe2\x80\xa8b", "a\x0b\x0c\x85\u2028b"),
+        (b"caf\xe9\xff", "caf\udce9\udcff"),
+    ],
+)
+def test_text_with_lf_has_the_lines_of_the_bytes(data: bytes, text: str) -> None:
+    assert lf_text(data) == text

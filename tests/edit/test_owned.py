@@ -1,33 +1,98 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cub.edit.owned import Comment, seal, unseal
+from cub.edit.owned import Comment, body_of, digest_of, seal, unseal
 
 BODY = "# Run loop\n\nText.\n"
+FRONT = "---\ndescription: Shared\nalwaysApply: true\n---\n"
+MARK = b"\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("comment", ["<!-- {} -->", "# {}"])
-def test_a_sealed_file_is_known_again(comment: Comment) -> None:
-    data = seal(BODY, 3, comment)
+@pytest.mark.parametrize("front", ["", FRONT])
+def test_a_sealed_file_is_known_again(comment: Comment, front: str) -> None:
+    data = seal(BODY, 3, comment, front)
     found = unseal(data)
     assert found is not None
     assert (found.version, found.intact) == (3, True)
+    assert found.digest == digest_of(BODY.encode(), front.encode())
+    assert data.decode().startswith(front)
     assert data.decode().endswith("\n\n" + BODY)
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [(b"\n", b"\r\n"), (b"Text.", b"Text.  "), (b" -->\n\n", b" -->\n\n\n")]
+    ("old", "new"),
+    [
+        (b"\n", b"\r\n"),
+        (b"Text.", b"Text.  "),
+        (b" -->\n\n", b" -->\n\n\n"),
+        (b"---\n<!--", b"---\n\n<!--"),
+        (b" -->\n<!--", b" -->\n\n<!--"),
+        (b"true\n", b"true \n"),
+        (b"Text.\n", b"Text."),
+        (b"Text.\n", b"Text.\n\n\n"),
+    ],
 )
 def test_a_formatters_pass_leaves_it_intact(old: bytes, new: bytes) -> None:
-    found = unseal(seal(BODY, 1, "<!-- {} -->").replace(old, new))
+    data = seal(BODY, 1, "<!-- {} -->", FRONT)
+    assert old in data
+    found = unseal(data.replace(old, new))
     assert found is not None
     assert found.intact
 
 
-def test_an_edit_breaks_the_seal_and_no_header_means_no_seal() -> None:
-    found = unseal(seal(BODY, 1, "# {}").replace(b"Text.", b"Mine."))
+@pytest.mark.parametrize("front", ["", FRONT])
+def test_a_byte_order_mark_leaves_it_intact(front: str) -> None:
+    found = unseal(MARK + seal(BODY, 1, "<!-- {} -->", front))
     assert found is not None
-    assert not found.intact
-    assert unseal(BODY.encode()) is None
-    assert unseal(b"") is None
+    assert found.intact
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"Text.", b"Mine."),
+        (b"alwaysApply: true", b"alwaysApply: false"),
+        (b"description: Shared\n", b""),
+        (b"---\n<!--", b"globs: '*.py'\n---\n<!--"),
+        (FRONT.encode(), b""),
+        (b"cub:digest sha256-", b"cub:digest sha256-0"),
+    ],
+)
+def test_an_edit_breaks_the_seal(old: bytes, new: bytes) -> None:
+    data = seal(BODY, 1, "<!-- {} -->", FRONT)
+    assert old in data
+    found = unseal(data.replace(old, new))
+    assert found is None or not found.intact
+
+
+@pytest.mark.parametrize("data", [b"", BODY.encode(), FRONT.encode(), (FRONT + BODY).encode()])
+def test_without_a_header_there_is_no_seal(data: bytes) -> None:
+    assert unseal(data) is None
+
+
+@pytest.mark.parametrize("front", ["", FRONT])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_the_body_is_what_stands_behind_the_header(front: str, end: bytes) -> None:
+    data = seal(BODY, 1, "<!-- {} -->", front).replace(b"\n", end)
+    assert body_of(data).strip(b"\n") == BODY.strip("\n").encode()
+
+
+def test_a_file_without_a_header_is_its_own_body() -> None:
+    assert body_of(b"Mine.\r\n") == b"Mine.\r\n"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_can_be_looked_at(data: bytes) -> None:
+    assert unseal(data) is None or b"cub file v" in data
+    body_of(data)
+
+
+@given(st.text(alphabet="ab -*\n#:", max_size=40), st.integers(0, 10**9 - 1))
+def test_whatever_is_sealed_is_intact(body: str, version: int) -> None:
+    found = unseal(seal(body, version, "<!-- {} -->", FRONT))
+    assert found is not None
+    assert (found.version, found.intact) == (version, True)

@@ -13,7 +13,7 @@ NEW = ["AGENTS.md", "CLAUDE.md", "p/AGENTS.md"]
     ("text", "expected"),
     [
         ("", "targets:\n  - AGENTS.md\n  - CLAUDE.md\n  - p/AGENTS.md\n"),
-        ("# ours", "# ours\ntargets:\n  - AGENTS.md\n  - CLAUDE.md\n  - p/AGENTS.md\n"),
+        ("# ours", "# ours\ntargets:\n  - AGENTS.md\n  - CLAUDE.md\n  - p/AGENTS.md"),
         (
             "n:   null\r\n",
             "n:   null\r\ntargets:\r\n  - AGENTS.md\r\n  - CLAUDE.md\r\n  - p/AGENTS.md\r\n",
@@ -24,11 +24,19 @@ NEW = ["AGENTS.md", "CLAUDE.md", "p/AGENTS.md"]
         ),
         (
             "targets:\n    - AGENTS.md\n    # and\n    - 'CLAUDE.md'",
-            "targets:\n    - AGENTS.md\n    # and\n    - 'CLAUDE.md'\n    - p/AGENTS.md\n",
+            "targets:\n    - AGENTS.md\n    # and\n    - 'CLAUDE.md'\n    - p/AGENTS.md",
         ),
         (
             "targets: [AGENTS.md,\n  # why\n  CLAUDE.md]\n",
             "targets: [AGENTS.md,\n  # why\n  CLAUDE.md, p/AGENTS.md]\n",
+        ),
+        (
+            "  placement: top\n",
+            "  placement: top\n  targets:\n    - AGENTS.md\n    - CLAUDE.md\n    - p/AGENTS.md\n",
+        ),
+        (
+            "placement: top\n...\n",
+            "placement: top\ntargets:\n  - AGENTS.md\n  - CLAUDE.md\n  - p/AGENTS.md\n...\n",
         ),
         ("targets: [ AGENTS.md, CLAUDE.md, ]\n", None),
         ("{targets: [AGENTS.md, CLAUDE.md]}\n", "{targets: [AGENTS.md, CLAUDE.md, p/AGENTS.md]}\n"),
@@ -69,8 +77,6 @@ def test_odd_names_are_quoted(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "  placement: top\n",
-        "placement: top\n...\n",
         "x: &t [AGENTS.md, CLAUDE.md]\ntargets: *t\n",
     ],
 )

@@ -89,12 +89,12 @@ def test_any_name_comes_back(name: str) -> None:
 
 def test_new_lines_end_like_those_of_the_file() -> None:
     done = with_targets(b"targets:\r\n- AGENTS.md\r\n- CLAUDE.md", NESTED)
-    assert done.endswith(b"- CLAUDE.md\r\n- packages/api/AGENTS.md\r\n")
+    assert done.endswith(b"- CLAUDE.md\r\n- packages/api/AGENTS.md")
 
 
 def test_where_an_edit_would_do_harm_the_error_says_what_to_write() -> None:
     with pytest.raises(CubError, match="without touching the rest of the file") as error:
-        with_targets(b"schema: 1\n...\n", NESTED)
+        with_targets(b"a: &a [AGENTS.md, CLAUDE.md]\ntargets: *a\n", NESTED)
     assert error.value.where == ".cub/config.yaml"
     written = error.value.hint.removeprefix("write it by hand: ")
     assert read(written.encode()) == NESTED

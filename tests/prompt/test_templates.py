@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -14,13 +15,24 @@ from cub.prompt.instructions import Need, recognize, render
 from cub.prompt.templates import TemplateSet, shipped
 from cub.tokens import estimate_tokens
 
+TEMPLATES = ("agents", "claude", "gemini", "rule")
 FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
+MAP = "### Project map\n\n- `bake.py`: bakes"
+PRINCIPLES = "### Constitution\n\n#### Principles\n\n```sh\n# as it is\n```"
 NEEDS = {
     "agents": Need("agents", constitution=True),
     "agents-everything": Need("agents", True, True, False, True, True, True, True),
     "claude-full": Need("claude", claude=True, constitution=True),
     "claude-import": Need("claude", shared=False, claude=True, imports=True),
     "claude-additions": Need("claude", shared=False, claude=True, skills=True),
+    "gemini": Need("gemini", constitution=True),
+    "gemini-import": Need("gemini", shared=False, imports=True, constitution=True),
+    "gemini-loaded": Need("gemini", shared=False, constitution=True),
+    "rule": Need("rule", constitution=True, map=True),
+    "inlined": Need("agents", claude=True, map_text=MAP, constitution_text=PRINCIPLES),
+    "inlined-one": Need("claude", claude=True, constitution=True, map_text=MAP),
+    "inlined-rule": Need("rule", map_text=MAP, constitution_text=PRINCIPLES),
+    "inlined-elsewhere": Need("claude", shared=False, claude=True, imports=True, map_text=MAP),
     "nested": Need("nested", root="../../AGENTS.md"),
 }
 
@@ -33,8 +45,15 @@ def _body(need: Need) -> str:
 def _all_needs() -> list[Need]:
     return [
         Need(template, **dict(zip(FLAGS, flags, strict=True)))  # type: ignore[arg-type]
-        for template, *flags in product(("agents", "claude"), *[(True, False)] * len(FLAGS))
+        for template, *flags in product(TEMPLATES, *[(True, False)] * len(FLAGS))
     ]
+
+
+def _has_shared(need: Need) -> bool:
+    """Whether the shared text is in the body."""
+    if need.template == "gemini":
+        return need.shared and not need.imports
+    return need.shared or need.template in ("agents", "rule")
 
 
 @pytest.mark.parametrize("name", NEEDS)
@@ -57,20 +76,37 @@ def test_every_body_keeps_the_form_that_formatters_leave_alone() -> None:
 
 def test_references_are_written_only_to_what_exists_and_in_the_form_that_resolves() -> None:
     for need in _all_needs():
-        body, shared = _body(need), need.shared or need.template == "agents"
+        body, shared = _body(need), _has_shared(need)
+        assert ("Work in tasks:" in body) == shared
         assert (".cub/map.md" in imports(body)) == (need.map and shared)
         assert (".cub/constitution.md" in imports(body)) == (need.constitution and shared)
-        assert ("AGENTS.md" in imports(body)) == (need.imports and need.template == "claude")
-        assert (".claude/skills" in body) == (
-            need.skills and (need.claude or need.template == "claude")
-        )
+        importer = need.template in ("claude", "gemini")
+        assert ("AGENTS.md" in imports(body)) == (need.imports and importer)
+        claude = need.template == "claude" or (need.claude and need.template == "agents")
+        assert (".claude/skills" in body) == (need.skills and claude)
+        assert ("For Claude Code:" in body) == claude
     assert "@" not in _body(NEEDS["nested"])
     assert "`../../AGENTS.md`" in _body(NEEDS["nested"])
 
 
+def test_inlined_texts_stand_once_at_the_end_and_only_beside_the_shared_text() -> None:
+    for need in _all_needs():
+        body = _body(replace(need, map_text=MAP, constitution_text=PRINCIPLES))
+        if _has_shared(need):
+            assert body.endswith(f"\n\n{MAP}\n\n{PRINCIPLES}\n")
+            assert body.removesuffix(f"\n{MAP}\n\n{PRINCIPLES}\n") == _body(need)
+        else:
+            assert body == _body(need)
+
+
+def test_only_inlined_texts_have_headings_below_the_section_s_own() -> None:
+    for need in [*_all_needs(), NEEDS["nested"]]:
+        assert not re.search(r"(?m)^###", _body(need))
+
+
 def test_a_body_is_recognized_by_its_digest_whatever_it_was_rendered_for() -> None:
     templates = shipped()
-    for need in _all_needs()[::7]:
+    for need in (need for need in _all_needs()[::7] if need.template != "rule"):
         body = _body(need)
         found = recognize(templates, 1, digest(body.encode()), Need("agents"))
         assert found == body

@@ -1,0 +1,121 @@
+"""Links between the files of several clients, and what git makes of links without links."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cub.actions.repair import find_broken, plan_repair
+from cub.errors import CubError, RefusedError
+from cub.project.project import Project
+from tests.actions.helpers import carry_out, init, remove, settled, update, write
+from tests.actions.targets import (
+    AGENTS,
+    ALL,
+    CLAUDE,
+    COPILOT,
+    CURSOR,
+    GEMINI,
+    left,
+    rows,
+    warned,
+    written,
+)
+from tests.conftest import tree
+
+LINKS = {
+    "Gemini to AGENTS.md": {GEMINI: "AGENTS.md"},
+    "Gemini to CLAUDE.md": {GEMINI: "CLAUDE.md"},
+    "Copilot to AGENTS.md": {COPILOT: "../AGENTS.md"},
+    "Copilot to GEMINI.md": {COPILOT: "../GEMINI.md"},
+    "all to AGENTS.md": {CLAUDE: "AGENTS.md", GEMINI: "AGENTS.md", COPILOT: "../AGENTS.md"},
+    "a chain": {CLAUDE: "AGENTS.md", GEMINI: "CLAUDE.md", COPILOT: "../GEMINI.md"},
+    "AGENTS.md to Gemini": {AGENTS: "GEMINI.md", CLAUDE: "AGENTS.md"},
+    "AGENTS.md to Copilot": {AGENTS: COPILOT},
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("kind", ["symbolic", "flattened"])
+def test_links_get_nothing_of_their_own_and_stay(project: Path, name: str, kind: str) -> None:
+    links = LINKS[name]
+    own = {path: f"My {path}.\n".encode() for path in ALL[:4] if path not in links}
+    written(project, own)
+    for path, text in links.items():
+        (project / path).parent.mkdir(exist_ok=True)
+        if kind == "symbolic":
+            (project / path).symlink_to(text)
+        else:
+            (project / path).write_bytes(text.encode())
+    before = tree(project)
+    init(project, targets=ALL[:4])
+    assert settled(project)
+    for path, text in links.items():
+        link = (project / path).readlink().as_posix() if kind == "symbolic" else ""
+        assert (link or (project / path).read_text()) == text
+    files = [project / path for path in own]
+    assert all(file.read_bytes().count(b"BEGIN CUB") == 1 for file in files)
+    assert {rows(project)[path].state for path in ALL[:4]} == {"current (v1)"}
+    remove(project)
+    assert left(project) == before
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_checkout_without_links_is_current_too(project: Path, tmp_path: Path, name: str) -> None:
+    own = {path: f"My {path}.\n".encode() for path in ALL[:4] if path not in LINKS[name]}
+    written(project, own)
+    for path, text in LINKS[name].items():
+        (project / path).parent.mkdir(exist_ok=True)
+        (project / path).symlink_to(text)
+    init(project, targets=ALL[:4])
+    other = tmp_path / "other"
+    for path, data in tree(project).items():
+        write(other, path, "").write_bytes(data)
+    for path, text in LINKS[name].items():
+        (other / path).write_bytes(text.encode())
+    assert settled(other)
+
+
+def test_a_hard_link_is_one_file(project: Path) -> None:
+    write(project, AGENTS, "A.\n")
+    (project / GEMINI).hardlink_to(project / AGENTS)
+    init(project, targets=ALL)
+    assert (project / AGENTS).samefile(project / GEMINI)
+    assert (project / GEMINI).read_bytes().count(b"BEGIN CUB") == 1
+    assert settled(project)
+
+
+def test_a_link_to_agents_md_is_not_read_twice(project: Path) -> None:
+    write(project, AGENTS, "A.\n")
+    for path in (COPILOT, CURSOR):
+        (project / path).parent.mkdir(parents=True)
+        (project / path).symlink_to(os.path.relpath(AGENTS, Path(path).parent))
+    assert warned(init(project, targets=(AGENTS, COPILOT, CURSOR))) == []
+    assert warned(update(project)) == []
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard", "flattened"])
+def test_a_broken_file_is_told_and_repaired_once_for_all_its_names(
+    project: Path, kind: str
+) -> None:
+    write(project, AGENTS, "A.\n")
+    if kind == "symbolic":
+        (project / CLAUDE).symlink_to(AGENTS)
+    elif kind == "hard":
+        (project / CLAUDE).hardlink_to(project / AGENTS)
+    else:
+        write(project, CLAUDE, AGENTS)
+    init(project)
+    whole = (project / AGENTS).read_bytes()
+    with (project / AGENTS).open("r+b") as file:
+        file.truncate(len(whole) - len(b"<!-- END CUB MANAGED SECTION -->\n"))
+    if kind != "hard":
+        with pytest.raises(CubError) as caught:
+            update(project)
+        assert not isinstance(caught.value, RefusedError)
+    (broken,) = find_broken(Project.load(project)).broken
+    assert broken.names == (AGENTS, CLAUDE)
+    carry_out(project, lambda found: plan_repair(found, 1))
+    assert (project / AGENTS).read_bytes() == whole

@@ -1,0 +1,168 @@
+"""Any targets of the root: what each of them gets, and that all of it can be taken back."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from pathlib import Path
+
+import pytest
+
+from cub.actions.sync import plan_update
+from cub.errors import CubError
+from cub.project.project import Project
+from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.targets import (
+    AGENTS,
+    ALL,
+    CLAUDE,
+    COPILOT,
+    CURSOR,
+    GEMINI,
+    SHARED,
+    left,
+    rows,
+    warned,
+    written,
+)
+from tests.conftest import tree
+
+COMBINATIONS = tuple(chain.from_iterable(combinations(ALL, n) for n in range(1, len(ALL) + 1)))
+# What a person has, by file.
+OWN: dict[str, dict[str, bytes]] = {
+    "nothing": {},
+    "every file": {path: f"My {path}.\n".encode() for path in ALL[:4]},
+    "odd bytes": {
+        AGENTS: b"\xef\xbb\xbfA\r\n",
+        CLAUDE: b"",
+        GEMINI: b"---\na: b\n---",
+        COPILOT: b"```\nopen",
+        CURSOR: b"---\nalwaysApply: false\n---\nMine.\n",
+    },
+    "imports": {CLAUDE: b"@AGENTS.md\n", GEMINI: b"# G\n\n@./AGENTS.md\n", COPILOT: b"@AGENTS.md"},
+}
+
+
+@pytest.mark.parametrize(
+    ("own", "targets"),
+    [
+        *((own, targets) for own in ("nothing", "odd bytes") for targets in COMBINATIONS),
+        *((own, ALL) for own in ("every file", "imports")),
+    ],
+    ids=str,
+)
+def test_any_targets_settle_and_are_removed_to_the_byte(
+    project: Path, own: str, targets: tuple[str, ...]
+) -> None:
+    written(project, OWN[own])
+    init(project, targets=targets)
+    times = {path: (project / path).stat().st_mtime_ns for path in tree(project)}
+    assert init(project, targets=targets).empty
+    assert init(project).empty
+    assert update(project).empty
+    assert {path: (project / path).stat().st_mtime_ns for path in tree(project)} == times
+    states = {row.state for row in rows(project).values()}
+    assert states <= {"current (v1)", "yours", "edited, kept"}
+    remove(project)
+    assert left(project) == OWN[own]
+
+
+def test_each_of_several_names_that_are_asked_for_iswritten(project: Path) -> None:
+    init(project, targets=ALL)
+    for path in (AGENTS, COPILOT):
+        assert SHARED in body(project, path)
+    assert body(project, GEMINI).splitlines()[2] == "- Shared instructions: @AGENTS.md"
+    assert SHARED in (project / CURSOR).read_text()
+
+
+def test_alone_each_file_says_everything(project: Path) -> None:
+    for target in ALL:
+        init(project, targets=(target,))
+        assert SHARED in (project / target).read_text()
+        assert not any((project / other).exists() for other in ALL if other != target)
+        assert settled(project)
+
+
+@pytest.mark.parametrize("path", [COPILOT, CURSOR])
+def test_readers_that_get_the_text_twice_are_named(project: Path, path: str) -> None:
+    plan = init(project, targets=(AGENTS, path))
+    reader = "Copilot" if path == COPILOT else "Cursor"
+    said = (path, f"{reader} reads AGENTS.md too, and gets the same text twice")
+    assert warned(plan) == [said] == warned(plan_update(Project.load(project)))
+    assert warned(init(project, targets=(CLAUDE, path))) == []
+
+
+@pytest.mark.parametrize("dropped", ALL[:4])
+def test_a_target_that_is_left_out_loses_its_section(project: Path, dropped: str) -> None:
+    written(project, OWN["every file"])
+    init(project, targets=ALL)
+    kept = tuple(path for path in ALL if path != dropped)
+    init(project, targets=kept)
+    assert (project / dropped).read_bytes() == OWN["every file"][dropped]
+    assert settled(project)
+    assert rows(project).keys() >= {*kept}
+    assert dropped not in rows(project)
+
+
+def test_a_section_of_a_target_dropped_by_hand_is_warned_of_and_removed(project: Path) -> None:
+    init(project, targets=(AGENTS, GEMINI, COPILOT, CURSOR))
+    write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
+    section, whole = "this section is not kept up to date", "this file is not kept up to date"
+    assert warned(update(project)) == [(GEMINI, section), (COPILOT, section), (CURSOR, whole)]
+    assert {path: row.state for path, row in rows(project).items() if "stale" in row.state} == {
+        GEMINI: "stale",
+        COPILOT: "stale",
+    }
+    remove(project)
+    assert left(project) == {}
+
+
+def test_what_was_deleted_is_restored_by_init_alone(project: Path) -> None:
+    init(project, targets=ALL)
+    for path in (GEMINI, COPILOT, CURSOR):
+        (project / path).unlink()
+    plan = update(project)
+    assert plan.empty
+    assert [path for path, message in warned(plan) if message == "this file is gone"] == [
+        GEMINI,
+        COPILOT,
+        CURSOR,
+    ]
+    assert {rows(project)[path].state for path in (GEMINI, COPILOT, CURSOR)} == {"missing"}
+    init(project)
+    assert settled(project)
+
+
+def test_nested_files_of_gemini_point_to_the_root(project: Path) -> None:
+    write(project, "packages/api/GEMINI.md", "Mine.\n")
+    init(project, "packages/api/GEMINI.md")
+    assert "`../../AGENTS.md`" in body(project, "packages/api/GEMINI.md")
+    init(project, targets=(GEMINI, "packages/api/GEMINI.md"))
+    assert "`../../GEMINI.md`" in body(project, "packages/api/GEMINI.md")
+    assert section_of(project, GEMINI) is not None
+    assert settled(project)
+
+
+def test_a_nested_pointer_reaches_its_readers_once(project: Path) -> None:
+    write(project, "api/AGENTS.md", "Mine.\n")
+    write(project, "api/GEMINI.md", "@AGENTS.md\n")
+    write(project, "api/CLAUDE.md", "AGENTS.md")
+    init(project, "api", "api/GEMINI.md", "api/CLAUDE.md")
+    assert section_of(project, "api/AGENTS.md") is not None
+    assert (project / "api/GEMINI.md").read_bytes() == b"@AGENTS.md\n"
+    assert (project / "api/CLAUDE.md").read_bytes() == b"AGENTS.md"
+    assert settled(project)
+
+
+@pytest.mark.parametrize("path", [GEMINI, COPILOT])
+def test_an_edit_inside_is_shown_and_moved_as_everywhere(project: Path, path: str) -> None:
+    written(project, {path: b"Mine.\n"})
+    init(project, targets=(AGENTS, path))
+    file = project / path
+    file.write_bytes(file.read_bytes().replace(b"- Claim:", b"- Ask Ada.\n- Claim:"))
+    with pytest.raises(CubError, match="edited by hand") as caught:
+        update(project)
+    assert caught.value.where == f"{path}:3"
+    assert "as cub wrote it" in caught.value.details[0]
+    update(project, edited="move")
+    assert file.read_bytes().endswith(b"SECTION -->\n\n- Ask Ada.\n")
+    assert settled(project)

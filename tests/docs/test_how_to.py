@@ -1,0 +1,73 @@
+"""The how-to pages, each typed in from its first command to its last."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, follow, typed
+
+HOW_TO = DOCS / "how-to"
+RULES = r"printf '# Bakery\n\nBread is counted in dozens.\n'"
+COMMIT = "git add . && git commit -q -m 'Add cub'"
+STALE = "sed '/cub:digest/d' AGENTS.md > new && mv new AGENTS.md"
+
+# What stands in the folder before a page's first command, as its opening words say.
+BEFORE = {
+    "ci.md": (f"{RULES} > AGENTS.md", "cub init", COMMIT),
+    "review.md": (
+        f"{RULES} > AGENTS.md",
+        "cub init",
+        COMMIT,
+        "git checkout -q -b prices",
+        r"""printf 'Prices are in cents.\n' | cat AGENTS.md - > new && mv new AGENTS.md""",
+        "sed 's/take the task.*/take any task that looks urgent./' AGENTS.md > new",
+        "mv new AGENTS.md && mkdir .claude && echo '{}' > .claude/settings.json",
+        COMMIT,
+    ),
+    "adopt.md": (f"{RULES} > CLAUDE.md", COMMIT),
+    "leave.md": (f"{RULES} > AGENTS.md", COMMIT, "git tag before-cub", "cub init", COMMIT),
+    "merge.md": (
+        f"{RULES} > AGENTS.md",
+        "cub init",
+        COMMIT,
+        "git checkout -q -b map && echo '# Map' > .cub/map.md && cub update",
+        COMMIT,
+        "git checkout -q main && echo 'inline: [constitution]' > .cub/config.yaml && cub update",
+        COMMIT,
+    ),
+    "monorepo.md": (
+        f"{RULES} > AGENTS.md",
+        "mkdir -p packages/api packages/web ../mill",
+        r"printf '# API\n\nPrices are in cents.\n' > packages/api/AGENTS.md",
+        "cub init",
+        COMMIT,
+        f"(cd ../mill && git init -q && {RULES} > AGENTS.md && cub init && {STALE})",
+    ),
+}
+# The commands that fail because the page wants to show it.
+FAILING = {
+    "ci.md": ["cub update --check"],
+    "review.md": ["cub diff main...prices"],
+    "leave.md": ["cub remove --purge"],
+    "merge.md": ["git merge map", "cub update", "cub repair"],
+    "monorepo.md": ["cub update --check bakery mill"],
+}
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the pages are written for a shell"
+)
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in HOW_TO.glob("*.md")))
+def test_every_command_does_what_the_page_says(page: str, tmp_path: Path, home: Path) -> None:
+    (home / ".gitconfig").write_text(
+        "[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n"
+    )
+    folder = tmp_path / "bakery"
+    folder.mkdir()
+    for done in typed(["git init -q", *BEFORE.get(page, ())], folder, home):
+        assert done.code == 0, done.output
+    assert follow(HOW_TO / page, folder, home) == FAILING.get(page, [])

@@ -1,0 +1,53 @@
+"""What pages say about the code is so: the files that they name, and the tables of a review."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from cub.actions.verdict import MEANING
+from cub.project.executes import Kind, kind_of
+from tests.docs.pages import DOCS
+
+_CODE = re.compile(r"`((?:cub|tests|templates|migrations|golden)/[\w/.-]*)`")
+_ANY = re.compile(r"NNNN-\w+|\bvN\b")  # stand for any name, any version
+REVIEW = DOCS / "how-to" / "review.md"
+
+
+def rows(page: Path, header: str) -> Iterator[list[str]]:
+    """The cells of a table's rows, found by the first cell of its header."""
+    lines = iter(page.read_text(encoding="utf-8").splitlines())
+    for line in lines:
+        if line.startswith(f"| {header} |"):
+            next(lines)
+            for row in lines:
+                if not row.startswith("|"):
+                    return
+                yield [cell.strip() for cell in row.strip("|").split("|")]
+
+
+@pytest.mark.parametrize(
+    "page", sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+)
+def test_every_file_of_the_code_that_a_page_names_is_there(page: str) -> None:
+    named = _CODE.findall((DOCS / page).read_text(encoding="utf-8"))
+    gone = [name for name in named if not any(DOCS.parent.glob(_ANY.sub("*", name)))]
+    assert gone == []
+
+
+def test_the_verdicts_are_those_of_a_review() -> None:
+    assert [row[0] for row in rows(REVIEW, "Verdict")] == list(MEANING)
+
+
+def test_the_examples_of_what_executes_are_of_their_kind() -> None:
+    told = {row[0]: re.findall(r"`([^`]+)`", row[1]) for row in rows(REVIEW, "Kind")}
+    assert sorted(told) == sorted(get_args(Kind))
+    del told["command"]  # keys of config.yaml, and no files
+    for kind, examples in told.items():
+        for name in examples:
+            path = name.replace("…", "x") + ("x" if name.endswith("/") else "")
+            assert kind_of(path) == kind, name
