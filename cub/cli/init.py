@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
-from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune
+from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune, inside
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -60,7 +58,7 @@ def init(
 
     options: Options = context.obj
     root = find_root(options.directory)
-    inside = tuple(_inside(root, options.directory, path) for path in paths or ())
+    inside = tuple(inside(root, options.directory, path) for path in paths or ())
     chosen = _split(targets) if targets is not None else None
     show = Show(dry_run, diff, json)
     named = _known(clients or ())
@@ -91,17 +89,6 @@ def close(plan: Plan) -> None:
         output.talk("Nothing to do: everything is in place.")
     else:
         output.talk("Done. Review it with git, then commit; `cub update` refreshes what is cub's.")
-
-
-def _inside(root: Path, directory: Path, path: str) -> str:
-    from cub.errors import UsageError
-
-    full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
-    if not full.is_relative_to(root):
-        raise UsageError(
-            "this is outside the project", where=path, hint=f"the project is {root.as_posix()}"
-        )
-    return full.relative_to(root).as_posix()
 
 
 def _known(clients: Iterable[str]) -> tuple[str, ...]:
