@@ -120,7 +120,7 @@ def _stand(where: Traces, tree: Tree) -> bool:
     """Whether a trace of the older layout is there; cub's lock makes a folder, but is none."""
     here = any(posixpath.basename(p) in tree.names(posixpath.dirname(p)) for p in where.files)
     names = tree.names(where.folder) if where.folder else frozenset()
-    return here or bool(names - _OURS - set(where.besides))
+    return here or where.tell(names - _OURS)
 
 
 def _label(migration: Migration) -> str:

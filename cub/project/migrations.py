@@ -18,11 +18,22 @@ _NAME = re.compile(r"(\d{4})-[a-z0-9-]+\.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a layout leaves: one of `files`, or something in `folder` that is not in `besides`."""
+    """What a layout leaves: one of `files`, or a name in `folder`.
+
+    Names in `besides` never tell; those in `shared` only where none of `ours` stands, which the
+    layout did not have.
+    """
 
     files: tuple[str, ...]
     folder: str
     besides: tuple[str, ...]
+    shared: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
+
+    def tell(self, names: frozenset[str]) -> bool:
+        """Whether these names in `folder` are a trace."""
+        told = names - {*self.besides, *self.ours}
+        return bool(told - {*self.shared} if names & {*self.ours} else told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,7 @@ def _traces(fields: Fields) -> Traces:
     found = Traces(
         fields.paths("files", needed=False),
         fields.path("folder", ""),
-        fields.texts("besides", needed=False),
+        *(fields.texts(name, needed=False) for name in ("besides", "shared", "ours")),
     )
     fields.end()
     if not found.files and not found.folder:

@@ -91,6 +91,16 @@ def test_a_trace_makes_the_migration_due_and_counts_as_cub(project: Path, trace:
     assert update(project).empty
 
 
+@pytest.mark.parametrize("ours", ["constitution.md", "config.yaml"])
+def test_names_that_both_layouts_have_tell_only_without_those_of_this_one(
+    project: Path, ours: str
+) -> None:
+    write(project, ".cub/tasks.jsonl", "")
+    assert due(Project.load(project))
+    write(project, f".cub/{ours}", "")
+    assert not due(Project.load(project))
+
+
 def test_a_run_loop_alone_is_no_trace(project: Path) -> None:
     write(project, ".cub/runloop.md", "Mine.\n")
     write(project, "PROMPT.md", "Mine.\n")
