@@ -78,7 +78,9 @@ def file_taken_out(seen: View, file: OwnFile) -> Plan:
     edits, warnings = [], []
     data = seen.tree.read(file.path)
     found = known_seal(data, file.path, seen.templates.version) if data is not None else None
-    if found and found.intact:
+    if link := _link_to(seen, file.path):
+        warnings.append(PlanWarning(f"kept, because {link} is a link to it", file.path))
+    elif found and found.intact:
         edits.append(Edit(file.path, data, None, f"delete: {file.purpose}"))
     elif data is not None:
         warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
@@ -88,6 +90,13 @@ def file_taken_out(seen: View, file: OwnFile) -> Plan:
     elif offered is not None:
         warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.beside))
     return Plan(tuple(edits), tuple(warnings))
+
+
+def _link_to(seen: View, path: str) -> str:
+    """The instruction file that is a link to `path`; "" if none is."""
+    real = seen.tree.real(path)
+    links = (name for name, f in seen.files.items() if f.real == real and f.stands)
+    return next((name for name in links if name not in (path, real)), "")
 
 
 def _rule(seen: View) -> Plan:
@@ -124,6 +133,8 @@ def _all_of_cub(seen: View, kept: set[str]) -> Plan:
             continue
         if path.is_symlink() or not path.is_file():
             warnings.append(PlanWarning("left: this is not a regular file", name))
+        elif link := _link_to(seen, name):
+            warnings.append(PlanWarning(f"left: {link} is a link to it", name))
         else:
             edits.append(Edit(name, seen.tree.read(name), None, "delete: --purge"))
     return Plan(tuple(edits), tuple(warnings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cub.actions.draft import Draft
+from cub.actions.own_files import OWN_FILES
 from cub.project.survey import look
 from cub.project.targets import TARGETS
 
@@ -12,7 +13,10 @@ UNREAD = "cub does not read it: move what you need of it elsewhere, then delete 
 
 
 def follow_instruction_files(draft: Draft) -> None:
-    """Find what instruction files of the root lead to: without it, their readers would miss it."""
+    """Find what instruction files of the root lead to: without it, their readers would miss it.
+
+    The same goes for links under the names of cub's own files.
+    """
     names = (*(target.path for target in TARGETS), *draft.project.config.targets)
     for path, file in look(draft.tree, dict.fromkeys(names)).items():
         if file.exists and (real := draft.leads(path)):
@@ -20,6 +24,9 @@ def follow_instruction_files(draft: Draft) -> None:
         for name in sorted(file.imported if "/" not in path else ()):
             draft.imported.setdefault(name, path)
             draft.imported.setdefault(draft.leads(name) or name, path)
+    for own in OWN_FILES:
+        if draft.stands(own.path) and (real := draft.leads(own.path)):
+            draft.linked.setdefault(real, own.path)
 
 
 def movable(path: str, draft: Draft, *, even_imported: bool = False) -> bytes | None:

@@ -81,9 +81,9 @@ def take_out(editor: Editor, file: InstructionFile, need: Need, stays: bool) -> 
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
-    """One plan of several, in order."""
+    """One plan of several, in order; an edit that several of them need is made once."""
     return Plan(
-        tuple(edit for plan in plans for edit in plan.edits),
+        tuple(dict.fromkeys(edit for plan in plans for edit in plan.edits)),
         tuple(warning for plan in plans for warning in plan.warnings),
     )
 

@@ -58,11 +58,11 @@ def init(
 
     options: Options = context.obj
     root = find_root(options.directory)
-    inside = tuple(inside(root, options.directory, path) for path in paths or ())
+    nested = tuple(inside(root, options.directory, path) for path in paths or ())
     chosen = _split(targets) if targets is not None else None
     show = Show(dry_run, diff, json)
     named = _known(clients or ())
-    plan = carry_out(root, lambda p: make_plan(p, inside, chosen, edited, named, prune), show)
+    plan = carry_out(root, lambda p: make_plan(p, nested, chosen, edited, named, prune), show)
     if not show.only:
         close(plan)
 

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher, unified_diff
 from typing import Literal, TypeVar
 
 from cub.edit.document import split_lines
+from cub.errors import InternalError
 
 Kind = Literal["create", "update", "delete"]
 Line = TypeVar("Line", bytes, str)
@@ -99,6 +100,8 @@ class Plan:
         An edit of both counts from the first one's `before`, and gives the first one's reason, or
         `both_reasons`.
         """
+        if len({edit.path for edit in then.edits}) < len(then.edits):
+            raise InternalError("two edits of one file in one plan")
         edits = {edit.path: edit for edit in self.edits}
         for edit in then.edits:
             first = edits.get(edit.path)

@@ -33,6 +33,6 @@ def behind(path: str, read: Callable[[str], bytes | None], known: Collection[str
 def _leads_to(path: str, data: bytes) -> str:
     """The path that a file consists of, as seen from the root; "" for any other text."""
     text = data.strip().decode("utf-8", "replace") if len(data) <= _LONGEST else ""
-    if not text or "\n" in text or text.startswith("/"):
+    if not (text and text.isprintable()) or text.startswith("/"):
         return ""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))

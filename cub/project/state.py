@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 
 from cub.errors import NewerError
+from cub.project.targets import target_problem
 
 STATE = ".cub/state.json"
 _FORMAT = 1
@@ -31,7 +32,7 @@ class State:
             tree = json.loads(data or b"{}")
             state = cls(
                 int(tree.get("templates", 0)),
-                tuple(str(path) for path in tree.get("sections", ())),
+                tuple(path for path in tree.get("sections", ()) if not target_problem(path)),
                 tuple(str(path) for path in tree.get("empty", ())),
                 {str(path): int(v) for path, v in tree.get("offered", {}).items()},
             )

@@ -108,18 +108,19 @@ def distinct(files: Iterable[InstructionFile]) -> list[InstructionFile]:
 
 
 def _look_at(look: _Look, path: str) -> InstructionFile:
-    real = path
+    real, identity = path, None
     try:
         there = flat_links.behind(path, look.read, look.known)
         real = look.tree.real(there)
         data = look.read(there)
         if data is None:
             return _absent(look, path, there, real)
+        identity = look.tree.identity(there)
         document = Document.parse(data, there)
         section = sections.find(document)
     except CubError as error:
-        return InstructionFile(path, real, error=error)
-    return InstructionFile(path, real, document, section, identity=look.tree.identity(there))
+        return InstructionFile(path, real, error=error, identity=identity)
+    return InstructionFile(path, real, document, section, identity=identity)
 
 
 def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:

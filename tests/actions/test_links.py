@@ -119,3 +119,42 @@ def test_a_broken_file_is_told_and_repaired_once_for_all_its_names(
     assert broken.names == (AGENTS, CLAUDE)
     carry_out(project, lambda found: plan_repair(found, 1))
     assert (project / AGENTS).read_bytes() == whole
+
+
+def test_a_file_of_cubs_own_stays_while_an_instruction_file_is_a_link_to_it(project: Path) -> None:
+    init(project, targets=(AGENTS, CURSOR))
+    (project / AGENTS).unlink()
+    (project / AGENTS).symlink_to(CURSOR)
+    plan = init(project, targets=(AGENTS,))
+    assert f"kept, because {AGENTS} is a link to it" in {w.message for w in plan.warnings}
+    assert (project / AGENTS).read_text().startswith("---\n")
+    assert settled(project)
+
+
+@pytest.mark.parametrize("folder", [".cub", "tools/cub"])
+def test_purging_leaves_what_an_instruction_file_is_a_link_to(project: Path, folder: str) -> None:
+    mine = write(project, f"{folder}/mine.md", "# Mine\n")
+    if folder != ".cub":
+        (project / ".cub").symlink_to(folder)
+    (project / AGENTS).symlink_to(".cub/mine.md")
+    init(project)
+    plan = remove(project, purge=True)
+    assert f"left: {AGENTS} is a link to it" in {w.message for w in plan.warnings}
+    assert mine.read_bytes() == b"# Mine\n"
+    assert (project / AGENTS).read_bytes() == b"# Mine\n"
+    assert not (project / ".cub/constitution.md").exists()
+
+
+def test_two_files_that_share_a_backup_are_taken_out_together(project: Path) -> None:
+    """`a/b` and `a-b` make one name, and the same old section has the same bytes."""
+    old = "<!-- BEGIN CUB MANAGED SECTION v1 -->\nOld.\n<!-- END CUB MANAGED SECTION -->\n"
+    names = ("a/b/AGENTS.md", "a-b/AGENTS.md")
+    for name in names:
+        write(project, name, "")
+    init(project, *names)
+    for name in names:
+        write(project, name, f"# Mine\n\n{old}")
+    plan = remove(project)
+    assert [(project / name).read_text() for name in names] == ["# Mine\n"] * 2
+    (backup,) = (edit.after for edit in plan.edits if "backups" in edit.path)
+    assert backup == old.encode()

@@ -218,3 +218,17 @@ def test_what_is_no_file_is_left_with_a_word(project: Path, name: str) -> None:
     plan = init(project, prune=True)
     assert (project / name).is_dir()
     assert "this is a folder" in said(plan)[name]
+
+
+@needs_links
+def test_what_a_name_of_cubs_own_is_a_link_to_stays(project: Path) -> None:
+    write(project, ".cub.json", "{}\n")
+    prompt = write(project, ".cub/prompt.md", "My loop.\n")
+    (project / ".cub/runloop.md").symlink_to("prompt.md")
+    plan = init(project)
+    assert ".cub/prompt.md: left: .cub/runloop.md is a link to it" in {
+        f"{warning.path}: {warning.message}" for warning in plan.warnings
+    }
+    assert prompt.read_bytes() == b"My loop.\n"
+    assert (project / ".cub/runloop.md").is_symlink()
+    assert settled(project)

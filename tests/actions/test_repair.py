@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,16 @@ def test_a_stale_section_is_brought_up_to_date_next(bakery: Path) -> None:
     plan = repair(bakery)
     step = "`cub update` brings the section up to date."
     assert next_step(Project.load(bakery), plan) == step
+
+
+def test_one_file_with_two_names_is_repaired_for_the_readers_of_both(project: Path) -> None:
+    agents = write(project, "AGENTS.md", "# Mine\n\n")
+    os.link(agents, project / "CLAUDE.md")
+    init(project)
+    before = agents.read_text()
+    section = before.partition("# Mine\n\n\n")[2]
+    agents.write_text(before.replace(section, conflict(section, section)))
+    assert look(project).broken[0].names == ("AGENTS.md", "CLAUDE.md")
+    repair(project)
+    assert agents.read_text() == before
+    assert settled(project)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.edit.plan import Edit, Plan
+from cub.errors import InternalError
 from tests.conftest import git
 
 
@@ -101,3 +102,9 @@ def test_a_plan_that_follows_another_counts_from_what_was_there_first() -> None:
     )
     reasons = [edit.reason for edit in first.followed_by(then, both_reasons=True).edits]
     assert reasons == ["first; then", "delete; create", ""]
+
+
+def test_a_plan_with_two_edits_of_one_file_is_a_bug() -> None:
+    twice = Plan((Edit("a", b"1", b"2"), Edit("a", b"1", None)))
+    with pytest.raises(InternalError, match="two edits of one file"):
+        Plan().followed_by(twice)

@@ -60,6 +60,7 @@ def comments(data: bytes) -> list[str]:
 @given(FILES, KEYS, VALUES)
 @example(b"run:\r\n  model: x  # m", "run.model", "x\ny")
 @example(b"", "run", {"": None})
+@example(b"notes: |\n    - a  # one", "run.model", None)
 def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any) -> None:
     try:
         done = with_value(data, key, value)
@@ -75,7 +76,9 @@ def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any)
 
 
 @given(
-    FILES.filter(lambda data: b"*b" not in data),
+    # A text in lines that the file ends in, without a line end, gets one with any line below it:
+    # such a file goes through the library.
+    FILES.filter(lambda data: b"*b" not in data and (data.endswith(b"\n") or b"|" not in data)),
     st.sampled_from(["run.model", "placement", "new"]),
     SCALARS,
 )

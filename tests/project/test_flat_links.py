@@ -71,3 +71,9 @@ def test_a_nested_instruction_file_counts_only_where_there_is_one() -> None:
 )
 def test_anything_else_is_a_text_of_the_users(text: str) -> None:
     assert _behind("CLAUDE.md", CLAUDE=text, AGENTS="A.\n") == "CLAUDE.md"
+
+
+@pytest.mark.parametrize("text", ["a\0b/AGENTS.md", "a\tb/AGENTS.md", "a\u2028b/AGENTS.md"])
+def test_what_no_target_is_called_is_never_looked_for(text: str) -> None:
+    files = {"CLAUDE.md": text.encode(), text: b"A.\n"}
+    assert behind("CLAUDE.md", files.get, KNOWN) == "CLAUDE.md"

@@ -13,6 +13,12 @@ def test_what_is_remembered_comes_back() -> None:
     assert State.parse(state.dump(), templates=3) == state
 
 
+@pytest.mark.parametrize("path", ["a\0/AGENTS.md", "../AGENTS.md", "/AGENTS.md", "a/notes.md"])
+def test_a_section_where_no_target_can_be_is_forgotten(path: str) -> None:
+    state = State(1, (path, "pkg/AGENTS.md"))
+    assert State.parse(state.dump(), templates=1).sections == ("pkg/AGENTS.md",)
+
+
 def test_the_file_does_not_depend_on_the_order_of_things() -> None:
     one = State(1, ("b", "a"), ("d", "c"), {"y": 1, "x": 1})
     other = State(1, ("a", "b"), ("c", "d"), {"x": 1, "y": 1})
