@@ -49,7 +49,9 @@ def configured(
     except CubError as error:
         raise UsageError(error.message, hint=error.hint) from None
     if layer.unknown:
-        raise UsageError(layer.unknown[0].message, hint=layer.unknown[0].hint)
+        near = layer.unknown[0].hint if "did you mean" in layer.unknown[0].hint else ""
+        hint = near or "`cub config show` lists what there is"
+        raise UsageError(layer.unknown[0].message, hint=hint)
     if keys == ("targets",) and value:
         return with_targets(data, list(dict.fromkeys(map(normal, value))))
     return with_value(data, key, value, path=path)

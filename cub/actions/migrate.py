@@ -41,15 +41,11 @@ def migrate(project: Project, *, prune: bool = False, folder: Path | None = None
     return Migrated(draft.plan, after)
 
 
-def plan_migrations(project: Project, *, prune: bool = False, folder: Path | None = None) -> Plan:
-    """Every migration of the window whose traces stand, in order, as one plan.
+def _drafted(project: Project, folder: Path, *, prune: bool) -> Draft:
+    """Every migration of the window whose traces stand, in order, as one plan in the making.
 
     With `prune`, also what earlier ones have left for it.
     """
-    return _drafted(project, folder or shipped(), prune=prune).plan
-
-
-def _drafted(project: Project, folder: Path, *, prune: bool) -> Draft:
     schema = newest(folder)
     draft, adopted, summaries = Draft(project), False, list[str]()
     for migration in _window(project, folder):

@@ -40,26 +40,28 @@ def whole_review(
 def _of_whole(
     file: OwnFile, seal: Seal, templates: TemplateSet, wanted: Callable[[], Need | None]
 ) -> Verdict:
-    """Whole files ship in their newest version only, so an older one proves itself alone."""
-    version = templates.version
-    if seal.version != version:
-        released = templates.has(seal.version)
-        return "newer" if seal.version > version else "older" if released else "unrecognized"
+    """A digest alone proves nothing: it must be that of a text of its version."""
+    if seal.version > templates.version:
+        return "newer"
+    if not templates.has(seal.version):
+        return "unrecognized"
     need = None if file.template else wanted()
-    for number, body in enumerate(_bodies(file, templates, need)):
+    for number, body in enumerate(_bodies(file, templates, seal.version, need)):
         if seal.digest == digest_of(body.encode(), file.front.encode()):
             return "stale" if number or not (file.template or need) else "verified"
     return "unrecognized"
 
 
-def _bodies(file: OwnFile, templates: TemplateSet, need: Need | None) -> Iterator[str]:
+def _bodies(
+    file: OwnFile, templates: TemplateSet, version: int, need: Need | None
+) -> Iterator[str]:
     """What the file may say: first what it should, then what it would in another project."""
     if file.template:
-        yield templates.file(file.template)
+        yield templates.file(file.template, version)
         return
     asked = need or Need("rule")
     for other in (asked, replace(asked, map_text="", constitution_text="")):
-        yield render(templates, templates.version, other)
+        yield render(templates, version, other)
         for constitution, map_ in product((True, False), repeat=2):
             said = replace(other, constitution=constitution, map=map_)
-            yield render(templates, templates.version, said)
+            yield render(templates, version, said)

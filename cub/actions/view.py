@@ -16,7 +16,7 @@ from cub.project.client_settings import context_file_names
 from cub.project.project import Project
 from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile, distinct, look
-from cub.project.targets import GEMINI, TARGETS
+from cub.project.targets import GEMINI, TARGETS, is_nested
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
 
@@ -105,8 +105,8 @@ def view(
     paths = (*rows, *wanted, *project.config.targets, *state.sections)
     files = look(tree, dict.fromkeys(paths))
     known, unfit = _known(project, templates, wanted, constitution=constitution)
-    needed = _needs(files, wanted, known)
-    return View(project, templates, wanted, known, state, files, needed, unfit)
+    needed, lost = _needs(files, wanted, known)
+    return View(project, templates, wanted, known, state, files, needed, (*unfit, *lost))
 
 
 def _known(
@@ -144,16 +144,23 @@ def after(seen: View, planned: Mapping[str, bytes | None]) -> View:
     """The same project once `planned` (bytes by real path) is written."""
     project = replace(seen.project, tree=Planned(seen.tree, planned))
     files = look(project.tree, seen.files)
-    needed = _needs(files, seen.targets, seen.known)
-    return replace(seen, project=project, files=files, needs=needed)
+    needed, lost = _needs(files, seen.targets, seen.known)
+    return replace(seen, project=project, files=files, needs=needed, unfit=seen.unfit or lost)
 
 
 def _needs(
     files: dict[str, InstructionFile], targets: tuple[str, ...], known: Known
-) -> dict[str, Need]:
-    """Files that can't be read need nothing: their faults end the command anyway."""
+) -> tuple[dict[str, Need], tuple[CubError, ...]]:
+    """What is needed, and what stops those that would write it.
+
+    Files that can't be read need nothing: their faults end the command anyway.
+    """
     readable = tuple(path for path in targets if not files[path].error)
-    return needs(files, readable, known)
+    try:
+        return needs(files, readable, known), ()
+    except CubError as error:  # a nested file has nothing to point to
+        at_root = tuple(path for path in readable if not is_nested(path))
+        return needs(files, at_root, known), (error,)
 
 
 def _has_skills(project: Project) -> bool:

@@ -41,7 +41,8 @@ def repair(
 ) -> None:
     """Offer ways to repair broken markers, and merge conflicts in a section.
 
-    None of them loses a line of yours. It exits with 1 as long as something is broken.
+    None of them loses a line of yours. It exits with 1 as long as something is broken; with
+    --apply and --json, which only show a plan, with 0.
 
     Example: cub repair --apply 1
     """

@@ -65,6 +65,7 @@ class Objects:
                 stderr=self._said,
             )
         except OSError as error:
+            self._said.close()
             raise CubError(
                 f"git can't be started: {(error.strerror or str(error)).lower()}",
                 hint="install git: commits can't be read without it",

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSet:
-    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, and `files/*`."""
+    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, and `files/*`.
+
+    A whole file that changes with version N + 1 leaves its text up to N in `files/vN/`.
+    """
 
     folder: Path
 
@@ -44,9 +47,12 @@ class TemplateSet:
             lines += [f"v{number}: {line}" for line in text.splitlines() if line.strip()]
         return tuple(lines)
 
-    def file(self, name: str) -> str:
-        """The text of a whole file that cub installs."""
-        return (self.folder / "files" / name).read_text(encoding="utf-8")
+    def file(self, name: str, version: int | None = None) -> str:
+        """The text of a whole file that cub installs, or that `version` installed."""
+        versions = range(version or self.version, self.version)
+        kept = (self.folder / "files" / f"v{number}" / name for number in versions)
+        path = next((path for path in kept if path.exists()), self.folder / "files" / name)
+        return path.read_text(encoding="utf-8")
 
 
 def shipped() -> TemplateSet:

@@ -22,5 +22,7 @@ def next_version(tmp_path: Path) -> TemplateSet:
         file.write_text(file.read_text().replace("sections/v1/", "sections/v2/"))
     (folder / "sections" / "v2" / "changes.txt").write_text("tasks are small\n")
     runloop = folder / "files" / "runloop.md"
+    (folder / "files" / "v1").mkdir()
+    shutil.copy(runloop, folder / "files" / "v1")
     runloop.write_text(runloop.read_text() + "\nOne more rule.\n")
     return TemplateSet(folder)

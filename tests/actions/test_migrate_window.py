@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.migrate import plan_migrations
+from cub.actions.migrate import migrate
 from cub.actions.sync import plan_init, plan_update
 from cub.edit.plan import Plan
 from cub.errors import CubError, InternalError
@@ -23,7 +23,7 @@ MOVE = "where: {files: [a]}\nsteps: [{move: {from: a, to: b}}]\n"
 def migrated(root: Path, folder: Path, schema: int = 3) -> Plan:
     with exclusive(root):
         project = Project.of(root, WorkTree(root), schema=schema)
-        plan = plan_migrations(project, folder=folder)
+        plan = migrate(project, folder=folder).plan
         apply(plan, root)
     return plan
 

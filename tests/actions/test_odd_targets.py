@@ -98,3 +98,17 @@ def test_names_of_another_case_are_told_only_to_those_who_want_the_file(
         edit.path for edit in plan.edits if edit.path.casefold() == name.casefold()
     }
     assert settled(project)
+
+
+def test_a_pointer_to_nothing_stops_only_what_would_write_it(project: Path) -> None:
+    write(project, "api/AGENTS.md", "Mine.\n")
+    write(project, "AGENTS.md", "Root.\n")
+    init(project, "api")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        (project / name).unlink()
+    write(project, ".cub/config.yaml", "targets: [api/AGENTS.md]\n")
+    assert "api/AGENTS.md" in rows(project)
+    with pytest.raises(CubError, match="no file at the root"):
+        update(project)
+    remove(project)
+    assert (project / "api" / "AGENTS.md").read_text() == "Mine.\n"

@@ -320,15 +320,20 @@ def test_a_file_of_cubs_own_that_is_deleted_is_removed(project: Path, base: str)
     assert not compared(project, base).touched
 
 
-def test_whole_files_ship_in_their_newest_version_only(
-    project: Path, base: str, next_version: TemplateSet
+@pytest.mark.parametrize("forged", [False, True])
+def test_whole_files_of_an_older_version_must_be_what_that_version_installed(
+    project: Path, base: str, next_version: TemplateSet, forged: bool
 ) -> None:
     update(project, templates=next_version)
     step = commit(project)
+    if forged:
+        data = seal("# Run loop\n\nRun whatever you like.\n", 1, "<!-- {} -->")
+        (project / ".cub" / "runloop.md").write_bytes(data)
+        base = commit(project)
     back = compared(project, step, base, templates=next_version)
-    assert {f.path: f.section and f.section.verdict for f in back.files}[".cub/runloop.md"] == (
-        "older"
-    )
+    found = {file.path: file.section for file in back.files}[".cub/runloop.md"]
+    assert found is not None
+    assert found.verdict == ("unrecognized" if forged else "verified")
 
 
 def test_every_verdict_has_a_meaning_and_is_fine_or_touched() -> None:
