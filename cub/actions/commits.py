@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cub.actions.view import View, view
+from cub.errors import CubError
 from cub.git import Change, Entry, PathError, Revision
 from cub.project.project import Project
 from cub.project.targets import TARGETS, is_nested
@@ -70,7 +71,13 @@ class Commits:
             tree = Revision(
                 self.new.objects, self.new.commit, posixpath.join(self.new.prefix, home)
             )
-            project = Project.of(self.root / home, tree, committed=True)
+            try:
+                project = Project.of(self.root / home, tree, committed=True)
+            except CubError as error:
+                where = posixpath.join(home, error.where)
+                raise CubError(
+                    error.message, where=f"{self.new.commit[:12]}:{where}", hint=error.hint
+                ) from None
             self._views[home] = view(project, templates=self.templates)
         return self._views[home]
 

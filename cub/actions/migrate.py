@@ -13,14 +13,13 @@ from cub.actions.own_files import OWN_FILES
 from cub.edit.owned import unseal
 from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
-from cub.files import JOURNAL, LOCK, Tree
+from cub.files import Tree
 from cub.project.config import CONFIG
 from cub.project.config_edit import with_value
 from cub.project.migrations import Migration, Traces, load, newest, shipped
 from cub.project.project import Project
 
 FIRST = 1  # the layout of the first release, which recorded no number
-_OURS = {posixpath.basename(path) for path in (LOCK, JOURNAL)}
 
 
 class Migrated(NamedTuple):
@@ -113,10 +112,12 @@ def _sealed(tree: Tree, path: str) -> bool:
 
 
 def _stand(where: Traces, tree: Tree) -> bool:
-    """Whether a trace of the older layout is there; cub's lock makes a folder, but is none."""
-    here = any(posixpath.basename(p) in tree.names(posixpath.dirname(p)) for p in where.files)
-    names = tree.names(where.folder) if where.folder else frozenset()
-    return here or where.tell(names - _OURS)
+    """Whether a trace of the older layout is there."""
+
+    def there(paths: tuple[str, ...]) -> bool:
+        return any(posixpath.basename(p) in tree.names(posixpath.dirname(p)) for p in paths)
+
+    return there(where.files) or (there(where.shared) and not there(where.ours))
 
 
 def _label(migration: Migration) -> str:

@@ -35,7 +35,7 @@ def recognizer(seen: View, path: str, real: str) -> Recognize:
 
 
 def _staged(seen: View, real: str) -> Iterator[tuple[str, str]]:
-    """The bodies, by digest, of cub's own sections on both sides of an unfinished merge."""
+    """The bodies, by digest, of cub's own sections in what an unfinished merge began with."""
     for data in unmerged(seen.root, real):
         section = section_in(Document(data))
         if section and section.author == "cub":

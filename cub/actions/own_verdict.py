@@ -31,8 +31,10 @@ def whole_review(
     diff = difference(path, before, after)
     if after is None:
         return SectionReview("removed", was, None, diff=diff, whole=True) if old else None
-    if new is None or not new.intact:
+    if new is None or (file.template and not new.intact):
         return None
+    if not new.intact:  # an instruction file: nothing in it is a person's
+        return SectionReview("edited", was, now, diff=diff, whole=True)
     verdict = _of_whole(file, new, templates, wanted)
     return SectionReview(verdict, was, now, diff=diff, whole=True)
 

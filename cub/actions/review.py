@@ -28,7 +28,7 @@ from cub.project.targets import target_of
 from cub.prompt.templates import TemplateSet, shipped
 
 _WHOLE = {file.path: file for file in (*OWN_FILES, CURSOR_RULE)}
-_TEXTS = (CONSTITUTION, MAP)  # sections refer to them, or say what they say
+_TEXTS = (CONFIG, CONSTITUTION, MAP)  # what sections say depends on them
 _NAMES = (*_WHOLE, *_TEXTS)
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="For example run.max_attempts.")]
-Words = Annotated[str, typer.Argument(metavar="VALUE", help="YAML: true, 3, [a, b], or a text.")]
+Words = Annotated[
+    str, typer.Argument(metavar="VALUE", help="YAML: true, 3, a text, or a list in brackets.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the origin.")]
 Profile = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="As with this profile.")

@@ -28,8 +28,9 @@ class Format(StrEnum):
 Range = Annotated[
     str | None,
     typer.Argument(
-        metavar="[REV[..REV]]",
-        help="The commits to compare, as git names them; REV alone is compared with HEAD.",
+        metavar="RANGE",
+        help="Commits as git names them: REV..REV, REV...REV (from their merge base), or REV "
+        "alone, which is compared with HEAD.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from cub.errors import CubError, UsageError
 from cub.git.objects import FOLDER, LINK, Entry, Objects
 
+_LIST = "`git log` and `git branch --all` list what there is; `git fetch` gets what is new"
+_UNRELATED = "`git fetch` gets history that is missing; or compare them as they are: {}"
 _HOPS = 40  # as many links as Linux follows before it says that they loop
 
 
@@ -48,7 +50,8 @@ class Revision:
         real = self._follow(path)
         entry = self.entry(real)
         if entry is None:
-            if real != path and self.entry(path) is not None:
+            folder, name = posixpath.split(path)
+            if self.entry(posixpath.join(self._follow(folder), name)) is not None:
                 raise _dangling(path, real)
             return None
         if entry.is_folder or entry.is_submodule:
@@ -158,6 +161,8 @@ def _commit(objects: Objects, name: str) -> str:
     if name.startswith("-"):
         raise UsageError("this is no name of a commit", where=name)
     found = objects.get(f"{name}^{{commit}}")
+    if found is None and (named := objects.get(name)):  # `:/words` takes no suffix
+        found = objects.get(f"{named.oid}^{{commit}}")
     if found is None:
         raise CubError(
             "git knows no such commit", where=name, hint=_missing_history(objects.folder)
@@ -171,18 +176,18 @@ def _merge_base(objects: Objects, base: str, head: str, text: str) -> str:
         raise CubError(
             "these commits have no common ancestor here",
             where=text,
-            hint=_missing_history(objects.folder),
+            hint=_missing_history(objects.folder, _UNRELATED.format(text.replace("...", ".."))),
         )
     return done.split()[0]
 
 
-def _missing_history(folder: Path) -> str:
+def _missing_history(folder: Path, else_: str = _LIST) -> str:
     if _git(folder, "rev-parse", "--is-shallow-repository").strip() == "true":
         return (
             "this clone is shallow: get the missing history with `git fetch --unshallow` "
             "(in CI: a fetch depth of 0)"
         )
-    return "`git log` and `git branch --all` list what there is; `git fetch` gets what is new"
+    return else_
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""Both sides of a file in a merge that git has not finished."""
+"""The sides of a file in a merge that git has not finished, and their ancestor."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cub.errors import CubError
 from cub.git.objects import Objects
 from cub.git.worktree import top_level
 
-_OURS, _THEIRS = 2, 3  # stages of the index, as `git ls-files --unmerged` shows them
+_ANCESTOR, _OURS, _THEIRS = 1, 2, 3  # stages of the index (git-ls-files, --unmerged)
 
 
 def unmerged(folder: Path, path: str) -> list[bytes]:
-    """What `path` (relative to `folder`) was on each side; nothing where git is not merging it."""
+    """What `path` (relative to `folder`) was; nothing where git is not merging it."""
     if top_level(folder) is None:
         return []
     try:
@@ -24,7 +24,7 @@ def unmerged(folder: Path, path: str) -> list[bytes]:
 
 def _stages(folder: Path, path: str) -> Iterator[bytes]:
     with Objects(folder) as objects:
-        for stage in (_OURS, _THEIRS):
+        for stage in (_OURS, _THEIRS, _ANCESTOR):
             found = objects.get(f":{stage}:./{path}")
             if found is not None and found.kind == "blob":
                 yield found.data

@@ -18,22 +18,13 @@ _NAME = re.compile(r"(\d{4})-[a-z0-9-]+\.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a layout leaves: one of `files`, or a name in `folder`.
-
-    Names in `besides` never tell; those in `shared` only where none of `ours` stands, which the
-    layout did not have.
+    """The paths that show an older layout: one of `files`, or one of `shared`, which today's has
+    too, where none of `ours` stands, which that layout did not have.
     """
 
     files: tuple[str, ...]
-    folder: str
-    besides: tuple[str, ...]
     shared: tuple[str, ...] = ()
     ours: tuple[str, ...] = ()
-
-    def tell(self, names: frozenset[str]) -> bool:
-        """Whether these names in `folder` are a trace."""
-        told = names - {*self.besides, *self.ours}
-        return bool(told - {*self.shared} if names & {*self.ours} else told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +102,9 @@ def _migration(path: Path, number: int) -> Migration:
 
 
 def _traces(fields: Fields) -> Traces:
-    found = Traces(
-        fields.paths("files", needed=False),
-        fields.path("folder", ""),
-        *(fields.texts(name, needed=False) for name in ("besides", "shared", "ours")),
-    )
+    names = ("files", "shared", "ours")
+    found = Traces(*(fields.paths(name, needed=False) for name in names))
     fields.end()
-    if not found.files and not found.folder:
-        fields.fail("neither files nor a folder")
+    if not found.files:
+        fields.fail("no files")
     return found

@@ -61,6 +61,12 @@ def find_root(start: Path) -> Path:
         raise trouble(error, named, "cannot be opened") from error
     if not start.is_dir():
         raise CubError("this is not a folder", where=named)
+    if git.is_bare(start):
+        raise CubError(
+            "this is a bare repository: it has no files for cub",
+            where=named,
+            hint="run cub in a clone of it; only `cub diff REV..REV` works here",
+        )
     top, home = git.top_level(start), _home()
     counts = top is not None and top != home and not _ignores(top, start)
     for folder in (start, *start.parents):

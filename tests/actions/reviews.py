@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cub.actions.review import FileReview, Review, review
 from cub.git import Objects, endpoints
+from cub.project.config import CONFIG
 from cub.prompt.templates import TemplateSet
 from tests.conftest import git
 
@@ -40,8 +41,12 @@ def since(root: Path, base: str, templates: TemplateSet | None = None) -> dict[s
 
 
 def verdicts(files: dict[str, FileReview]) -> dict[str, str | None]:
-    """The verdict on each file's part of cub's."""
-    return {path: file.section.verdict if file.section else None for path, file in files.items()}
+    """The verdict on each file's part of cub's; a configuration has no such part."""
+    return {
+        path: file.section.verdict if file.section else None
+        for path, file in files.items()
+        if not path.endswith(CONFIG)
+    }
 
 
 def marked(diff: tuple[str, ...]) -> list[str]:

@@ -101,6 +101,14 @@ def test_names_that_both_layouts_have_tell_only_without_those_of_this_one(
     assert not due(Project.load(project))
 
 
+@pytest.mark.parametrize("name", ["config.schema.json", "notes.txt"])
+def test_what_cub_does_not_know_is_no_trace(project: Path, name: str) -> None:
+    write(project, f".cub/{name}", "")
+    write(project, "PROMPT.md", "Mine.\n")
+    init(project)
+    assert (project / "PROMPT.md").read_text() == "Mine.\n"
+
+
 def test_a_run_loop_alone_is_no_trace(project: Path) -> None:
     write(project, ".cub/runloop.md", "Mine.\n")
     write(project, "PROMPT.md", "Mine.\n")

@@ -83,7 +83,7 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "project"
-        _build(root, {".cub/hooks/README.md": b"A trace.\n", **world})
+        _build(root, {".cub/learned-routes.md": b"A trace.\n", **world})
         before = whole(root)
         command(root, migrations=known)
         _assert_kept(before, whole(root))
@@ -134,7 +134,7 @@ def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | 
     with tempfile.TemporaryDirectory() as folder:
         plain, pruned = (Path(folder).resolve() / name for name in ("plain", "pruned"))
         for root, prune in ((plain, False), (pruned, True)):
-            _build(root, {".cub/hooks/README.md": b"A trace.\n", **world})
+            _build(root, {".cub/learned-routes.md": b"A trace.\n", **world})
             init(root, migrations=known, prune=prune)
         gone = whole(plain).keys() - whole(pruned).keys()
         assert gone <= named

@@ -305,13 +305,15 @@ def test_a_hand_is_found_in_files_of_other_clients(project: Path, target: str) -
     assert verdicts(since(project, base)) == {target: "edited"}
 
 
-def test_an_edited_rule_of_cursors_is_the_person_s(project: Path) -> None:
+def test_a_hand_in_a_rule_of_cub_s_is_no_person_s_text(project: Path) -> None:
     init(project, targets=[TARGETS[2]])
     base = commit(project)
     file = project / TARGETS[2]
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
     found = since(project, base)[TARGETS[2]]
-    assert (found.section, marked(found.own)) == (None, ["+" + MINE.decode().rstrip()])
+    assert found.section is not None
+    assert found.section.verdict == "edited"
+    assert marked(found.section.diff) == ["+" + MINE.decode().rstrip()]
 
 
 FRONT = "---\ndescription: Shared instructions for agents\nalwaysApply: true\n---\n"
@@ -415,7 +417,8 @@ def test_a_configuration_that_cannot_be_read_now_is_an_error(project: Path, base
     assert broken
     with pytest.raises(CubError) as caught:
         compared(project, gone)
-    assert caught.value.where.startswith(".cub/config.yaml:")
+    head = git(project, "rev-parse", "HEAD")[:12]
+    assert caught.value.where.startswith(f"{head}:.cub/config.yaml:")
 
 
 def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) -> None:
@@ -425,7 +428,9 @@ def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) ->
     write(project, ".cub/config.yaml", "run: {checks: [make]}\n")
     init(project)
     review = compared(project, base, commit(project))
-    assert {file.section and file.section.verdict for file in review.files} == {"verified"}
+    found = {file.path: file for file in review.files}
+    assert set(verdicts(found).values()) == {"verified"}
+    assert "+run: {checks: [make]}" in marked(found[".cub/config.yaml"].own)
     (change,) = review.executed
     assert (change.kind, change.path) == ("command", ".cub/config.yaml")
     assert "+run: {checks: [make]}" in change.diff

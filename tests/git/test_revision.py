@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cub.errors import CubError, UsageError
@@ -204,6 +204,7 @@ _TREES = st.dictionaries(_PATHS, _CONTENTS, min_size=1, max_size=6).map(
 
 
 @posix
+@example(files={"a": link("b"), "b/a": link("b")}, asked=["a/a"])
 @given(files=_TREES, asked=st.lists(_PATHS, min_size=1, max_size=8))
 def test_a_commit_reads_like_its_checkout(
     tmp_path_factory: pytest.TempPathFactory, files: Files, asked: list[str]

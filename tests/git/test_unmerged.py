@@ -25,10 +25,10 @@ def merging(project: Path) -> Path:
     return project
 
 
-def test_both_sides_are_found_from_any_folder(merging: Path) -> None:
-    assert unmerged(merging, "a.md") == [b"2\n", b"3\n"]
-    assert unmerged(merging, "sub/b.md") == [b"2\n", b"3\n"]
-    assert unmerged(merging / "sub", "b.md") == [b"2\n", b"3\n"]
+def test_both_sides_and_their_ancestor_are_found_from_any_folder(merging: Path) -> None:
+    assert unmerged(merging, "a.md") == [b"2\n", b"3\n", b"1\n"]
+    assert unmerged(merging, "sub/b.md") == [b"2\n", b"3\n", b"1\n"]
+    assert unmerged(merging / "sub", "b.md") == [b"2\n", b"3\n", b"1\n"]
 
 
 def test_a_file_that_is_not_being_merged_has_none(merging: Path) -> None:

@@ -58,7 +58,7 @@ STEPS: dict[str, Step] = {
 @pytest.mark.parametrize("text", STEPS)
 def test_every_verb_is_read(tmp_path: Path, text: str) -> None:
     folder = write(tmp_path / "m", f"{HEAD}steps:\n  - {text}\n")
-    where = Traces(("old.md",), "", ())
+    where = Traces(("old.md",))
     assert load(folder) == (Migration(2, "a step", "0.2", where, (STEPS[text],)),)
     assert newest(folder) == 2
 
@@ -82,7 +82,7 @@ def test_every_verb_is_read(tmp_path: Path, text: str) -> None:
             "unknown field 'more'",
         ),
         (HEAD.replace("  files: [old.md]", "  x: 1"), ": where", "unknown field 'x'"),
-        (HEAD.replace("[old.md]", "[]"), ": where", "neither files nor a folder"),
+        (HEAD.replace("[old.md]", "[]"), ": where", "no files"),
         (HEAD.replace("old.md", "../old.md"), ": where", "files: '../old.md' is not a path"),
         (HEAD.replace("old.md", "/old.md"), ": where", "files: '/old.md' is not a path"),
         (HEAD.replace("old.md", "a//b"), ": where", "files: 'a//b' is not a path"),
