@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cub.actions import notes, own_files
 from cub.actions.leave import file_taken_out, taken_out
-from cub.actions.migrate import due, migrate
+from cub.actions.migration.migrate import due, migrate
 from cub.actions.own_files import CURSOR_RULE, OWN_FILES
 from cub.actions.parity import plan_parity
 from cub.actions.section_edits import Edited, Editor, merged, refresh

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from cub.actions.verdict import MEANING
+from cub.actions.review.verdict import MEANING
 from cub.cli.review_lines import closing, counts, versions
 from cub.cli.visible import visible
 
 if TYPE_CHECKING:
-    from cub.actions.review import FileReview, Review
+    from cub.actions.review.review import FileReview, Review
     from cub.edit.plan import Plan
 
 _ROOM = 60_000  # characters; GitHub refuses comments over 65,536

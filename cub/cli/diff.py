@@ -13,7 +13,7 @@ from cub.cli import output
 from cub.cli.options import Options
 
 if TYPE_CHECKING:
-    from cub.actions.review import Review
+    from cub.actions.review.review import Review
 
 app = typer.Typer(add_completion=False)
 
@@ -83,7 +83,7 @@ def _of_update(root: Path, shape: Format, *, json: bool) -> None:
 
 
 def _review(root: Path, revisions: str) -> Review:
-    from cub.actions.review import review
+    from cub.actions.review.review import review
     from cub.git import Objects, endpoints, is_bare, top_level
 
     top = None if is_bare(root) else top_level(root)

@@ -17,7 +17,7 @@ from cub.cli.visible import visible
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from cub.actions.repair import Findings, Numbered
+    from cub.actions.repair.repair import Findings, Numbered
 
 app = typer.Typer(add_completion=False)
 
@@ -82,7 +82,7 @@ def offer(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
 
 def carry_out_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool) -> bool:
     """Carry out one choice and say what comes next; whether anything is still broken."""
-    from cub.actions.repair import next_step, plan_repair
+    from cub.actions.repair.repair import next_step, plan_repair
     from cub.project.project import Project
 
     plan = carry_out(root, lambda project: plan_repair(project, number, paths), Show(json=json))
@@ -101,7 +101,7 @@ def carry_out_choice(root: Path, paths: tuple[str, ...], number: int, *, json: b
 
 
 def _look(root: Path, paths: tuple[str, ...]) -> Findings:
-    from cub.actions.repair import find_broken
+    from cub.actions.repair.repair import find_broken
     from cub.project.project import Project
 
     return find_broken(Project.load(root), paths)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cub.actions.verdict import MEANING
+from cub.actions.review.verdict import MEANING
 from cub.cli.visible import visible
 
 if TYPE_CHECKING:
-    from cub.actions.review import Review
-    from cub.actions.verdict import SectionReview
+    from cub.actions.review.review import Review
+    from cub.actions.review.verdict import SectionReview
 
 
 def text(review: Review) -> Iterator[str]:

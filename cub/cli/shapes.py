@@ -11,9 +11,9 @@ from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
 if TYPE_CHECKING:
-    from cub.actions.repair import Findings
+    from cub.actions.repair.repair import Findings
     from cub.actions.report import FileStatus
-    from cub.actions.review import FileReview, Review
+    from cub.actions.review.review import FileReview, Review
 
 Tree = dict[str, Any]
 

@@ -59,7 +59,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
 
 def _table(project: Project) -> _Table:
-    from cub.actions.migrate import announced
+    from cub.actions.migration.migrate import announced
     from cub.actions.report import status as rows_of
     from cub.actions.view import view
     from cub.files import pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.repair import Findings, find_broken, plan_repair
+from cub.actions.repair.repair import Findings, find_broken, plan_repair
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import carry_out, init, write

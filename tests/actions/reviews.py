@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.review import FileReview, Review, review
+from cub.actions.review.review import FileReview, Review, review
 from cub.git import Objects, endpoints
 from cub.project.config import CONFIG
 from cub.prompt.templates import TemplateSet

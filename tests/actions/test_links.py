@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.repair import find_broken, plan_repair
+from cub.actions.repair.repair import find_broken, plan_repair
 from cub.errors import CubError, RefusedError
 from cub.project.project import Project
 from tests.actions.helpers import carry_out, init, remove, settled, update, write

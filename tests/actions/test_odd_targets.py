@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.repair import find_broken
+from cub.actions.repair.repair import find_broken
 from cub.actions.sync import plan_init
 from cub.errors import CubError
 from cub.project.project import Project

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.review import review
+from cub.actions.review.review import review
 from cub.git import Endpoints, Objects
 from tests.benchmarks import history
 from tests.conftest import environment, git

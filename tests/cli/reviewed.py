@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cub.actions.executed import Executed
-from cub.actions.review import FileReview, Review
-from cub.actions.verdict import SectionReview
+from cub.actions.review.executed import Executed
+from cub.actions.review.review import FileReview, Review
+from cub.actions.review.verdict import SectionReview
 from cub.git import Endpoints
 
 ENDS = Endpoints("1" * 40, "2" * 40, "main", "oven")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cub.actions.executed import Executed
-from cub.actions.review import FileReview, Review
-from cub.actions.verdict import SectionReview
+from cub.actions.review.executed import Executed
+from cub.actions.review.review import FileReview, Review
+from cub.actions.review.verdict import SectionReview
 from cub.cli.comment import plan_comment, review_comment
 from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan

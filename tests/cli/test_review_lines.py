@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cub.actions.review import FileReview, Review
-from cub.actions.verdict import MEANING, SectionReview
+from cub.actions.review.review import FileReview, Review
+from cub.actions.review.verdict import MEANING, SectionReview
 from cub.cli.review_lines import closing, text
 from cub.cli.visible import visible
 from tests.cli.reviewed import EVIL, FULL, HOSTILE, HOSTILE_NAMES, NOTHING, SMALL, review_of

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from cub.actions.verdict import MEANING
+from cub.actions.review.verdict import MEANING
 from cub.project.executes import Kind, kind_of
 from tests.docs.pages import DOCS
 

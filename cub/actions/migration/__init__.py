@@ -1,0 +1,1 @@
+"""Migrations: which are due, and what their steps write."""

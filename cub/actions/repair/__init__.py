@@ -1,0 +1,1 @@
+"""Repair of a project: the broken files, and the plan of one choice."""

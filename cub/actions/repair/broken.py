@@ -1,0 +1,102 @@
+"""The broken files of a project, each with what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cub.actions.repair.originals import recognizer
+from cub.actions.view import View
+from cub.edit.document import Document
+from cub.edit.markers import scan
+from cub.edit.plan import PlanWarning
+from cub.edit.repair.choice import Choice
+from cub.edit.repair.choices import choices
+from cub.edit.sections import find
+from cub.errors import CubError, NewerError
+from cub.project.survey import InstructionFile
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A broken file: what is wrong with it, and what can be done, which may be nothing.
+
+    `names` are all that lead to it, the first one first; `real` is the file behind links.
+    """
+
+    names: tuple[str, ...]
+    real: str
+    document: Document
+    fault: CubError
+    choices: tuple[Choice, ...] = ()
+
+
+def broken_among(seen: View, files: Iterable[InstructionFile]) -> list[Broken]:
+    """Those of `files` whose markers are broken, each once."""
+    found: dict[Hashable, list[InstructionFile]] = {}
+    for file in files:
+        if _document(seen, file):
+            found.setdefault(seen.tree.identity(file.real), []).append(file)
+    return [_broken(seen, names) for names in found.values()]
+
+
+def not_broken(seen: View, files: Iterable[InstructionFile]) -> Iterator[PlanWarning]:
+    """What is wrong with other files, with the way on."""
+    for file in files:
+        if not _document(seen, file):
+            yield from _others(seen, file)
+
+
+def _document(seen: View, file: InstructionFile) -> Document | None:
+    """The document of a file whose fault is in its markers; None for every other file."""
+    try:
+        data = seen.tree.read(file.real) if file.error else None
+        return None if data is None else Document.parse(data, file.path)
+    except CubError:
+        return None
+
+
+def _others(seen: View, file: InstructionFile) -> Iterator[PlanWarning]:
+    """What is wrong with a file that is not broken, with the way on."""
+    if fault := seen.fault(file):
+        yield PlanWarning(fault.message, file.path, hint=fault.hint)
+    elif file.section and file.section.author == "edited":
+        hint = "`cub update` shows the edit; with `--edited move`, its lines go below the section"
+        line = file.section.start + 1
+        yield PlanWarning("the managed section was edited by hand", file.path, line, hint)
+
+
+def _broken(seen: View, files: Sequence[InstructionFile]) -> Broken:
+    """One broken file, which has all the names of `files`."""
+    names, fault = tuple(file.path for file in files), files[0].error
+    document, real = _document(seen, files[0]), files[0].real
+    assert document is not None
+    assert fault is not None
+    try:
+        found = choices(document, recognizer(seen, names[0], real))
+        return Broken(names, real, document, fault, _without_downgrades(seen, document, found))
+    except CubError as by_hand:
+        return Broken(names, real, document, by_hand)
+
+
+def _without_downgrades(
+    seen: View, document: Document, found: Sequence[Choice]
+) -> tuple[Choice, ...]:
+    """The choices that do not put an older section in place of a newer cub's."""
+    newest, version = max(scan(document), key=lambda m: m.version or 0), seen.templates.version
+    if (newest.version or 0) <= version:
+        return tuple(found)
+    sections = (find(document.with_data(choice.data)) for choice in found)
+    kept = tuple(
+        choice
+        for choice, section in zip(found, sections, strict=True)
+        if section is None or section.version == newest.version
+    )
+    if not kept:
+        raise NewerError(
+            "one side was written",
+            f"v{newest.version}",
+            f"writes v{version}",
+            where=document.at(newest.line),
+        )
+    return kept

@@ -1,0 +1,1 @@
+"""The review of a change between commits: cub's part apart, proven or shown as touched."""
