@@ -129,3 +129,15 @@ def test_git_s_own_variables_do_not_mislead(project: Path, tmp_path: Path, cub: 
     env = {"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other)}
     assert cub("init", cwd=project / "src", **env).code == 0
     assert roots(tmp_path) == ["project"]
+
+
+@pytest.mark.parametrize("command", ["init", "update", "status", "diff", "repair"])
+def test_a_bare_repository_gets_no_files(tmp_path: Path, cub: Cub, command: str) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    git(bare, "init", "-q", "--bare")
+    before = sorted(path.name for path in bare.iterdir())
+    result = cub(command, cwd=bare)
+    assert (result.code, result.out) == (1, "")
+    assert "this is a bare repository" in result.err
+    assert sorted(path.name for path in bare.iterdir()) == before

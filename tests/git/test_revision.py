@@ -304,6 +304,9 @@ def test_a_range_means_what_it_means_to_git(
     with Objects(repository) as objects:
         ends = endpoints(objects, text)
         assert (ends.base, ends.head) == (history[base], history[head])
+        subject = git(repository, "log", "-1", "--format=%s", ends.head).strip()
+        by_words = endpoints(objects, f"{ends.base}..:/{subject}") if subject else ends
+        assert git(repository, "log", "-1", "--format=%s", by_words.head).strip() == subject
         for oid in (ends.base, ends.head):
             shortened = endpoints(objects, f"{oid[:9]}..{oid}")
             assert shortened[:2] == (oid, oid)
