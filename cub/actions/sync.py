@@ -21,6 +21,7 @@ from cub.project.config_edit import with_targets
 from cub.project.paths import target_at
 from cub.project.project import Project
 from cub.project.state import STATE, State
+from cub.project.survey import InstructionFile
 from cub.project.targets import is_nested, is_whole
 from cub.prompt.templates import TemplateSet
 
@@ -53,22 +54,12 @@ def plan_init(
         changed = replace(project, tree=planned)
         seen = view(changed, targets=wanted, constitution=True, templates=templates)
     dropped = [f for f in notes.leftover(seen) if targets and f.path in project.config.targets]
-    left_out = taken_out(seen, dropped, edited)
+    left_out = _left_out(seen, dropped, edited)
     if left_out.edits:  # no file may point to one that goes
         seen = after(seen, {edit.path: edit.after for edit in left_out.edits})
-    rule = CURSOR_RULE.path in set(project.config.targets) - set(wanted)
-    sections = merged(
-        [
-            _sections(seen, edited, add=True),
-            left_out,
-            file_taken_out(seen, CURSOR_RULE) if rule else Plan(),
-        ]
-    )
-    install = own_files.install_constitution(seen.tree, seen.templates)
-    gone = {file.path for file in dropped}
-    odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
-    installed = Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
+    sections = merged([_sections(seen, edited, add=True), left_out])
     own = _own_files(seen, _remembering(seen), add=True)
+    installed = _installed(seen, {file.path for file in dropped})
     rest = merged([sections, installed, own, _configured(project, wanted), settings])
     return migrated.followed_by(rest, both_reasons=True)
 
@@ -94,6 +85,21 @@ def plan_update(
     odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
     rest = merged([sections, _own_files(seen, seen.state, add=False), odd])
     return migrated.followed_by(rest, both_reasons=True)
+
+
+def _left_out(seen: View, dropped: list[InstructionFile], edited: Edited) -> Plan:
+    """What leaves the files that are targets no more."""
+    sections = taken_out(seen, dropped, edited)
+    if CURSOR_RULE.path in {*seen.project.config.targets} - {*seen.targets}:
+        return merged([sections, file_taken_out(seen, CURSOR_RULE)])
+    return sections
+
+
+def _installed(seen: View, gone: set[str]) -> Plan:
+    """The constitution, and warnings about every file but those that are `gone`."""
+    install = own_files.install_constitution(seen.tree, seen.templates)
+    odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
+    return Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
 
 
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:
