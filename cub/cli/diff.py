@@ -45,8 +45,8 @@ def diff(
 ) -> None:
     """Show what an update would change, or review a change between commits.
 
-    A review tells cub's part from yours, proves that cub's part is what its template renders,
-    and marks what executes. It exits with 1 if a section was touched by hand.
+    A review tells cub's part from yours, proves it, and marks what executes.
+    It exits with 1 if a section was touched by hand.
 
     Example: cub diff main..my-branch
     """
