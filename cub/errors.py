@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -22,6 +23,12 @@ class CubError(Exception):
         self.where = where
         self.hint = hint
         self.details = tuple(details)
+
+    @property
+    def line(self) -> int | None:
+        """The line that `where` names, counted from 1; None where it names a whole file."""
+        found = re.search(r":(\d+)(?::\d+)?$", self.where)
+        return int(found[1]) if found else None
 
 
 class UsageError(CubError):

@@ -57,7 +57,7 @@ def taken_out(seen: View, files: Iterable[InstructionFile], edited: Edited) -> P
     for file in files:
         if not file.section or seen.fault(file):
             continue
-        need = seen.need_of(file) or Need("agents", claude=True)
+        need = seen.need_of(file.key) or Need("agents", claude=True)
         try:
             plans.append(take_out(editor, file, need, _stays(file, seen)))
         except CubError as error:

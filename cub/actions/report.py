@@ -58,20 +58,20 @@ def _instructions(file: InstructionFile, seen: View) -> FileStatus:
         _section_state(file, seen, fault),
         tokens,
         clients_of(file.path),
-        _line(fault) if fault else None,
+        fault.line if fault else None,
     )
 
 
 def _section_state(file: InstructionFile, seen: View, fault: CubError | None) -> str:
     version = seen.templates.version
     if file.error:
-        line = _line(file.error)
+        line = file.error.line
         return f"broken at line {line}" if line else f"unusable: {file.error.message}"
     if file.section is None:
         return "missing"
     if fault:
         return f"newer than this cub (v{file.section.version})"
-    need = seen.need_of(file)
+    need = seen.need_of(file.key)
     if need and file.section.is_current(render(seen.templates, version, need), version):
         return f"current (v{version})"
     return _outdated(file.section, version)
@@ -115,7 +115,7 @@ def _own(seen: View, path: str) -> FileStatus:
 def _constitution(seen: View) -> FileStatus:
     row = _users(seen.tree, CONSTITUTION, _BY_REFERENCE)
     fault = next((e for e in seen.unfit if e.where.startswith(CONSTITUTION)), None)
-    return replace(row, state=f"unusable: {fault.message}", line=_line(fault)) if fault else row
+    return replace(row, state=f"unusable: {fault.message}", line=fault.line) if fault else row
 
 
 def _users(tree: Tree, path: str, clients: tuple[str, ...]) -> FileStatus:
@@ -127,8 +127,3 @@ def _users(tree: Tree, path: str, clients: tuple[str, ...]) -> FileStatus:
 
 def _tokens(data: bytes) -> int:
     return estimate_tokens(data.decode("utf-8", "replace"))
-
-
-def _line(error: CubError) -> int | None:
-    _, _, line = error.where.rpartition(":")
-    return int(line) if line.isdigit() else None

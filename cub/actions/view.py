@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,9 +67,9 @@ class View:
         """What the section of a file says, or the file as a whole."""
         return render(self.templates, self.templates.version, self.needs[path])
 
-    def need_of(self, file: InstructionFile) -> Need | None:
-        """What a file has to say, whichever of its names is the one that it is written under."""
-        found = (need for path, need in self.needs.items() if self.files[path].key == file.key)
+    def need_of(self, key: Hashable | None) -> Need | None:
+        """What the file of this key has to say, whichever of its names it is written under."""
+        found = (need for path, need in self.needs.items() if self.files[path].key == key)
         return next(found, None)
 
     def faults(self) -> list[CubError]:

@@ -63,12 +63,17 @@ def carry_out(
     return plan
 
 
-def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: Show) -> Plan:
+def only_planned(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
+    """The plan of the project at `root`, to be looked at; it tells of a change that waits, too."""
     from cub.files import pending
     from cub.project.project import Project
 
     plan = make_plan(Project.load(root))
-    plan = replace(plan, warnings=(*pending(root), *plan.warnings))
+    return replace(plan, warnings=(*pending(root), *plan.warnings))
+
+
+def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: Show) -> Plan:
+    plan = only_planned(root, make_plan)
     if show.json:
         output.as_json(plan_tree(plan, root))
         return plan

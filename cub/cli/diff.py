@@ -68,17 +68,14 @@ def diff(
 def _of_update(root: Path, shape: Format, *, json: bool) -> None:
     """The same plan as that of `cub update`."""
     from cub.cli import update
-    from cub.cli.carry_out import Show, carry_out
+    from cub.cli.carry_out import Show, carry_out, only_planned
     from cub.cli.comment import plan_comment
 
     if shape is Format.TEXT or json:
         carry_out(root, update.make_plan, Show(json=json, diff=not json))
         return
-    from cub.files import pending
-    from cub.project.project import Project
-
-    plan = update.make_plan(Project.load(root))
-    output.warn((*pending(root), *plan.warnings))
+    plan = only_planned(root, update.make_plan)
+    output.warn(plan.warnings)
     output.lines(plan_comment(plan))
 
 

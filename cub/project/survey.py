@@ -46,7 +46,7 @@ class InstructionFile:
         return self.document is not None
 
     @property
-    def key(self) -> object:
+    def key(self) -> Hashable:
         """Equal for two names of one file: a file has one section, whatever leads to it."""
         return self.real if self.identity is None else self.identity
 

@@ -55,11 +55,11 @@ class Commits:
         """What the section of a file has to say, or would have to if the file were a target."""
         seen, path = self._seen(home), posixpath.relpath(path, home or ".")
         key = seen.files[path].key if path in seen.files else seen.tree.identity(path)
-        same = (need for name, need in seen.needs.items() if seen.files[name].key == key)
-        other = Need("agents")
+        if need := seen.need_of(key):
+            return need
         if is_nested(path):
-            other = Need("nested", root=posixpath.relpath("AGENTS.md", posixpath.dirname(path)))
-        return next(same, other)
+            return Need("nested", root=posixpath.relpath("AGENTS.md", posixpath.dirname(path)))
+        return Need("agents")
 
     def wanted(self, path: str, home: str) -> Need | None:
         """What a whole file has to say; None where it is no target."""

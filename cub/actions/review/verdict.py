@@ -90,11 +90,9 @@ def _broken(path: str, old: Found, fault: CubError) -> SectionReview | None:
     """
     if old.fault and old.fault.message == fault.message:
         return None
-    line = fault.where.rpartition(":")[2]
-    at = int(line) if line.isdigit() else None
     said = (fault.message, *fault.details)
     version = old.section.version if old.section else None
-    return SectionReview("broken", version, None, at, _diff(path, old.section, None), said)
+    return SectionReview("broken", version, None, fault.line, _diff(path, old.section, None), said)
 
 
 def _verdict(
