@@ -2,6 +2,7 @@
 
 from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
+from cub.git.tracked import tracked
 from cub.git.unmerged import unmerged
 from cub.git.worktree import ignored, is_bare, top_level
 
@@ -17,5 +18,6 @@ __all__ = [
     "ignored",
     "is_bare",
     "top_level",
+    "tracked",
     "unmerged",
 ]

@@ -1,0 +1,1 @@
+"""Which files a project has, and what kind of file each of them is."""

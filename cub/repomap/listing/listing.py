@@ -1,0 +1,91 @@
+"""A project's files, each with what tells whether it changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from cub import git
+from cub.repomap.listing.walk import walk
+from cub.repomap.notes import Note
+
+# What cub writes, and what agents have read before they see the map.
+_OWN = ".cub"
+INSTRUCTIONS = frozenset(["AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md"])
+_SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider.conf.yml"])
+
+
+class File(NamedTuple):
+    """A regular file: its path with `/`, its size in bytes, its time of change in ns, its inode."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All files that the map may speak of, by code points of their paths."""
+
+    root: Path
+    files: tuple[File, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths alone."""
+        return tuple(file.path for file in self.files)
+
+
+def listing(root: Path, exclude: Sequence[str] = (), gone: Iterable[str] = ()) -> Listing:
+    """The files of the project at `root` that git tracks, or outside git all not ignored.
+
+    `exclude` are patterns as in a .gitignore; `gone` are files that are about to be deleted.
+    Links, submodules, FIFOs and whatever else is no regular file are left out.
+    """
+    notes: list[Note] = []
+    known = git.tracked(root)
+    paths = walk(root, notes) if known is None else known
+    left_out = frozenset(gone)
+    wanted = sorted(path for path in paths if _counts(path) and path not in left_out)
+    files = _present(root, _without(wanted, exclude), notes)
+    return Listing(root, tuple(files), tuple(notes))
+
+
+def _counts(path: str) -> bool:
+    parts = path.split("/")
+    return not (
+        parts[-1] in INSTRUCTIONS or parts[0] in _SETTINGS or _OWN in parts or ".git" in parts
+    )
+
+
+def _without(paths: list[str], exclude: Sequence[str]) -> list[str]:
+    if not exclude:
+        return paths
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec.from_lines(exclude)
+    return [path for path in paths if not spec.match_file(path)]
+
+
+def _present(root: Path, paths: list[str], notes: list[Note]) -> Iterable[File]:
+    """The regular ones, with their state; a missing one is deleted, or not in a sparse checkout."""
+    base, missing = os.fspath(root) + os.sep, 0
+    for path in paths:
+        try:
+            found = os.lstat(base + path)
+        except OSError:
+            missing += 1
+            continue
+        if stat.S_ISREG(found.st_mode):
+            yield File(path, found.st_size, found.st_mtime_ns, found.st_ino)
+        elif not stat.S_ISLNK(found.st_mode):
+            what = "a folder of its own" if stat.S_ISDIR(found.st_mode) else "no regular file"
+            notes.append(Note(path, f"left out: it is {what}"))
+    if missing:
+        notes.append(Note("", f"tracked files that are not in this checkout: {missing}"))
