@@ -1,0 +1,40 @@
+"""Made-up projects as texts by path, and what is read out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from cub.repomap.stack.facts import Reader
+from cub.repomap.stack.readers import all_readers
+from cub.repomap.stack.reading import read_stack
+from cub.repomap.stack.stack import Stack
+
+READERS = all_readers()
+
+Files: TypeAlias = Mapping[str, str | bytes]
+
+
+def stack_of(files: Files, readers: Sequence[Reader] = READERS) -> Stack:
+    """The stack of a project with these files."""
+
+    def read(path: str) -> bytes:
+        data = files[path]
+        return data if isinstance(data, bytes) else data.encode()
+
+    return read_stack(list(files), read, readers)
+
+
+def commands(stack: Stack) -> dict[str, list[str]]:
+    """What to type, by purpose; `folder: line` below the root."""
+    found: dict[str, list[str]] = {}
+    for one in stack.commands:
+        text = f"{one.folder}: {one.text}" if one.folder else one.text
+        found.setdefault(one.purpose, []).append(text)
+    return found
+
+
+def names(stack: Stack, *roles: str) -> list[str]:
+    """The technologies in these roles (in any, if none is given), with their versions."""
+    found = stack.technologies_of(*roles) if roles else stack.technologies
+    return [f"{one.name} {one.version}".strip() for one in found]

@@ -1,0 +1,103 @@
+"""Whatever stands in a manifest, it costs that manifest alone, and nothing is raised."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cub.repomap.stack.readers import all_readers
+from cub.repomap.stack.stack import Stack
+from tests.repomap.stack import test_node, test_pyproject, test_python_files, test_runners
+from tests.repomap.stack.projects import stack_of
+
+READERS = all_readers()
+
+BOMB = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n".encode()
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+HOSTILE = {
+    "nothing": b"",
+    "blanks": b" \n\t\r\n",
+    "NULs": b"\0" * 1000,
+    "a binary": bytes(range(256)) * 100,
+    "10 MB": b'{"a": 1}' * 1_250_000,
+    "open brackets": b"[" * 20_000,
+    "open braces": b'{"a":' * 20_000,
+    "open tags": b"<a>" * 20_000,
+    "open parentheses": b"(" * 20_000,
+    "one long line": b"x" * 20_000,
+    "many words": b"a " * 20_000,
+    "many quotes": b"'\"" * 20_000,
+    "many colons": b"a:" * 20_000,
+    "many equals": b"a=" * 20_000,
+    "backslashes": b"\\" * 20_000,
+    "backslashed lines": b"\\\n" * 20_000,
+    "dots": b"a." * 20_000,
+    "comments": b"/*" * 20_000,
+    "dashes": b"- " * 20_000,
+    "a bomb of aliases": BOMB,
+    "half a character": b'{"name": "\\ud83e", "description": "\\udc00"}',
+    "CR only": b"a: b\rc: d\r",
+    "conflict": b"<<<<<<< HEAD\na = 1\n=======\n>>>>>>> x\n",
+}
+# One file for each reader, and made-up manifests that can be read.
+NAMES = sorted({reader.globs[0].replace("*", "x") for reader in READERS})
+TABLES = (
+    *test_pyproject.COMMANDS.values(),
+    *test_python_files.COMMANDS.values(),
+    *test_python_files.TECHNOLOGIES.values(),
+    *test_node.COMMANDS.values(),
+    *test_node.TECHNOLOGIES.values(),
+    *test_runners.COMMANDS.values(),
+)
+GOOD = sorted({(path, str(text)) for files, _ in TABLES for path, text in files.items()})
+PIECES = st.sampled_from(
+    [
+        "name", "version", "scripts", "test", "dependencies", "tool", "project", "jobs", "steps",
+        "run", "a", "1", "true", "null", "pytest", "\n", "\n  ", "\n- ", "\t", " ", '"', "'", ":",
+        ": ", "=", ",", "[", "]", "{", "}", "(", ")", "<", ">", "</", "/>", "#", "//", "/*", "*/",
+        "\\", "$", "${{", "`", "&a", "*a", "|", "%", "@", "!", "é", "\x00", "\u2028", "\ud83e",
+        "def ", "do", "end", "setup(", "[project]\n", "[tool.", '{"scripts": {', "tasks:\n",
+        "test:\n\tx\n", "<project>", "import ", "'''", "🐻",
+    ]
+)  # fmt: skip
+
+
+def shown(stack: Stack) -> list[str]:
+    """Every text of the stack that would come into a map."""
+    rows = (stack.technologies, stack.commands, stack.entry_points, stack.packages, stack.notes)
+    return [text for row in rows for one in row for text in one]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_files_cost_themselves_alone(name: str) -> None:
+    for data in HOSTILE.values():
+        stack = stack_of({name: data})
+        assert all(note.path == name for note in stack.notes)
+        assert all(text.isprintable() for text in shown(stack))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(NAMES), st.lists(PIECES, max_size=60))
+def test_any_text_can_be_read(name: str, pieces: list[str]) -> None:
+    text = "".join(pieces).encode("utf-8", "surrogatepass")
+    assert all(text.isprintable() for text in shown(stack_of({name: text})))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(GOOD),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), st.one_of(PIECES, st.none()))),
+)
+def test_manifests_that_are_changed_at_random_can_be_read(
+    manifest: tuple[str, str], changes: list[tuple[int, int, str | None]]
+) -> None:
+    path, text = manifest
+    for start, length, piece in changes:
+        again = text[start : start + length] if piece is None else ""
+        text = text[:start] + (piece or again + again) + text[start + length :]
+    stack = stack_of({path: text.encode("utf-8", "surrogatepass"), "Makefile": "test:\n\tx\n"})
+    assert all(text.isprintable() for text in shown(stack))
+    assert path == "Makefile" or "make test" in [one.text for one in stack.commands]

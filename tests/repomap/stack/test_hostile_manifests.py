@@ -1,0 +1,131 @@
+"""What the readers of all ecosystems owe: no crash, no long wait, the same facts each time."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.repomap.stack import (
+    beam,
+    cmake,
+    containers,
+    dotnet,
+    go,
+    gradle,
+    gradle_settings,
+    infrastructure,
+    maven,
+    native,
+    php,
+    ruby,
+    ruby_tools,
+    rust,
+    rust_tools,
+    scala,
+    swift,
+)
+from cub.repomap.stack.facts import Facts, Manifest, Reader
+from cub.repomap.stack.manifests import find
+from tests.repomap.stack import (
+    test_beam,
+    test_cmake,
+    test_containers,
+    test_dotnet,
+    test_go,
+    test_gradle,
+    test_infrastructure,
+    test_maven,
+    test_native,
+    test_php,
+    test_ruby,
+    test_rust,
+    test_scala,
+    test_swift,
+)
+from tests.repomap.stack.projects import Files
+
+MODULES = (
+    beam, cmake, containers, dotnet, go, gradle, gradle_settings, infrastructure, maven, native,
+    php, ruby, ruby_tools, rust, rust_tools, scala, swift,
+)  # fmt: skip
+READERS: tuple[Reader, ...] = tuple(reader for module in MODULES for reader in module.READERS)
+TESTS = (
+    test_beam, test_cmake, test_containers, test_dotnet, test_go, test_gradle,
+    test_infrastructure, test_maven, test_native, test_php, test_ruby, test_rust, test_scala,
+    test_swift,
+)  # fmt: skip
+PROJECTS: list[Files] = [files for test in TESTS for files, _ in test.CASES.values()]
+
+
+def manifests(files: Files) -> list[tuple[Reader, Manifest]]:
+    """Each manifest of a project with each of its readers."""
+    paths = frozenset(files)
+    return [
+        (READERS[number], Manifest(found.path, dedent(str(files[found.path])), paths))
+        for found in find(sorted(paths), READERS)
+        for number in found.readers
+    ]
+
+
+GOOD = [each for files in PROJECTS for each in manifests(files)]
+# The smallest texts that begin something which readers look for.
+PIECES = sorted(
+    {
+        piece
+        for _, manifest in GOOD
+        for piece in re.findall(r"[\w.-]+[ \t]*[(:=\[{]?|[^\w\s]+|\s+", manifest.text)
+    }
+)
+
+
+def facts(reader: Reader, manifest: Manifest) -> Facts | str:
+    """What a reader says, or the words of its refusal."""
+    try:
+        return reader.read(manifest)
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        return "this is nested too deeply"
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> tuple[Reader, Manifest]:
+    """A good manifest with parts cut out, doubled, or taken from elsewhere."""
+    reader, manifest = draw(st.sampled_from(GOOD))
+    text = manifest.text
+    for _ in range(draw(st.integers(1, 4))):
+        start, end = sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+        piece = draw(st.sampled_from(PIECES) | st.text(max_size=5) | st.just(text[start:end] * 2))
+        text = text[:start] + piece + text[end:]
+    return reader, manifest._replace(text=text)
+
+
+def test_every_reader_has_a_good_manifest() -> None:
+    seen = {id(reader) for reader, _ in GOOD}
+    assert [reader.globs for reader in READERS if id(reader) not in seen] == []
+
+
+@given(mutated())
+def test_a_broken_manifest_is_refused_by_a_value_error_at_most(
+    case: tuple[Reader, Manifest],
+) -> None:
+    assert facts(*case) == facts(*case)
+
+
+def test_no_reader_depends_on_the_order_of_the_paths() -> None:
+    for reader, manifest in GOOD:
+        turned = frozenset(sorted(manifest.paths, reverse=True))
+        assert facts(reader, manifest) == facts(reader, manifest._replace(paths=turned))
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: "+".join(reader.globs))
+@pytest.mark.parametrize("size", [1, 200, 100_000], ids="{} pieces".format)
+def test_deep_nesting_ends(reader: Reader, size: int) -> None:
+    path = reader.globs[0].replace("*", "x")
+    for piece in ("[", "{", '{"a":', "(", "<a>", "${", "a(", " a:\n", "- "):
+        manifest = Manifest(path, piece * size, frozenset({path}))
+        assert isinstance(facts(reader, manifest), Facts | str)
