@@ -22,7 +22,9 @@ CASES = {
         "Tests/AppTests.swift", "crates/a/tests/b.rs", "test/a.bats",
         "okio/src/jvmTest/kotlin/A.kt",
     ],
-    Kind.DOCS: [".github/x.py", "docs/conf.py", "examples/a/b.go", "benches/a.rs", "playground/x/y.ts"],
+    Kind.DOCS: [
+        ".github/x.py", "docs/conf.py", "examples/a/b.go", "benches/a.rs", "playground/x/y.ts",
+    ],
     Kind.VENDORED: [
         "vendor/a/b.go", "third_party/z.c", "a/node_modules/b/c.js", "static/jquery-3.6.0.js",
         "src/_vendor/x.py", "deps/lua/lua.c", "tests/vendor/x.py", "Pods/A/a.swift",
