@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.repomap.symbols.grammars import QUERIES
 from tests.conftest import environment, tree
 
 REPOSITORY = Path(__file__).parents[1]
@@ -79,6 +80,13 @@ def test_nothing_else_is_in_the_wheel(source: Path, built: Path) -> None:
         names = {name for name in file.namelist() if ".dist-info/" not in name}
     code = {f"cub/{path}" for path in tree(source / "cub")}
     assert names == code | {f"cub/{path}" for path in data_files(source)}
+
+
+def test_the_queries_for_each_language_are_in_the_wheel(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        names = [name.rpartition("/")[2] for name in file.namelist() if "/symbols/queries/" in name]
+    assert sorted(names) == sorted(f"{name}.scm" for name in QUERIES)
 
 
 def test_the_sdist_holds_code_data_and_tests(source: Path, built: Path) -> None:

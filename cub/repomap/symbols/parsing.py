@@ -1,0 +1,157 @@
+"""A parse that ends: time and memory go with the size of the file, whatever is in it.
+
+Steps are counted instead of seconds, so that a file gives the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from cub.repomap.symbols.nesting import has_no_words, nests_too_deep
+
+if TYPE_CHECKING:
+    from tree_sitter import LogType, Node, Parser, Point, Tree
+
+_SMALL = 1_000  # bytes in which nothing nests too deep
+_HARMLESS = 3_000  # bytes whose errors don't take much memory
+_MOST_NODES = 600_000
+_MOST_UNNAMED = 5_000
+_DEEPEST = 12  # levels: no query looks for definitions further down
+_MOST_ERRORS = 3_000_000  # errors times steps
+
+
+class Ending(NamedTuple):
+    """Statements that any program may end with, and how many bytes of them take 300 steps."""
+
+    text: bytes
+    pace: int
+
+
+def parsed(parser: Parser, data: bytes, ending: Ending) -> Tree | None:
+    """The tree of a source text; None if it is too deep, or takes too long to make sense of.
+
+    At the end of a text in which it is lost, the parser tries all combinations of what it guessed
+    before, in quadratic memory. So a text goes on with statements, until they are read as easily
+    as in an empty file. Where that doesn't happen, the errors are counted first.
+    """
+    if len(data) > _SMALL and (nests_too_deep(data) or has_no_words(data)):
+        return None
+    run = Run(data, ending if len(data) > _HARMLESS else Ending(b"", 0))
+    tree = run.tree(parser)
+    if run.is_lost and _errors_are_few(parser, data, ending):
+        tree = Run(data, Ending(b"", 0)).tree(parser)
+    return tree if tree is not None and _is_sound(tree) else None
+
+
+class Run:
+    """One parse: what it reads, and when it stops."""
+
+    def __init__(self, data: bytes, ending: Ending) -> None:
+        """Real programs take about one step a byte, small or dense ones two."""
+        self.steps = 1_000 + len(data) // 80  # hundreds: that often progress is told
+        self.served = 1_000_000 + 100 * len(data)
+        self.data = as_utf8(data)
+        self.text = self.data + ending.text
+        self.pace = ending.pace
+        self.end = len(self.text)
+        self.marks = list[int]()  # how far it was in the ending
+        self.is_lost = False
+
+    def tree(self, parser: Parser) -> Tree | None:
+        """The tree, or None if it was stopped."""
+        try:
+            tree = parser.parse(self._read, progress_callback=self._is_enough)
+        except ValueError:  # stopped halfway
+            parser.reset()
+            return None
+        return tree if self.served >= 0 else None
+
+    def _read(self, offset: int, _point: Point) -> bytes:
+        """The next piece, which ends behind a character; what is read again is counted.
+
+        One step of a scanner may read to the end for each byte of the file: an empty piece is the
+        one way to stop it.
+        """
+        size = len(self.data)
+        limit = min(offset + 4_096, size) if offset < size else min(offset + 128, self.end)
+        while limit < size and self.text[limit] & 0xC0 == 0x80:
+            limit -= 1
+        self.served -= limit - offset + 1
+        return self.text[offset:limit] if self.served >= 0 else b""
+
+    def _is_enough(self, offset: int, has_error: bool) -> bool:
+        self.steps -= 1
+        if offset > len(self.data) and self.end == len(self.text):
+            self.marks.append(offset)
+            if len(self.marks) > 3 and self._is_at_ease(has_error=has_error):
+                self.end = min(self.end, offset + 200)
+            self.is_lost = len(self.marks) > 20
+        return self.is_lost or self.steps < 0 or self.served < 0
+
+    def _is_at_ease(self, *, has_error: bool) -> bool:
+        covered = self.marks[-1] - self.marks[-4]
+        return not has_error and abs(covered - self.pace) * 12 <= self.pace
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The text with `?` for each byte that is none: lexers would read on from there forever."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape")
+        return re.sub("[\ud800-\udfff]", "?", text).encode("utf-8")
+    return data
+
+
+def _errors_are_few(parser: Parser, data: bytes, ending: Ending) -> bool:
+    """Whether the errors of a text are few for its length, by the log of a parse without an end."""
+    errors = steps = 0
+    is_over = False
+
+    def note(_type: LogType, message: str) -> None:
+        nonlocal errors
+        errors += message.startswith("detect_error")
+
+    def is_enough(offset: int, _has_error: bool) -> bool:
+        nonlocal steps, is_over
+        steps += 100
+        is_over = errors * steps > _MOST_ERRORS
+        return is_over or offset > len(data)
+
+    parser.logger = note
+    try:
+        text = as_utf8(data) + ending.text
+        parser.parse(lambda offset, _: text[offset : offset + 4_096], progress_callback=is_enough)
+    except ValueError:  # stopped, as it should
+        parser.reset()
+    finally:
+        del parser.logger
+    return not is_over
+
+
+def _is_sound(tree: Tree) -> bool:
+    """Whether a query over the tree ends soon.
+
+    It looks at all that follows a node for one with a name. Where a text makes no sense, thousands
+    of nodes without names stand side by side.
+    """
+    root = tree.root_node
+    if root.descendant_count > _MOST_NODES:
+        return False
+    large = [root] if root.has_error else []
+    for _ in range(_DEEPEST):
+        if any(node.child_count - node.named_child_count > _MOST_UNNAMED for node in large):
+            return False
+        large = [child for node in large for child in _large_children(node)]
+    return True
+
+
+def _large_children(node: Node) -> Iterator[Node]:
+    cursor = node.walk()
+    is_there = cursor.goto_first_child()
+    while is_there and (child := cursor.node):
+        if child.descendant_count > _MOST_UNNAMED:
+            yield child
+        is_there = cursor.goto_next_sibling()

@@ -1,0 +1,115 @@
+"""What holds for definitions in every language."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.grammars import LANGUAGES
+from tests.repomap.symbols.shown import lines, shown
+
+SMALL = {
+    "python": "def f(): pass",
+    "javascript": "function f() {}",
+    "typescript": "function f(): void {}",
+    "tsx": "const f = () => <a/>;",
+    "go": "package p\nfunc f() {}",
+    "rust": "fn f() {}",
+    "java": "class f {}",
+    "c": "int f(void);",
+    "cpp": "class f {};",
+    "csharp": "class f {}",
+    "ruby": "def f; end",
+    "php": "<?php function f() {}",
+    "kotlin": "fun f() {}",
+    "swift": "func f() {}",
+    "scala": "object f",
+    "bash": "f() { :; }",
+    "lua": "function f() end",
+}
+
+
+def test_every_language_has_a_grammar_and_a_sample() -> None:
+    assert tuple(SMALL) == LANGUAGES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_byte_order_mark_and_crlf_change_no_name(language: str) -> None:
+    text = f"{SMALL[language]}\n"
+    plain = definitions(language, text.encode())
+    marked = definitions(language, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert plain
+    assert plain[0].name == "f"
+    assert marked == plain or language == "php"  # text before <?php
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_empty_file_defines_nothing(language: str) -> None:
+    assert definitions(language, b"") == ()
+
+
+def test_a_language_without_a_grammar_is_not_parsed() -> None:
+    assert definitions("cobol", b"") is None
+
+
+def test_carriage_returns_are_no_part_of_a_signature() -> None:
+    (found,) = definitions("python", b"def f(\r\n    a,\r\n    b,\r\n):\r\n    pass\r\n") or ()
+    assert found.signature == "def f(a, b)"
+
+
+def test_overloads_are_kept_once() -> None:
+    source = """
+    class A {
+      int read() {}
+      int read(int most) {}
+      int other() {}
+    }
+    """
+    expected = """
+    1 -class A | class A
+    2 -method A.read | int read()
+    4 -method A.other | int other()
+    """
+    assert shown("java", source) == lines(expected)
+
+
+def test_a_definition_is_preferred_to_its_prototype() -> None:
+    source = """
+    int twice(int);
+    int other(void);
+    int twice(int x) { return 2 * x; }
+    """
+    expected = """
+    2 function other | int other(void)
+    3 function twice | int twice(int x)
+    """
+    assert shown("c", source) == lines(expected)
+
+
+def test_names_of_more_than_100_characters_are_left_out() -> None:
+    source = f"def {'a' * 100}(): ...\ndef {'b' * 101}(): ...\n"
+    assert [one.name for one in definitions("python", source.encode()) or ()] == ["a" * 100]
+
+
+def test_a_signature_keeps_160_characters() -> None:
+    parameters = ", ".join(f"parameter_{number}" for number in range(30))
+    (found,) = definitions("python", f"def f({parameters}): ...\n".encode()) or ()
+    assert len(found.signature) <= 160
+    assert found.signature.startswith("def f(parameter_0, parameter_1, ")
+    assert found.signature.endswith(", …)")
+
+
+def test_a_file_of_more_than_10000_definitions_is_cut() -> None:
+    source = "".join(f"a{number} = 1\n" for number in range(10_100))
+    assert len(definitions("python", source.encode()) or ()) == 10_000
+
+
+def test_the_lines_before_an_error_and_behind_it_count() -> None:
+    source = """
+    def before(): ...
+    broken = = 1
+    class After:
+        def method(self): ...
+    """
+    names = [one.rpartition(" | ")[0] for one in shown("python", source)]
+    assert {"1 function before", "3 class After", "4 method After.method"} <= set(names)

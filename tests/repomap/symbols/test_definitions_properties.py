@@ -1,0 +1,85 @@
+"""Whatever is in a file, it costs nobody else anything."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.repomap.symbols.definition import Definition
+from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.grammars import LANGUAGES
+from tests.repomap.symbols.test_definitions_c import CASES as C
+from tests.repomap.symbols.test_definitions_dynamic import CASES as DYNAMIC
+from tests.repomap.symbols.test_definitions_jvm import CASES as JVM
+from tests.repomap.symbols.test_definitions_python import CASES as PYTHON
+from tests.repomap.symbols.test_definitions_scripts import CASES as SCRIPTS
+from tests.repomap.symbols.test_definitions_systems import CASES as SYSTEMS
+
+SOURCES = {
+    language: b"".join(
+        str(case.values[1]).encode()
+        for case in (*C, *DYNAMIC, *JVM, *PYTHON, *SCRIPTS, *SYSTEMS)
+        if case.values[0] == language
+    )
+    for language in LANGUAGES
+}
+NASTY = st.sampled_from(
+    [
+        b"\0",
+        b"\xff",
+        b"\r",
+        b"\n",
+        b"{",
+        b"}",
+        b"(",
+        b")",
+        b'"',
+        b"'",
+        b"<",
+        b"\x1b[2J",
+        b"\xe2\x80\xae",
+    ]
+)
+
+
+def check(found: tuple[Definition, ...] | None, data: bytes) -> None:
+    last = data.count(b"\n") + 1
+    for one in found or ():
+        assert 1 <= one.line <= last
+        assert one.name
+        assert one.signature
+        assert len(one.signature) <= max(160, len(one.name) + 1)
+        assert (one.name + one.signature + one.member_of).isprintable()
+    assert found == tuple(sorted(found or (), key=lambda one: one.line)) or found is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(data=st.binary(max_size=300))
+def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
+    check(definitions(language, data), data)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(
+    cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    inserted=st.lists(st.tuples(st.floats(0, 1), NASTY), max_size=8),
+)
+def test_any_damage_gives_an_answer(
+    language: str, cuts: tuple[float, float], inserted: list[tuple[float, bytes]]
+) -> None:
+    data = SOURCES[language]
+    start, end = sorted(int(cut * len(data)) for cut in cuts)
+    data = data[:start] + data[end:]
+    for place, piece in inserted:
+        at = int(place * len(data))
+        data = data[:at] + piece + data[at:]
+    found = definitions(language, data)
+    check(found, data)
+    assert definitions(language, data) == found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sample_of_each_language_is_not_empty(language: str) -> None:
+    assert SOURCES[language]
+    assert definitions(language, SOURCES[language])

@@ -1,0 +1,96 @@
+"""A parse ends, whatever it is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.grammars import LANGUAGES, grammar
+from cub.repomap.symbols.nesting import has_no_words, nests_too_deep
+from cub.repomap.symbols.parsing import Run, parsed
+
+HOSTILE = [
+    b"(", b"[", b"{", b"<", b"a<", b'"', b"'", b"`", b"-", b"a,", b"if ", b"%w(", b'r#"', b"/*",
+    b"\\", b"\0", b"\xff", b"a{", b"f(", b"<<A\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_answers_to_hostile_repetition(language: str) -> None:
+    for piece in HOSTILE:
+        definitions(language, piece * (20_000 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"),
+    [("java", b"await=> "), ("python", b"/* # )end\n"), ("cpp", b"^\n&a=>"), ("c", b"?>when\n")],
+)
+def test_a_lost_parser_does_not_try_all_combinations(language: str, piece: bytes) -> None:
+    """Without a guard, each of these takes more than a gigabyte."""
+    known = grammar(language)
+    assert known is not None
+    data = piece * (30_000 // len(piece))
+    run = Run(data, known.ending)
+    tree = run.tree(known.parser)
+    assert run.is_lost == (tree is None)
+    if tree is None:
+        assert parsed(known.parser, data, known.ending) is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_end_of_an_honest_file_is_read_as_easily_as_that_of_an_empty_one(language: str) -> None:
+    known = grammar(language)
+    assert known is not None
+    data = HONEST[language] * (4_000 // len(HONEST[language]))
+    run = Run((b"<?php\n" if language == "php" else b"") + data, known.ending)
+    assert run.tree(known.parser) is not None
+    assert len(run.marks) == 4
+
+
+HONEST = {
+    "python": b"def f(a):\n    return [a, 1]\n\n",
+    "javascript": b"export function f(a) { return [a, 1]; }\n",
+    "typescript": b"export function f(a: string): void { return; }\n",
+    "tsx": b"export const f = () => <a b={1}>c</a>;\n",
+    "go": b"func f(a int) int { return a + 1 }\n",
+    "rust": b"fn f(a: u8) -> u8 { a + 1 }\n",
+    "java": b"class A { int f(int a) { return a + 1; } }\n",
+    "c": b"int f(int a) { return a + 1; }\n",
+    "cpp": b"class A { int f(int a) { return a + 1; } };\n",
+    "csharp": b"class A { int F(int a) { return a + 1; } }\n",
+    "ruby": b"def f(a)\n  a + 1\nend\n",
+    "php": b"function f($a) { return $a + 1; }\n",
+    "kotlin": b"fun f(a: Int): Int {\n  return a + 1\n}\n",
+    "swift": b"func f(a: Int) -> Int { return a + 1 }\n",
+    "scala": b"class A { def f(a: Int) = a + 1 }\n",
+    "bash": b"f() { echo 1; }\n",
+    "lua": b"function f(a) return a + 1 end\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "deep"),
+    [
+        (b"(" * 100 + b")" * 100, False),
+        (b"(" * 300 + b")" * 300, True),
+        (b"[" * 1_000_000, True),
+        (b"f(a[0]);\n" * 1_000, False),
+        (b'puts("(");\n' * 1_000, False),
+        (b"a) x;;\n" * 1_000, False),
+        (b"a < b;\n" * 1_000, False),
+        (b"a<" * 1_000, True),
+        (b"Map<Map<int>>" * 1_000, False),
+    ],
+)
+def test_nesting_is_counted_without_a_parser(data: bytes, *, deep: bool) -> None:
+    assert nests_too_deep(data) is deep
+
+
+def test_long_runs_of_signs_are_no_program() -> None:
+    assert has_no_words(b"a = 1\n" + b"- " * 6_000)
+    assert not has_no_words(b"a - b;\n" * 6_000)
+
+
+def test_a_program_is_parsed_after_one_that_was_given_up() -> None:
+    assert definitions("python", b"a, " * 20_000 + b"(" * 300) is None
+    assert [one.name for one in definitions("python", b"def f(): ...\n") or ()] == ["f"]
