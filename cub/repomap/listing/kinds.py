@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 _TEST_FOLDER = re.compile(
-    r"(?:.*[-_.])?(?:tests?|specs?|__tests__|e2e|testdata|testsuite|(?:__)?fixtures?(?:__)?"
+    r"(?:.*[-_.])?(?:tests?|specs?|__tests?_.*|e2e|testdata|testsuite|(?:__)?fixtures?(?:__)?"
     r"|(?:__)?mocks?(?:__)?|__snapshots__|testutils?|test[-_].*|unittests?)"
 )
 _TEST_FILE = re.compile(
@@ -50,6 +50,11 @@ _GENERATED = re.compile(
 )
 _GENERATED_FOLDER = re.compile(
     r"dist|__generated__|generated|\.next|_build|target|storybook-static"
+)
+# Names of packages are words of anybody's, `org.example.target` too; only one says what it is.
+_PACKAGE = re.compile(
+    r"(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)(?:-[\w.]+)?/.+(?<!/generated)"
+    r"|(?:.*/)?(?:com|org|net)/example"
 )
 _MIGRATION = re.compile(r"(?:.*/)?migrations/\d{4}_\w+\.py")
 
@@ -89,6 +94,10 @@ class Kinds:
             return Kind.TEST
         return kind
 
+    def beside(self, path: str) -> Kind:
+        """The kind of the files that stand where `path` does, whatever its own name is."""
+        return self._kind_of(path.rpartition("/")[0])
+
     def _kind_of(self, folder: str) -> Kind:
         """Without recursing: paths may be thousands of folders deep."""
         missing = []
@@ -97,7 +106,9 @@ class Kinds:
             folder = folder.rpartition("/")[0]
         kind = self._folders[folder]
         for path in reversed(missing):
-            kind = self._folders[path] = self._folder_of(kind, path.rpartition("/")[2])
+            if not _PACKAGE.fullmatch(path):
+                kind = self._folder_of(kind, path.rpartition("/")[2])
+            self._folders[path] = kind
         return kind
 
     @staticmethod

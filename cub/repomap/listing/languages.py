@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -79,3 +81,10 @@ MARKUP = frozenset(["HTML", "CSS", "Sass", "Less"])
 def language_of(path: str) -> Language | None:
     """The language of a file, or None for data, prose and what has no ending."""
     return _BY_ENDING.get(path.rpartition(".")[2])
+
+
+def header_language(paths: Iterable[str]) -> str:
+    """Which language the `.h` files are written in: the one that most of the other files are."""
+    others = (language_of(path) for path in paths if not path.endswith(".h"))
+    count = Counter(language.name for language in others if language)
+    return max(("C", "C++", "Objective-C"), key=lambda name: count[name])

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub import git
+from cub.files.regular import place
+from cub.repomap.listing.patterns import spec_of
 from cub.repomap.listing.walk import walk
 from cub.repomap.notes import Note
 
@@ -30,11 +32,15 @@ class File(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All files that the map may speak of, by code points of their paths."""
+    """All files that the map may speak of, by code points of their paths.
+
+    `above` is the path of `root` in its project, "a/b/" or "".
+    """
 
     root: Path
     files: tuple[File, ...]
     notes: tuple[Note, ...] = ()
+    above: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -42,19 +48,22 @@ class Listing:
         return tuple(file.path for file in self.files)
 
 
-def listing(root: Path, exclude: Sequence[str] = (), gone: Iterable[str] = ()) -> Listing:
+def listing(
+    root: Path, exclude: Sequence[str] = (), gone: Iterable[str] = (), above: str = ""
+) -> Listing:
     """The files of the project at `root` that git tracks, or outside git all not ignored.
 
-    `exclude` are patterns as in a .gitignore; `gone` are files that are about to be deleted.
+    `exclude` are patterns as in a .gitignore; `gone` are files that are about to be deleted;
+    both speak of a project in which `root` is the folder `above`, "a/b/" or "".
     Links, submodules, FIFOs and whatever else is no regular file are left out.
     """
     notes: list[Note] = []
     known = git.tracked(root)
     paths = walk(root, notes) if known is None else known
     left_out = frozenset(gone)
-    wanted = sorted(path for path in paths if _counts(path) and path not in left_out)
-    files = _present(root, _without(wanted, exclude), notes)
-    return Listing(root, tuple(files), tuple(notes))
+    wanted = sorted(path for path in paths if _counts(path) and above + path not in left_out)
+    files = _present(root, _without(wanted, exclude, above), notes)
+    return Listing(root, tuple(files), tuple(notes), above)
 
 
 def _counts(path: str) -> bool:
@@ -64,21 +73,19 @@ def _counts(path: str) -> bool:
     )
 
 
-def _without(paths: list[str], exclude: Sequence[str]) -> list[str]:
+def _without(paths: list[str], exclude: Sequence[str], above: str) -> list[str]:
     if not exclude:
         return paths
-    from pathspec import GitIgnoreSpec
-
-    spec = GitIgnoreSpec.from_lines(exclude)
-    return [path for path in paths if not spec.match_file(path)]
+    spec = spec_of(exclude)
+    return [path for path in paths if not spec.match_file(above + path)]
 
 
 def _present(root: Path, paths: list[str], notes: list[Note]) -> Iterable[File]:
     """The regular ones, with their state; a missing one is deleted, or not in a sparse checkout."""
-    base, missing = os.fspath(root) + os.sep, 0
+    base, missing = os.fspath(root), 0
     for path in paths:
         try:
-            found = os.lstat(base + path)
+            found = os.lstat(place(base, path))
         except OSError:
             missing += 1
             continue

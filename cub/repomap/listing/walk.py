@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from cub.files.regular import place, read_start
+from cub.repomap.listing.patterns import spec_of
 from cub.repomap.notes import Note
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+_MOST = 1_000_000  # bytes of a .gitignore
 # What tools leave beside sources; nobody writes a .gitignore in a folder without git.
 _LEFTOVERS = frozenset(
     [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"]
@@ -30,40 +33,40 @@ def walk(root: Path, notes: list[Note]) -> Iterator[str]:
 
     A rule of a deeper .gitignore counts before one of a higher one (gitignore(5)).
     """
-    base = os.path.join(root, "")  # noqa: PTH118 - a Path for each folder takes half of the time
+    base = os.fspath(root)  # a Path for each folder takes half of the time
     waiting: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
     while waiting:
         prefix, rules = waiting.pop()
         try:
-            entries = list(os.scandir(base + prefix))
+            entries = list(os.scandir(place(base, prefix)))
         except OSError as error:
             notes.append(Note(prefix, f"cannot be listed: {(error.strerror or '').lower()}"))
             continue
-        if any(entry.name == ".gitignore" and _is_plain(entry) for entry in entries):
-            rules = (*_rules(root, prefix), *rules)
+        if any(entry.name == b".gitignore" and _is_plain(entry) for entry in entries):
+            rules = (*_rules(base, prefix), *rules)
         for entry in entries:
-            path = prefix + entry.name
+            name = entry.name.decode("utf-8", "surrogateescape")
+            path = prefix + name
             folder = entry.is_dir(follow_symlinks=False)
             if rules and _ignored(path + "/" * folder, rules):
                 continue
             if not folder:
                 yield path
-            elif entry.name not in _LEFTOVERS:
+            elif name not in _LEFTOVERS:
                 waiting.append((path + "/", rules))
 
 
-def _is_plain(entry: os.DirEntry[str]) -> bool:
+def _is_plain(entry: os.DirEntry[bytes]) -> bool:
     return entry.is_file(follow_symlinks=False)
 
 
-def _rules(root: Path, prefix: str) -> tuple[_Rules, ...]:
-    from pathspec import GitIgnoreSpec
-
+def _rules(root: str, prefix: str) -> tuple[_Rules, ...]:
     try:
-        text = (root / prefix / ".gitignore").read_text("utf-8", "surrogateescape")
-        return (_Rules(prefix, GitIgnoreSpec.from_lines(text.splitlines())),)
-    except (OSError, ValueError):
+        data = read_start(root, f"{prefix}.gitignore", _MOST)
+    except OSError:
         return ()
+    lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
+    return (_Rules(prefix, spec_of(lines)),)
 
 
 def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:

@@ -1,0 +1,39 @@
+"""Files that are cub's alone and can be made again: caches. Nothing of a person's goes this way."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+Write = Callable[[], None]
+Keep = Callable[[Write], None]
+
+
+def at_once(write: Write) -> None:
+    """Do a write now. A command that changes a person's files does it when they are in place: a
+    cache must not take the room that those need, nor stand in a project that was refused.
+    """
+    write()
+
+
+def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write `chunks` beside `path` and move them there, so that a reader finds old or new.
+
+    The folder is made where it is missing, with a .gitignore that keeps it out of git.
+    """
+    folder = path.parent
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_bytes(b"*\n")
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise

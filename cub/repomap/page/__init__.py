@@ -1,0 +1,1 @@
+"""The text of the map, and what fits into it."""

@@ -1,0 +1,1 @@
+"""Which definitions everything else depends on."""
