@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,14 @@ def environment(home: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "PYTHONPATH": str(Path(__file__).parents[1]),
     }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests draw in this very process is not cached in the person's own folder."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield
 
 
 @pytest.fixture

@@ -8,12 +8,15 @@ from pathlib import Path
 from cub.actions.own_files import (
     CURSOR_RULE,
     GITIGNORE,
+    MAP,
+    MAP_FILE,
     OWN_FILES,
     OwnFile,
     is_intact,
     known_seal,
 )
 from cub.actions.parity import still_named
+from cub.actions.project_map import CACHE
 from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merged, take_out
 from cub.actions.view import View, view
 from cub.edit.owned import unseal
@@ -118,10 +121,20 @@ def _own(seen: View, sections: Plan) -> Plan:
             plans.append(Plan((), (PlanWarning(message, file.path),)))
         else:
             plans.append(file_taken_out(seen, file))
+    if seen.tree.read(MAP) is not None:
+        plans.append(file_taken_out(seen, MAP_FILE))
+    plans.append(Plan(tuple(_caches(seen))))
     if (state := seen.tree.read(STATE)) is not None:
         reason = "delete: what this checkout alone remembers"
         plans.append(Plan((Edit(STATE, state, None, reason, local=True),)))
     return merged(plans)
+
+
+def _caches(seen: View) -> Iterator[Edit]:
+    for path in _below(seen.root / CACHE):
+        name = path.relative_to(seen.root).as_posix()
+        if path.is_file() and not path.is_symlink():
+            yield Edit(name, seen.tree.read(name), None, "delete: a cache", local=True)
 
 
 def _all_of_cub(seen: View, kept: set[str]) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from cub.actions.own_files import CONSTITUTION, CURSOR_RULE
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
@@ -66,7 +66,10 @@ def leftover(seen: View) -> list[InstructionFile]:
 
 def hidden(seen: View) -> Iterator[PlanWarning]:
     """A .cub/ that git ignores leaves other checkouts with references to nothing."""
+    lacking = "other checkouts lack what the sections refer to"
     if seen.project.ignores(CONSTITUTION):
         hint = "take .cub out of your .gitignore; cub brings one for its local files"
-        message = "git ignores this folder: other checkouts lack what the sections refer to"
-        yield PlanWarning(message, ".cub", hint=hint)
+        yield PlanWarning(f"git ignores this folder: {lacking}", ".cub", hint=hint)
+    elif seen.known.map and seen.project.config.map_commit and seen.project.ignores(MAP):
+        hint = "take it out of your .gitignore, or set `map: {commit: false}`"
+        yield PlanWarning(f"git ignores this file: {lacking}", MAP, hint=hint)

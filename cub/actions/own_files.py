@@ -15,6 +15,7 @@ from cub.prompt.templates import TemplateSet
 
 CONSTITUTION = ".cub/constitution.md"
 GITIGNORE = ".cub/.gitignore"
+MAP = ".cub/map.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ OWN_FILES = (
     OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
     OwnFile(".cub/.gitattributes", "gitattributes", "# {}", "lets git merge tasks and ledger"),
 )
+# Made from the project's files, by `cub.actions.project_map`.
+MAP_FILE = OwnFile(MAP, "", "<!-- {} -->", "the project map")
 # An instruction file that holds nothing else: it is a target, and written only if asked for.
 CURSOR_RULE = OwnFile(
     CURSOR.path,
@@ -90,6 +93,12 @@ def known_seal(data: bytes, path: str, version: int) -> Seal | None:
     if found and found.version > version:
         raise NewerError("written", f"v{found.version}", f"writes v{version}", where=path)
     return found
+
+
+def text_of(file: OwnFile, templates: TemplateSet, version: int, *, shares_map: bool) -> str:
+    """What a file with a template says; `shares_map`: the map is not kept out of git."""
+    text = templates.file(file.template, version)
+    return text if shares_map or file.path != GITIGNORE else text + "/map.md\n"
 
 
 def install_constitution(tree: Tree, templates: TemplateSet) -> Edit | None:

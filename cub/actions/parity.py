@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from cub.actions.own_files import CONSTITUTION
+from cub.actions.own_files import CONSTITUTION, MAP
 from cub.actions.root_needs import AGENTS, CLAUDE
-from cub.actions.view import MAP, View
+from cub.actions.view import View
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
 from cub.files import Tree

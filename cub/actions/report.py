@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, OWN_FILES, refresh
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, OWN_FILES, refresh
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.sections import Section
@@ -37,6 +37,8 @@ def status(seen: View) -> list[FileStatus]:
     if CURSOR_RULE.path in seen.needs:
         rows.append(_rule(seen))
     rows.append(_constitution(seen))
+    if seen.tree.read(MAP) is not None:
+        rows.append(_map(seen))
     rows += [_own(seen, file.path) for file in OWN_FILES]
     if seen.tree.read(CONFIG) is not None:
         rows.append(_users(seen.tree, CONFIG, ()))
@@ -110,6 +112,14 @@ def _own(seen: View, path: str) -> FileStatus:
     else:
         state = f"current (v{version})"
     return FileStatus(path, "cub", state, tokens)
+
+
+def _map(seen: View) -> FileStatus:
+    """The row of the map; whether it still fits the files, `cub map --check` tells."""
+    row = replace(_own(seen, MAP), clients=_BY_REFERENCE)
+    if row.owner == "you":
+        return replace(row, owner="cub", state="edited, will be replaced")
+    return row if row.state.startswith("newer") else replace(row, state="in place")
 
 
 def _constitution(seen: View) -> FileStatus:

@@ -11,11 +11,13 @@ from cub.actions.leave import file_taken_out, taken_out
 from cub.actions.migration.migrate import due, migrate
 from cub.actions.own_files import CURSOR_RULE, OWN_FILES
 from cub.actions.parity import plan_parity
+from cub.actions.project_map import Progress, drawn_map, no_progress
 from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, raise_all
 from cub.files import Planned
+from cub.files.private import Keep, at_once
 from cub.project.config import CONFIG
 from cub.project.config_edit import with_targets
 from cub.project.paths import target_at
@@ -38,6 +40,8 @@ def plan_init(
     prune: bool = False,
     templates: TemplateSet | None = None,
     migrations: Path | None = None,
+    progress: Progress = no_progress,
+    keep: Keep = at_once,
 ) -> Plan:
     """Everything that `cub init` writes; `paths` are nested targets, relative to the root.
 
@@ -45,6 +49,7 @@ def plan_init(
     those need to read the same as the others. An older layout is migrated first.
     """
     migrated, project = migrate(project, prune=prune, folder=migrations)
+    drawn, project = drawn_map(project, progress, keep)
     base = tuple(targets or project.config.targets)
     wanted = tuple(dict.fromkeys((*base, *(target_at(project, path) for path in paths))))
     seen = view(project, targets=wanted, constitution=True, templates=templates)
@@ -60,7 +65,7 @@ def plan_init(
     sections = merged([_sections(seen, edited, add=True), left_out])
     own = _own_files(seen, _remembering(seen), add=True)
     installed = _installed(seen, {file.path for file in dropped})
-    rest = merged([sections, installed, own, _configured(project, wanted), settings])
+    rest = merged([sections, installed, drawn, own, _configured(project, wanted), settings])
     return migrated.followed_by(rest, both_reasons=True)
 
 
@@ -69,21 +74,26 @@ def plan_update(
     *,
     edited: Edited = "refuse",
     prune: bool = False,
+    check: bool = False,
     templates: TemplateSet | None = None,
     migrations: Path | None = None,
+    progress: Progress = no_progress,
+    keep: Keep = at_once,
 ) -> Plan:
     """Everything that `cub update` refreshes; what a person deleted is reported, not restored.
 
-    An older layout is migrated first.
+    An older layout is migrated first. To `check`, a stale map is a warning and no edit: any
+    commit may make one.
     """
     older = due(project, migrations)
     migrated, project = migrate(project, prune=prune, folder=migrations)
-    seen = view(project, templates=templates)
-    if not seen.initialized and not older:
+    if not older and not view(project, templates=templates).initialized:
         raise CubError("there is no cub in this project yet", hint="run `cub init`")
+    drawn, project = drawn_map(project, progress, keep, check=check)
+    seen = view(project, templates=templates)
     sections = _sections(seen, edited, add=False)
     odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
-    rest = merged([sections, _own_files(seen, seen.state, add=False), odd])
+    rest = merged([sections, drawn, _own_files(seen, seen.state, add=False), odd])
     return migrated.followed_by(rest, both_reasons=True)
 
 
@@ -134,7 +144,11 @@ def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
 
 def _own_files(seen: View, state: State, *, add: bool) -> Plan:
     edits, warnings = [], []
-    wanted = [(file, "") for file in OWN_FILES]
+    templates, shared = seen.templates, seen.project.config.map_commit
+    wanted = [
+        (file, own_files.text_of(file, templates, templates.version, shares_map=shared))
+        for file in OWN_FILES
+    ]
     if CURSOR_RULE.path in seen.needs and (add or seen.files[CURSOR_RULE.path].exists):
         wanted.append((CURSOR_RULE, seen.body(CURSOR_RULE.path)))
     for file, body in wanted:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cub.actions.needs import Known, needs
-from cub.actions.own_files import CONSTITUTION, OWN_FILES
+from cub.actions.own_files import CONSTITUTION, MAP, OWN_FILES
 from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
 from cub.errors import CubError, NewerError
@@ -20,7 +20,6 @@ from cub.project.targets import GEMINI, TARGETS, is_nested
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
 
-MAP = ".cub/map.md"
 SKILLS = ".claude/skills"
 
 
@@ -131,13 +130,19 @@ def _known(
 
     known = Known(
         constitution=principles is not None,
-        map=map_ is not None,
+        map=map_ is not None or _is_local(project),
         skills=_has_skills(project),
         map_text=text("map", map_, MAP, "Project map"),
         constitution_text=text("constitution", principles, CONSTITUTION, "Operating principles"),
         gemini=context_file_names(tree) if GEMINI.path in wanted else (),
     )
     return known, tuple(unfit)
+
+
+def _is_local(project: Project) -> bool:
+    """Whether there is a map that no commit has: a checkout may not have it yet."""
+    config = project.config
+    return bool(config.map_tokens) and not config.map_commit
 
 
 def after(seen: View, planned: Mapping[str, bytes | None]) -> View:

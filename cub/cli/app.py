@@ -18,7 +18,7 @@ from cub.errors import CubError, InternalError, UsageError
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
-COMMANDS = ("init", "update", "diff", "status", "repair", "remove", "config", "demo")
+COMMANDS = ("init", "update", "map", "diff", "status", "repair", "remove", "config", "demo")
 
 
 class _Commands(dict[str, Any]):

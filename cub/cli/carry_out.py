@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from cub.cli.shapes import plan_tree
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
+    from cub.files.private import Keep, Write
     from cub.project.project import Project
 
 
@@ -61,6 +63,15 @@ def carry_out(
             output.warn(pending(root))
             raise
     return plan
+
+
+@contextmanager
+def afterwards() -> Iterator[Keep]:
+    """Takes writes of caches, and does them when the command has done its work."""
+    waiting: list[Write] = []
+    yield waiting.append
+    for write in waiting:
+        write()
 
 
 def only_planned(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:

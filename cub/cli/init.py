@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.carry_out import Show, carry_out
+from cub.cli.carry_out import Show, afterwards, carry_out
 from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune, inside
+from cub.cli.progress import Bar
 
 if TYPE_CHECKING:
+    from cub.actions.project_map import Progress
     from cub.edit.plan import Plan
+    from cub.files.private import Keep
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
@@ -62,7 +65,10 @@ def init(
     chosen = _split(targets) if targets is not None else None
     show = Show(dry_run, diff, json)
     named = _known(clients or ())
-    plan = carry_out(root, lambda p: make_plan(p, nested, chosen, edited, named, prune), show)
+    with Bar("Reading files") as bar, afterwards() as keep:
+        plan = carry_out(
+            root, lambda p: make_plan(p, nested, chosen, edited, named, prune, bar, keep), show
+        )
     if not show.only:
         close(plan)
 
@@ -74,12 +80,23 @@ def make_plan(
     edited: EditedChoice = EditedChoice.REFUSE,
     clients: tuple[str, ...] = (),
     prune: bool = False,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Plan:
     """The plan of `cub init`."""
+    from cub.actions.project_map import no_progress
     from cub.actions.sync import plan_init
+    from cub.files.private import at_once
 
     return plan_init(
-        project, paths=paths, targets=targets, clients=clients, edited=edited.value, prune=prune
+        project,
+        paths=paths,
+        targets=targets,
+        clients=clients,
+        edited=edited.value,
+        prune=prune,
+        progress=progress or no_progress,
+        keep=keep or at_once,
     )
 
 

@@ -130,6 +130,13 @@ def as_json(tree: dict[str, Any]) -> None:
     line(json.dumps(tree, indent=2))
 
 
+def text(data: bytes) -> None:
+    """A whole file as it is, byte for byte, whatever encoding the locale asks for."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()  # before the talk
+
+
 def heading(text: str) -> None:
     """A line that stands out."""
     line(typer.style(text, bold=True))

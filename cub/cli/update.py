@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.carry_out import Show, carry_out
+from cub.cli.carry_out import Show, afterwards, carry_out
 from cub.cli.many import Dirs, Outcome, each, many_tree, told
 from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune
+from cub.cli.progress import Bar
 from cub.cli.shapes import plan_tree
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
+    from cub.actions.project_map import Progress
     from cub.edit.plan import Plan
+    from cub.files.private import Keep
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
@@ -45,10 +48,19 @@ def update(
     options: Options = context.obj
     show = Show(dry_run, diff, json, check)
     if dirs:
-        found = each(options.directory, _checked(dirs, show), lambda p: make_plan(p, edited, prune))
+        found = each(
+            options.directory,
+            _checked(dirs, show),
+            lambda p: make_plan(p, edited, prune, check=True),
+        )
         _check_many(found, json=json)
         return
-    plan = carry_out(find_root(options.directory), lambda p: make_plan(p, edited, prune), show)
+    with Bar("Reading files") as bar, afterwards() as keep:
+        plan = carry_out(
+            find_root(options.directory),
+            lambda p: make_plan(p, edited, prune, check=check, progress=bar, keep=keep),
+            show,
+        )
     if not show.json and not show.diff:
         close(plan, show)
     if check and plan.shared:
@@ -83,12 +95,27 @@ def _row(found: Outcome[Plan]) -> tuple[str, str, str]:
 
 
 def make_plan(
-    project: Project, edited: EditedChoice = EditedChoice.REFUSE, prune: bool = False
+    project: Project,
+    edited: EditedChoice = EditedChoice.REFUSE,
+    prune: bool = False,
+    *,
+    check: bool = False,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Plan:
     """The plan of `cub update`."""
+    from cub.actions.project_map import no_progress
     from cub.actions.sync import plan_update
+    from cub.files.private import at_once
 
-    return plan_update(project, edited=edited.value, prune=prune)
+    return plan_update(
+        project,
+        edited=edited.value,
+        prune=prune,
+        check=check,
+        progress=progress or no_progress,
+        keep=keep or at_once,
+    )
 
 
 def close(plan: Plan, show: Show) -> None:

@@ -10,7 +10,7 @@ from cub.edit.sections import digest
 
 Comment = Literal["<!-- {} -->", "# {}"]
 
-_TITLE = "cub file v{version}: `cub update` refreshes it while nobody edits it"
+_REFRESHED = "`cub update` refreshes it while nobody edits it"
 _HEADER = re.compile(
     rb"\s*[^\n]*?cub file v(?P<version>\d{1,9}):[^\n]*\n"
     rb"\s*[^\n]*?cub:digest (?P<digest>sha256-[0-9a-f]{16})[^\n]*\n"
@@ -25,9 +25,14 @@ class Seal(NamedTuple):
     intact: bool
 
 
-def seal(body: str, version: int, comment: Comment, front: str = "") -> bytes:
-    """`body` as a file of cub's own; `front` is its front matter, which the digest covers."""
-    title = comment.format(_TITLE.format(version=version))
+def seal(
+    body: str, version: int, comment: Comment, front: str = "", says: str = _REFRESHED
+) -> bytes:
+    """`body` as a file of cub's own; `front` is its front matter, which the digest covers.
+
+    `says` is what a reader of the header is told.
+    """
+    title = comment.format(f"cub file v{version}: {says}")
     proof = comment.format(f"cub:digest {digest_of(body.encode(), front.encode())}")
     return f"{front}{title}\n{proof}\n\n{body}".encode()
 

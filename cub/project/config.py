@@ -12,7 +12,7 @@ from cub.layout.reading import parse as nodes_of
 from cub.layout.source import Source, read
 from cub.project.config_layer import layer_of
 from cub.project.setting_values import fault
-from cub.project.settings import setting_at
+from cub.project.settings import MAP_TOKENS, setting_at
 from cub.project.targets import DEFAULT_TARGETS, normal
 
 CONFIG = ".cub/config.yaml"
@@ -31,6 +31,9 @@ class Config:
     targets: tuple[str, ...] = DEFAULT_TARGETS
     placement: Literal["bottom", "top"] = "bottom"
     inline: tuple[str, ...] = ()
+    map_tokens: int = MAP_TOKENS
+    map_exclude: tuple[str, ...] = ()
+    map_commit: bool = True
     warnings: tuple[PlanWarning, ...] = ()
 
 
@@ -53,6 +56,9 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG, schema: int =
         targets=tuple(dict.fromkeys(map(normal, values.get("targets", DEFAULT_TARGETS)))),
         placement=values.get("placement", "bottom"),
         inline=tuple(dict.fromkeys(values.get("inline", ()))),
+        map_tokens=values.get("map.tokens", MAP_TOKENS),
+        map_exclude=tuple(values.get("map.exclude", ())),
+        map_commit=values.get("map.commit", True),
         warnings=layer.warnings,
     )
 

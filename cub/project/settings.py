@@ -39,8 +39,9 @@ class Setting(NamedTuple):
         return tuple(self.key.split("."))
 
 
-LIVE = ("schema", "requires-cub", "targets", "placement", "inline")
-_PROJECT = (*LIVE, "map")
+LIVE = ("schema", "requires-cub", "targets", "placement", "inline", "map")
+_PROJECT = LIVE
+MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
     Setting("requires-cub", "specifier", None, "The versions of cub that may work here."),
@@ -48,8 +49,8 @@ _ROWS = (
     Setting("placement", "choice", "bottom", "Where a new section goes.", ("bottom", "top")),
     Setting("inline", "choices", [], "What stands in the section itself, for clients that do "
             "not follow @path.", ("map", "constitution")),
-    Setting("map.tokens", "whole", 1500, "How long the map may be, in tokens."),
-    Setting("map.exclude", "texts", [], "Paths that the map leaves out."),
+    Setting("map.tokens", "whole", MAP_TOKENS, "How long the map may be, in tokens; 0 for none."),
+    Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
     Setting("run.harness", "text", "auto", "The client that works on the tasks."),
     Setting("run.model", "text", None, "The model that the client is to use."),
@@ -76,7 +77,7 @@ _ROWS = (
 )  # fmt: skip
 
 SETTINGS = tuple(
-    row._replace(project=row.path[0] in _PROJECT, live=row.key in LIVE) for row in _ROWS
+    row._replace(project=row.path[0] in _PROJECT, live=row.path[0] in LIVE) for row in _ROWS
 )
 SECTIONS = {
     "map": "The map of the project.",

@@ -14,6 +14,7 @@ STAND_INS = CASES / "stand-ins"
 _KNOWN = "      known:\n"
 OLD_BODY = "# Task workflow\n\nOld text."
 RECORD = ".cub/config.yaml"
+_LOCAL = (".git/", ".cub/state.json", ".cub/cache/")
 
 
 def with_stand_ins(folder: Path) -> Path:
@@ -46,7 +47,7 @@ def whole(root: Path) -> dict[str, bytes | str]:
         name = path.relative_to(root).as_posix()
         if path.is_symlink():
             found[name] = path.readlink().as_posix()
-        elif path.is_file() and not name.startswith(".git/") and name != ".cub/state.json":
+        elif path.is_file() and not name.startswith(_LOCAL):
             found[name] = path.read_bytes()
     return found
 

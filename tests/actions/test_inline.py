@@ -10,7 +10,6 @@ from cub.actions.report import status
 from cub.actions.sync import plan_update
 from cub.actions.view import view
 from cub.edit.imports import imports
-from cub.edit.owned import seal
 from cub.errors import CubError, RefusedError
 from cub.project.project import Project
 from tests.actions.helpers import body, init, remove, settled, update, write
@@ -50,13 +49,12 @@ def test_only_what_is_asked_for_is_inlined(project: Path) -> None:
 
 
 def test_an_own_map_is_inlined_without_its_header(project: Path) -> None:
-    (project / ".cub").mkdir()
-    (project / MAP).write_bytes(seal("# Map\n\n- bake.py\n", 1, "<!-- {} -->"))
+    write(project, "src/oven.py", "def heat() -> None: ...\n")
     _inline(project, "map", "constitution")
     init(project)
     text = body(project, "AGENTS.md")
     assert "cub file" not in text
-    assert text.index("### Map") < text.index("### Constitution")
+    assert text.index("### Project map") < text.index("heat") < text.index("### Constitution")
     assert imports(text) == frozenset()
     assert settled(project)
 

@@ -11,7 +11,9 @@ from tests.actions.helpers import init, remove, settled
 from tests.conftest import GOLDEN, tree
 
 PROJECTS = sorted(path for path in (GOLDEN / "projects").iterdir() if path.is_dir())
-LOCAL = ".cub/state.json"
+STATE, CACHE = ".cub/state.json", ".cub/cache/"  # local
+
+_LOCAL = shutil.ignore_patterns("state.json", "cache")
 
 
 @pytest.mark.parametrize("case", PROJECTS, ids=lambda case: case.name)
@@ -21,9 +23,10 @@ def test_init_and_remove(case: Path, tmp_path: Path, request: pytest.FixtureRequ
     init(root)
     if request.config.getoption("force_regen"):
         shutil.rmtree(after, ignore_errors=True)
-        shutil.copytree(root, after, symlinks=True, ignore=shutil.ignore_patterns("state.json"))
+        shutil.copytree(root, after, symlinks=True, ignore=_LOCAL)
     found = tree(root)
-    assert found.pop(LOCAL)
+    assert found.pop(STATE)
+    found = {path: data for path, data in found.items() if not path.startswith(CACHE)}
     assert found == tree(after)
     assert _links(root) == _links(after) == _links(before)
     assert settled(root)

@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,15 +32,18 @@ def in_terminal(
     home: Path,
     answer: str | signal.Signals = "",
     at: str = "",
+    program: Sequence[str] = ("-m", "cub"),
     **env: str,
 ) -> Screen:
-    """Run cub in a terminal with colors; when it has printed `at`, `answer` it."""
+    """Run cub, or another `program` of Python's, in a terminal with colors; when it has printed
+    `at`, `answer` it.
+    """
     if os.name == "nt":
         pytest.skip("needs a pseudo terminal")
     kept = {k: v for k, v in environment(home).items() if k not in ("NO_COLOR", "TERM")}
     ours, its = os.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "cub", *arguments],
+        [sys.executable, *program, *arguments],
         cwd=cwd,
         env={**kept, "TERM": "xterm", **env},
         stdin=its,

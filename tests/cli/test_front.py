@@ -9,7 +9,7 @@ import pytest
 from cub import __version__
 from tests.conftest import Cub
 
-COMMANDS = ["init", "update", "diff", "status", "repair", "remove", "config", "demo"]
+COMMANDS = ["init", "update", "map", "diff", "status", "repair", "remove", "config", "demo"]
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

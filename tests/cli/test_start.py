@@ -10,7 +10,10 @@ import pytest
 
 from tests.conftest import environment
 
-HEAVY = ("jinja2", "markdown_it", "ruamel.yaml", "filelock", "packaging", "rich", "difflib")
+HEAVY = (
+    "jinja2", "markdown_it", "ruamel.yaml", "filelock", "packaging", "rich", "tree_sitter",
+    "pathspec", "multiprocessing", "difflib",
+)  # fmt: skip
 
 
 def _imported(code: str, home: Path) -> set[str]:
@@ -35,4 +38,5 @@ def test_the_version_is_told_without_typer(home: Path) -> None:
 
 @pytest.mark.parametrize("name", HEAVY[:-1])
 def test_the_command_line_itself_imports_nothing_heavy(name: str, home: Path) -> None:
-    assert name not in _imported("import cub.cli.app, cub.cli.init, cub.cli.update", home)
+    code = "import cub.cli.app, cub.cli.init, cub.cli.update, cub.cli.map"
+    assert name not in _imported(code, home)

@@ -11,7 +11,10 @@ from tests.cli.standing import MINE
 from tests.conftest import Cub, environment
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-RESULTS = ["init --diff", "init --json", "init --dry-run", "status", "status --json", "--help"]
+RESULTS = [
+    "init --diff", "init --json", "init --dry-run", "status", "status --json", "map --json",
+    "--help",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", RESULTS)

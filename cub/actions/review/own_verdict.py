@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from cub.actions.own_files import OwnFile
+from cub.actions.own_files import OwnFile, text_of
 from cub.actions.review.differences import difference
 from cub.actions.review.verdict import SectionReview, Verdict
 from cub.edit.owned import Seal, digest_of, unseal
@@ -50,7 +50,8 @@ def _of_whole(
     need = None if file.template else wanted()
     for number, body in enumerate(_bodies(file, templates, seal.version, need)):
         if seal.digest == digest_of(body.encode(), file.front.encode()):
-            return "stale" if number or not (file.template or need) else "verified"
+            stale = not file.template and (number or not need)
+            return "stale" if stale else "verified"
     return "unrecognized"
 
 
@@ -59,7 +60,8 @@ def _bodies(
 ) -> Iterator[str]:
     """What the file may say: first what it should, then what it would in another project."""
     if file.template:
-        yield templates.file(file.template, version)
+        for shared in (True, False):
+            yield text_of(file, templates, version, shares_map=shared)
         return
     asked = need or Need("rule")
     for other in (asked, replace(asked, map_text="", constitution_text="")):

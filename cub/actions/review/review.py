@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, OWN_FILES
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, OWN_FILES
 from cub.actions.review.commits import Commits
 from cub.actions.review.differences import difference, mode_lines
 from cub.actions.review.executed import Executed, changed_commands, executed_by
 from cub.actions.review.own_verdict import whole_review
 from cub.actions.review.verdict import Found, SectionReview, section_review
-from cub.actions.view import MAP
 from cub.edit.document import Document, normalized
 from cub.edit.plan import Kind, PlanWarning
 from cub.edit.sections import find, without

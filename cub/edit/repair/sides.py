@@ -42,7 +42,7 @@ class Side:
 
 def side(document: Document, conflicts: Sequence[Conflict], name: Name) -> Side:
     """One side of `document`."""
-    lines = tuple(_lines(document, conflicts, name))
+    lines = tuple(side_lines(document, conflicts, name))
     apart = document.with_data(b"".join(document.lines[number] for number in lines))
     try:
         section = find(apart)
@@ -52,7 +52,8 @@ def side(document: Document, conflicts: Sequence[Conflict], name: Name) -> Side:
     return Side(name, apart, lines, sections, _numbers(lines, sections))
 
 
-def _lines(document: Document, conflicts: Sequence[Conflict], name: Name) -> Iterator[int]:
+def side_lines(document: Document, conflicts: Sequence[Conflict], name: Name) -> Iterator[int]:
+    """The numbers of the lines that one side has, in the file with the conflicts."""
     start = 0
     for conflict in conflicts:
         yield from range(start, conflict.start)

@@ -1,0 +1,169 @@
+"""Where caches of the map go, and that none decides about anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cub, environment, git, tree
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs links or FIFOs")
+MAP, CACHE = ".cub/map.md", ".cub/cache"
+
+
+@pytest.fixture
+def code(project: Path) -> Path:
+    """A project with something to map, whose files are old enough to be known by their times."""
+    (project / "src").mkdir()
+    for name, text in (("oven", "def heat() -> int: ...\n"), ("shop", "from oven import heat\n")):
+        (project / "src" / f"{name}.py").write_text(text)
+        os.utime(project / "src" / f"{name}.py", (10**9, 10**9))
+    return project
+
+
+@pytest.mark.parametrize("command", [["init"], ["init", "--json"], ["update"], ["map"]])
+def test_a_refused_command_leaves_none(code: Path, cub: Cub, command: list[str]) -> None:
+    (code / "AGENTS.md").write_text("<!-- BEGIN CUB MANAGED SECTION v1 -->\n")
+    if command == ["map"]:
+        (code / ".cub" / "map.md").mkdir(parents=True)
+    before = tree(code)
+    assert cub(*command).code == 1
+    assert tree(code) == before
+    assert (code / ".cub").exists() == (command == ["map"])
+
+
+def test_a_command_that_is_done_leaves_some(code: Path, cub: Cub) -> None:
+    assert cub("init").code == 0
+    names = {path.name for path in (code / CACHE).iterdir()}
+    assert names >= {".gitignore", "facts.jsonl", "map.json"}
+    git(code, "add", "-A")
+    assert CACHE not in git(code, "ls-files")
+
+
+def test_what_only_looks_leaves_them_in_the_users_folder(
+    code: Path, cub: Cub, tmp_path: Path
+) -> None:
+    assert cub("init", "--diff", XDG_CACHE_HOME=str(tmp_path / "caches")).code == 0
+    assert not (code / ".cub").exists()
+    if sys.platform == "linux":
+        assert list((tmp_path / "caches" / "cub" / "maps").glob("*/map.json"))
+
+
+@posix
+@pytest.mark.parametrize("home", ["", "rel", "~"])
+def test_without_a_home_there_are_none(code: Path, cub: Cub, home: str) -> None:
+    before = tree(code)
+    result = cub("map", "--stdout", HOME=home, XDG_CACHE_HOME=home)
+    assert (result.code, tree(code)) == (0, before)
+
+
+@posix
+@pytest.mark.parametrize("link", [".cub", CACHE])
+def test_a_link_out_of_the_project_is_not_followed(
+    code: Path, cub: Cub, tmp_path: Path, link: str
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (code / link).parent.mkdir(exist_ok=True)
+    (code / link).symlink_to(theirs)
+    for command in (["map", "--stdout"], ["map", "--json"], ["init", "--diff"], ["init"]):
+        cub(*command)
+        assert list(theirs.iterdir()) == []
+    assert cub("map", "--stdout").code == (link == ".cub")
+
+
+@posix
+@pytest.mark.parametrize("name", ["facts.jsonl", "map.json", "basis.json"])
+@pytest.mark.parametrize("kind", ["FIFO", "folder", "dangling link", "zeros", "depth"])
+def test_whatever_lies_in_its_place_the_map_is_the_same(
+    code: Path, cub: Cub, name: str, kind: str
+) -> None:
+    fresh = cub("map", "--stdout").out
+    (code / CACHE).mkdir(parents=True)
+    place = code / CACHE / name
+    match kind:
+        case "FIFO":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "dangling link":
+            place.symlink_to("/nowhere/at/all")
+        case "zeros":
+            place.write_bytes(bytes(100_000))
+        case "depth":
+            place.write_bytes(b"[" * 200_000)
+    for command in (["map", "--stdout"], ["map"], ["map", "--check"]):
+        result = cub(*command)
+        assert (result.code, "bug" in result.err) == (0, False)
+    assert (code / MAP).read_text(encoding="utf-8") == fresh
+
+
+@posix
+@pytest.mark.parametrize("command", ["map", "update", "update --check", "map --json"])
+def test_a_folder_that_takes_none_is_no_error(
+    code: Path, cub: Cub, home: Path, unprivileged: list[str], command: str
+) -> None:
+    assert cub("init").code == 0
+    for path in (code / CACHE).iterdir():
+        path.unlink()
+    (code / CACHE).chmod(0o500)
+    done = subprocess.run(
+        [*unprivileged, sys.executable, "-m", "cub", *command.split()],
+        cwd=code,
+        env=environment(home),
+        capture_output=True,
+        check=False,
+    )
+    (code / CACHE).chmod(0o700)
+    assert (done.returncode, list((code / CACHE).iterdir())) == (0, [])
+
+
+SURROUNDINGS = [
+    {"PYTHONHASHSEED": "1"},
+    {"PYTHONHASHSEED": "4711"},
+    {"LC_ALL": "C"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "utf-16"},
+    {"TZ": "Asia/Kathmandu"},
+    {"PYTHONOPTIMIZE": "2"},
+    {"PYTHONWARNINGS": "error"},
+    {"COLUMNS": "20"},
+]
+
+
+@pytest.mark.parametrize("around", SURROUNDINGS, ids=str)
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_same_files_give_the_same_bytes_in_every_surrounding(
+    code: Path, cub: Cub, around: dict[str, str], warm: bool
+) -> None:
+    for number, word in enumerate(("café", "naïve", "ß", "日本", "I")):
+        (code / f"{word}.rb").write_text(f"class {word.title()}{number}\nend\n", encoding="utf-8")
+        (code / f"{word}.ts").write_text(
+            f"export function f{number}() {{}}\n/* {word} */ f{number}()\n", encoding="utf-8"
+        )
+    (code / "README.md").write_text(
+        "# Straße\n\nBread for the café in our street.\n", encoding="utf-8"
+    )
+    plain = cub("map", "--stdout").out
+    assert "café" in plain
+    if warm:
+        assert cub("map").code == 0
+    assert cub("map", "--stdout", **around).out == plain
+    written = cub("map", **around)
+    assert (written.code, (code / MAP).read_bytes()) == (0, plain.encode())
+
+
+def test_names_of_any_form_are_listed_in_one_order(code: Path, cub: Cub) -> None:
+    """Not in the order of a locale, of the folder, or of the time of change."""
+    plain = cub("map", "--stdout").out
+    texts = {path.name: path.read_bytes() for path in (code / "src").iterdir()}
+    for path in (code / "src").iterdir():
+        path.unlink()
+    for name in sorted(texts, reverse=True):
+        (code / "src" / name).write_bytes(texts[name])
+    assert cub("map", "--stdout").out == plain
