@@ -14,6 +14,26 @@ RULES = r"printf '# Bakery\n\nBread is counted in dozens.\n'"
 COMMIT = "git add . && git commit -q -m 'Add cub'"
 STALE = "sed '/cub:digest/d' AGENTS.md > new && mv new AGENTS.md"
 
+# The files there, where a page needs more than an AGENTS.md.
+FILES = {
+    "map.md": {
+        "pyproject.toml": '[project]\nname = "bakery"\n\n[tool.pytest.ini_options]\n',
+        "src/bakery/__init__.py": "from bakery.bread import Loaf, dozens\n",
+        "src/bakery/bread.py": (
+            "DOZEN = 12\n\n\nclass Loaf:\n    def slices(self, width: int = 1) -> int:\n"
+            "        return 20 // width\n\n\ndef dozens(loaves: int) -> int:\n"
+            "    return -(-loaves // DOZEN)\n"
+        ),
+        "src/bakery/oven.py": (
+            "from bakery.bread import Loaf\n\n\ndef bake() -> Loaf:\n    return Loaf()\n"
+        ),
+        "src/bakery/old/scale.py": "def scale(grams):\n    return grams / 1000\n",
+        "tests/test_bread.py": (
+            "from bakery import Loaf\n\n\ndef test_slices() -> None:\n"
+            "    assert Loaf().slices() == 20\n"
+        ),
+    },
+}
 # What stands in the folder before a page's first command, as its opening words say.
 BEFORE = {
     "ci.md": (f"{RULES} > AGENTS.md", "cub init", COMMIT),
@@ -28,12 +48,22 @@ BEFORE = {
         COMMIT,
     ),
     "adopt.md": (f"{RULES} > CLAUDE.md", COMMIT),
+    "map.md": (
+        f"{RULES} > AGENTS.md",
+        "git add . && cub init",
+        COMMIT,
+        "git checkout -q -b prices",
+        r"printf 'def price() -> int:\n    return 3\n' > src/bakery/price.py",
+        "git add . && cub map",
+        COMMIT,
+        "git checkout -q main",
+    ),
     "leave.md": (f"{RULES} > AGENTS.md", COMMIT, "git tag before-cub", "cub init", COMMIT),
     "merge.md": (
         f"{RULES} > AGENTS.md",
         "cub init",
         COMMIT,
-        "git checkout -q -b map && echo '# Map' > .cub/map.md && cub update",
+        "git checkout -q -b bread && echo 'DOZEN = 12' > bread.py && git add . && cub update",
         COMMIT,
         "git checkout -q main && echo 'inline: [constitution]' > .cub/config.yaml && cub update",
         COMMIT,
@@ -50,9 +80,16 @@ BEFORE = {
 # The commands that fail because the page wants to show it.
 FAILING = {
     "ci.md": ["cub update --check"],
+    "map.md": [
+        "cub map --exclude src/bakery/old/ --stdout | grep -c scale",
+        "cub map --explain test_slices",
+        "cub map --check",
+        "git merge prices",
+        "grep -c map.md AGENTS.md",
+    ],
     "review.md": ["cub diff main...prices"],
     "leave.md": ["cub remove --purge"],
-    "merge.md": ["git merge map", "cub update", "cub repair"],
+    "merge.md": ["git merge bread", "cub update", "cub repair"],
     "monorepo.md": ["cub update --check bakery mill"],
 }
 
@@ -68,6 +105,9 @@ def test_every_command_does_what_the_page_says(page: str, tmp_path: Path, home: 
     )
     folder = tmp_path / "bakery"
     folder.mkdir()
+    for name, text in FILES.get(page, {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     for done in typed(["git init -q", *BEFORE.get(page, ())], folder, home):
         assert done.code == 0, done.output
     assert follow(HOW_TO / page, folder, home) == FAILING.get(page, [])

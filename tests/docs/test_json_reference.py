@@ -43,6 +43,31 @@ def test_a_status(cub: Cub) -> None:
     assert shape({**printed, "files": []}) == shape({**shown, "files": []})
 
 
+def test_the_map(cub: Cub, project: Path) -> None:
+    shown = example("The map")
+    files = {
+        "pyproject.toml": f'[project]\nname = "bakery"\ndescription = "{shown["summary"]}"\n'
+        '[project.scripts]\nbakery = "bakery.bread:dozens"\n'
+        "[tool.pytest.ini_options]\n[tool.ruff]\n",
+        "README.md": "# Bakery\n",
+        "bakery/__init__.py": "from bakery.bread import dozens\n",
+        "bakery/bread.py": "DOZEN = 12\n\n\ndef dozens(loaves: int) -> int:\n    return loaves\n",
+        "bakery/photo.py": "\0",
+        ".cub/tasks.jsonl": '{"id": "t-1"}\n{"id": "t-2"}\n',
+        ".cub/ledger.jsonl": '{"ev": "attempt_end", "ok": true}\n',
+    }
+    for name, text in files.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    printed = json.loads(cub("map", "--json").out)
+    assert shape(printed) == shape(shown)
+    for key, value in shown.items():
+        if isinstance(value, list):
+            assert [row for row in printed[key] if row in value] == value, printed[key]
+        elif key != "root":
+            assert printed[key] == value
+
+
 def test_a_review(cub: Cub, project: Path) -> None:
     agents = project / "AGENTS.md"
     agents.write_text("# Bakery\n")

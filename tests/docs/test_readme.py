@@ -18,6 +18,7 @@ def test_the_picture_is_the_diff(project: Path, cub: Cub) -> None:
     picture = _block("diff")
     theirs = [line[1:] for line in picture if not line.startswith("+")]
     (project / "AGENTS.md").write_text("\n".join(theirs) + "\n", encoding="utf-8")
+    (project / "bread.py").write_text("DOZEN = 12\n", encoding="utf-8")
     printed = iter(cub("init", "--diff").out.splitlines())
     for line in picture:
         if line not in ("+…", ""):
