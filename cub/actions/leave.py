@@ -16,7 +16,7 @@ from cub.actions.own_files import (
     known_seal,
 )
 from cub.actions.parity import still_named
-from cub.actions.project_map import CACHE
+from cub.actions.project_map import CACHE, CACHES
 from cub.actions.section_edits import BACKUPS, Edited, Editor, backup_path, merged, take_out
 from cub.actions.view import View, view
 from cub.edit.owned import unseal
@@ -131,10 +131,13 @@ def _own(seen: View, sections: Plan) -> Plan:
 
 
 def _caches(seen: View) -> Iterator[Edit]:
-    for path in _below(seen.root / CACHE):
-        name = path.relative_to(seen.root).as_posix()
-        if path.is_file() and not path.is_symlink():
-            yield Edit(name, seen.tree.read(name), None, "delete: a cache", local=True)
+    """What cub caches, by name: whatever else lies there, or behind a link, is a person's."""
+    folder = seen.root / CACHE
+    torn = sorted(path.name for path in folder.glob(".*.json*.tmp"))  # a crash leaves them
+    for name in () if folder.is_symlink() else (*CACHES, *torn):
+        if (folder / name).is_file() and not (folder / name).is_symlink():
+            path = f"{CACHE}/{name}"
+            yield Edit(path, seen.tree.read(path), None, "delete: a cache", local=True)
 
 
 def _all_of_cub(seen: View, kept: set[str]) -> Plan:
@@ -149,7 +152,8 @@ def _all_of_cub(seen: View, kept: set[str]) -> Plan:
         elif link := _link_to(seen, name):
             warnings.append(PlanWarning(f"left: {link} is a link to it", name))
         else:
-            edits.append(Edit(name, seen.tree.read(name), None, "delete: --purge"))
+            local = name.startswith(f"{CACHE}/")
+            edits.append(Edit(name, seen.tree.read(name), None, "delete: --purge", local=local))
     return Plan(tuple(edits), tuple(warnings))
 
 

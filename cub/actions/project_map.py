@@ -20,7 +20,7 @@ from cub.files import Planned
 from cub.files.private import Keep, Write, at_once
 from cub.project.config import CONFIG
 from cub.project.project import Project
-from cub.repomap.build import Workshop, full_map, map_text
+from cub.repomap.build import BASIS, FACTS, LAST, Workshop, full_map, map_text
 from cub.repomap.listing.patterns import is_pattern
 from cub.repomap.notes import Note
 from cub.repomap.settings import LEAST_TOKENS, MapSettings
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cub.repomap.survey import RepoMap
 
 CACHE = ".cub/cache"
+CACHES = (".gitignore", BASIS, FACTS, LAST)
 FORMAT = 1
 _SAYS = "project map, about {estimate} of {tokens} tokens; `cub map` renews it"
 
@@ -176,10 +177,11 @@ def is_current(data: bytes, made: Made) -> bool:
 def _cache_of(root: Path) -> Path:
     """The project's own folder for caches, or the user's where cub has no folder here.
 
-    A repository may bring a link: what leads out of the project is not used.
+    A repository may bring a link: none is followed to where a person's files are.
     """
     folder = root / CACHE
-    if (root / ".cub").is_dir() and Path(os.path.realpath(folder)).is_relative_to(root):
+    inside = Path(os.path.realpath(folder.parent)).is_relative_to(root)
+    if folder.parent.is_dir() and inside and not folder.is_symlink():
         return folder
     from platformdirs import user_cache_path
 

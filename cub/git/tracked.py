@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def _listed(folder: Path, *options: str) -> tuple[str, ...] | None:
         answer = subprocess.run(  # noqa: S603
             ["git", "ls-files", "-z", *options],  # noqa: S607 - the user's own git
             cwd=folder,
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT,
@@ -39,3 +41,9 @@ def _listed(folder: Path, *options: str) -> tuple[str, ...] | None:
     paths = answer.stdout.decode("utf-8", "surrogateescape").split("\0")
     # An unmerged path is listed once for each side.
     return tuple(dict.fromkeys(path for path in paths if path))
+
+
+def _environment() -> dict[str, str]:
+    """Hooks of a linked work tree get a GIT_DIR, with which any folder counts as the top."""
+    apart = "GIT_DIR" in os.environ and "GIT_WORK_TREE" not in os.environ
+    return {name: value for name, value in os.environ.items() if not (apart and name == "GIT_DIR")}

@@ -220,6 +220,28 @@ def test_remove_takes_it_and_the_caches(code: Path) -> None:
     assert not (code / ".cub" / "cache").exists()
 
 
+def test_remove_leaves_what_a_person_put_beside_the_caches(code: Path) -> None:
+    init(code)
+    write(code, ".cub/cache/notes.md", "Mine.\n")
+    write(code, ".cub/cache/.facts.jsonl.x1y2.tmp", "[")
+    remove(code)
+    assert [path.name for path in (code / ".cub/cache").iterdir()] == ["notes.md"]
+
+
+@posix
+def test_caches_are_neither_written_nor_removed_behind_a_link(code: Path) -> None:
+    (code / ".cub").mkdir()
+    (code / ".cub/cache").symlink_to("../src")
+    write(code, "src/map.json", "{}")
+    before = tree(code / "src")
+    init(code)
+    assert settled(code)
+    assert tree(code / "src") == before
+    remove(code)
+    assert tree(code / "src") == before
+    assert (code / ".cub/cache").is_symlink()
+
+
 def test_remove_leaves_one_that_was_edited(code: Path) -> None:
     init(code)
     with (code / MAP).open("ab") as file:

@@ -1,5 +1,7 @@
 """`python -m tests.benchmarks`: what commands cost as whole processes; prints a Markdown table.
 
+`python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
+
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
 time of the process and its children, as the kernel counts it.
@@ -21,11 +23,11 @@ from typing import NamedTuple
 
 from cub.actions.review.review import review
 from cub.git import Endpoints, Objects
-from tests.benchmarks import history
+from tests.benchmarks import EMPTY, history
+from tests.benchmarks.map.run import main as of_maps
 from tests.conftest import environment, git
 
 RUNS = 9
-EMPTY = "import typer\napp = typer.Typer()\n@app.command()\ndef main() -> None: ...\napp()\n"
 PARAGRAPH = (
     "## Building\n\nRun `make` before you commit; it takes *about* a minute on a laptop, and the\n"
     "first run takes longer. See [the guide](docs/guide.md) for what each target does.\n\n"
@@ -169,6 +171,9 @@ def _say(line: str) -> None:
 
 def main() -> None:
     """Measure, and print the table."""
+    if sys.argv[1:2] == ["map"]:
+        of_maps(sys.argv[2:], _say)
+        return
     _say(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, median of {RUNS} runs\n")
     _say("| command | CPU s | wall s | |")
     _say("| --- | ---: | ---: | --- |")

@@ -7,6 +7,7 @@ import tomllib
 from typing import Any
 
 _LARGEST = 262_144
+_LONGEST = 2_000  # characters: no description is a text to search through
 # Where the description is in each, outermost key first; the first text counts.
 _KEYS = {
     "package.json": (("description",),),
@@ -32,4 +33,4 @@ def manifest_words(name: str, text: str) -> str:
 def _at(tree: Any, keys: tuple[str, ...]) -> str:
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
-    return tree if isinstance(tree, str) else ""
+    return tree[:_LONGEST] if isinstance(tree, str) else ""

@@ -10,8 +10,9 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f"
     "\U000e0100-\U000e01ef]"
 )
-# As git does; and blanks that would read as the end of the path.
-_QUOTED = re.compile(r'["\\]|^\s|\s$|\s\s')
+# As git does; and blanks that would read as the end of the path, and starts that would read as a
+# merge conflict.
+_QUOTED = re.compile(r'["\\]|^\s|\s$|\s\s|^[<=>|]{7}')
 _ESCAPES = {
     "\a": r"\a",
     "\b": r"\b",

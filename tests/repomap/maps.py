@@ -1,0 +1,23 @@
+"""Maps as people get them: the whole file, header included."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cub.actions.project_map import Wanted, make_map
+from cub.project.project import Project
+
+_LENGTH = re.compile(r"about (\d+) of (\d+) tokens")
+
+
+def whole_map(root: Path, tokens: int = 1500) -> str:
+    """What `cub map` writes; `root` has a folder `.cub` for caches."""
+    return make_map(Project.load(root), Wanted(tokens)).data.decode()
+
+
+def told(text: str) -> tuple[int, int]:
+    """The estimate and the budget that a map's header tells."""
+    found = _LENGTH.search(text)
+    assert found, text[:200]
+    return int(found[1]), int(found[2])

@@ -1,0 +1,102 @@
+"""The symbols of a map: hubs with their users, the other names by folder, all within the room."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.repomap.page.symbols import symbol_lines
+from cub.repomap.ranking.ranking import Symbol
+from cub.tokens import estimate_tokens
+from tests.repomap.page.symbols import nobody, rankings, symbol, symbols
+
+PLENTY = 10_000
+
+
+def lines(found: list[Symbol], budget: int, rest: list[Symbol] | None = None) -> list[str]:
+    return symbol_lines(found, lambda: rest or [], nobody, budget)
+
+
+def test_where_there_is_room_each_file_has_its_signatures_and_members_below_their_owner() -> None:
+    found = symbols("a.py Oven", "b/c.py heat", "a.py Oven.open", "a.py cool", "a.py Oven.shut")
+    assert lines(found, PLENTY) == [
+        "a.py",
+        "  def Oven()",
+        "    def open()",
+        "    def shut()",
+        "  def cool()",
+        "b/c.py",
+        "  def heat()",
+    ]
+
+
+def test_with_less_room_the_best_are_hubs_and_the_others_names_of_their_folder() -> None:
+    found = symbols("a/hot.py heat", "b/x.py one", "b/y.py two", "c/z.py three", "b/y.py Two.four")
+    assert lines(found, 24) == [
+        "a/hot.py", "  def heat()", "b/: one two Two(four)", "c/: three",
+    ]  # fmt: skip
+
+
+def test_what_a_hub_has_besides_is_named_with_it() -> None:
+    found = symbols("a.py heat", *(f"a.py also{n}" for n in range(9)), "b.py other")
+    assert lines(found, 29)[:3] == [
+        "a.py", "  def heat()", "  also: also0 also1 also2 also3 also4 also5 also6 also7 also8",
+    ]  # fmt: skip
+
+
+def test_members_stand_behind_an_owner_that_is_named_only_for_them() -> None:
+    assert lines(symbols("a.py Oven.heat", "a.py Oven.cool"), 12) == ["./: Oven(heat cool)"]
+
+
+def test_a_name_is_told_once_for_each_place() -> None:
+    found = symbols("a.py heat", "a.py heat", "b.py heat", "a.py Oven.heat", "a.py Oven.heat")
+    text = "\n".join(lines(found, PLENTY))
+    assert text.count("heat") == 3
+
+
+def test_what_others_cannot_use_comes_only_where_all_else_has_its_place() -> None:
+    found, rest = symbols("a.py heat", "b.py cool"), symbols("a.py inner", "c.py alone")
+    assert "alone" not in "\n".join(lines(found, 6, rest))
+    text = "\n".join(lines(found, PLENTY, rest))
+    assert "also: inner" in text
+    assert "./: alone" in text
+
+
+def test_a_hub_tells_its_three_main_users_as_short_as_a_neighbour_understands() -> None:
+    users = {"src/kiln/a.py": ["src/kiln/b.py", "src/kiln/deep/c.py", "src/shop/d.py", "e.py"]}
+    (head, *_) = symbol_lines(
+        symbols("src/kiln/a.py heat"), list, lambda path: users.get(path, ()), PLENTY
+    )
+    assert head == "src/kiln/a.py <- b.py deep/c.py shop/d.py +1"
+
+
+def test_odd_paths_and_names_keep_to_their_line() -> None:
+    found = [symbol("a\nb/c d.py", "x\ny", "def x\ny()"), symbol("e f.py", "zed")]
+    text = symbol_lines(found, list, lambda path: ["a\nb/c d.py"] if path[0] == "e" else [], PLENTY)
+    assert text == [
+        r'"a\nb/c d.py"', "  def x y()", r'e f.py <- "a\nb/c d.py"', "  def zed()",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [5, 60])
+def test_a_long_path_that_comes_often_has_a_short_form(count: int) -> None:
+    folder = "packages/bakery/src/main/java/org/example/bread"
+    rows = [f"{folder}/part{n}/File{n}.java class{n}" for n in range(count)]
+    first, second, *_ = lines(symbols(*rows), PLENTY)
+    assert first == f"~ is {folder}"
+    assert second.startswith("~/part0/File0.java")
+
+
+@given(rankings, rankings, st.integers(0, 400))
+def test_the_room_is_never_exceeded(found: list[Symbol], rest: list[Symbol], budget: int) -> None:
+    text = symbol_lines(found, lambda: rest, lambda path: [path, "x/y.py"], budget)
+    assert sum(map(estimate_tokens, text)) <= budget
+
+
+@given(rankings)
+def test_with_room_for_all_every_name_is_told(found: list[Symbol]) -> None:
+    named = [symbol(s.path, s.definition.name, "", s.definition.member_of) for s in found]
+    text = "\n".join(lines(named, PLENTY))
+    names = {symbol.definition.name[:40] for symbol in named}
+    assert [name for name in sorted(names) if name not in text] == []

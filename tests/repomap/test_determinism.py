@@ -1,0 +1,111 @@
+"""The same files give the same bytes, whatever is different around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cub.repomap.listing.listing import listing
+from cub.repomap.symbols.collect import Cache, collect
+from cub.repomap.symbols.scan import Job, scan
+from tests.conftest import Cub, git
+from tests.repomap.archives import Archive, archives, unpacked, write
+from tests.repomap.maps import whole_map
+
+ARCHIVES = archives()
+ODD = ["ünïcode/naïve.py", "new\nline.py", 'quo"te/a b.ts', "# heading.go", "@AGENTS.md/x.rs"]
+SURROUNDINGS: dict[str, dict[str, str]] = {
+    "seed 0": {"PYTHONHASHSEED": "0", "LC_ALL": "C"},
+    "seed 1": {"PYTHONHASHSEED": "1", "LC_ALL": "POSIX", "TZ": "Pacific/Kiritimati"},
+    "seed 2": {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "PYTHONOPTIMIZE": "1"},
+    "ascii": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+}
+
+
+def mixture() -> dict[str, bytes]:
+    """Projects of every kind in one repository, and files with odd names."""
+    files = {
+        f"{archive.name}/{path}": text.encode()
+        for archive in ARCHIVES
+        for path, text in archive.files.items()
+    }
+    odd = {path: f"def odd_{number}(): pass\n".encode() for number, path in enumerate(ODD)}
+    return {**files, **odd, "README.md": b"# Many\n\nMany small projects in one place.\n"}
+
+
+def written(files: Mapping[str, bytes], root: Path, time: int = 1_000_000_000) -> Path:
+    (root / ".cub").mkdir(parents=True)
+    for name, data in files.items():
+        write(root / name, data, time)
+    return root.resolve()
+
+
+def test_seeds_locales_time_zones_and_optimizing_change_no_byte(project: Path, cub: Cub) -> None:
+    written(mixture(), project)
+    git(project, "add", "--all", ":!.cub")
+    expected = whole_map(project)
+    for name, environment in SURROUNDINGS.items():
+        found = cub("map", "--stdout", **environment)
+        assert (found.code, found.out) == (0, expected), name
+        (project / ".cub/cache/facts.jsonl").unlink()  # the next one scans anew
+        (project / ".cub/cache/map.json").unlink()
+
+
+def test_neither_place_nor_time_nor_the_order_of_files_matters(tmp_path: Path) -> None:
+    files = mixture()
+    here = written(files, tmp_path / "here")
+    there = written(dict(reversed(files.items())), tmp_path / "elsewhere/deep/down", time=77_777)
+    assert whole_map(here) == whole_map(there)
+
+
+def test_a_checkout_and_a_plain_folder_give_the_same(project: Path, tmp_path: Path) -> None:
+    plain = written(mixture(), tmp_path / "plain")
+    written(mixture(), project)
+    git(project, "add", "--all", ":!.cub")
+    assert whole_map(project) == whole_map(plain)
+
+
+def test_caches_change_nothing(tmp_path: Path) -> None:
+    root = written(mixture(), tmp_path / "project")
+    cold = whole_map(root)
+    assert whole_map(root) == cold
+    (root / ".cub/cache/map.json").unlink()
+    assert whole_map(root) == cold
+    write(root / "README.md", b"# Many\n\nOther words.\n")
+    changed = whole_map(root)
+    assert changed != cold
+    write(root / "README.md", mixture()["README.md"], time=99_999)
+    assert whole_map(root) == cold
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: archive.name)
+def test_line_ends_change_nothing(archive: Archive, tmp_path: Path) -> None:
+    """But the shares of languages, which are of bytes, where they are near another step."""
+    crlf = {path: text.replace("\n", "\r\n") for path, text in archive.files.items()}
+    unix = unpacked(archive, tmp_path / "lf")
+    windows = unpacked(archive._replace(files=crlf), tmp_path / "crlf")
+    assert _without_shares(whole_map(windows)) == _without_shares(whole_map(unix))
+
+
+def _without_shares(text: str) -> list[str]:
+    return [line for line in text.split("\n")[3:] if not line.startswith("languages: ")]
+
+
+def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
+    sources = [text for path, text in sorted(mixture().items()) if path.endswith(".py")]
+    body = b"\n".join(sources) * 2
+    files = {f"part{number}.py": b"def part_%d(): ...\n" % number + body for number in range(250)}
+    root = written(files, tmp_path / "project")
+    found = listing(root)
+    wanted = {file: Job(file.path, "python", True) for file in found.files}
+    assert sum(file.size for file in found.files) > 3_000_000  # enough for three processes
+    told: list[tuple[int, int]] = []
+    cache = Cache(tmp_path / "facts", "v")
+    facts = collect(root, wanted, cache, lambda done, total: told.append((done, total)))
+    assert list(facts) == [file.path for file in found.files]
+    alone = {job.path: scan(str(root), job) for job in list(wanted.values())[::20]}
+    assert {path: facts[path] for path in alone} == alone
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1]
