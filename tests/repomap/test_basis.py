@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.repomap.basis import Basis, basis_of, holds
@@ -118,6 +118,7 @@ edits = st.lists(
 )
 
 
+@settings(max_examples=min(60, settings().max_examples))  # each draws several maps
 @given(edits)
 def test_after_any_edits_the_map_is_the_one_made_anew(changes: list[tuple[str, str]]) -> None:
     with TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from cub.actions.project_map import Wanted, make_map
 from cub.edit.document import Document
@@ -44,6 +44,7 @@ def assert_harmless(text: str, tokens: int) -> None:
     assert "\n### Project map\n" in "\n" + inlined(text.encode(), ".cub/map.md", "Project map")
 
 
+@settings(max_examples=min(100, settings().max_examples))  # two maps each
 @given(trees)
 def test_any_tree_has_a_harmless_map(tree: dict[str, bytes]) -> None:
     with TemporaryDirectory() as folder:

@@ -80,7 +80,8 @@ MARKUP = frozenset(["HTML", "CSS", "Sass", "Less"])
 
 def language_of(path: str) -> Language | None:
     """The language of a file, or None for data, prose and what has no ending."""
-    return _BY_ENDING.get(path.rpartition(".")[2])
+    _, dot, ending = path.rpartition(".")
+    return _BY_ENDING.get(ending) if dot else None
 
 
 def header_language(paths: Iterable[str]) -> str:

@@ -66,7 +66,8 @@ def _entries(
         if path:
             named.setdefault(path, []).append(entry.name)
     for path, names in list(named.items())[:_ENTRIES]:
-        yield KeyFile(path, f"entry point {', '.join(dict.fromkeys(names[:3]))}".strip())
+        telling = dict.fromkeys(name for name in names[:3] if name != path)
+        yield KeyFile(path, f"entry point {', '.join(telling)}".strip())
     for path in named_entries(paths, kinds)[: max(0, _ENTRIES - len(named))]:
         yield KeyFile(path, "entry point")
     yield from (KeyFile(path, "public names") for path in faces(paths, kinds))

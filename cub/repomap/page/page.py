@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from shlex import quote
 
 from cub.repomap.outline.words import one_line, shown_path
 from cub.repomap.page.room import Part, first_lines, fitted, room_in
@@ -55,7 +56,8 @@ def _about(found: RepoMap) -> Iterable[str]:
     for file in found.key_files:
         kinds.setdefault(file.what, []).append(shown_path(file.path, blanks=False))
     for what, paths in kinds.items():
-        yield f"{what}: {' '.join(paths)}"
+        kind, _, more = what.partition(": ")
+        yield f"{kind} ({more}): {' '.join(paths)}" if more else f"{what}: {' '.join(paths)}"
     for convention in found.conventions:
         yield one_line(convention)
 
@@ -69,8 +71,10 @@ def _is_ours(technology: Technology, found: RepoMap) -> bool:
 def _commands(commands: Sequence[Command]) -> Iterable[str]:
     count: dict[str, int] = {}
     for command in commands:
+        if not command.folder.isprintable():
+            continue  # nobody could type it
         count[command.purpose] = count.get(command.purpose, 0) + 1
         if count[command.purpose] <= _MOST_COMMANDS:
             text = one_line(command.text)
-            where = f"cd {shown_path(command.folder)} && " if command.folder else ""
+            where = f"cd {quote(command.folder)} && " if command.folder else ""
             yield f"{command.purpose}: {where}{text} ({shown_path(command.source)})"

@@ -36,7 +36,8 @@ def fitted(parts: Sequence[Part], room: int) -> str:
     taken: list[Sequence[str]] = [()] * len(parts)
     left, later = room, sum(part.share for part in parts)
     for number, part in enumerate(parts):
-        allowed = int(left * part.share / later) if later else left
+        # Shares that nearly cancel out must not promise more than there is.
+        allowed = min(left, int(left * part.share / later)) if later > 0 else left
         later -= part.share
         taken[number] = _lines(part, allowed)
         left -= _cost(part, taken[number])

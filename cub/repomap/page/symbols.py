@@ -9,6 +9,7 @@ from itertools import chain
 from cub.repomap.outline.words import one_line, shown_path
 from cub.repomap.page.filling import Block, Filling
 from cub.repomap.page.home import Home, home_of
+from cub.repomap.ranking.modules import PLAIN
 from cub.repomap.ranking.ranking import Symbol
 from cub.repomap.symbols.signatures import shortened
 from cub.tokens import estimate_tokens
@@ -126,4 +127,6 @@ def _short(path: str, near: str) -> str:
         return shown_path(name, blanks=False)
     if near and folder.startswith(near + "/"):
         return shown_path(path[len(near) + 1 :], blanks=False)
-    return shown_path(posixpath.join(posixpath.basename(folder), name), blanks=False)
+    above = folder.split("/")
+    kept = above[-2:] if above[-1] in PLAIN else above[-1:]
+    return shown_path("/".join(filter(None, (*kept, name))), blanks=False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 # Files that stand for their folder, and give others what the folder offers.
 FACES = frozenset(["__init__", "index", "mod", "lib", "init"])
 # Folders that say where sources are, not what they are about.
-_PLAIN = frozenset(["src", "lib", "source", "sources", "main", "java", "kotlin", "scala", "app"])
+PLAIN = frozenset(["src", "lib", "source", "sources", "main", "java", "kotlin", "scala", "app"])
 
 
 class Module(NamedTuple):
@@ -32,8 +32,8 @@ def module_of(path: str) -> Module:
     face = stem in FACES
     parts = [part for part in folder.split("/") if part]
     name = (parts[-1] if parts else "") if face else stem
-    words = frozenset((name, *parts[-1:])) - _PLAIN - {""}
-    depth = len([part for part in parts if part not in _PLAIN])
+    words = frozenset((name, *parts[-1:])) - PLAIN - {""}
+    depth = len([part for part in parts if part not in PLAIN])
     return Module(words, name if name in words else "", folder, face, depth)
 
 

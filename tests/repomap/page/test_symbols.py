@@ -64,11 +64,13 @@ def test_what_others_cannot_use_comes_only_where_all_else_has_its_place() -> Non
 
 
 def test_a_hub_tells_its_three_main_users_as_short_as_a_neighbour_understands() -> None:
-    users = {"src/kiln/a.py": ["src/kiln/b.py", "src/kiln/deep/c.py", "src/shop/d.py", "e.py"]}
-    (head, *_) = symbol_lines(
-        symbols("src/kiln/a.py heat"), list, lambda path: users.get(path, ()), PLENTY
-    )
+    found = symbols("src/kiln/a.py heat")
+    users = ["src/kiln/b.py", "src/kiln/deep/c.py", "src/shop/d.py", "e.py"]
+    (head, *_) = symbol_lines(found, list, lambda _: users, PLENTY)
     assert head == "src/kiln/a.py <- b.py deep/c.py shop/d.py +1"
+    users = ["e.py", "apps/web/src/main.ts", "src/x.ts"]
+    (head, *_) = symbol_lines(found, list, lambda _: users, PLENTY)
+    assert head == "src/kiln/a.py <- e.py web/src/main.ts src/x.ts"
 
 
 def test_odd_paths_and_names_keep_to_their_line() -> None:

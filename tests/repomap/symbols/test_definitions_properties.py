@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.repomap.symbols.definition import Definition
@@ -42,6 +42,8 @@ NASTY = st.sampled_from(
     ]
 )
 
+_FEW = min(100, settings().max_examples)  # for each of many languages
+
 
 def check(found: tuple[Definition, ...] | None, data: bytes) -> None:
     last = data.count(b"\n") + 1
@@ -55,12 +57,14 @@ def check(found: tuple[Definition, ...] | None, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@settings(max_examples=_FEW)
 @given(data=st.binary(max_size=300))
 def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
     check(definitions(language, data), data)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@settings(max_examples=_FEW)
 @given(
     cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     inserted=st.lists(st.tuples(st.floats(0, 1), NASTY), max_size=8),

@@ -1,0 +1,110 @@
+"""The body of a map: which part says what, in which order, and how each line is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cub.repomap.outline.key_files import KeyFile
+from cub.repomap.outline.tree import outline
+from cub.repomap.page.page import body
+from cub.repomap.ranking.graph import graph_of
+from cub.repomap.ranking.weights import DEFAULT
+from cub.repomap.stack.facts import Command, Technology
+from cub.repomap.stack.stack import Stack
+from cub.repomap.survey import RepoMap
+
+NOTHING = RepoMap(
+    summary="",
+    languages=(),
+    stack=Stack(),
+    key_files=(),
+    conventions=(),
+    tree=outline([], {}),
+    facts={},
+    graph=graph_of([], DEFAULT),
+    symbols=[],
+    notes=(),
+    read=frozenset(),
+)
+HEADER = 40
+PLENTY = 5_000
+
+
+def command(purpose: str, text: str, folder: str = "") -> Command:
+    return Command(purpose, text, "Makefile", folder)  # type: ignore[arg-type]
+
+
+def about(**facts: object) -> list[str]:
+    """The lines of the part without a heading."""
+    text = body(replace(NOTHING, **facts), PLENTY, HEADER)  # type: ignore[arg-type]
+    _, _, rest = text.partition("```text\n")
+    return rest.partition("\n```")[0].split("\n")
+
+
+def test_where_there_is_nothing_to_say_there_is_no_page() -> None:
+    assert body(NOTHING, PLENTY, HEADER) == ""
+
+
+def test_parts_come_in_their_order_each_in_a_fence_and_empty_ones_not_at_all() -> None:
+    found = replace(
+        NOTHING,
+        summary="It bakes.",
+        tree=outline(["src/a.py"], {}),
+        stack=Stack(commands=(command("test", "make test"),)),
+    )
+    assert body(found, PLENTY, HEADER) == (
+        "# Project map\n\n```text\nIt bakes.\n```\n\n"
+        "## Commands\n\n```text\ntest: make test (Makefile)\n```\n\n"
+        "## Layout\n\n```text\nsrc/\n  a.py\n```\n"
+    )
+    assert "## Commands" not in body(replace(found, stack=Stack()), PLENTY, HEADER)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"summary": "It\nbakes \u202e bread."}, ["It bakes bread."]),
+        ({"languages": (("Go", 90), ("C", 10))}, ["languages: Go 90%, C 10%"]),
+        ({"key_files": (KeyFile("ci/", "CI: lint, test"),)}, ["CI (lint, test): ci/"]),
+        ({"conventions": ("linted with\nRuff",)}, ["linted with Ruff"]),
+        (
+            {"key_files": (KeyFile("a b.md", "tests"), KeyFile("c", "CI"), KeyFile("d", "tests"))},
+            ['tests: "a b.md" d', "CI: c"],
+        ),
+    ],
+)  # fmt: skip
+def test_each_fact_is_a_line(facts: dict[str, object], expected: list[str]) -> None:
+    assert about(**facts) == expected
+
+
+def test_the_stack_has_no_language_that_only_a_tool_somewhere_is_written_in() -> None:
+    rows = [
+        Technology("Go", "language", "1.22", "go.mod"),
+        Technology("Python", "language", ">=3.11", "tools/pyproject.toml"),
+        Technology("Rust", "language", "", "crates/a/Cargo.toml"),
+        Technology("chi", "library", "v5", "go.mod"),
+    ]
+    found = about(stack=Stack(technologies=tuple(rows)), languages=(("Go", 80), ("Rust", 20)))
+    assert [name in " ".join(found[1:]) for name in ("Go 1.22", "Python", "Rust", "chi v5")] == [
+        True, False, True, True,
+    ]  # fmt: skip
+
+
+def test_of_commands_for_one_purpose_the_first_three_are_told_with_their_folder() -> None:
+    rows = [
+        command("test", f"make test{n}", ["a\n", "x y; $z"][n] if n < 2 else "") for n in range(5)
+    ]
+    text = body(replace(NOTHING, stack=Stack(commands=tuple(rows))), PLENTY, HEADER)
+    assert [line for line in text.split("\n") if line.startswith("test:")] == [
+        "test: cd 'x y; $z' && make test1 (Makefile)",
+        "test: make test2 (Makefile)",
+        "test: make test3 (Makefile)",
+    ]
+
+
+def test_a_line_that_does_not_fit_is_left_out_and_the_next_one_tried() -> None:
+    found = replace(NOTHING, summary="word " * 40, languages=(("Go", 100),))
+    assert "languages: Go 100%" in body(found, 90, HEADER)
+    assert "word" not in body(found, 90, HEADER)
