@@ -57,6 +57,8 @@ def listing(
     both speak of a project in which `root` is the folder `above`, "a/b/" or "".
     Links, submodules, FIFOs and whatever else is no regular file are left out.
     """
+    if not _has_any(root):  # a new project: git need not be started to list nothing
+        return Listing(root, (), (), above)
     notes: list[Note] = []
     known = git.tracked(root)
     paths = walk(root, notes) if known is None else known
@@ -64,6 +66,14 @@ def listing(
     wanted = sorted(path for path in paths if _counts(path) and above + path not in left_out)
     files = _present(root, _without(wanted, exclude, above), notes)
     return Listing(root, tuple(files), tuple(notes), above)
+
+
+def _has_any(root: Path) -> bool:
+    """Whether the folder itself has anything that may count, or can't be listed."""
+    try:
+        return any(_counts(entry.name) for entry in os.scandir(root))
+    except OSError:
+        return True
 
 
 def _counts(path: str) -> bool:
