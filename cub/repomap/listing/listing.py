@@ -71,7 +71,8 @@ def listing(
 def _has_any(root: Path) -> bool:
     """Whether the folder itself has anything that may count, or can't be listed."""
     try:
-        return any(_counts(entry.name) for entry in os.scandir(root))
+        with os.scandir(root) as entries:
+            return any(_counts(entry.name) for entry in entries)
     except OSError:
         return True
 
