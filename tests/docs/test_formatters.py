@@ -43,11 +43,11 @@ def test_prettier_leaves_what_stands_between_its_comments(project: Path, cub: Cu
     assert below in page
     agents = project / "AGENTS.md"
     agents.write_text("Bread is\ncounted in dozens.\n")
+    (project / ".prettierrc.json").write_text('{"proseWrap": "always"}')
+    (project / ".prettierignore").write_text(".cub/\n")
     assert cub("init", "--targets", "AGENTS.md").code == 0
     text, begin, section = agents.read_text().partition("<!-- BEGIN")
     agents.write_text(f"{text}{above}\n\n{begin}{section}\n{below}\n")
-    (project / ".prettierrc.json").write_text('{"proseWrap": "always"}')
-    (project / ".prettierignore").write_text(".cub/\n")
     subprocess.run(
         [Path(TOOLS, "prettier"), "--write", "."], cwd=project, capture_output=True, check=True
     )
