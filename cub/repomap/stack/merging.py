@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from cub.repomap.stack.choosing import choose
+from cub.repomap.stack.commands.choosing import choose
 from cub.repomap.stack.facts import EntryPoint, Facts, Package, Technology
 from cub.repomap.stack.stack import Stack
 

@@ -11,40 +11,43 @@ from cub.repomap.stack.facts import Reader
 # One row after the other: a room, and what the names of its manifests are, begin with (`x.*`), or
 # end in.
 _ROWS = """
-runners         Makefile makefile GNUmakefile justfile Justfile .justfile JUSTFILE Taskfile.*
-runners         taskfile.* mise.* .mise.* Procfile .tool-versions setup.* bootstrap.* install.*
-runners         build.* compile.* test.* tests.* lint.* format.* fmt.* typecheck.* dev.* serve.*
-runners         server.* start.*
-python          pyproject.toml setup.* tox.ini noxfile.py Pipfile *.txt *.in environment.*
-python          manage.py .python-version pytest.* .pytest.* mypy.ini .mypy.* ruff.* .ruff.*
-python          ty.toml .flake8 .pylintrc pylintrc .isort.* pyrightconfig.json .coveragerc
-python          .pre-commit-config.*
-node            package.json deno.* pnpm-workspace.* lerna.json nx.json turbo.json .nvmrc
-node            .node-version tsconfig.* next.* nuxt.* svelte.* astro.* angular.json
-node            gatsby-config.* docusaurus.* tailwind.* vite.* webpack.* rollup.* rspack.*
-node            esbuild.* tsup.* babel.* .babelrc .babelrc.* .swcrc gulpfile.* Gruntfile.*
-node            vitest.* jest.* .mocharc .mocharc.* karma.* playwright.* cypress.* eslint.*
-node            .eslintrc .eslintrc.* .oxlintrc.* biome.* .prettierrc .prettierrc.* prettier.*
-node            .stylelintrc .stylelintrc.* stylelint.* dprint.* .dprint.*
-rust            Cargo.toml
-rust_tools      config config.* rust-toolchain rust-toolchain.* clippy.* .clippy.* rustfmt.*
-rust_tools      .rustfmt.* deny.toml nextest.*
-go              go.mod go.work .golangci.* magefile.go
-maven           pom.xml
-gradle          build.*
-gradle_settings settings.* libs.* gradle-wrapper.* gradle.*
-scala           build.* .scalafmt.*
-ruby            Gemfile gems.rb *.gemspec
-ruby_tools      Rakefile Rakefile.* rakefile .ruby-version .rubocop.yml .rspec application.rb
-php             composer.json artisan phpunit.* phpstan.*
-dotnet          *.sln *.slnx *.csproj *.fsproj *.vbproj global.json *.props
-swift           Package.swift Podfile .swiftlint.yml .swiftformat .swift-format
-cmake           CMakeLists.txt CMakePresets.json
-native          meson.build configure.* conanfile.* vcpkg.json
-beam            mix.exs rebar.config gleam.toml
-containers      Dockerfile Dockerfile.* *.Dockerfile Containerfile Containerfile.* *.yml *.yaml
-infrastructure  flake.nix *.tf Chart.yaml serverless.* ansible.cfg
-ci              *.yml *.yaml
+runners.readers           Makefile makefile GNUmakefile justfile Justfile .justfile JUSTFILE
+runners.readers           Taskfile.* taskfile.* mise.* .mise.* Procfile .tool-versions setup.*
+runners.readers           bootstrap.* install.* build.* compile.* test.* tests.* lint.* format.*
+runners.readers           fmt.* typecheck.* dev.* serve.* server.* start.*
+python.readers            pyproject.toml setup.* tox.ini noxfile.py Pipfile *.txt *.in environment.*
+python.readers            manage.py .python-version pytest.* .pytest.* mypy.ini .mypy.* ruff.*
+python.readers            .ruff.* ty.toml .flake8 .pylintrc pylintrc .isort.* pyrightconfig.json
+python.readers            .coveragerc .pre-commit-config.*
+node.readers              package.json deno.* pnpm-workspace.* lerna.json nx.json turbo.json .nvmrc
+node.readers              .node-version tsconfig.* next.* nuxt.* svelte.* astro.* angular.json
+node.readers              gatsby-config.* docusaurus.* tailwind.* vite.* webpack.* rollup.* rspack.*
+node.readers              esbuild.* tsup.* babel.* .babelrc .babelrc.* .swcrc gulpfile.* Gruntfile.*
+node.readers              vitest.* jest.* .mocharc .mocharc.* karma.* playwright.* cypress.*
+node.readers              eslint.* .eslintrc .eslintrc.* .oxlintrc.* biome.* .prettierrc
+node.readers              .prettierrc.* prettier.* .stylelintrc .stylelintrc.* stylelint.* dprint.*
+node.readers              .dprint.*
+languages.rust            Cargo.toml
+languages.rust_tools      config config.* rust-toolchain rust-toolchain.* clippy.* .clippy.*
+languages.rust_tools      rustfmt.* .rustfmt.* deny.toml nextest.*
+languages.go              go.mod go.work .golangci.* magefile.go
+jvm.maven                 pom.xml
+jvm.gradle                build.*
+jvm.gradle_settings       settings.* libs.* gradle-wrapper.* gradle.*
+jvm.scala                 build.* .scalafmt.*
+languages.ruby            Gemfile gems.rb *.gemspec
+languages.ruby_tools      Rakefile Rakefile.* rakefile .ruby-version .rubocop.yml .rspec
+languages.ruby_tools      application.rb
+languages.php             composer.json artisan phpunit.* phpstan.*
+languages.dotnet          *.sln *.slnx *.csproj *.fsproj *.vbproj global.json *.props
+languages.swift           Package.swift Podfile .swiftlint.yml .swiftformat .swift-format
+languages.cmake           CMakeLists.txt CMakePresets.json
+languages.native          meson.build configure.* conanfile.* vcpkg.json
+languages.beam            mix.exs rebar.config gleam.toml
+operations.containers     Dockerfile Dockerfile.* *.Dockerfile Containerfile Containerfile.* *.yml
+operations.containers     *.yaml
+operations.infrastructure flake.nix *.tf Chart.yaml serverless.* ansible.cfg
+operations.ci             *.yml *.yaml
 """
 _ROOMS: dict[str, set[str]] = {}
 for _room, *_names in (line.split() for line in _ROWS.split("\n") if line):

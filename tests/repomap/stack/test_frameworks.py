@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from cub.repomap.stack.commands.programs import PROGRAMS
 from cub.repomap.stack.facts import Technology
 from cub.repomap.stack.frameworks import technology
 from cub.repomap.stack.known_packages import LISTED, Ecosystem, PackageRole
-from cub.repomap.stack.programs import PROGRAMS
 
 
 @pytest.mark.parametrize("key", LISTED, ids=" ".join)

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from cub.repomap.stack.readers import all_readers
 from cub.repomap.stack.stack import Stack
-from tests.repomap.stack import test_node, test_pyproject, test_python_files, test_runners
+from tests.repomap.stack.node import test_node
 from tests.repomap.stack.projects import stack_of
+from tests.repomap.stack.python import test_pyproject, test_python_files
+from tests.repomap.stack.runners import test_runners
 
 READERS = all_readers()
 

@@ -9,43 +9,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.stack import (
+from cub.repomap.stack.facts import Facts, Manifest, Reader
+from cub.repomap.stack.jvm import gradle, gradle_settings, maven, scala
+from cub.repomap.stack.languages import (
     beam,
     cmake,
-    containers,
     dotnet,
     go,
-    gradle,
-    gradle_settings,
-    infrastructure,
-    maven,
     native,
     php,
     ruby,
     ruby_tools,
     rust,
     rust_tools,
-    scala,
     swift,
 )
-from cub.repomap.stack.facts import Facts, Manifest, Reader
 from cub.repomap.stack.manifests import find
-from tests.repomap.stack import (
+from cub.repomap.stack.operations import containers, infrastructure
+from tests.repomap.stack.jvm import test_gradle, test_maven, test_scala
+from tests.repomap.stack.languages import (
     test_beam,
     test_cmake,
-    test_containers,
     test_dotnet,
     test_go,
-    test_gradle,
-    test_infrastructure,
-    test_maven,
     test_native,
     test_php,
     test_ruby,
     test_rust,
-    test_scala,
     test_swift,
 )
+from tests.repomap.stack.operations import test_containers, test_infrastructure
 from tests.repomap.stack.projects import Files
 
 MODULES = (

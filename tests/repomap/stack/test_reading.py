@@ -10,8 +10,8 @@ import pytest
 
 from cub.errors import CubError
 from cub.repomap.notes import Note
-from cub.repomap.stack import python
 from cub.repomap.stack.facts import Facts, Manifest, Package, Reader, Technology
+from cub.repomap.stack.python import readers
 from cub.repomap.stack.readers import all_readers, readers_for
 from cub.repomap.stack.reading import MOST_BYTES, read_stack
 from cub.repomap.stack.stack import Stack
@@ -144,7 +144,7 @@ def test_facts_are_made_fit_to_be_shown() -> None:
         '[project.scripts]\n"x\\ny" = "a:b"\nok = "a:b\\u0007"\nfine = "a:b"\n'
         "[tool.uv.sources]\n[tool.ruff]\n"
     )
-    stack = stack_of({"pyproject.toml": text}, python.READERS)
+    stack = stack_of({"pyproject.toml": text}, readers.READERS)
     assert stack.packages == ()
     assert [one.name for one in stack.entry_points] == ["fine"]
     assert names(stack)[:2] == ["Python", "Flask >=1 2"]

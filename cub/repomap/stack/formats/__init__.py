@@ -1,0 +1,1 @@
+"""What manifests are written in."""

@@ -1,0 +1,1 @@
+"""The manifests of Java, Kotlin and Scala."""

@@ -1,0 +1,1 @@
+"""Languages whose manifests take a file or two to read."""

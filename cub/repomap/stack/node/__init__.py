@@ -1,0 +1,1 @@
+"""The manifests of JavaScript and TypeScript."""

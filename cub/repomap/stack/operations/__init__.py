@@ -1,0 +1,1 @@
+"""Where a project is built and run: CI, containers, infrastructure as code."""

@@ -1,0 +1,1 @@
+"""Runners of any language's tasks."""
