@@ -16,6 +16,8 @@ from hypothesis import settings
 settings.register_profile("ci", max_examples=1000, deadline=None, derandomize=True)
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# For properties of whole projects, which cost up to 60 ms an example.
+few_examples = settings(max_examples=min(300, settings().max_examples))
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
