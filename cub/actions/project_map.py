@@ -20,7 +20,8 @@ from cub.files import Planned
 from cub.files.private import Keep, Write, at_once
 from cub.project.config import CONFIG
 from cub.project.project import Project
-from cub.repomap.build import BASIS, FACTS, LAST, Workshop, full_map, map_text
+from cub.repomap.build import FACTS, Workshop, full_map, map_text
+from cub.repomap.last import BASIS, LAST
 from cub.repomap.listing.patterns import is_pattern
 from cub.repomap.notes import Note
 from cub.repomap.settings import LEAST_TOKENS, MapSettings

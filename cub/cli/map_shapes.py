@@ -23,18 +23,18 @@ def map_tree(found: RepoMap, project: Project, asked: Wanted) -> Tree:
     """Everything that the map chooses from, symbols by rank."""
     from cub.actions.health import health
 
-    stack = found.stack
+    known, stack = found.structure, found.structure.stack
     return {
         "v": 1,
         "root": (project.root / asked.part).as_posix(),
-        "summary": found.summary,
-        "languages": [{"name": name, "share": share} for name, share in found.languages],
+        "summary": known.summary,
+        "languages": [{"name": name, "share": share} for name, share in known.languages],
         "technologies": [row._asdict() for row in stack.technologies],
         "commands": [row._asdict() for row in stack.commands],
         "entry_points": [row._asdict() for row in stack.entry_points],
         "packages": [row._asdict() for row in stack.packages],
-        "key_files": [row._asdict() for row in found.key_files],
-        "conventions": list(found.conventions),
+        "key_files": [row._asdict() for row in known.key_files],
+        "conventions": list(known.conventions),
         "symbols": [_symbol(found, rank, row) for rank, row in enumerate(found.symbols, 1)],
         "health": asdict(health(project.tree)),
         "notes": [note._asdict() for note in found.notes],

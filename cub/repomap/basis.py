@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from cub.repomap.listing.kinds import Kinds
 from cub.repomap.listing.listing import File, Listing
 from cub.repomap.listing.shares import shares
+from cub.repomap.sifted import Sifted
 from cub.repomap.symbols.facts import FileFacts
-from cub.repomap.symbols.jobs import jobs_of
 from cub.repomap.symbols.scan import Job, scan
 
 if TYPE_CHECKING:
@@ -52,21 +51,19 @@ class Basis:
         return cls(states, others, pairs, frozenset(read), frozenset(known))
 
 
-def basis_of(found: Listing, full: RepoMap) -> Basis:
+def basis_of(full: RepoMap) -> Basis:
     """What a map rests on."""
-    graph = full.graph
+    found, graph = full.files.found, full.graph
     said = {source.path: names for source, names in zip(graph.sources, graph.said, strict=True)}
     prints = {path: print_of(facts, said.get(path, "")) for path, facts in full.facts.items()}
     states = {f.path: (*f[1:], prints[f.path]) for f in found.files if f.path in prints}
     others = _digest(file for file in found.files if file.path not in prints)
-    return Basis(states, others, full.languages, full.read, graph.known)
+    return Basis(states, others, full.structure.languages, full.structure.read, graph.known)
 
 
-def holds(basis: Basis, found: Listing) -> bool:
+def holds(basis: Basis, files: Sifted) -> bool:
     """Whether a map of the files as they are now would say what the last one says."""
-    kinds = Kinds(found.paths)
-    kind_of = {path: kinds.of(path) for path in found.paths}
-    jobs = jobs_of(found, kind_of)
+    found, kinds, jobs = files
     known = basis.files
     if len(jobs) != len(known) or any(file.path not in known for file in jobs):
         return False
@@ -75,7 +72,7 @@ def holds(basis: Basis, found: Listing) -> bool:
         return False
     if basis.others != _digest(file for file in found.files if file not in jobs):
         return False
-    if basis.languages != shares(found.files, kind_of):
+    if basis.languages != shares(found.files, kinds):
         return False
     return all(_is_alike(basis, found, jobs[file]) for file in changed)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import astuple
 from functools import partial
 from hashlib import sha256
@@ -14,24 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import cub
-from cub.files.private import Keep, at_once, replace_file
+from cub.files.private import Keep, at_once
+from cub.repomap.last import Last, MapText, load_basis, load_last, save_basis, save_last
 from cub.repomap.listing.listing import Listing, listing
-from cub.repomap.notes import Note
 from cub.repomap.settings import MapSettings
 
 if TYPE_CHECKING:
+    from cub.repomap.sifted import Sifted
+    from cub.repomap.structure import Structure
     from cub.repomap.survey import RepoMap
 
 Progress = Callable[[int, int], None]  # bytes read, bytes to read
-FACTS, LAST, BASIS = "facts.jsonl", "map.json", "basis.json"
+FACTS = "facts.jsonl"
 _SETTLED_NS = 50_000_000  # clocks tick in steps: a later change must show in a file's time
-
-
-class MapText(NamedTuple):
-    """The text of a map, and what could not be read for it."""
-
-    text: str
-    notes: tuple[Note, ...]
+_PAYS = 150  # files: with fewer, a second process costs as much as it saves
 
 
 class Workshop(NamedTuple):
@@ -56,43 +50,62 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
     found = _listing(shop, settings)
     frame = _frame(found, settings, header)
     key = _key(found, frame)
-    last = _last(shop.cache / LAST, frame)
+    last = load_last(shop.cache, frame)
     if last and last.key == key:
         return last.made
+    files = _sifted(found, settings)
     settled = all(file.mtime_ns < now - _SETTLED_NS for file in found.files)
-    if last and _still_holds(shop.cache / BASIS, last, found):
+    if last and _still_holds(shop.cache, last, files):
         if settled:
-            shop.keep(partial(_save, shop.cache / LAST, last._replace(key=key)))
+            shop.keep(partial(save_last, shop.cache, last._replace(key=key)))
         return last.made
-    full = _survey(shop, found, settings)
+    full = _survey(shop, files)
     made = _text(full, settings.tokens, header)
     if made.text and settled:
-        shop.keep(partial(_save, shop.cache / LAST, _Last(frame, key, key, made)))
-        shop.keep(partial(_save_basis, shop.cache / BASIS, key, found, full))
+        _keep(shop, Last(frame, key, key, made), full)
     return made
-
-
-def _text(full: RepoMap, tokens: int, header: int) -> MapText:
-    from cub.repomap.page.page import body
-
-    return MapText(body(full, tokens, header), full.notes)
 
 
 def full_map(shop: Workshop, settings: MapSettings) -> RepoMap:
     """All that is known, for those who want more than fits."""
-    return _survey(shop, _listing(shop, settings), settings)
+    return _survey(shop, _sifted(_listing(shop, settings), settings))
 
 
 def _listing(shop: Workshop, settings: MapSettings) -> Listing:
     return listing(shop.root, settings.exclude, shop.gone, shop.above)
 
 
-def _survey(shop: Workshop, found: Listing, settings: MapSettings) -> RepoMap:
+def _sifted(found: Listing, settings: MapSettings) -> Sifted:
+    from cub.repomap.sifted import sifted
+
+    return sifted(found, symbols=settings.symbols)
+
+
+def _survey(shop: Workshop, files: Sifted) -> RepoMap:
+    """The structure is told by another process, where that pays, while this one reads the code."""
+    from cub.repomap.meanwhile import CAN_FORK, meanwhile
+
+    structure: Callable[[], Structure] = partial(_structure, files)
+    if CAN_FORK and len(files.found.files) >= _PAYS:
+        structure = meanwhile(structure)
     from cub.repomap.survey import survey
-    from cub.repomap.symbols.collect import Cache
+    from cub.repomap.symbols.collect import Cache, collect
 
     cache = Cache(shop.cache / FACTS, _version(), shop.keep)
-    return survey(found, settings, cache, shop.progress)
+    facts = collect(files.found.root, files.jobs, cache, shop.progress)
+    return survey(files, facts, structure)
+
+
+def _structure(files: Sifted) -> Structure:
+    from cub.repomap.structure import structure_of
+
+    return structure_of(files.found, files.kinds)
+
+
+def _text(full: RepoMap, tokens: int, header: int) -> MapText:
+    from cub.repomap.page.page import body
+
+    return MapText(body(full, tokens, header), full.notes)
 
 
 def _frame(found: Listing, settings: MapSettings, header: int) -> str:
@@ -107,49 +120,19 @@ def _key(found: Listing, frame: str) -> str:
     return sha256(f"{frame}\n{files}".encode()).hexdigest()
 
 
-class _Last(NamedTuple):
-    """The last map: what it is for, and the key that its basis has."""
-
-    frame: str
-    key: str
-    basis: str
-    made: MapText
-
-
-def _last(path: Path, frame: str) -> _Last | None:
-    try:
-        if not path.is_file():  # nothing, or what would not end
-            return None
-        known, key, basis, (text, notes) = json.loads(path.read_bytes())
-        made = MapText(str(text), tuple(Note(*note) for note in notes))
-        return _Last(known, key, basis, made) if known == frame else None
-    except (OSError, ValueError, TypeError, RecursionError):
-        return None
-
-
-def _still_holds(path: Path, last: _Last, found: Listing) -> bool:
+def _still_holds(folder: Path, last: Last, files: Sifted) -> bool:
     """Whether no change to a file shows in the map."""
-    from cub.repomap.basis import Basis, holds
+    from cub.repomap.basis import holds
 
-    try:
-        if not path.is_file():
-            return False
-        key, row = json.loads(path.read_bytes())
-        return key == last.basis and holds(Basis.load(row), found)
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        return False
+    basis = load_basis(folder, last.basis)
+    return basis is not None and holds(basis, files)
 
 
-def _save(path: Path, last: _Last) -> None:
-    with suppress(OSError):
-        replace_file(path, [json.dumps(last).encode()])
-
-
-def _save_basis(path: Path, key: str, found: Listing, full: RepoMap) -> None:
+def _keep(shop: Workshop, last: Last, full: RepoMap) -> None:
     from cub.repomap.basis import basis_of
 
-    with suppress(OSError):
-        replace_file(path, [json.dumps([key, basis_of(found, full).dump()]).encode()])
+    shop.keep(partial(save_last, shop.cache, last))
+    shop.keep(lambda: save_basis(shop.cache, last.basis, basis_of(full)))
 
 
 def _version() -> str:

@@ -2,119 +2,46 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cub.files.regular import read_start
-from cub.repomap.listing.kinds import Kinds
-from cub.repomap.listing.listing import Listing
-from cub.repomap.listing.shares import shares
 from cub.repomap.notes import Note
-from cub.repomap.outline.conventions import conventions
-from cub.repomap.outline.described import in_short
-from cub.repomap.outline.descriptions import describe, summary
-from cub.repomap.outline.key_files import KeyFile, key_files
-from cub.repomap.outline.tree import Tree, outline
 from cub.repomap.ranking.graph import Graph, graph_of, sources_of
 from cub.repomap.ranking.ranking import Symbol, ranked
 from cub.repomap.ranking.weights import DEFAULT, Weights
-from cub.repomap.settings import MapSettings
-from cub.repomap.stack.reading import read_stack
-from cub.repomap.stack.stack import Stack
-from cub.repomap.symbols.collect import Cache, Progress, collect
+from cub.repomap.sifted import Sifted
 from cub.repomap.symbols.facts import FileFacts
-from cub.repomap.symbols.jobs import FOREIGN, jobs_of
 
-_MOST = 20_000_000  # bytes; who asks wants far less
-_BEGIN, _END = b"<!-- BEGIN CUB MANAGED SECTION", b"END CUB MANAGED SECTION -->"
+if TYPE_CHECKING:
+    from cub.repomap.structure import Structure
 
 
 @dataclass(frozen=True, slots=True)
 class RepoMap:
-    """The facts, the structural ones first; `languages` are names and shares in percent.
+    """The structure of a project, the facts of its source files, and what was made of them."""
 
-    `read` are the files that something besides symbols was taken from.
-    """
-
-    summary: str
-    languages: tuple[tuple[str, int], ...]
-    stack: Stack
-    key_files: tuple[KeyFile, ...]
-    conventions: tuple[str, ...]
-    tree: Tree
+    files: Sifted
+    structure: Structure
     facts: Mapping[str, FileFacts]
     graph: Graph
     symbols: Sequence[Symbol]
     notes: tuple[Note, ...]
-    read: frozenset[str]
 
 
 def survey(
-    found: Listing,
-    settings: MapSettings,
-    cache: Cache,
-    progress: Progress,
+    files: Sifted,
+    facts: Mapping[str, FileFacts],
+    structure: Callable[[], Structure],
     weights: Weights = DEFAULT,
 ) -> RepoMap:
-    """Look at all files of a listing."""
-    kinds = Kinds(found.paths)
-    kind_of = {path: kinds.of(path) for path in found.paths}
-    known = [p for p in found.paths if kind_of[p] not in FOREIGN]
-    seen: set[str] = set()
-    read = _reader(found.root, seen)
-    # Lock files and wrappers tell how a project is built.
-    stack = read_stack([p for p in found.paths if kinds.beside(p) not in FOREIGN], read)
-    described = describe(frozenset(known), read) | _packages(stack)
-    facts = (
-        collect(found.root, jobs_of(found, kind_of), cache, progress) if settings.symbols else {}
-    )
-    graph = graph_of(sources_of((p, kind_of[p], facts[p]) for p in facts), weights, found.above)
-    return RepoMap(
-        summary=summary(frozenset(known), read),
-        languages=shares(found.files, kind_of),
-        stack=stack,
-        key_files=key_files(found.paths, stack.entry_points, kinds),
-        conventions=conventions(known, stack.technologies, kinds, read),
-        tree=outline(known, described, kind_of.__getitem__),
-        facts=facts,
-        graph=graph,
-        symbols=ranked(graph, weights),
-        notes=(*found.notes, *stack.notes, *_file_notes(facts)),
-        read=frozenset(seen),
-    )
-
-
-def _reader(root: Path, seen: set[str]) -> Callable[[str], bytes]:
-    """Reads a file of the listing, which has regular files alone, and adds it to those `seen`.
-
-    What cub put into it is left out: the README that AGENTS.md is a link to says the same before
-    and after `cub init`.
-    """
-    base = os.fspath(root)
-
-    def read(path: str) -> bytes:
-        seen.add(path)
-        return _without_sections(read_start(base, path, _MOST))
-
-    return read
-
-
-def _without_sections(data: bytes) -> bytes:
-    kept, at = [], 0
-    while (end := data.find(_END, at)) >= 0:
-        behind, start = end + len(_END), data.rfind(_BEGIN, at, end)
-        kept.append(data[at : behind if start < 0 else start])
-        at = behind
-    return b"".join((*kept, data[at:]))
-
-
-def _packages(stack: Stack) -> dict[str, str]:
-    """What the parts of a monorepo are, by folder."""
-    rows = ((one.folder, one.name.rpartition("/")[2], one.description) for one in stack.packages)
-    said = {at: in_short(text, at) or in_short(name, at) for at, name, text in rows if at}
-    return {folder: text for folder, text in said.items() if text}
+    """Put together what is known of all files."""
+    rows = ((path, files.kinds.of(path), facts[path]) for path in facts)
+    graph = graph_of(sources_of(rows), weights, files.found.above)
+    symbols = ranked(graph, weights)
+    known = structure()
+    notes = (*files.found.notes, *known.stack.notes, *_file_notes(facts))
+    return RepoMap(files, known, facts, graph, symbols, notes)
 
 
 def _file_notes(facts: Mapping[str, FileFacts]) -> list[Note]:

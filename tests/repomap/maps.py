@@ -7,6 +7,11 @@ from pathlib import Path
 
 from cub.actions.project_map import Wanted, make_map
 from cub.project.project import Project
+from cub.repomap.listing.listing import Listing
+from cub.repomap.sifted import sifted
+from cub.repomap.structure import structure_of
+from cub.repomap.survey import RepoMap, survey
+from cub.repomap.symbols.collect import Cache, collect
 
 _LENGTH = re.compile(r"about (\d+) of (\d+) tokens")
 
@@ -14,6 +19,13 @@ _LENGTH = re.compile(r"about (\d+) of (\d+) tokens")
 def whole_map(root: Path, tokens: int = 1500) -> str:
     """What `cub map` writes; `root` has a folder `.cub` for caches."""
     return make_map(Project.load(root), Wanted(tokens)).data.decode()
+
+
+def surveyed(found: Listing, cache: Cache) -> RepoMap:
+    """All that is known of a listing, told by this process alone."""
+    files = sifted(found)
+    facts = collect(found.root, files.jobs, cache, lambda _done, _total: None)
+    return survey(files, facts, lambda: structure_of(found, files.kinds))
 
 
 def told(text: str) -> tuple[int, int]:

@@ -15,8 +15,9 @@ from cub.repomap.basis import Basis, basis_of, holds
 from cub.repomap.build import Workshop, map_text
 from cub.repomap.listing.listing import listing
 from cub.repomap.settings import MapSettings
-from cub.repomap.survey import survey
+from cub.repomap.sifted import sifted
 from cub.repomap.symbols.collect import Cache
+from tests.repomap.maps import surveyed
 
 FILES = {
     "pyproject.toml": '[project]\nname = "oven"\ndescription = "Bakes bread by itself."\n',
@@ -46,7 +47,7 @@ def edit(root: Path, path: str, text: str) -> None:
 def basis(root: Path) -> Basis:
     found = listing(root)
     cache = Cache(root.parent / "cache/facts", "v")
-    made = basis_of(found, survey(found, SETTINGS, cache, lambda _done, _total: None))
+    made = basis_of(surveyed(found, cache))
     return Basis.load(json.loads(json.dumps(made.dump())))
 
 
@@ -75,16 +76,16 @@ def test_an_edit_shows_in_the_map_or_not(tmp_path: Path, path: str, text: str, s
     root = tmp_path / "oven"
     write(root, FILES)
     before = basis(root)
-    assert holds(before, listing(root))
+    assert holds(before, sifted(listing(root)))
     edit(root, path, text)
-    assert holds(before, listing(root)) is same
+    assert holds(before, sifted(listing(root))) is same
 
 
 def test_a_file_less_is_a_change(tmp_path: Path) -> None:
     write(tmp_path / "oven", FILES)
     before = basis(tmp_path / "oven")
     (tmp_path / "oven/oven/cli.py").unlink()
-    assert not holds(before, listing(tmp_path / "oven"))
+    assert not holds(before, sifted(listing(tmp_path / "oven")))
 
 
 def test_other_shares_of_languages_are_a_change(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_other_shares_of_languages_are_a_change(tmp_path: Path) -> None:
     write(root, {**FILES, "oven/a.js": "// a\n"})
     before = basis(root)
     edit(root, "oven/a.js", "// a\n" * 100)
-    assert not holds(before, listing(root))
+    assert not holds(before, sifted(listing(root)))
 
 
 words = st.sampled_from(

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cub.files.private import Write
-from cub.repomap.build import LAST, MapText, Workshop, full_map, map_text
+from cub.repomap.build import Workshop, full_map, map_text
+from cub.repomap.last import LAST, MapText
 from cub.repomap.notes import Note
 from cub.repomap.settings import MapSettings
 from tests.repomap.archives import write
@@ -163,4 +164,4 @@ def test_a_part_of_a_project_is_told_by_paths_of_its_own_and_excluded_by_the_who
 def test_the_full_map_knows_more_than_fits(shop: Workshop) -> None:
     full = full_map(shop, MapSettings(100))
     assert [symbol.definition.name for symbol in full.symbols] == ["heat"]
-    assert full.summary == "It bakes bread for all."
+    assert full.structure.summary == "It bakes bread for all."

@@ -19,12 +19,10 @@ from cub.edit.inlining import inlined
 from cub.project.project import Project
 from cub.repomap.listing.listing import listing
 from cub.repomap.page.page import body
-from cub.repomap.settings import MapSettings
-from cub.repomap.survey import survey
 from cub.repomap.symbols.collect import Cache
 from cub.tokens import estimate_tokens
 from tests.repomap.hostile import trees, written
-from tests.repomap.maps import whole_map
+from tests.repomap.maps import surveyed, whole_map
 
 HEADINGS = ["# Project map", "## Commands", "## Layout", "## Symbols"]
 
@@ -219,7 +217,7 @@ def test_a_file_that_changes_between_listing_and_reading_costs_itself_alone(
     found = listing(root)
     change(root / path)
     cache = Cache(tmp_path / "facts", "v")
-    text = body(survey(found, MapSettings(1500), cache, lambda _done, _total: None), 1500, 0)
+    text = body(surveyed(found, cache), 1500, 0)
     assert "root:" not in text
     others = [word for name, (_, word) in SMALL.items() if name != path]
     assert [word for word in others if word not in text] == []

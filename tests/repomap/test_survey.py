@@ -21,7 +21,7 @@ def survey(root: Path, files: dict[str, str], *, symbols: bool = True) -> RepoMa
 
 
 def commands(found: RepoMap) -> list[str]:
-    return [command.text for command in found.stack.commands]
+    return [command.text for command in found.structure.stack.commands]
 
 
 def test_lock_files_and_wrappers_tell_how_a_project_is_built(tmp_path: Path) -> None:
@@ -62,14 +62,14 @@ PACKAGES = {
 def test_a_package_is_told_by_its_description_or_a_name_that_its_folder_has_not(
     tmp_path: Path, folder: str, said: str | None
 ) -> None:
-    assert survey(tmp_path, PACKAGES).tree.described.get(folder) == said
+    assert survey(tmp_path, PACKAGES).structure.tree.described.get(folder) == said
 
 
 def test_without_symbols_no_source_is_scanned(tmp_path: Path) -> None:
     files = {"a.py": "def heat(): ...\n", "bad.py": "\0"}
     found = survey(tmp_path, files, symbols=False)
     assert (found.symbols, found.facts, found.notes) == ([], {}, ())
-    assert found.languages == (("Python", 100),)
+    assert found.structure.languages == (("Python", 100),)
 
 
 def test_what_could_not_be_read_is_noted_and_generated_code_is_not(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_section_in_a_readme_that_an_instruction_file_links_to_says_nothing(
         "<!-- BEGIN CUB MANAGED SECTION v1 -->\nWords of cub.\n<!-- END CUB MANAGED SECTION -->\n"
     )
     files = {"README.md": f"{section}# Oven\n\nIt bakes bread for all.\n", "a.py": ""}
-    assert survey(tmp_path, files).summary == "It bakes bread for all."
+    assert survey(tmp_path, files).structure.summary == "It bakes bread for all."
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from cub.repomap.outline.words import one_line, shown_path
 from cub.repomap.page.room import Part, first_lines, fitted, room_in
@@ -14,6 +15,9 @@ from cub.repomap.ranking.ranking import unranked
 from cub.repomap.stack.facts import Command, Technology
 from cub.repomap.survey import RepoMap
 from cub.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from cub.repomap.structure import Structure
 
 TITLE = "# Project map\n\n"
 # Shares of the room, in this order; what a part does not need goes to the ones behind it.
@@ -27,9 +31,13 @@ def body(found: RepoMap, tokens: int, header: int) -> str:
     "" where there is nothing to say.
     """
     parts = [
-        Part("", partial(first_lines, list(_about(found))), _ABOUT),
-        Part("## Commands", partial(first_lines, list(_commands(found.stack.commands))), _COMMANDS),
-        Part("## Layout", found.tree.lines, _LAYOUT),
+        Part("", partial(first_lines, list(_about(found.structure))), _ABOUT),
+        Part(
+            "## Commands",
+            partial(first_lines, list(_commands(found.structure.stack.commands))),
+            _COMMANDS,
+        ),
+        Part("## Layout", found.structure.tree.lines, _LAYOUT),
         Part("## Symbols", partial(_symbols, found), _SYMBOLS),
     ]
     room = room_in(tokens) - header - estimate_tokens(TITLE)
@@ -42,7 +50,7 @@ def _symbols(found: RepoMap, budget: int) -> list[str]:
     return symbol_lines(found.symbols, rest, users_of(found.graph), budget)
 
 
-def _about(found: RepoMap) -> Iterable[str]:
+def _about(found: Structure) -> Iterable[str]:
     if found.summary:
         yield one_line(found.summary)
     if found.languages:
@@ -62,7 +70,7 @@ def _about(found: RepoMap) -> Iterable[str]:
         yield one_line(convention)
 
 
-def _is_ours(technology: Technology, found: RepoMap) -> bool:
+def _is_ours(technology: Technology, found: Structure) -> bool:
     """Not a language that only a tool in some folder is written in."""
     names = [name for name, _ in found.languages]
     return technology.role != "language" or "/" not in technology.source or technology.name in names

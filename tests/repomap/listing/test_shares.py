@@ -15,7 +15,7 @@ Shares = dict[str, int]
 def found(sizes: dict[str, int]) -> Shares:
     kinds = Kinds(sizes)
     files = [File(path, size, 0, 0) for path, size in sizes.items()]
-    return dict(shares(files, {path: kinds.of(path) for path in sizes}))
+    return dict(shares(files, kinds))
 
 
 @pytest.mark.parametrize(

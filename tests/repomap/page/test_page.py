@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from cub.repomap.listing.listing import Listing
 from cub.repomap.outline.key_files import KeyFile
 from cub.repomap.outline.tree import outline
 from cub.repomap.page.page import body
 from cub.repomap.ranking.graph import graph_of
 from cub.repomap.ranking.weights import DEFAULT
+from cub.repomap.sifted import sifted
 from cub.repomap.stack.facts import Command, Technology
 from cub.repomap.stack.stack import Stack
+from cub.repomap.structure import Structure
 from cub.repomap.survey import RepoMap
 
-NOTHING = RepoMap(
+EMPTY = Structure(
     summary="",
     languages=(),
     stack=Stack(),
     key_files=(),
     conventions=(),
     tree=outline([], {}),
-    facts={},
-    graph=graph_of([], DEFAULT),
-    symbols=[],
-    notes=(),
     read=frozenset(),
 )
+NOTHING = sifted(Listing(Path(), ()))
 HEADER = 40
 PLENTY = 5_000
 
@@ -36,30 +37,35 @@ def command(purpose: str, text: str, folder: str = "") -> Command:
     return Command(purpose, text, "Makefile", folder)  # type: ignore[arg-type]
 
 
+def page(structure: Structure, tokens: int = PLENTY) -> str:
+    """The body for a project without symbols."""
+    return body(RepoMap(NOTHING, structure, {}, graph_of([], DEFAULT), [], ()), tokens, HEADER)
+
+
 def about(**facts: object) -> list[str]:
     """The lines of the part without a heading."""
-    text = body(replace(NOTHING, **facts), PLENTY, HEADER)  # type: ignore[arg-type]
+    text = page(replace(EMPTY, **facts))  # type: ignore[arg-type]
     _, _, rest = text.partition("```text\n")
     return rest.partition("\n```")[0].split("\n")
 
 
 def test_where_there_is_nothing_to_say_there_is_no_page() -> None:
-    assert body(NOTHING, PLENTY, HEADER) == ""
+    assert page(EMPTY) == ""
 
 
 def test_parts_come_in_their_order_each_in_a_fence_and_empty_ones_not_at_all() -> None:
     found = replace(
-        NOTHING,
+        EMPTY,
         summary="It bakes.",
         tree=outline(["src/a.py"], {}),
         stack=Stack(commands=(command("test", "make test"),)),
     )
-    assert body(found, PLENTY, HEADER) == (
+    assert page(found) == (
         "# Project map\n\n```text\nIt bakes.\n```\n\n"
         "## Commands\n\n```text\ntest: make test (Makefile)\n```\n\n"
         "## Layout\n\n```text\nsrc/\n  a.py\n```\n"
     )
-    assert "## Commands" not in body(replace(found, stack=Stack()), PLENTY, HEADER)
+    assert "## Commands" not in page(replace(found, stack=Stack()))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +102,7 @@ def test_of_commands_for_one_purpose_the_first_three_are_told_with_their_folder(
     rows = [
         command("test", f"make test{n}", ["a\n", "x y; $z"][n] if n < 2 else "") for n in range(5)
     ]
-    text = body(replace(NOTHING, stack=Stack(commands=tuple(rows))), PLENTY, HEADER)
+    text = page(replace(EMPTY, stack=Stack(commands=tuple(rows))))
     assert [line for line in text.split("\n") if line.startswith("test:")] == [
         "test: cd 'x y; $z' && make test1 (Makefile)",
         "test: make test2 (Makefile)",
@@ -105,6 +111,6 @@ def test_of_commands_for_one_purpose_the_first_three_are_told_with_their_folder(
 
 
 def test_a_line_that_does_not_fit_is_left_out_and_the_next_one_tried() -> None:
-    found = replace(NOTHING, summary="word " * 40, languages=(("Go", 100),))
-    assert "languages: Go 100%" in body(found, 90, HEADER)
-    assert "word" not in body(found, 90, HEADER)
+    found = replace(EMPTY, summary="word " * 40, languages=(("Go", 100),))
+    assert "languages: Go 100%" in page(found, 90)
+    assert "word" not in page(found, 90)

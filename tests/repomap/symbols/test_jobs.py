@@ -15,7 +15,7 @@ def jobs(*paths: str) -> dict[str, tuple[str, bool]]:
     """By path: the grammar, and whether the file is parsed."""
     found = Listing(Path(), tuple(File(path, 1, 1, 1) for path in paths))
     kinds = Kinds(paths)
-    made = jobs_of(found, {path: kinds.of(path) for path in paths})
+    made = jobs_of(found, kinds)
     assert all(file.path == job.path for file, job in made.items())
     return {job.path: (job.grammar, job.parsed) for job in made.values()}
 

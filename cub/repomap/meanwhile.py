@@ -1,0 +1,52 @@
+"""Work that a process of its own does, while this one goes on."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+T = TypeVar("T")
+
+CAN_FORK = sys.platform == "linux"  # elsewhere a process starts as a new Python, which takes long
+
+
+def meanwhile(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin the work, and return what waits for its result: anything that can be pickled.
+
+    Where no process can be had, or it ends without a result, the work is done when it is asked for.
+    """
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    try:
+        process = context.Process(target=_send, args=(there, work), daemon=True)
+        process.start()
+    except OSError:  # out of memory or of processes
+        return work
+    there.close()
+
+    def result() -> T:
+        try:
+            with here:
+                made: T = here.recv()
+        except (EOFError, OSError):
+            return work()
+        process.join()
+        return made
+
+    return result
+
+
+def _send(there: Connection, work: Callable[[], T]) -> None:
+    """Ctrl-C ends the parent, which ends this; what goes wrong here will go wrong there as well."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        there.send(work())
+    except Exception:  # noqa: BLE001 - told by the parent, who does the work again
+        there.close()
