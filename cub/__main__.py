@@ -20,7 +20,9 @@ def main() -> None:
     gc.set_threshold(_OBJECTS)
     from cub.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # nothing is left to be found: the process ends, and the system takes all back
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import re
 # Within -4/+6 % of cl100k on prose and compact code; no vocabulary to download.
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,7}|[A-Z]{1,4}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\s!-~]")
 # Scripts of which vocabularies know few words: about three tokens for two characters.
-_RARE = re.compile(r"[\u0370-\u03ff\u0900-\u1fff\u2e80-\U0010ffff]{1,2}")
+# Greek, and all from Devanagari on but punctuation and signs; told by the rest, to compile soon.
+_RARE = re.compile(r"[^\0-\u036f\u0400-\u08ff\u2000-\u2e7f]{1,2}")
 
 
 def estimate_tokens(text: str) -> int:

@@ -97,9 +97,9 @@ def _survey(shop: Workshop, files: Sifted) -> RepoMap:
 
 
 def _structure(files: Sifted) -> Structure:
-    from cub.repomap.structure import structure_of
+    from cub.repomap.structure_reading import structure_of
 
-    return structure_of(files.found, files.kinds)
+    return structure_of(files)
 
 
 def _text(full: RepoMap, tokens: int, header: int) -> MapText:

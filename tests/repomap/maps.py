@@ -9,7 +9,7 @@ from cub.actions.project_map import Wanted, make_map
 from cub.project.project import Project
 from cub.repomap.listing.listing import Listing
 from cub.repomap.sifted import sifted
-from cub.repomap.structure import structure_of
+from cub.repomap.structure_reading import structure_of
 from cub.repomap.survey import RepoMap, survey
 from cub.repomap.symbols.collect import Cache, collect
 
@@ -25,7 +25,7 @@ def surveyed(found: Listing, cache: Cache) -> RepoMap:
     """All that is known of a listing, told by this process alone."""
     files = sifted(found)
     facts = collect(found.root, files.jobs, cache, lambda _done, _total: None)
-    return survey(files, facts, lambda: structure_of(found, files.kinds))
+    return survey(files, facts, lambda: structure_of(files))
 
 
 def told(text: str) -> tuple[int, int]:

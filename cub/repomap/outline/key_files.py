@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cub.repomap.listing.kinds import Kind, Kinds
 from cub.repomap.outline.entry_files import entry_file, faces, named_entries
+from cub.repomap.outline.key_file import KeyFile
 from cub.repomap.outline.key_folders import key_folders
 from cub.repomap.outline.key_rules import ABOUT, AROUND, PARTS, Rule, any_of
 from cub.repomap.outline.words import one_line
@@ -14,13 +14,6 @@ from cub.repomap.stack.facts import EntryPoint
 
 _MOST = 25
 _ENTRIES = 8
-
-
-class KeyFile(NamedTuple):
-    """A file, or a folder whose path ends with `/`, and what it is in a few words."""
-
-    path: str
-    what: str
 
 
 def key_files(

@@ -98,7 +98,9 @@ def _chopped(text: str, width: int) -> str:
     return text[: max(gap, start)].rstrip(" ,:=|&") + _CUT
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|->|=>|<=|>=|==|!=|::|.', re.DOTALL)
+_TOKEN = re.compile(
+    r'[\w\s]+|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|->|=>|<=|>=|==|!=|::|.', re.DOTALL
+)
 _DEPTHS = {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}
 
 
@@ -114,8 +116,9 @@ def _at_top(text: str) -> Iterator[tuple[str, int]]:
 
 def _parts(signature: str) -> _Parts:
     """Cut at the first brackets that stand in no others; behind `func ` Go has a receiver's."""
-    opened = [at for sign, at in _at_top(signature) if sign == "("]
-    closed = [at for sign, at in _at_top(signature) if sign == ")"]
+    tokens = list(_at_top(signature))
+    opened = [at for sign, at in tokens if sign == "("]
+    closed = [at for sign, at in tokens if sign == ")"]
     which = 1 if signature.startswith("func (") else 0
     if len(opened) <= which:
         return _Parts(signature, None, "")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cub.repomap.listing.listing import Listing
-from cub.repomap.outline.key_files import KeyFile
+from cub.repomap.outline.key_file import KeyFile
 from cub.repomap.outline.tree import outline
 from cub.repomap.page.page import body
 from cub.repomap.ranking.graph import graph_of

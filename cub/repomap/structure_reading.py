@@ -1,44 +1,31 @@
-"""What the files' names and manifests tell of a project, without a look at its code."""
+"""Reads the structure of a project from the names of its files and from its manifests."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cub.files.regular import read_start
-from cub.repomap.listing.kinds import Kinds
-from cub.repomap.listing.listing import Listing
 from cub.repomap.listing.shares import shares
 from cub.repomap.outline.conventions import conventions
 from cub.repomap.outline.described import in_short
 from cub.repomap.outline.descriptions import describe, summary
-from cub.repomap.outline.key_files import KeyFile, key_files
-from cub.repomap.outline.tree import Tree, outline
+from cub.repomap.outline.key_files import key_files
+from cub.repomap.outline.tree import outline
+from cub.repomap.sifted import Sifted
 from cub.repomap.stack.reading import read_stack
 from cub.repomap.stack.stack import Stack
+from cub.repomap.structure import Structure
 from cub.repomap.symbols.jobs import FOREIGN
 
 _MOST = 20_000_000  # bytes; who asks wants far less
 _BEGIN, _END = b"<!-- BEGIN CUB MANAGED SECTION", b"END CUB MANAGED SECTION -->"
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """`languages` are names and shares in percent; `read` are the files that it was taken from."""
-
-    summary: str
-    languages: tuple[tuple[str, int], ...]
-    stack: Stack
-    key_files: tuple[KeyFile, ...]
-    conventions: tuple[str, ...]
-    tree: Tree
-    read: frozenset[str]
-
-
-def structure_of(found: Listing, kinds: Kinds) -> Structure:
+def structure_of(files: Sifted) -> Structure:
     """Look at the names of all files, and into those that speak of the whole."""
+    found, kinds = files.found, files.kinds
     known = [path for path in found.paths if kinds.of(path) not in FOREIGN]
     seen: set[str] = set()
     read = _reader(found.root, seen)
