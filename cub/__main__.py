@@ -6,7 +6,7 @@ import gc
 import sys
 
 # Commands are short and make few cycles: looking for them often costs more than it frees.
-_OBJECTS = 200_000
+_OBJECTS = 1_000_000
 
 
 def main() -> None:

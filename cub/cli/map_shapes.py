@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cub.cli.visible import visible
@@ -35,19 +37,24 @@ def map_tree(found: RepoMap, project: Project, asked: Wanted) -> Tree:
         "packages": [row._asdict() for row in stack.packages],
         "key_files": [row._asdict() for row in known.key_files],
         "conventions": list(known.conventions),
-        "symbols": [_symbol(found, rank, row) for rank, row in enumerate(found.symbols, 1)],
+        "symbols": _symbols(found),
         "health": asdict(health(project.tree)),
         "notes": [note._asdict() for note in found.notes],
     }
 
 
-def _symbol(found: RepoMap, rank: int, row: Symbol) -> Tree:
+def _symbols(found: RepoMap) -> list[Tree]:
+    users = Counter(chain.from_iterable(found.graph.uses))
+    return [_symbol(row, rank, users[row.entry]) for rank, row in enumerate(found.symbols, 1)]
+
+
+def _symbol(row: Symbol, rank: int, users: int) -> Tree:
     return {
         "rank": rank,
         **row.definition._asdict(),
         "path": row.path,
         "score": round(row.score, 6),
-        "users": len(found.graph.references[row.entry]),
+        "users": users,
     }
 
 
@@ -64,7 +71,7 @@ def explanation(found: RepoMap, name: str) -> Iterator[str]:
         made = symbol.factors._asdict().items()
         factors = " x ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in made)
         yield f"  score {symbol.score:.4g} = {factors}"
-        uses = found.graph.references[symbol.entry]
+        uses = found.graph.references(symbol.entry)
         uses = sorted(uses, key=lambda use: (-use.weight, sources[use.user].path))
         for use in uses[:_MOST_USERS]:
             yield f"  {use.weight:.2f}  {visible(sources[use.user].path)} ({use.reason})"

@@ -44,8 +44,8 @@ def references(path: str, facts: FileFacts, *definitions: Definition) -> list[tu
         for n, definition in enumerate(definitions)
     ]
     graph = graph_of(sources_of([*defined, (path, Kind.SOURCE, facts)]), DEFAULT)
-    found = [use for uses in graph.references for use in uses]
-    return [(use.reason, Fraction(use.weight)) for use in found]
+    found = [use for uses in graph.uses for use in uses.values()]
+    return [(reason, Fraction(weight)) for weight, reason in found]
 
 
 def definition_of(name: str, owner: str = "") -> Definition:

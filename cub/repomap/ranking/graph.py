@@ -42,22 +42,38 @@ class Reference(NamedTuple):
     reason: str
 
 
+Uses = dict[int, tuple[float, str]]  # by the number of a definition: the weight, and the reason
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """`sources` are the files: `defining` of them may define something, and come first.
 
-    `references[n]` lists who uses `entries[n]`; `links[user]` has the weights of a file's uses, by
-    file. `known` is everything that would be a reference, `said[user]` what a file has of it,
-    with blanks between.
+    `uses[user]` has what a file refers to, and `links[user]` the sums of the weights by file.
+    `known` is everything that would be a reference, `said[user]` what a file has of it, with
+    blanks between.
     """
 
     sources: list[Source]
     defining: int
     entries: list[Entry]
-    references: list[list[Reference]]
-    links: list[dict[int, float]]
-    known: frozenset[str] = frozenset()
+    known: frozenset[str]
+    uses: list[Uses] = field(default_factory=list)
+    links: list[dict[int, float]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+
+    def references(self, entry: int) -> list[Reference]:
+        """Who refers to one definition."""
+        found = ((user, uses[entry]) for user, uses in enumerate(self.uses) if entry in uses)
+        return [Reference(user, *use) for user, use in found]
+
+    def in_degrees(self) -> list[float]:
+        """For each definition, the sum of the weights of all references to it."""
+        sums = [0.0] * len(self.entries)
+        for uses in self.uses:
+            for entry, (weight, _) in uses.items():
+                sums[entry] += weight
+        return sums
 
 
 def sources_of(facts: Iterable[tuple[str, Kind, FileFacts]]) -> list[Source]:
@@ -81,9 +97,10 @@ def graph_of(sources: list[Source], weights: Weights, above: str = "") -> Graph:
     ]
     modules = ((number, sources[number].module, definition) for number, definition in entries)
     tokens = tokens_of(modules)
-    graph = Graph(sources, defining, entries, [[] for _ in entries], [], frozenset(tokens))
+    graph = Graph(sources, defining, entries, frozenset(tokens))
     linker = _Linker(graph, tokens, weights, above)
-    graph.links.extend(linker.link(number) for number in range(len(sources)))
+    for number in range(len(sources)):
+        linker.link(number)
     return graph
 
 
@@ -101,26 +118,27 @@ class _Linker:
         self, graph: Graph, tokens: Mapping[str, Token], weights: Weights, above: str
     ) -> None:
         self.graph, self.tokens = graph, tokens
+        self.files = [entry.file for entry in graph.entries]
         modules = [source.module for source in graph.sources]
         self.judge = Judge(weights, modules)
         self.places = places_of(above + source.path for source in graph.sources)
         self.is_package = any(source.path == "__init__.py" for source in graph.sources)
         self.by_kind = {Kind.SOURCE: 1.0, Kind.TEST: weights.test, Kind.DOCS: weights.docs}
 
-    def link(self, number: int) -> dict[int, float]:
-        """Add what file `number` refers to, and give its links by file."""
+    def link(self, number: int) -> None:
+        """Add what file `number` refers to."""
         source = self.graph.sources[number]
         imported = frozenset(source.facts.imported.split())
         foreign, named = self._origins(imported)
         folder, factor = source.module.folder, self.by_kind[source.kind]
-        best: dict[int, tuple[float, str]] = {}
-        known = self.graph.known.intersection(source.facts.names.split())
-        self.graph.said.append(" ".join(sorted(known)))
+        best: Uses = {}
+        known = list(filter(self.graph.known.__contains__, source.facts.names.split()))
+        tokens, meant_by = self.tokens, self.judge.meant
         for said in known:
-            token = self.tokens[said]
+            token = tokens[said]
             if number in token.files or said in foreign:
                 continue  # it means its own, or somebody else's
-            meant, weight, reason = self.judge.meant(token, imported, named, folder)
+            meant, weight, reason = meant_by(token, imported, named, folder)
             share = _SHARES.get(len(meant))
             if share is None:
                 continue
@@ -128,7 +146,9 @@ class _Linker:
             for entry in meant:
                 if entry not in best or best[entry] < found:
                     best[entry] = found
-        return self._links(number, best)
+        self.graph.said.append(" ".join(known))
+        self.graph.uses.append(best)
+        self.graph.links.append(self._links(best))
 
     def _origins(self, imported: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Names from packages that the project has no folder or file of, and those from its own.
@@ -145,10 +165,9 @@ class _Linker:
         """A project that is a package as a whole is imported under a name that nobody knows."""
         return package[:1] in (".", "") or package in self.places or self.is_package
 
-    def _links(self, number: int, best: dict[int, tuple[float, str]]) -> dict[int, float]:
+    def _links(self, uses: Uses) -> dict[int, float]:
         links: dict[int, float] = {}
-        for entry, (weight, reason) in best.items():
-            self.graph.references[entry].append(Reference(number, weight, reason))
-            file = self.graph.entries[entry].file
+        for entry, (weight, _) in uses.items():
+            file = self.files[entry]
             links[file] = links.get(file, 0.0) + weight
         return links

@@ -48,10 +48,11 @@ def ranked(graph: Graph, weights: Weights) -> list[Symbol]:
     best = max(ranks, default=1.0)
     powers = [(rank / best) ** weights.rank_power for rank in ranks[: graph.defining]]
     faces = _Faces(graph, weights)
+    sums = graph.in_degrees()
     found = []
     for number, (file, definition) in enumerate(graph.entries):
         factors = Factors(
-            sum(use.weight for use in graph.references[number]),
+            sums[number],
             powers[file],
             faces.factor(file, definition.member_of or definition.name),
             weights.of(definition),

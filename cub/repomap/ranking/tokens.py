@@ -38,15 +38,17 @@ def tokens_of(definitions: Iterable[tuple[int, Module, Definition]]) -> dict[str
     """
     found: dict[str, Token] = {}
     sets: dict[str, frozenset[str]] = {}  # most tokens have one file: its sets are shared
+    distinct: dict[str, bool] = {}
     for entry, (file, module, definition) in enumerate(definitions):
         name, owner = definition.name, definition.member_of
         plain = f".{name}" if owner else name
         alone = sets.setdefault(module.name, frozenset((module.name,)))
         folder = sets.setdefault(module.folder, frozenset((module.folder,)))
+        if (distinctive := distinct.get(name)) is None:
+            distinctive = distinct[name] = _DISTINCTIVE.match(name) is not None
         for said in (plain, *(f"{word}.{name}" for word in ((owner,) if owner else module.words))):
             token = found.get(said)
             if token is None:
-                distinctive = _DISTINCTIVE.match(name) is not None
                 kinds = (said != plain, said != name, distinctive)
                 found[said] = Token(name, *kinds, [entry], [file], module.words, alone, folder)
                 continue
