@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from cub.repomap.listing.listing import File, Listing
+from cub.repomap.listing.listing import File
 from cub.repomap.listing.shares import shares
 from cub.repomap.sifted import Sifted
 from cub.repomap.symbols.facts import FileFacts
-from cub.repomap.symbols.scan import Job, scan
+from cub.repomap.symbols.scan import scan
 
 if TYPE_CHECKING:
     from cub.repomap.survey import RepoMap
 
 _FEW = 20  # changed files: beyond, all is made anew
 
+Scanned = dict[File, FileFacts]
 States = dict[str, tuple[int, int, int, str]]  # size, time, inode, and the print of the facts
 
 
@@ -55,14 +56,17 @@ def basis_of(full: RepoMap) -> Basis:
     """What a map rests on."""
     found, graph = full.files.found, full.graph
     said = {source.path: names for source, names in zip(graph.sources, graph.said, strict=True)}
-    prints = {path: print_of(facts, said.get(path, "")) for path, facts in full.facts.items()}
+    prints = {path: _print(facts, said.get(path, "")) for path, facts in full.facts.items()}
     states = {f.path: (*f[1:], prints[f.path]) for f in found.files if f.path in prints}
     others = _digest(file for file in found.files if file.path not in prints)
     return Basis(states, others, full.structure.languages, full.structure.read, graph.known)
 
 
-def holds(basis: Basis, files: Sifted) -> bool:
-    """Whether a map of the files as they are now would say what the last one says."""
+def holds(basis: Basis, files: Sifted, scanned: Scanned) -> bool:
+    """Whether a map of the files as they are now would say what the last one says.
+
+    What is `scanned` to tell that is added, for who has to make the map.
+    """
     found, kinds, jobs = files
     known = basis.files
     if len(jobs) != len(known) or any(file.path not in known for file in jobs):
@@ -74,20 +78,18 @@ def holds(basis: Basis, files: Sifted) -> bool:
         return False
     if basis.languages != shares(found.files, kinds):
         return False
-    return all(_is_alike(basis, found, jobs[file]) for file in changed)
+    scanned.update((file, scan(str(found.root), jobs[file])) for file in changed)
+    return all(_is_alike(basis, file.path, scanned[file]) for file in changed)
 
 
-def _is_alike(basis: Basis, found: Listing, job: Job) -> bool:
-    facts = scan(str(found.root), job)
-    said = basis.known.intersection(facts.names.split())
-    return print_of(facts, " ".join(sorted(said))) == basis.files[job.path][3]
+def _is_alike(basis: Basis, path: str, facts: FileFacts) -> bool:
+    said = filter(basis.known.__contains__, facts.names.split())
+    return _print(facts, " ".join(said)) == basis.files[path][3]
 
 
-def print_of(facts: FileFacts, said: str) -> str:
-    """A digest of all that a map depends on in a file; on what line it stands is no part of it."""
-    definitions = [definition._replace(line=0) for definition in facts.definitions]
-    parts = (definitions, facts.imported, facts.left_out, facts.unparsed, said)
-    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=9).hexdigest()
+def _print(facts: FileFacts, said: str) -> str:
+    """Of all that a map depends on in a file; on what line it stands is no part of it."""
+    return blake2b(f"{facts.shape} {said}".encode("utf-8", "replace"), digest_size=9).hexdigest()
 
 
 def _digest(files: Iterable[File]) -> str:

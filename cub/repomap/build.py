@@ -18,6 +18,7 @@ from cub.repomap.listing.listing import Listing, listing
 from cub.repomap.settings import MapSettings
 
 if TYPE_CHECKING:
+    from cub.repomap.basis import Scanned
     from cub.repomap.sifted import Sifted
     from cub.repomap.structure import Structure
     from cub.repomap.survey import RepoMap
@@ -55,11 +56,12 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
         return last.made
     files = _sifted(found, settings)
     settled = all(file.mtime_ns < now - _SETTLED_NS for file in found.files)
-    if last and _still_holds(shop.cache, last, files):
+    scanned: Scanned = {}
+    if last and _still_holds(shop.cache, last, files, scanned):
         if settled:
             shop.keep(partial(save_last, shop.cache, last._replace(key=key)))
         return last.made
-    full = _survey(shop, files)
+    full = _survey(shop, files, scanned)
     made = _text(full, settings.tokens, header)
     if made.text and settled:
         _keep(shop, Last(frame, key, key, made), full)
@@ -68,7 +70,7 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
 
 def full_map(shop: Workshop, settings: MapSettings) -> RepoMap:
     """All that is known, for those who want more than fits."""
-    return _survey(shop, _sifted(_listing(shop, settings), settings))
+    return _survey(shop, _sifted(_listing(shop, settings), settings), {})
 
 
 def _listing(shop: Workshop, settings: MapSettings) -> Listing:
@@ -81,7 +83,7 @@ def _sifted(found: Listing, settings: MapSettings) -> Sifted:
     return sifted(found, symbols=settings.symbols)
 
 
-def _survey(shop: Workshop, files: Sifted) -> RepoMap:
+def _survey(shop: Workshop, files: Sifted, scanned: Scanned) -> RepoMap:
     """The structure is told by another process, where that pays, while this one reads the code."""
     from cub.repomap.meanwhile import CAN_FORK, meanwhile
 
@@ -92,7 +94,7 @@ def _survey(shop: Workshop, files: Sifted) -> RepoMap:
     from cub.repomap.symbols.collect import Cache, collect
 
     cache = Cache(shop.cache / FACTS, _version(), shop.keep)
-    facts = collect(files.found.root, files.jobs, cache, shop.progress)
+    facts = collect(files.found.root, files.jobs, cache, shop.progress, scanned)
     return survey(files, facts, structure)
 
 
@@ -120,12 +122,12 @@ def _key(found: Listing, frame: str) -> str:
     return sha256(f"{frame}\n{files}".encode()).hexdigest()
 
 
-def _still_holds(folder: Path, last: Last, files: Sifted) -> bool:
+def _still_holds(folder: Path, last: Last, files: Sifted, scanned: Scanned) -> bool:
     """Whether no change to a file shows in the map."""
     from cub.repomap.basis import holds
 
     basis = load_basis(folder, last.basis)
-    return basis is not None and holds(basis, files)
+    return basis is not None and holds(basis, files, scanned)
 
 
 def _keep(shop: Workshop, last: Last, full: RepoMap) -> None:

@@ -76,16 +76,16 @@ def test_an_edit_shows_in_the_map_or_not(tmp_path: Path, path: str, text: str, s
     root = tmp_path / "oven"
     write(root, FILES)
     before = basis(root)
-    assert holds(before, sifted(listing(root)))
+    assert holds(before, sifted(listing(root)), {})
     edit(root, path, text)
-    assert holds(before, sifted(listing(root))) is same
+    assert holds(before, sifted(listing(root)), {}) is same
 
 
 def test_a_file_less_is_a_change(tmp_path: Path) -> None:
     write(tmp_path / "oven", FILES)
     before = basis(tmp_path / "oven")
     (tmp_path / "oven/oven/cli.py").unlink()
-    assert not holds(before, sifted(listing(tmp_path / "oven")))
+    assert not holds(before, sifted(listing(tmp_path / "oven")), {})
 
 
 def test_other_shares_of_languages_are_a_change(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_other_shares_of_languages_are_a_change(tmp_path: Path) -> None:
     write(root, {**FILES, "oven/a.js": "// a\n"})
     before = basis(root)
     edit(root, "oven/a.js", "// a\n" * 100)
-    assert not holds(before, sifted(listing(root)))
+    assert not holds(before, sifted(listing(root)), {})
 
 
 words = st.sampled_from(

@@ -37,16 +37,21 @@ class Cache(NamedTuple):
 
 
 def collect(
-    root: Path, wanted: Mapping[File, Job], cache: Cache, progress: Progress
+    root: Path,
+    wanted: Mapping[File, Job],
+    cache: Cache,
+    progress: Progress,
+    scanned: Mapping[File, FileFacts] | None = None,
 ) -> dict[str, FileFacts]:
-    """The facts of the `wanted` files by path, in the order given."""
+    """The facts of the `wanted` files by path, in the order given; some are `scanned` already."""
     if not wanted:
         return {}
     now = time.time_ns()
     known = load(cache.path, cache.version)
     fresh = {file: job for file, job in wanted.items() if not _holds(known, file, job)}
-    found = dict(_scanned(root, fresh, progress))
-    facts = {f.path: found[f.path] if f in fresh else known[f.path].facts for f in wanted}
+    found = dict(scanned or {})
+    found.update(_scanned(root, {f: job for f, job in fresh.items() if f not in found}, progress))
+    facts = {f.path: found[f] if f in found else known[f.path].facts for f in wanted}
     changes = len(fresh) + len(known.keys() - facts.keys())
     if changes > _FEW or (changes and len(wanted) < 10 * _FEW):
         settled = (file for file in wanted if is_settled(file, now))
@@ -62,12 +67,12 @@ def _holds(known: Mapping[str, Entry], file: File, job: Job) -> bool:
 
 def _scanned(
     root: Path, wanted: Mapping[File, Job], progress: Progress
-) -> Iterator[tuple[str, FileFacts]]:
+) -> Iterator[tuple[File, FileFacts]]:
     total, done = sum(file.size for file in wanted), 0
     for chunk, facts in _results(os.fspath(root), list(_chunks(wanted)), total):
         done += sum(file.size for file, _ in chunk)
         progress(done, total)
-        yield from ((file.path, found) for (file, _), found in zip(chunk, facts, strict=True))
+        yield from ((file, found) for (file, _), found in zip(chunk, facts, strict=True))
 
 
 _Chunk = list[tuple[File, Job]]

@@ -33,8 +33,9 @@ def scan(root: str, job: Job) -> FileFacts:
     try:
         data = read_start(root, job.path, MOST + 1)
     except OSError as error:
-        return FileFacts(left_out=f"cannot be read: {(error.strerror or str(error)).lower()}")
-    return facts_of(job, data)
+        reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        return FileFacts(left_out=reason).shaped()
+    return facts_of(job, data).shaped()
 
 
 def facts_of(job: Job, data: bytes) -> FileFacts:
