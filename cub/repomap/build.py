@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]  # bytes read, bytes to read
 FACTS = "facts.jsonl"
 _SETTLED_NS = 50_000_000  # clocks tick in steps: a later change must show in a file's time
-_PAYS = 150  # files: with fewer, a second process costs as much as it saves
+PAYS = 150  # files: with fewer, a second process costs as much as it saves
 
 
 class Workshop(NamedTuple):
@@ -85,10 +85,10 @@ def _sifted(found: Listing, settings: MapSettings) -> Sifted:
 
 def _survey(shop: Workshop, files: Sifted, scanned: Scanned) -> RepoMap:
     """The structure is told by another process, where that pays, while this one reads the code."""
-    from cub.repomap.meanwhile import CAN_FORK, meanwhile
+    from cub.repomap.meanwhile import can_fork, meanwhile
 
     structure: Callable[[], Structure] = partial(_structure, files)
-    if CAN_FORK and len(files.found.files) >= _PAYS:
+    if len(files.found.files) >= PAYS and can_fork():
         structure = meanwhile(structure)
     from cub.repomap.survey import survey
     from cub.repomap.symbols.collect import Cache, collect

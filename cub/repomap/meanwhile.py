@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +13,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CAN_FORK = sys.platform == "linux"  # elsewhere a process starts as a new Python, which takes long
+
+def can_fork() -> bool:
+    """Whether a process is cheap, and safe to have: a thread may hold a lock that nobody frees.
+
+    Elsewhere than on Linux it starts as a new Python, which takes longer than it saves.
+    """
+    return sys.platform == "linux" and threading.active_count() == 1
 
 
 def meanwhile(work: Callable[[], T]) -> Callable[[], T]:

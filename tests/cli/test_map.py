@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import in_terminal
-from tests.conftest import Cub, environment, tree
+from tests.cli.test_streams import to_a_full_stdout
+from tests.conftest import Cub, tree
 
 MAP = ".cub/map.md"
 OPTIONS = {
@@ -255,15 +255,7 @@ def test_colors_are_for_those_who_want_them(code: Path, home: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("options", [["--stdout"], ["--json"], ["--explain", "heat"], ["src"]])
 def test_a_stdout_that_is_full_is_a_known_error(code: Path, home: Path, options: list[str]) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "cub", "map", *options],
-            cwd=code,
-            env=environment(home),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert "no space left on device" in done.stderr.splitlines()[-2]
+    done = to_a_full_stdout(["map", *options], code, home)
+    assert done.code == 1
+    assert "no space left on device" in done.err.splitlines()[-2]
+    assert "Traceback" not in done.err

@@ -3,12 +3,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.cli.standing import MINE
-from tests.conftest import Cub, environment
+from tests.conftest import Cub, Result, environment
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
 RESULTS = [
@@ -105,22 +106,28 @@ def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("command", RESULTS)
-def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, command: str) -> None:
+def to_a_full_stdout(arguments: Sequence[str], cwd: Path, home: Path) -> Result:
+    """What cub says where its stdout takes nothing."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "cub", *command.split()],
-            cwd=project,
+            [sys.executable, "-m", "cub", *arguments],
+            cwd=cwd,
             env=environment(home),
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
             check=False,
         )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
-    assert "no space left on device" in done.stderr
+    return Result(done.returncode, "", done.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", RESULTS)
+def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, command: str) -> None:
+    done = to_a_full_stdout(command.split(), project, home)
+    assert done.code == 1
+    assert done.err.startswith("error: ")
+    assert "no space left on device" in done.err
 
 
 @posix
