@@ -59,7 +59,7 @@ def _show_version(value: bool) -> None:
 
 
 @app.callback()
-def cub(
+def _cub(
     context: typer.Context,
     directory: Annotated[
         Path, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.")
