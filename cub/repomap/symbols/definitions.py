@@ -10,6 +10,7 @@ from cub.repomap.symbols.describing import SCRIPTS, described
 from cub.repomap.symbols.enclosing import Placed, placed
 from cub.repomap.symbols.grammars import LANGUAGES, grammar
 from cub.repomap.symbols.javascript import reread
+from cub.repomap.symbols.lua import of_module
 from cub.repomap.symbols.matches import Match, matches_in, text_of
 from cub.repomap.symbols.parsing import parsed
 
@@ -29,7 +30,8 @@ def definitions(language: str, data: bytes) -> tuple[Definition, ...] | None:
         matches = reread(data, matches)
     revealed = set[str]()
     places = placed(data, _without_reveals(data, matches, revealed))
-    return _settled(_first_of_each(language, data, islice(places, _MOST)), revealed)
+    found = _first_of_each(language, data, islice(places, _MOST))
+    return _settled(of_module(found, revealed) if language == "lua" else found, revealed)
 
 
 def _first_of_each(language: str, data: bytes, places: Iterable[Placed]) -> list[Definition]:

@@ -111,7 +111,7 @@ def _ending(parser: Parser, statement: bytes) -> Ending:
         return False
 
     parser.parse(lambda offset, _: text[offset:6_000], progress_callback=mark)
-    return Ending(text, marks[4] - marks[1])
+    return Ending(text, marks[4] - marks[1], len(statement))
 
 
 # Captures beside the one that says what a pattern finds.

@@ -23,10 +23,16 @@ _MOST_ERRORS = 3_000_000  # errors times steps
 
 
 class Ending(NamedTuple):
-    """Statements that any program may end with, and how many bytes of them take 300 steps."""
+    """Statements that any program may end with: all of them, how many bytes of them take 300
+    steps, and how long each is.
+    """
 
     text: bytes
     pace: int
+    each: int
+
+
+_NO_ENDING = Ending(b"", 0, 1)
 
 
 def parsed(parser: Parser, data: bytes, ending: Ending) -> Tree | None:
@@ -38,10 +44,10 @@ def parsed(parser: Parser, data: bytes, ending: Ending) -> Tree | None:
     """
     if len(data) > _SMALL and (nests_too_deep(data) or has_no_words(data)):
         return None
-    run = Run(data, ending if len(data) > _HARMLESS else Ending(b"", 0))
+    run = Run(data, ending if len(data) > _HARMLESS else _NO_ENDING)
     tree = run.tree(parser)
     if run.is_lost and _errors_are_few(parser, data, ending):
-        tree = Run(data, Ending(b"", 0)).tree(parser)
+        tree = Run(data, _NO_ENDING).tree(parser)
     return tree if tree is not None and _is_sound(tree) else None
 
 
@@ -54,7 +60,7 @@ class Run:
         self.served = 1_000_000 + 100 * len(data)
         self.data = as_utf8(data)
         self.text = self.data + ending.text
-        self.pace = ending.pace
+        self.pace, self.each = ending.pace, ending.each
         self.end = len(self.text)
         self.marks = list[int]()  # how far it was in the ending
         self.is_lost = False
@@ -86,9 +92,13 @@ class Run:
         if offset > len(self.data) and self.end == len(self.text):
             self.marks.append(offset)
             if len(self.marks) > 3 and self._is_at_ease(has_error=has_error):
-                self.end = min(self.end, offset + 200)
+                self.end = min(self.end, self._whole(offset + 200))
             self.is_lost = len(self.marks) > 20
         return self.is_lost or self.steps < 0 or self.served < 0
+
+    def _whole(self, offset: int) -> int:
+        """Where the statement at an offset ends: half of one would be an error behind the file."""
+        return offset + (len(self.data) - offset) % self.each
 
     def _is_at_ease(self, *, has_error: bool) -> bool:
         covered = self.marks[-1] - self.marks[-4]

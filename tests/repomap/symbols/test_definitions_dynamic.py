@@ -253,15 +253,35 @@ CASES = [
         """
         local M = {}
         function M.run() end
+        local function walk() end
+        M.go = walk
+        M.lazy = later("way").find
+        M.maker = make()
+        M.known = 3
+        local Step = {}
+        function Step.new() end
+        function Step:take() end
         return wrap(M)
         """,
         """
-        1 variable M | M
-        2 method M.run | function M.run()
+        2 function run | function M.run()
+        3 function walk | function walk()
+        5 variable lazy | lazy
+        6 variable maker | maker
+        8 -variable Step | Step
+        9 -method Step.new | function Step.new()
+        10 -method Step.take | function Step:take()
         """,
         id="lua: a wrapped module",
     ),
 ]
+
+
+def test_a_long_module_of_lua_returns_what_a_short_one_does() -> None:
+    start, end = "local M = {}\nfunction M.run() end\n", "return M\n"
+    for count in (0, 300, 301, 302, 1_000):
+        text = start + "-- So it goes on.\n" * count + end
+        assert shown("lua", text) == ["2 function run | function M.run()"]
 
 
 @pytest.mark.parametrize(("language", "source", "expected"), CASES)

@@ -30,6 +30,15 @@
     (table_constructor) (function_call) (string) (number) (true) (false)
   ])) @variable)
 
+; a.b = c(…).d
+(chunk (assignment_statement
+  (variable_list . name: (dot_index_expression table: (identifier) @of field: (identifier) @name @until) .)
+  (expression_list . value: [(dot_index_expression) (function_call)] .)) @variable)
+
+; a.b = c
+(chunk (assignment_statement
+  (variable_list . (dot_index_expression) .)
+  (expression_list . (identifier) @reveal .)))
 (chunk (return_statement (expression_list (identifier) @reveal)))
 (chunk (return_statement (expression_list (table_constructor
   (field value: (identifier) @reveal)))))
