@@ -158,10 +158,11 @@ def _noted(made: Made, *, verbose: bool) -> None:
 
 
 def _told(notes: Sequence[Note], *, verbose: bool) -> None:
-    """What could not be read: each file, or how many there are."""
-    if verbose:
-        for note in notes:
+    """What is so of the whole, and what could not be read: each file, or how many there are."""
+    of_files = [note for note in notes if note.path]
+    for note in notes:
+        if verbose or not note.path:
             output.talk(visible(f"{note.path}: {note.message}" if note.path else note.message))
-    elif notes:
-        count = f"{len(notes)} file" + ("s" if len(notes) > 1 else "")
+    if of_files and not verbose:
+        count = f"{len(of_files)} file" + ("s" if len(of_files) > 1 else "")
         output.talk(f"{count} could not be read or parsed; -v names them.")

@@ -61,6 +61,8 @@ def listing(
         return Listing(root, (), (), above)
     notes: list[Note] = []
     known = git.tracked(root)
+    if known is None and git.top_level(root):
+        notes.append(Note("", "git can't list these files: all that are not ignored count"))
     paths = walk(root, notes) if known is None else known
     left_out = frozenset(gone)
     wanted = sorted(path for path in paths if _counts(path) and above + path not in left_out)

@@ -103,6 +103,15 @@ def test_files_that_a_sparse_checkout_lacks_are_a_note(project: Path) -> None:
     assert "not in this checkout: 1" in found.notes[0].message
 
 
+def test_where_git_refuses_the_folders_are_walked_and_it_is_told(project: Path) -> None:
+    write(project, ["a.py", "b.log", ".gitignore"])
+    (project / ".gitignore").write_text("*.log\n")
+    (project / ".git" / "config").write_text("[core\n")
+    found = listing(project)
+    assert found.paths == (".gitignore", "a.py")
+    assert "git can't list" in found.notes[0].message
+
+
 def test_an_unmerged_file_is_listed_once(project: Path) -> None:
     write(project, ["a.py"])
     git(project, "add", ".")
