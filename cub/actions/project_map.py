@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cub.actions.map_author import is_cubs
 from cub.actions.own_files import MAP, is_intact, known_seal
 from cub.actions.section_edits import BACKUPS, merged
 from cub.edit.document import Document
@@ -128,6 +127,8 @@ def plan_map(project: Project, made: Made, warnings: tuple[PlanWarning, ...] = (
         return Plan((edit,), warnings)
     if is_current(data, made):
         return Plan()
+    from cub.actions.map_author import is_cubs
+
     fresh = made.data
     if Document(data).newline == b"\r\n":  # a checkout with autocrlf
         fresh = fresh.replace(b"\n", b"\r\n")

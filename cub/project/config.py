@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cub.edit.plan import PlanWarning
-from cub.layout import round_trip
 from cub.layout.nodes import Node
 from cub.layout.reading import parse as nodes_of
 from cub.layout.source import Source, read
@@ -68,6 +67,8 @@ def load(data: bytes, path: str) -> Any:
 
     Raises CubError as `parse` does for what is not YAML, or no YAML that cub reads.
     """
+    from cub.layout import round_trip
+
     source = read(data, path)
     nodes_of(source)
     return round_trip.load(source)
