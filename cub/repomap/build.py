@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cub.repomap.sifted import Sifted
     from cub.repomap.structure import Structure
     from cub.repomap.survey import RepoMap
+    from cub.repomap.symbols.collect import Collecting
 
 Progress = Callable[[int, int], None]  # bytes read, bytes to read
 FACTS = "facts.jsonl"
@@ -61,8 +62,13 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
         if settled:
             shop.keep(partial(save_last, shop.cache, last._replace(key=key)))
         return last.made
-    full = _survey(shop, files, scanned)
-    made = _text(full, settings.tokens, header)
+    collecting, structure = _begun(shop, files, scanned)
+    # Imported while other processes are at work.
+    from cub.repomap.page.page import body
+    from cub.repomap.survey import survey
+
+    full = survey(files, collecting.facts(), structure)
+    made = MapText(body(full, settings.tokens, header), full.notes)
     if made.text and settled:
         _keep(shop, Last(frame, key, key, made), full)
     return made
@@ -70,7 +76,11 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
 
 def full_map(shop: Workshop, settings: MapSettings) -> RepoMap:
     """All that is known, for those who want more than fits."""
-    return _survey(shop, _sifted(_listing(shop, settings), settings), {})
+    from cub.repomap.survey import survey
+
+    files = _sifted(_listing(shop, settings), settings)
+    collecting, structure = _begun(shop, files, {})
+    return survey(files, collecting.facts(), structure)
 
 
 def _listing(shop: Workshop, settings: MapSettings) -> Listing:
@@ -83,31 +93,32 @@ def _sifted(found: Listing, settings: MapSettings) -> Sifted:
     return sifted(found, symbols=settings.symbols)
 
 
-def _survey(shop: Workshop, files: Sifted, scanned: Scanned) -> RepoMap:
-    """The structure is told by another process, where that pays, while this one reads the code."""
-    from cub.repomap.meanwhile import can_fork, meanwhile
-
-    structure: Callable[[], Structure] = partial(_structure, files)
-    if len(files.found.files) >= PAYS and can_fork():
-        structure = meanwhile(structure)
-    from cub.repomap.survey import survey
-    from cub.repomap.symbols.collect import Cache, collect
+def _begun(
+    shop: Workshop, files: Sifted, scanned: Scanned
+) -> tuple[Collecting, Callable[[], Structure]]:
+    """Code and structure, which two processes look at at once where that pays."""
+    from cub.repomap.symbols.collect import Cache, Collecting
 
     cache = Cache(shop.cache / FACTS, _version(), shop.keep)
-    facts = collect(files.found.root, files.jobs, cache, shop.progress, scanned)
-    return survey(files, facts, structure)
+    collecting = Collecting(files.found.root, files.jobs, cache, shop.progress, scanned)
+    return collecting, _structure(files, here=collecting.elsewhere)
 
 
-def _structure(files: Sifted) -> Structure:
+def _structure(files: Sifted, *, here: bool) -> Callable[[], Structure]:
+    """Gives the structure: made `here` and now, or by another process, or when it is asked for."""
+    from cub.repomap.meanwhile import can_fork, meanwhile
+
+    if here:
+        made = _structure_of(files)
+        return lambda: made
+    work = partial(_structure_of, files)
+    return meanwhile(work) if len(files.found.files) >= PAYS and can_fork() else work
+
+
+def _structure_of(files: Sifted) -> Structure:
     from cub.repomap.structure_reading import structure_of
 
     return structure_of(files)
-
-
-def _text(full: RepoMap, tokens: int, header: int) -> MapText:
-    from cub.repomap.page.page import body
-
-    return MapText(body(full, tokens, header), full.notes)
 
 
 def _frame(found: Listing, settings: MapSettings, header: int) -> str:

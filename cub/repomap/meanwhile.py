@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -19,7 +20,14 @@ def can_fork() -> bool:
 
     Elsewhere than on Linux it starts as a new Python, which takes longer than it saves.
     """
-    return sys.platform == "linux" and threading.active_count() == 1
+    return sys.platform == "linux" and threading.active_count() == 1 and cores() > 1
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def meanwhile(work: Callable[[], T]) -> Callable[[], T]:

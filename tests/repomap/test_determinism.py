@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.build import PAYS
+from cub.repomap.build import PAYS, Workshop, map_text
 from cub.repomap.listing.listing import listing
-from cub.repomap.page.page import TITLE, body
-from cub.repomap.symbols.collect import Cache, collect
+from cub.repomap.page.page import body
+from cub.repomap.settings import MapSettings
+from cub.repomap.symbols.collect import Cache
 from cub.repomap.symbols.scan import Job, scan
-from cub.tokens import estimate_tokens
 from tests.conftest import Cub, git
 from tests.repomap.archives import Archive, archives, unpacked, write
-from tests.repomap.maps import surveyed, whole_map
+from tests.repomap.maps import collect, surveyed, whole_map
 
 ARCHIVES = archives()
 ODD = ["ünïcode/naïve.py", "new\nline.py", 'quo"te/a b.ts', "# heading.go", "@AGENTS.md/x.rs"]
@@ -114,11 +114,11 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     assert told[-1][0] == told[-1][1]
 
 
-def test_two_processes_make_the_map_that_one_makes(tmp_path: Path, cub: Cub) -> None:
-    root = written({**mixture(), **{f"data/{n}.txt": b"" for n in range(PAYS)}}, tmp_path / "a")
-    found = listing(root)
-    assert len(found.files) > PAYS  # so that there are two
-    alone = surveyed(found, Cache(tmp_path / "facts", "v"))
-    text = cub("-C", str(root), "map", "--stdout", "--tokens", "3000").out
-    header = text.split(TITLE)[0]
-    assert text == header + body(alone, 3000, estimate_tokens(header))
+@pytest.mark.parametrize("size", [0, 200_000], ids=["little to scan", "much to scan"])
+def test_two_processes_make_the_map_that_one_makes(tmp_path: Path, size: int) -> None:
+    long = {"z.py": b"# So it goes on.\n" * (size // 17)}
+    many = {f"data/{number}.txt": b"" for number in range(PAYS)}
+    root = written({**mixture(), **many, **long}, tmp_path / "a")
+    alone = surveyed(listing(root), Cache(tmp_path / "facts", "v"))
+    made = map_text(Workshop(root, tmp_path / "cache"), MapSettings(3000), 40)
+    assert made.text == body(alone, 3000, 40)

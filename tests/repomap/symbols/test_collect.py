@@ -11,10 +11,11 @@ import pytest
 
 from cub.files.private import Write
 from cub.repomap.listing.listing import File, listing
-from cub.repomap.symbols.collect import Cache, collect
+from cub.repomap.symbols.collect import Cache
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
 from tests.repomap.archives import write
+from tests.repomap.maps import collect
 
 Facts = dict[str, FileFacts]
 
