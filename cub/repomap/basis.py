@@ -93,7 +93,5 @@ def _print(facts: FileFacts, said: str) -> str:
 
 
 def _digest(files: Iterable[File]) -> str:
-    digest = blake2b(digest_size=16)
-    for file in files:
-        digest.update("{}\0{}\0{}\0{}\n".format(*file).encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+    text = "\n".join([f"{path}\0{size}\0{time}\0{inode}" for path, size, time, inode in files])
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ class Module(NamedTuple):
 def module_of(path: str) -> Module:
     """What can be told from a path."""
     folder, _, base = path.rpartition("/")
-    stem = posixpath.splitext(base)[0]
+    stem = base[: base.rfind(".", 1)] if "." in base[1:] else base
     face = stem in FACES
     parts = [part for part in folder.split("/") if part]
     name = (parts[-1] if parts else "") if face else stem

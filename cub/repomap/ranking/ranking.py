@@ -48,17 +48,14 @@ def ranked(graph: Graph, weights: Weights) -> list[Symbol]:
     best = max(ranks, default=1.0)
     powers = [(rank / best) ** weights.rank_power for rank in ranks[: graph.defining]]
     faces = _Faces(graph, weights)
-    sums = graph.in_degrees()
+    paths = [source.path for source in graph.sources[: graph.defining]]
     found = []
-    for number, (file, definition) in enumerate(graph.entries):
-        factors = Factors(
-            sums[number],
-            powers[file],
-            faces.factor(file, definition.member_of or definition.name),
-            weights.of(definition),
-        )
-        path = graph.sources[file].path
-        found.append(Symbol(path, definition, factors.score, factors, number))
+    for number, ((file, definition), in_degree) in enumerate(
+        zip(graph.entries, graph.in_degrees(), strict=True)
+    ):
+        exported = faces.factor(file, definition.member_of or definition.name)
+        factors = Factors(in_degree, powers[file], exported, weights.of(definition))
+        found.append(Symbol(paths[file], definition, factors.score, factors, number))
     # Entries come by path and place already, and sorting keeps equal ones in their order.
     found.sort(key=lambda symbol: -symbol.score)
     return found
