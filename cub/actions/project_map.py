@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 CACHE = ".cub/cache"
 CACHES = (".gitignore", BASIS, FACTS, LAST)
 FORMAT = 1
+_BUDGET = re.compile(rb"of (\d+) tokens")
 _SAYS = "project map, about {estimate} of {tokens} tokens; `cub map` renews it"
 
 Progress = Callable[[int, int], None]  # bytes read, bytes to read
@@ -173,7 +175,13 @@ def drawn_map(
 def is_current(data: bytes, made: Made) -> bool:
     """Whether a file says what the fresh map says, whatever a formatter or git did to its bytes."""
     found, fresh = known_seal(data, MAP, FORMAT), unseal(made.data)
-    return found is not None and found.intact and found == fresh
+    is_same = found is not None and found.intact and found == fresh
+    return is_same and _budget(data) == _budget(made.data)
+
+
+def _budget(data: bytes) -> list[bytes]:
+    """What the header tells of it: a small project has the same map for any."""
+    return _BUDGET.findall(data[:200])
 
 
 def _cache_of(root: Path) -> Path:

@@ -74,6 +74,16 @@ def test_a_project_without_files_gets_none_and_no_caches(project: Path, files: l
     assert settled(project)
 
 
+def test_its_header_tells_the_budget_that_is_asked_for(code: Path) -> None:
+    init(code)
+    write(code, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    (edit,) = plan_update(Project.load(code)).edits
+    assert b"of 3000 tokens" in (edit.after or b"")
+    assert (edit.before or b"").split(b"\n")[1:] == (edit.after or b"").split(b"\n")[1:]
+    update(code)
+    assert settled(code)
+
+
 def test_a_second_run_writes_nothing(code: Path) -> None:
     init(code)
     assert set(tree(code)) >= CACHES
