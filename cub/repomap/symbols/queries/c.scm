@@ -13,16 +13,7 @@
   ]) @prototype
 
 (struct_specifier name: (type_identifier) @name body: (_) @body) @struct
-(union_specifier name: (type_identifier) @name body: (_) @body) @struct
-(enum_specifier name: (type_identifier) @name body: (_) @body) @enum
 
-; typedef struct {…} name;
-((type_definition type: (struct_specifier body: (_)) declarator: (type_identifier) @name @struct)
-  (#set! prefix "struct "))
-((type_definition type: (union_specifier body: (_)) declarator: (type_identifier) @name @struct)
-  (#set! prefix "union "))
-((type_definition type: (enum_specifier body: (_)) declarator: (type_identifier) @name @enum)
-  (#set! prefix "enum "))
 (type_definition type: [
     (primitive_type) (sized_type_specifier) (type_identifier) (macro_type_specifier)
     (struct_specifier !body) (union_specifier !body) (enum_specifier !body)
@@ -35,10 +26,7 @@
       (pointer_declarator declarator: (type_identifier) @name)))
   ]) @type
 
-(preproc_function_def name: (identifier) @name value: (_)? @body) @macro
-(preproc_def name: (identifier) @name value: (_) @body) @macro
-
-; Variables of the file, also those between #if, #else and #endif, and in extern "C" {…}
+; Variables of the file, also those between #if, #else and #endif
 (translation_unit (declaration declarator: [
     (identifier) @name
     (array_declarator declarator: (identifier) @name)
@@ -50,27 +38,7 @@
       (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
     ] value: (_) @body)
   ]) @variable)
-(preproc_ifdef (declaration declarator: [
-    (identifier) @name
-    (array_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (identifier) @name)
-    (init_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-      (pointer_declarator declarator: (identifier) @name)
-    ] value: (_) @body)
-  ]) @variable)
 (preproc_if (declaration declarator: [
-    (identifier) @name
-    (array_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (identifier) @name)
-    (init_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-      (pointer_declarator declarator: (identifier) @name)
-    ] value: (_) @body)
-  ]) @variable)
-(declaration_list (declaration declarator: [
     (identifier) @name
     (array_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (identifier) @name)

@@ -3,8 +3,6 @@
   (#set! members "private"))
 (struct_specifier name: [(type_identifier) @name (template_type name: (type_identifier) @name)]
   body: (_) @body) @struct
-(union_specifier name: (type_identifier) @name body: (_) @body) @struct
-(enum_specifier name: (type_identifier) @name body: (_) @body) @enum
 (field_declaration_list (access_specifier) @access)
 ; class MACRO Name {…} reads as a function
 (function_definition type: (class_specifier !body) declarator: (identifier) @name body: (_) @body)
@@ -51,12 +49,6 @@
 
 (alias_declaration name: (type_identifier) @name type: (_) @value) @type
 (concept_definition name: (identifier) @name (_) @body) @type
-((type_definition type: (struct_specifier body: (_)) declarator: (type_identifier) @name @struct)
-  (#set! prefix "struct "))
-((type_definition type: (union_specifier body: (_)) declarator: (type_identifier) @name @struct)
-  (#set! prefix "union "))
-((type_definition type: (enum_specifier body: (_)) declarator: (type_identifier) @name @enum)
-  (#set! prefix "enum "))
 (type_definition type: [
     (primitive_type) (sized_type_specifier) (type_identifier) (qualified_identifier)
     (template_type) (struct_specifier !body) (union_specifier !body) (enum_specifier !body)
@@ -68,31 +60,8 @@
       (pointer_declarator declarator: (type_identifier) @name)))
   ]) @type
 
-(preproc_function_def name: (identifier) @name value: (_)? @body) @macro
-(preproc_def name: (identifier) @name value: (_) @body) @macro
-
-; Variables of the file and of namespaces
+; Variables of the file
 (translation_unit (declaration declarator: [
-    (identifier) @name
-    (array_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (identifier) @name)
-    (init_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-      (pointer_declarator declarator: (identifier) @name)
-    ] value: (_) @body)
-  ]) @variable)
-(preproc_ifdef (declaration declarator: [
-    (identifier) @name
-    (array_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (identifier) @name)
-    (init_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-      (pointer_declarator declarator: (identifier) @name)
-    ] value: (_) @body)
-  ]) @variable)
-(declaration_list (declaration declarator: [
     (identifier) @name
     (array_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (identifier) @name)
