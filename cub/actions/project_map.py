@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +23,7 @@ from cub.repomap.build import FACTS, Workshop, full_map, map_text
 from cub.repomap.last import BASIS, LAST
 from cub.repomap.listing.patterns import is_pattern
 from cub.repomap.notes import Note
+from cub.repomap.progress import Progress, no_progress
 from cub.repomap.settings import LEAST_TOKENS, MapSettings
 from cub.tokens import estimate_tokens
 
@@ -35,12 +35,6 @@ CACHES = (".gitignore", BASIS, FACTS, LAST)
 FORMAT = 1
 _BUDGET = re.compile(rb"of (\d+) tokens")
 _SAYS = "project map, about {estimate} of {tokens} tokens; `cub map` renews it"
-
-Progress = Callable[[int, int], None]  # bytes read, bytes to read
-
-
-def no_progress(_done: int, _total: int) -> None:
-    """Tell nobody."""
 
 
 class Wanted(NamedTuple):

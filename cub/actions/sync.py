@@ -11,7 +11,7 @@ from cub.actions.leave import file_taken_out, taken_out
 from cub.actions.migration.migrate import due, migrate
 from cub.actions.own_files import CURSOR_RULE, OWN_FILES
 from cub.actions.parity import plan_parity
-from cub.actions.project_map import Progress, drawn_map, no_progress
+from cub.actions.project_map import drawn_map
 from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
@@ -26,6 +26,7 @@ from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile
 from cub.project.targets import is_nested, is_whole
 from cub.prompt.templates import TemplateSet
+from cub.repomap.progress import Progress, no_progress
 
 _ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
 

@@ -13,10 +13,10 @@ from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, P
 from cub.cli.progress import Bar
 
 if TYPE_CHECKING:
-    from cub.actions.project_map import Progress
     from cub.edit.plan import Plan
     from cub.files.private import Keep
     from cub.project.project import Project
+    from cub.repomap.progress import Progress
 
 app = typer.Typer(add_completion=False)
 
@@ -84,9 +84,9 @@ def make_plan(
     keep: Keep | None = None,
 ) -> Plan:
     """The plan of `cub init`."""
-    from cub.actions.project_map import no_progress
     from cub.actions.sync import plan_init
     from cub.files.private import at_once
+    from cub.repomap.progress import no_progress
 
     return plan_init(
         project,

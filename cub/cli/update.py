@@ -16,10 +16,10 @@ from cub.cli.shapes import plan_tree
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
-    from cub.actions.project_map import Progress
     from cub.edit.plan import Plan
     from cub.files.private import Keep
     from cub.project.project import Project
+    from cub.repomap.progress import Progress
 
 app = typer.Typer(add_completion=False)
 
@@ -104,9 +104,9 @@ def make_plan(
     keep: Keep | None = None,
 ) -> Plan:
     """The plan of `cub update`."""
-    from cub.actions.project_map import no_progress
     from cub.actions.sync import plan_update
     from cub.files.private import at_once
+    from cub.repomap.progress import no_progress
 
     return plan_update(
         project,

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+# What reading a damaged file of JSON may raise.
+BROKEN = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
 Write = Callable[[], None]
 Keep = Callable[[Write], None]
 

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import astuple
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ import cub
 from cub.files.private import Keep, at_once
 from cub.repomap.last import Last, MapText, load_basis, load_last, save_basis, save_last
 from cub.repomap.listing.listing import Listing, listing
+from cub.repomap.progress import Progress, no_progress
 from cub.repomap.settings import MapSettings
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from cub.repomap.survey import RepoMap
     from cub.repomap.symbols.collect import Collecting
 
-Progress = Callable[[int, int], None]  # bytes read, bytes to read
 FACTS = "facts.jsonl"
-_SETTLED_NS = 50_000_000  # clocks tick in steps: a later change must show in a file's time
 PAYS = 150  # files: with fewer, a second process costs as much as it saves
 
 
@@ -38,7 +37,7 @@ class Workshop(NamedTuple):
     root: Path
     cache: Path
     gone: Collection[str] = ()
-    progress: Progress = lambda _done, _total: None
+    progress: Progress = no_progress
     keep: Keep = at_once
     above: str = ""
 
@@ -56,7 +55,7 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
     if last and last.key == key:
         return last.made
     files = _sifted(found, settings)
-    settled = all(file.mtime_ns < now - _SETTLED_NS for file in found.files)
+    settled = all(file.is_settled(now) for file in found.files)
     scanned: Scanned = {}
     if last and _still_holds(shop.cache, last, files, scanned):
         if settled:
@@ -99,8 +98,8 @@ def _begun(
     """Code and structure, which two processes look at at once where that pays."""
     from cub.repomap.symbols.collect import Cache, Collecting
 
-    cache = Cache(shop.cache / FACTS, _version(), shop.keep)
-    collecting = Collecting(files.found.root, files.jobs, cache, shop.progress, scanned)
+    kept = Cache(shop.cache / FACTS, _version(), shop.keep)
+    collecting = Collecting(files.found.root, files.jobs, kept, shop.progress, scanned)
     return collecting, _structure(files, here=collecting.elsewhere)
 
 
@@ -148,6 +147,7 @@ def _keep(shop: Workshop, last: Last, full: RepoMap) -> None:
     shop.keep(lambda: save_basis(shop.cache, last.basis, basis_of(full)))
 
 
+@cache
 def _version() -> str:
     """Changes with cub's version, its code, and the packages that are installed beside it."""
     here = Path(__file__).parent

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cub.files.private import replace_file
+from cub.files.private import BROKEN, replace_file
 from cub.repomap.notes import Note
 
 if TYPE_CHECKING:
     from cub.repomap.basis import Basis
 
 LAST, BASIS = "map.json", "basis.json"
-_BROKEN = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class MapText(NamedTuple):
@@ -35,14 +34,11 @@ class Last(NamedTuple):
 
 def load_last(folder: Path, frame: str) -> Last | None:
     """The last map for this frame; None if there is none, or it can't be read."""
-    path = folder / LAST
     try:
-        if not path.is_file():  # nothing, or what would not end
-            return None
-        known, key, basis, (text, notes) = json.loads(path.read_bytes())
+        known, key, basis, (text, notes) = _read(folder / LAST)
         made = MapText(str(text), tuple(Note(*note) for note in notes))
         return Last(known, key, basis, made) if known == frame else None
-    except _BROKEN:
+    except BROKEN:
         return None
 
 
@@ -50,14 +46,17 @@ def load_basis(folder: Path, key: str) -> Basis | None:
     """The basis of this key; None if there is none, or it can't be read."""
     from cub.repomap.basis import Basis
 
-    path = folder / BASIS
     try:
-        if not path.is_file():
-            return None
-        known, row = json.loads(path.read_bytes())
+        known, row = _read(folder / BASIS)
         return Basis.load(row) if known == key else None
-    except _BROKEN:
+    except BROKEN:
         return None
+
+
+def _read(path: Path) -> Any:
+    if not path.is_file():  # nothing, or what would not end
+        raise FileNotFoundError(path)
+    return json.loads(path.read_bytes())
 
 
 def save_last(folder: Path, last: Last) -> None:

@@ -59,9 +59,14 @@ def meanwhile(work: Callable[[], T]) -> Callable[[], T]:
 
 
 def _send(there: Connection, work: Callable[[], T]) -> None:
-    """Ctrl-C ends the parent, which ends this; what goes wrong here will go wrong there as well."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """What goes wrong here will go wrong in the parent as well."""
+    ignore_interrupts()
     try:
         there.send(work())
     except Exception:  # noqa: BLE001 - told by the parent, who does the work again
         there.close()
+
+
+def ignore_interrupts() -> None:
+    """For a child: Ctrl-C ends the parent, which ends its processes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

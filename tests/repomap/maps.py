@@ -9,10 +9,11 @@ from pathlib import Path
 from cub.actions.project_map import Wanted, make_map
 from cub.project.project import Project
 from cub.repomap.listing.listing import File, Listing
+from cub.repomap.progress import Progress, no_progress
 from cub.repomap.sifted import sifted
 from cub.repomap.structure_reading import structure_of
 from cub.repomap.survey import RepoMap, survey
-from cub.repomap.symbols.collect import Cache, Collecting, Progress
+from cub.repomap.symbols.collect import Cache, Collecting
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
 
@@ -28,7 +29,7 @@ def collect(
     root: Path,
     jobs: Mapping[File, Job],
     cache: Cache,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> dict[str, FileFacts]:
     """The facts of files as soon as they are there."""
     return Collecting(root, jobs, cache, progress).facts()

@@ -21,6 +21,9 @@ INSTRUCTIONS = frozenset(["AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instru
 _SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider.conf.yml"])
 
 
+_STEP_NS = 50_000_000
+
+
 class File(NamedTuple):
     """A regular file: its path with `/`, its size in bytes, its time of change in ns, its inode."""
 
@@ -28,6 +31,10 @@ class File(NamedTuple):
     size: int
     mtime_ns: int
     inode: int
+
+    def is_settled(self, now_ns: int) -> bool:
+        """Whether a later change is sure to show in the file's time: clocks tick in steps."""
+        return self.mtime_ns < now_ns - _STEP_NS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.files.private import replace_file
+from cub.files.private import BROKEN, replace_file
 from cub.repomap.listing.listing import File
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
-
-_BROKEN = (OSError, ValueError, TypeError, KeyError, IndexError, RecursionError)
 
 
 class Entry(NamedTuple):
@@ -33,7 +31,7 @@ def load(path: Path, version: str) -> dict[str, Entry]:
             if json.loads(lines.readline()) != [version]:
                 return {}
             return {entry.file.path: entry for entry in map(_entry, lines)}
-    except _BROKEN:
+    except BROKEN:
         return {}
 
 
@@ -54,8 +52,3 @@ def _entry(line: bytes) -> Entry:
     path, size, mtime_ns, inode, grammar, parsed, *rest = json.loads(line)
     file, job = File(path, size, mtime_ns, inode), Job(path, grammar, parsed)
     return Entry(file, job, FileFacts.load(rest))
-
-
-def is_settled(file: File, now_ns: int) -> bool:
-    """Whether a later change is sure to show in the file's time: clocks tick in steps."""
-    return file.mtime_ns < now_ns - 50_000_000

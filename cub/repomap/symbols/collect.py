@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.files.private import Keep, at_once
 from cub.repomap.listing.listing import File
-from cub.repomap.symbols.cache import Entry, is_settled, load, save
+from cub.repomap.progress import Progress
+from cub.repomap.symbols.cache import Entry, load, save
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
 from cub.repomap.symbols.scanning import started
-
-Progress = Callable[[int, int], None]  # bytes done, bytes to do
 
 _FEW = 20  # files that are scanned again each time cost less than writing all anew
 
@@ -73,7 +72,7 @@ class Collecting:
         changes = len(self._fresh) + len(self._known.keys() - facts.keys())
         if changes > _FEW or (changes and len(self._wanted) < 10 * _FEW):
             path, version, keep = self._cache
-            settled = (file for file in self._wanted if is_settled(file, self._now))
+            settled = (file for file in self._wanted if file.is_settled(self._now))
             entries = (Entry(file, self._wanted[file], facts[file.path]) for file in settled)
             keep(partial(save, path, version, entries))
 

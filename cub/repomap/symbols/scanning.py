@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cub.repomap.listing.listing import File
-from cub.repomap.meanwhile import can_fork, cores, meanwhile
+from cub.repomap.meanwhile import can_fork, cores, ignore_interrupts, meanwhile
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job, scan
 
@@ -54,8 +53,8 @@ def _by_several(root: str, chunks: list[Chunk], processes: int) -> Results:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(processes, context, initializer=_ignore_interrupts)
+    context = multiprocessing.get_context("fork" if can_fork() else "spawn")
+    pool = ProcessPoolExecutor(processes, context, initializer=ignore_interrupts)
     try:
         found = pool.map(_scan_all, [root] * len(chunks), map(_jobs, chunks))
     except OSError:  # out of memory or of processes
@@ -97,8 +96,3 @@ def _jobs(chunk: Chunk) -> list[Job]:
 
 def _scan_all(root: str, jobs: Sequence[Job]) -> list[FileFacts]:
     return [scan(root, job) for job in jobs]
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C ends the parent, which ends its processes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
