@@ -1,0 +1,1 @@
+"""What test runners, compilers and linters tell: text in, failing items out."""

@@ -1,0 +1,99 @@
+"""Whether two failures are the same one: what differs by chance is masked before."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+from cub.checks.items import Item
+from cub.checks.plain import plain
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?[AaPp][Mm]\b)?"
+_ZONE = r"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+_UNIT = r"(?:[nmuµμ]s|s|secs?|seconds?|m|min|mins|minutes?|h|hours?|milliseconds?)"
+_MASKS = {
+    "tmp": r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^\s/]+/[^\s/]+(?:/T)?)"
+    r"(?:/pytest-of-[^\s/]+/pytest-\w+)?/[^\s/:;,'\"`()<>]+"
+    r"|[A-Za-z]:\\[^\s:*?\"<>|]*?\\Temp\\[^\s\\:;,'\"`()<>]+",
+    "uuid": r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b",
+    "address": r"\b0[xX][0-9A-Fa-f]+",
+    "time": rf"\b\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}{_ZONE})?"
+    rf"|\b{_MONTH} {{1,2}}\d{{1,2}}\b(?:(?: {_CLOCK}{_ZONE})?,? \d{{4}}\b)?"
+    rf"|\b\d{{1,2}} {_MONTH} \d{{4}}(?: {_CLOCK}{_ZONE})?|\b{_CLOCK}{_ZONE}",
+    "hex": r"\b(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}\b",
+    "duration": rf"\b\d+(?:\.\d+)? ?{_UNIT}\b(?: ?\d+(?:\.\d+)? ?{_UNIT}\b)*",
+    "line": r"(?<=\w):\d+(?::\d+)?(?!\w)",
+    "number": r"(?:(?<![\w)\]])-)?\d+(?:[.,_]\d+)*(?:[eE][+-]?\d+)?",
+}
+_MASKED = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _MASKS.items()))
+_LINE = re.compile(r"(?<=\w)(?::\d+){1,2}\Z| \(line \d+\)\Z")  # the last are Rust's doctests
+_FILE = re.compile(r"\.[A-Za-z]\w{0,9}(?::\d+){1,2}\Z")
+
+
+class Change(NamedTuple):
+    """What came, what went and what stayed between two runs; what stayed is the later one's."""
+
+    new: tuple[Item, ...]
+    fixed: tuple[Item, ...]
+    unchanged: tuple[Item, ...]
+
+
+def masked(text: str) -> str:
+    """The text with placeholders for numbers, times, addresses, temporary paths and their like."""
+    return _MASKED.sub(lambda found: f"<{found.lastgroup}>", text)
+
+
+def fingerprint(items: Iterable[Item], tail: str = "") -> str:
+    """16 hex digits that tell one failure from another, whatever its order, lines and times.
+
+    Where there are no items, the tail of the log counts; "" for nothing at all.
+    """
+    told = sorted({"\0".join(_told(item)) for item in items})
+    if not told and (rest := masked(plain(tail)).split()):
+        told = [" ".join(rest)]
+    if not told:
+        return ""
+    return sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def compare(before: Iterable[Item], after: Iterable[Item]) -> Change:
+    """What changed; of items that look alike, as many as there are more are new or fixed."""
+    before, after = tuple(before), tuple(after)
+    new, unchanged = _parted(after, before)
+    fixed, _ = _parted(before, after)
+    return Change(new, fixed, unchanged)
+
+
+def _parted(
+    items: tuple[Item, ...], others: tuple[Item, ...]
+) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """Those without a partner among the others, and those with one."""
+    free = Counter(map(_identity, others))
+    alone, paired = list[Item](), list[Item]()
+    for item in items:
+        has_partner = free[_identity(item)] > 0
+        free[_identity(item)] -= has_partner
+        (paired if has_partner else alone).append(item)
+    return tuple(alone), tuple(paired)
+
+
+def _told(item: Item) -> tuple[str, str, str]:
+    return item.kind, _place(item.where), masked(item.message)
+
+
+def _identity(item: Item) -> tuple[str, str, str]:
+    """A test is the same however it fails, or fails to run."""
+    if item.kind in ("test", "error"):
+        return "test", _place(item.where), ""
+    return _told(item)
+
+
+def _place(where: str) -> str:
+    """The name without the line and column at its end; names keep their own numbers."""
+    if where.endswith(")") or _FILE.search(where):
+        return _LINE.sub("", where)
+    return where
