@@ -11,7 +11,14 @@ from cub.errors import CubError, InternalError
 from cub.files import journal, recovery
 from cub.files.disk import Disk
 from cub.files.journal import JOURNAL, Step
-from cub.files.reading import link_text, locate, read, real_path, trouble
+from cub.files.reading import (
+    link_text,
+    locate,
+    read,
+    real_path,
+    require_writable,
+    trouble,
+)
 
 
 def apply(plan: Plan, root: Path, disk: Disk | None = None) -> None:
@@ -43,7 +50,7 @@ def _step(edit: Edit, root: Path) -> Step:
     real = locate(root, edit.path)
     _guard(edit, root)
     if real is not None:
-        _require_writable(real, edit.path)
+        require_writable(real, edit.path)
     target = real or Path(os.path.realpath(root / edit.path))
     before, after = journal.fingerprint(edit.before), journal.fingerprint(edit.after)
     name = target.relative_to(root).as_posix()
@@ -83,16 +90,6 @@ def _guard(edit: Edit, root: Path) -> None:
             "changed since cub read it; nothing was written",
             where=edit.path,
             hint="run the command again",
-        )
-
-
-def _require_writable(real: Path, path: str) -> None:
-    # As root, access() allows everything; a mode without any write bit is still a wish.
-    if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
-        raise CubError(
-            "this file is read-only; nothing was written",
-            where=path,
-            hint=f"make it writable (chmod u+w {path}), then run the command again",
         )
 
 

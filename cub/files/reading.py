@@ -86,6 +86,17 @@ def link_text(root: Path, path: str) -> bytes | None:
         return None
 
 
+def require_writable(real: Path, path: str) -> None:
+    """Refuse a file that may not be written; `path` is its name for messages."""
+    # As root, access() allows everything; a mode without any write bit is still a wish.
+    if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
+        raise CubError(
+            "this file is read-only; nothing was written",
+            where=path,
+            hint=f"make it writable (chmod u+w {path}), then run the command again",
+        )
+
+
 def trouble(error: OSError, path: str, what: str) -> CubError:
     """A system error as a known one."""
     reason = (error.strerror or str(error)).lower()

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from cub.errors import CubError
 from cub.files.disk import Disk
-from cub.files.reading import read, trouble
+from cub.files.reading import read, require_writable, trouble
+
+_CHUNK = 1 << 20
 
 
 def read_single(path: Path, shown: str) -> bytes | None:
@@ -34,19 +36,35 @@ def replace_single(
     """
     disk, real = disk or Disk(), _real(path)
     temp = real.with_name(f".{real.name}.cub-{secrets.token_hex(4)}.tmp")
-    if read_single(path, shown) != before:
+    if not _is_still(path, before, shown):
         raise CubError("changed since cub read it: run the command again", where=shown)
     try:
-        if before is not None and not (real.stat().st_mode & 0o222 and os.access(real, os.W_OK)):
-            raise CubError("this file is read-only", where=shown, hint="make it writable")
+        if before is not None:
+            require_writable(real, shown)
         real.parent.mkdir(parents=True, exist_ok=True)
         disk.create(temp, after, None if before is None else real)
         disk.rename(temp, real)
-        disk.sync_folder(real.parent)
     except OSError as error:
         with suppress(OSError):
             temp.unlink()
         raise trouble(error, shown, "cannot be written") from error
+    with suppress(OSError):  # it is in place; what may be lost now takes a crash of the machine
+        disk.sync_folder(real.parent)
+
+
+def _is_still(path: Path, before: bytes | None, shown: str) -> bool:
+    """Whether a file is as it was; a large one is not held in memory a second time for that."""
+    real = _real(path)
+    if before is None or not real.is_file() or real.stat().st_size <= _CHUNK:
+        return read_single(path, shown) == before
+    view = memoryview(before)
+    try:
+        with real.open("rb") as file:
+            while (chunk := file.read(_CHUNK)) and view[: len(chunk)] == chunk:
+                view = view[len(chunk) :]
+    except OSError as error:
+        raise trouble(error, shown, "cannot be read") from error
+    return not chunk and not view
 
 
 def _real(path: Path) -> Path:

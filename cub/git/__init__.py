@@ -4,7 +4,7 @@ from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
 from cub.git.tracked import tracked
 from cub.git.unmerged import unmerged
-from cub.git.worktree import ignored, is_bare, top_level
+from cub.git.worktree import common_folder, ignored, is_bare, top_level
 
 __all__ = [
     "Change",
@@ -14,6 +14,7 @@ __all__ = [
     "PathError",
     "Revision",
     "changed",
+    "common_folder",
     "endpoints",
     "ignored",
     "is_bare",

@@ -23,6 +23,22 @@ def top_level(folder: Path) -> Path | None:
     return None
 
 
+def common_folder(top: Path) -> Path | None:
+    """The folder of the repository that `top` is a work tree of, the same for all of them.
+
+    Of linked ones `.git` is a file that leads to a folder of their own, and `commondir` in that
+    one to the repository (gitrepository-layout(5)).
+    """
+    entry = top / ".git"
+    try:
+        if not entry.is_file():
+            return Path(os.path.realpath(entry))
+        own = top / entry.read_text(encoding="utf-8").strip().removeprefix("gitdir: ")
+        return Path(os.path.realpath(own / (own / "commondir").read_text(encoding="utf-8").strip()))
+    except (OSError, ValueError):
+        return None
+
+
 def is_bare(folder: Path) -> bool:
     """Whether `folder` is itself a repository, without a work tree around its objects."""
     inside = all((folder / name).is_dir() for name in ("objects", "refs"))

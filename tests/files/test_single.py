@@ -84,3 +84,19 @@ def test_a_link_to_itself_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CubError) as caught:
         read_single(tmp_path / "c.yaml", "~/c.yaml")
     assert caught.value.where == "~/c.yaml"
+
+
+@pytest.mark.parametrize("place", [0, 1 << 20, -1])
+def test_a_large_file_that_changed_by_one_byte_is_left_alone(tmp_path: Path, place: int) -> None:
+    file = tmp_path / "tasks.jsonl"
+    before = bytearray(b"x" * ((2 << 20) + 7))
+    after = bytearray(before)
+    after[place] = 0
+    for now in (bytes(after), bytes(before + b"x"), bytes(before[:-1])):
+        file.write_bytes(now)
+        with pytest.raises(CubError, match="changed since"):
+            replace_single(file, bytes(before), b"new", "tasks.jsonl")
+        assert file.read_bytes() == now
+    file.write_bytes(before)
+    replace_single(file, bytes(before), b"new", "tasks.jsonl")
+    assert file.read_bytes() == b"new"

@@ -1,0 +1,64 @@
+"""Lines added to the end of a file, so that a crash costs at most the one being written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cub.files.disk import Disk
+from cub.files.reading import locate, read, require_writable, trouble
+
+
+def append(root: Path, path: str, lines: Sequence[bytes], disk: Disk) -> None:
+    """Add lines to `path` below `root`, on disk when this returns; the lock is held.
+
+    A line that a crash cut off is ended first. Raises CubError, with the file as it was, if
+    they can't be written.
+    """
+    if not lines:
+        return
+    real = locate(root, path) or Path(os.path.realpath(root / path))
+    data = b"".join(line + b"\n" for line in lines)
+    try:
+        if not real.exists():
+            _create(real, data, disk)
+            return
+        require_writable(real, path)
+        _add(real, data if _ends_well(real) else b"\n" + data, disk)
+    except OSError as error:
+        raise trouble(error, path, "cannot be written") from error
+
+
+def missing_lines(root: Path, path: str, lines: Iterable[bytes]) -> list[bytes]:
+    """Those of `lines` that a file does not have yet, each once."""
+    known = set((read(root, path) or b"").split(b"\n"))
+    return [line for line in dict.fromkeys(lines) if line not in known]
+
+
+def _create(real: Path, data: bytes, disk: Disk) -> None:
+    try:
+        disk.create(real, data)
+        disk.sync_folder(real.parent)
+    except OSError:
+        real.unlink(missing_ok=True)  # there was none, and the lock says that nobody made one
+        raise
+
+
+def _add(real: Path, data: bytes, disk: Disk) -> None:
+    size = real.stat().st_size
+    try:
+        disk.append(real, data)
+    except OSError:
+        # A full disk took a part: without it, the file is what it was.
+        if (left := real.stat().st_size - size) > 0:
+            disk.shorten(real, left)
+        raise
+
+
+def _ends_well(real: Path) -> bool:
+    with real.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

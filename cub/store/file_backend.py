@@ -1,0 +1,107 @@
+"""Tasks in `.cub/tasks.jsonl`: one line each, sorted by id, replaced as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cub.errors import CubError
+from cub.files import exclusive, read
+from cub.files.disk import Disk
+from cub.files.single import replace_single
+from cub.store.appending import append, missing_lines
+from cub.store.jsonl import Record, encode
+from cub.store.place import REJECTED, TASKS
+from cub.store.tasks import Tasks
+
+# Seconds; a change takes milliseconds, but many agents may be at it.
+WAIT = 30.0
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(slots=True)
+class FileChange:
+    """See `cub.store.backend.Change`."""
+
+    tasks: Tasks
+    changed: bool = False
+
+    def put(self, record: Record) -> None:
+        """Add or replace a task."""
+        if record["id"] not in self.tasks or self.tasks.record(record["id"]) != record:
+            self.tasks.put(record)
+            self.changed = True
+
+    def settle(self) -> None:
+        """Write doubled lines as one, and leave rejected ones out."""
+        self.changed |= bool(self.tasks.doubled or self.tasks.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class FileBackend:
+    """The tasks below `root`. `prepare` is called, with the lock held, before the first ones are
+    written.
+    """
+
+    root: Path
+    disk: Disk = field(default_factory=Disk)
+    prepare: Callable[[], None] = _nothing
+    name: str = "jsonl"
+
+    def read(self) -> Tasks:
+        """The tasks as they are now. Lines that are none are copied to where they are kept."""
+        tasks = Tasks.parse(read(self.root, TASKS) or b"")
+        if tasks.rejected:
+            # Whoever may only read is told of them all the same; who writes keeps them anyway.
+            with suppress(CubError), exclusive(self.root, 0):
+                self._keep_rejected(tasks)
+        return tasks
+
+    @contextmanager
+    def change(self) -> Iterator[FileChange]:
+        """Hold the project's lock, read anew, and replace the file if a task has changed."""
+        with exclusive(self.root, WAIT):
+            before = read(self.root, TASKS)
+            change = FileChange(Tasks.parse(before or b""))
+            yield change
+            if change.changed:
+                if before is None:
+                    self.prepare()
+                self._write(change.tasks, before)
+
+    def closing(self, key: str) -> tuple[str, ...]:
+        """The commands of this cub."""
+        return (f"cub task close {key}", f"cub task close {key} --reason no_change")
+
+    def _write(self, tasks: Tasks, before: bytes | None) -> None:
+        self._keep_rejected(tasks)
+        sweep(self.root / TASKS)
+        replace_single(self.root / TASKS, before, serialized(tasks), TASKS, self.disk)
+
+    def _keep_rejected(self, tasks: Tasks) -> None:
+        """Before they leave the file, and each once."""
+        lines = [rejected.kept for rejected in tasks.rejected]
+        append(self.root, REJECTED, missing_lines(self.root, REJECTED, lines), self.disk)
+
+
+def sweep(path: Path) -> None:
+    """Remove what a writer of a file left that was killed; the lock says that there is none."""
+    real = Path(os.path.realpath(path))
+    with suppress(OSError):
+        for temp in real.parent.glob(f".{real.name}.cub-*.tmp"):
+            temp.unlink()
+
+
+def serialized(tasks: Tasks) -> bytes:
+    """The file: tasks that nobody changed keep the bytes of their lines."""
+    apart = tasks.apart
+    lines = (
+        encode(apart[key]) if key in apart else tasks.line(key) for key in sorted(tasks.briefs)
+    )
+    return b"".join(line + b"\n" for line in lines)

@@ -1,0 +1,54 @@
+"""Leases: who works on a task, and until when nobody else does."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from cub.store.jsonl import Record
+from cub.store.moments import moment, read, written
+
+# A person who claims a task in a shell has no process that lives as long as the work.
+BY_HAND = timedelta(hours=24)
+
+
+def lease(now: str, *, run: str | None = None, lasts: timedelta = BY_HAND) -> Record:
+    """A lease from `now` on; that of a run ends with its process, too."""
+    ends = written((read(now) or datetime.now(UTC)) + lasts)
+    owner = {"run": run, "pid": os.getpid()} if run else {}
+    return {**owner, "host": socket.gethostname(), "expires": ends}
+
+
+class Watch(NamedTuple):
+    """What tells whether a lease still holds: the time, this machine, and its processes."""
+
+    now: str
+    host: str
+    is_alive: Callable[[int], bool]
+
+    def lapsed(self, lease: Record | None) -> bool:
+        """Whether nobody works under a lease any more: it is over, or its process is gone."""
+        if lease is None:
+            return False
+        expires, pid = lease.get("expires"), lease.get("pid")
+        if isinstance(expires, str) and moment(expires) <= self.now:
+            return True
+        here = lease.get("host") == self.host and type(pid) is int
+        return here and not self.is_alive(pid)  # type: ignore[arg-type]
+
+
+def watch(now: str) -> Watch:
+    """This machine, at a moment."""
+    return Watch(now, socket.gethostname(), _is_alive)
+
+
+def _is_alive(pid: int) -> bool:
+    import psutil
+
+    try:
+        return psutil.pid_exists(pid)
+    except OverflowError:  # no machine has a process of that number
+        return False

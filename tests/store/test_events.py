@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from cub.store.events import LINE, Event, cut, line_of
+from cub.store.jsonl import decode
+from tests.store.events import ANY_EVENT, ended
+
+FULL = ended(
+    fail={"class": "checks_failed", "reason": "r" * 999},
+    git={"base": "b", "files": [f"file-{n}" for n in range(99)], "ins": 3},
+    checks=[
+        {"cmd": "pytest", "items": [["k", "w" * 999, "m" * 999]] * 99, "tail": "t" * 9999}
+        for _ in range(9)
+    ],
+    obs=["o" * 999] * 9,
+    trailer={"summary": "s" * 999, "tried": ["t" * 999] * 9, "next": "n" * 999},
+    stuck="s" * 999,
+    note="n" * 999,
+)
+
+
+def plain(text: str) -> str:
+    return text
+
+
+@given(ANY_EVENT)
+def test_no_event_makes_a_longer_line(event: Event) -> None:
+    line = line_of(event, plain)
+    assert len(line) + 1 <= LINE
+    assert b"\n" not in line
+    decode(line)
+
+
+def test_a_usual_event_stays_as_it_is() -> None:
+    event = ended(
+        run="r", n=2, dur_s=1.5, ok=False, usd=None, tok={"in": 1}, obs=["a"],
+        checks=[{"cmd": "c", "items": [["k", "w", "m"]], "tail": "t"}],
+    )  # fmt: skip
+    assert decode(line_of(event, plain)) == event
+
+
+def test_long_texts_and_lists_are_cut() -> None:
+    less = {"checks": FULL["checks"][:1], "git": {"files": ["f"] * 99}, "note": ""}
+    made = decode(line_of({**FULL, **less}, plain))
+    assert "cut" not in made
+    assert made["fail"]["reason"] == "r" * 299 + "…"
+    assert len(made["git"]["files"]) == 30
+    [check] = made["checks"]
+    assert (len(check["items"]), len(check["tail"])) == (8, 1500)
+    assert [len(text) for text in check["items"][0]] == [1, 160, 160]
+    assert [len(text) for text in made["obs"]] == [200] * 6
+    trailer = made["trailer"]
+    assert (len(trailer["summary"]), len(trailer["tried"]), len(trailer["next"])) == (400, 5, 200)
+    assert {len(text) for text in trailer["tried"]} == {160}
+    assert len(made["stuck"]) == 500
+    assert decode(line_of({"note": FULL["note"]}, plain))["note"] == "n" * 499 + "…"
+
+
+def test_what_is_worth_least_goes_first() -> None:
+    made = decode(line_of(FULL, plain))
+    assert made["cut"] is True
+    assert made["fail"]["reason"] == "r" * 299 + "…"
+    assert 0 < len(made["checks"]) < len(FULL["checks"])
+    assert made["task"] == "t-1"
+
+
+def test_of_an_event_that_can_t_be_cut_the_names_stay() -> None:
+    odd = {**ended(task="\0" * 9999, run="r"), **{f"x{n}": "\0" * 999 for n in range(9)}}
+    made = decode(line_of(odd, plain))
+    assert made.keys() == {"ev", "ts", "task", "run", "v", "cut"}
+    assert made["run"] == "r"
+
+
+def test_numbers_that_json_can_t_say_are_none() -> None:
+    assert decode(line_of({"a": float("nan"), "b": [float("inf")]}, plain)) == {
+        "a": None,
+        "b": [None],
+    }
+
+
+@pytest.mark.parametrize("event", [{"note": "a secret"}, {"checks": [{"tail": ("x", "a secret")}]}])
+def test_secrets_are_masked_wherever_they_are(event: Event) -> None:
+    line = line_of(event, lambda text: text.replace("secret", "*"))
+    assert b"secret" not in line
+    assert b"a *" in line
+
+
+def test_a_secret_that_would_be_cut_is_masked_first() -> None:
+    made = json.loads(
+        line_of({"note": "x" * 495 + "secret-value"}, lambda t: t.replace("secret-value", "*"))
+    )
+    assert made["note"] == "x" * 495 + "*"
+
+
+def test_names_are_not_looked_at() -> None:
+    def mask(text: str) -> str:
+        raise AssertionError(text)
+
+    line_of(
+        {"ev": "attempt_end", "ts": "2026-01-01T00:00", "task": "t" * 50, "note": "short"}, mask
+    )
+
+
+@pytest.mark.parametrize(("most", "text"), [(4, "abcd"), (3, "ab…"), (1, "…"), (0, "")])
+def test_a_cut_text_says_so(most: int, text: str) -> None:
+    assert cut("abcd", most) == text

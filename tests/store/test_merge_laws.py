@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.store.jsonl import Record, encode
+from cub.store.merge import merged
+from cub.store.spelling import SETS, normal
+from tests.store.records import anything, branches, edited
+
+THREE = st.lists(anything(), min_size=3, max_size=3) | branches(3)
+
+
+def same(one: Record, two: Record) -> None:
+    """Equal, down to the order of their keys."""
+    assert encode(one) == encode(two)
+    assert one == two
+
+
+@given(THREE)
+def test_the_order_of_two_does_not_matter(records: list[Record]) -> None:
+    a, b, _ = records
+    same(merged([a, b]), merged([b, a]))
+
+
+@given(THREE)
+def test_how_three_are_grouped_does_not_matter(records: list[Record]) -> None:
+    a, b, c = records
+    same(merged([merged([a, b]), c]), merged([a, merged([b, c])]))
+
+
+@given(THREE)
+def test_merging_once_more_changes_nothing(records: list[Record]) -> None:
+    a, b, _ = records
+    once = merged([a, b])
+    same(merged([a, a]), a)
+    for again in ([once, a], [b, once], [once, once]):
+        same(merged(again), once)
+
+
+@given(THREE)
+def test_what_is_merged_is_in_cubs_spelling(records: list[Record]) -> None:
+    once = merged(records)
+    same(normal(once), once)
+
+
+@given(branches(2), st.data())
+def test_what_came_of_a_record_wins_over_it(records: list[Record], data: st.DataObject) -> None:
+    base, _ = records
+    later = data.draw(edited(base))
+    assert bare(merged([base, later])) == bare(later)
+
+
+def bare(record: Record) -> Record:
+    """Without stamps: the same ones can be said in several ways; and sets without an order."""
+    return {
+        key: sorted(value) if key in SETS else value
+        for key, value in record.items()
+        if key != "stamps"
+    }
