@@ -1,0 +1,75 @@
+"""What nobody changed comes out of cub as it went in, whatever it was."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.errors import CubError
+from cub.store.change import changed
+from cub.store.formats import read_tasks, write_tasks
+from cub.store.jsonl import Record, canonical, encode
+from tests.store.formats.samples import document, issues, kept, master_documents, stories
+
+NOW = "2026-11-21T09:40:00.123Z"
+
+
+def through(data: bytes, name: str) -> Any:
+    """A document that was imported, and is exported."""
+    found = read_tasks(data, "sample", name)
+    assert not found.rejected
+    records = kept(found.records)
+    assert records == found.records
+    return document(write_tasks(records, name))
+
+
+@given(issues())
+def test_issues_of_beads(raws: list[Record]) -> None:
+    data = b"".join(encode(raw) + b"\n" for raw in raws)
+    found = read_tasks(data, "sample", "beads")
+    out = write_tasks(kept(found.records), "beads").splitlines()
+    assert [canonical(json.loads(line)) for line in out] == [canonical(raw) for raw in raws]
+
+
+@given(master_documents())
+def test_tasks_of_task_master(raw: Record) -> None:
+    if any(isinstance(value, list) and value for value in _lists(raw)):
+        assert canonical(through(json.dumps(raw).encode(), "task-master")) == canonical(raw)
+
+
+@given(stories())
+def test_stories(raw: Any) -> None:
+    if raw if isinstance(raw, list) else raw["userStories"]:
+        assert canonical(through(json.dumps(raw).encode(), "prd")) == canonical(raw)
+
+
+@given(issues(), st.data())
+def test_a_change_of_one_field_leaves_the_others_of_an_issue(
+    raws: list[Record], data: st.DataObject
+) -> None:
+    lines = b"".join(encode(raw) + b"\n" for raw in raws)
+    records = kept(read_tasks(lines, "sample", "beads").records)
+    if not records:
+        return
+    at = data.draw(st.integers(0, len(records) - 1))
+    records[at] = changed(records[at], {"title": "Changed here"}, NOW)
+    out = document(b"[" + b",".join(write_tasks(records, "beads").splitlines()) + b"]")
+    ours = {"title": "Changed here", "updated_at": records[at]["updated_at"]}
+    expected = [raw if n != at else {**raw, **ours} for n, raw in enumerate(raws)]
+    assert canonical(out) == canonical(expected)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_bytes_are_read_or_refused_in_words(data: bytes) -> None:
+    for name in ("auto", "jsonl", "beads", "task-master", "prd"):
+        with suppress(CubError):
+            read_tasks(data, "sample", name)
+
+
+def _lists(raw: Record) -> list[Any]:
+    tags = [tag.get("tasks") for tag in raw.values() if isinstance(tag, dict)]
+    return [raw.get("tasks"), *tags]
