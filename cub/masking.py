@@ -17,7 +17,11 @@ _LEFT_OUT = (
 # What the library has no pattern for: whole keys rather than their first lines, keys of the
 # vendors whose clients cub drives, what a shell's environment and HTTP headers hold.
 _OWN = (
-    r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    # With its body, in a log on one line perhaps; a text may speak of such a line, too.
+    (
+        r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(?=(?:\\[nr]|\s|[A-Za-z-]+: [^\n]{0,99}\n)*+"
+        r"[A-Za-z0-9+/=]{12}).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    ),
     r"\bsk-[A-Za-z0-9_-]{20,}",
     r"\bAIza[0-9A-Za-z_-]{35}",
     r"\bgithub_pat_\w{22,}",

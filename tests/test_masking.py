@@ -11,7 +11,7 @@ from cub.masking import MASK, masked
 MANY = 65_536
 UPPER, MIXED = "ABCDEFGHIJ234567", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7"
 HEX = "0123456789abcdef0123456789abcdef"
-KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc+/=\n-----END RSA PRIVATE KEY-----"
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabc+/=\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz"
 
 # The part of each that is secret. Made up, and put together here so that no scanner finds them.
@@ -109,7 +109,13 @@ def test_a_short_secret_is_masked_where_it_stands_and_nowhere_else() -> None:
 
 def test_a_whole_key_is_masked() -> None:
     assert masked(f"a\n{KEY}\nb {KEY}") == f"a\n{MASK}\nb {MASK}"
-    assert masked(f"a\n{KEY[:60]}") == f"a\n{MASK}"
+    assert masked(f"a\n{KEY[:70]}") == f"a\n{MASK}"
+    assert masked(KEY.replace("\n", "\\n")) == MASK
+
+
+def test_a_text_that_speaks_of_keys_loses_no_more_than_the_name() -> None:
+    text = "Refuse -----BEGIN PRIVATE KEY----- headers in uploads.\nThen tell why.\n"
+    assert masked(text) == text.replace("BEGIN PRIVATE KEY", MASK)
 
 
 @pytest.mark.parametrize("line", HARMLESS)

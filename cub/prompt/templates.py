@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSet:
-    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, and `files/*`.
+    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, `files/*`, `prompts/*`.
 
     A whole file that changes with version N + 1 leaves its text up to N in `files/vN/`.
     """
@@ -35,8 +35,15 @@ class TemplateSet:
         """The section body `name` of `version`; LookupError where that version never was."""
         if not self.has(version):
             raise LookupError(f"no templates of version {version}")
-        template = _environment(self.folder).get_template(f"sections/v{version}/{name}.md.j2")
-        return template.render(**values).strip("\n") + "\n"
+        return self._rendered(f"sections/v{version}/{name}.md.j2", values)
+
+    def prompt(self, name: str, **values: object) -> str:
+        """The prompt `name`."""
+        return self._rendered(f"prompts/{name}.md.j2", values)
+
+    def _rendered(self, path: str, values: dict[str, object]) -> str:
+        text = _environment(self.folder).get_template(path).render(**values)
+        return text.strip("\n") + "\n"
 
     def changes(self, after: int, up_to: int) -> tuple[str, ...]:
         """One line a change, of the versions `after` < n <= `up_to`."""

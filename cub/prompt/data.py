@@ -1,0 +1,133 @@
+"""Text of tasks, logs and commands as data in a prompt: it can't pass for what cub says.
+
+It forges no heading of cub's, leaves no fence open and closes none, gives no signal to the run
+loop, moves no terminal, and holds no secret.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cub.checks.plain import plain, tail
+from cub.edit.blocks import parse_blocks
+from cub.masking import masked
+
+TITLES = (
+    "CURRENT TASK", "EPIC CONTEXT", "PREVIOUS ATTEMPT", "Task Management", "When Complete",
+)  # fmt: skip
+# With other marks around and between its words, a title reads as the same one.
+_TITLE = "|".join(title.replace(" ", r"[\W_]+") for title in TITLES)
+_MARKS = r"(?:[^\w\n]|_)*+"  # all of these take what they can for good: else a line's square
+# Also where a heading stands in a list or a quote.
+_BEFORE = r"(?:[^\S\n]|[>*+-]|\d{1,9}[.)])*+"
+# ATX and setext headings (CommonMark 4.2, 4.3).
+_HEADING = re.compile(
+    rf"^(?P<before>{_BEFORE})(?P<mark>#{{1,6}})(?={_MARKS}(?:{_TITLE}){_MARKS}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_UNDERLINED = re.compile(
+    rf"^(?P<title>{_BEFORE}{_MARKS}(?:{_TITLE}){_MARKS}\n[ \t>]*+)(?P<mark>=++|-++)(?=[^\S\n]*+$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ESCAPED = r"\g<before>\\\g<mark>"
+# At the end of a text, too: what stands behind it in the prompt is another text.
+_SIGNAL = re.compile(r"<(?=\s*+/?\s*+(?:(?:promise|stuck)\b|\Z))", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[\u2028\u2029]")
+_WORD = re.compile(r"\S{1,20}")
+_RUN = re.compile(r"`+")
+_NEXT_LINE = re.compile(r"\n(?=[^\n])")
+_RULE = re.compile(r"\A-(?=[ \t-]*$)", re.MULTILINE)  # behind "- ", that is no item but a rule
+_BLANK = re.compile(r"\A(?:[^\S\n]*\n)+")
+# What may begin a block that only its own end closes (CommonMark 4.5, 4.6), and these ends.
+_OPENING = re.compile(r"^ {0,3}(?:```|~~~|<)", re.MULTILINE)
+_FENCE = re.compile(r"`+|~+")
+_TAG = re.compile(r"<(\w+).*")
+_ENDS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", "?>"))
+
+
+def prose(text: str) -> str:
+    """A text of several lines as a part of the prompt; Markdown in it stays Markdown."""
+    # All that ends a line for anybody; a lone carriage return here is no terminal's.
+    text = _clean("\n".join(text.splitlines())).rstrip()
+    return _closed(_escaped(_BLANK.sub("", text)))
+
+
+def line(text: object) -> str:
+    """A text as one line, which is no heading of cub's wherever it is put."""
+    return _escaped(" ".join(_clean(" ".join(str(text).split())).split()))
+
+
+def item(text: object) -> str:
+    """A text as an item of a list: further lines are indented, so that they belong to it."""
+    return _NEXT_LINE.sub("\n  ", _RULE.sub(r"\\-", prose(str(text)).strip()))
+
+
+def code(text: object) -> str:
+    """One line as code, between as many backticks as it takes (CommonMark 6.1)."""
+    plain_line = line(text)
+    ticks = "`" * (_longest(plain_line) + 1)
+    space = " " if plain_line.startswith("`") or plain_line.endswith("`") else ""
+    return f"{ticks}{space}{plain_line}{space}{ticks}"
+
+
+def fenced(text: str, most: int) -> str:
+    """The end of a command's output in a fence that is longer than any run of backticks in it.
+
+    At most `most` characters in all; "" where that leaves no room.
+    """
+    # Cut behind the masking: of a secret, no half would be found.
+    body = _escaped(_clean(text)).strip("\n")
+    fence = "`" * max(3, _longest(body) + 1)
+    body = tail(body, most - len(f"{fence}text\n\n{fence}"))
+    return f"{fence}text\n{body}\n{fence}" if body else ""
+
+
+def count_words(text: str) -> int:
+    """How many words there are; a very long one counts as several."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def cut_words(text: str, most: int) -> str:
+    """About the first `most` words, to the end of a sentence if one is near."""
+    found = [*_WORD.finditer(text)]
+    if len(found) <= most:
+        return text
+    head = text[: found[most - 1].end()]
+    ends = [found.end() for found in re.finditer(r"[.!?][\"')\]]*(?=\s|$)", head)]
+    near = [end for end in ends if end >= len(head) // 2]
+    return f"{head[: near[-1]]} …" if near else f"{head} …"
+
+
+def _clean(text: str) -> str:
+    """Without what moves a terminal, what is secret, and halves of surrogate pairs; LF alone."""
+    text = plain(text.encode("utf-8", "replace").decode())
+    return masked(_SEPARATOR.sub("\n", text))
+
+
+def _escaped(text: str) -> str:
+    """A text without signals, and without cub's own headings, in a fence or not."""
+    text = _HEADING.sub(_ESCAPED, _SIGNAL.sub("&lt;", text))
+    return _UNDERLINED.sub(r"\g<title>\\\g<mark>", text)
+
+
+def _closed(text: str) -> str:
+    """A text that ends what it begins: no fence or raw HTML swallows what comes next."""
+    if not _OPENING.search(text):
+        return text
+    # Behind a line, as in the prompt: not all HTML can interrupt a paragraph.
+    last = parse_blocks(f"x\n{text}\n\nx")[-1]
+    if last.kind == "paragraph_open":
+        return text
+    first = text.split("\n")[last.start - 1].lstrip(" ")
+    return f"{text}\n{_end_of(first)}"
+
+
+def _end_of(first: str) -> str:
+    """What closes the block that a line begins."""
+    if fence := _FENCE.match(first):
+        return fence[0]
+    return next((end for start, end in _ENDS if first.startswith(start)), _TAG.sub(r"</\1>", first))
+
+
+def _longest(text: str) -> int:
+    return max((len(run[0]) for run in _RUN.finditer(text)), default=0)

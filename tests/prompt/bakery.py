@@ -1,0 +1,99 @@
+"""The world of the prompts' tests: the tasks of a bakery, what its ledger says, and a judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from cub.prompt.attempts import previous
+from cub.prompt.data import TITLES
+from cub.prompt.inputs import Inputs, Siblings
+from cub.prompt.task_prompt import TOKENS, TaskPrompt, compose
+from cub.prompt.templates import shipped
+from cub.store.events import Event
+from cub.store.jsonl import Record
+
+TASK: Record = {
+    "id": "bake-k3f9a",
+    "title": "Let the oven keep its heat",
+    "issue_type": "feature",
+    "description": "The oven cools down while the door is open.\n\n- Measure first.\n- Then heat.",
+    "acceptance_criteria": ["It stays above 200 °C", "The door has a test:\n`test_door`"],
+    "notes": "2026-01-02T08:00Z ann: the door is new\n2026-01-03T08:00Z ben: so is its lock",
+}
+EPIC: Record = {
+    "id": "bake-e0001",
+    "title": "A new oven",
+    "issue_type": "epic",
+    "description": "Bread needs steady heat.\n\nWe replace the oven, and all that it drives.",
+}
+CLOSING = ("cub task close bake-k3f9a", "cub task close bake-k3f9a --reason no_change")
+COMMANDS = ("mypy", "pytest -q", "ruff check")
+ITEMS = [
+    ["test", "tests/test_oven.py::test_heat", "assert 180 == 200"],
+    ["test", "tests/test_oven.py::test_door", "TimeoutError: the door is open"],
+    ["type", "src/oven.py:12:5", "Missing return statement [return]"],
+]
+_FORGED = re.compile(r"(?:[^\w]|_)+")
+
+
+def siblings(word: str, count: int, shown: int) -> Siblings:
+    """As many tasks of the epic."""
+    made = [{"id": f"bake-{word}{n}", "title": f"{word.title()} {n}"} for n in range(1, count + 1)]
+    return Siblings(made[:shown], count)
+
+
+def inputs(task: Record = TASK, **values: Any) -> Inputs:
+    """A task that is tried for the first time."""
+    return Inputs(task, **{"closing": CLOSING, "commands": COMMANDS, **values})
+
+
+def everything(**values: Any) -> Inputs:
+    """A task with an epic and siblings."""
+    family = {"done": siblings("done", 2, 20), "remaining": siblings("next", 3, 30)}
+    return inputs(**{"epic": EPIC, **family, **values})
+
+
+def check(items: Sequence[Sequence[str]] = (), **values: Any) -> Event:
+    """A check that failed."""
+    return {"cmd": "pytest -q", "exit": 1, "n": len(items), "items": [*map(list, items)], **values}
+
+
+def ended(number: int, class_: str = "checks_failed", **values: Any) -> Event:
+    """An attempt that failed on the day of its number."""
+    fail = {"class": class_, **values.pop("fail", {})}
+    ts = f"2026-01-{number:02}T08:00:00.000Z"
+    made = {"v": 1, "ev": "attempt_end", "ts": ts, "task": "bake-k3f9a", "n": number, "ok": False}
+    return {**made, "fail": fail, **values}
+
+
+def composed(what: Inputs, tokens: int = TOKENS) -> TaskPrompt:
+    return compose(what, shipped(), tokens)
+
+
+def after(*events: Event, **values: Any) -> str:
+    """The prompt of a task behind these attempts, the last one first."""
+    return composed(everything(previous=previous(events), **values)).text
+
+
+def headings(text: str) -> list[tuple[str, str, int]]:
+    """Where CommonMark sees one of cub's headings: its words, its marks, how deep it is nested."""
+    tokens = MarkdownIt("commonmark").parse(text)
+    found = [(one, inner.content) for one, inner in pairwise(tokens) if one.type == "heading_open"]
+    known = {title.casefold() for title in TITLES}
+    return [
+        (content, one.markup, one.level)
+        for one, content in found
+        if _FORGED.sub(" ", content).strip().casefold() in known
+    ]
+
+
+def own_headings(text: str) -> list[str]:
+    """The titles of a prompt; nothing else in it may read as one of them."""
+    found = headings(text)
+    assert [one[1:] for one in found] == [("##", 0)] * len(found)
+    return [title for title, *_ in found]

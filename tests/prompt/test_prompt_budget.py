@@ -1,0 +1,105 @@
+"""Fitting a prompt: what goes first, what never goes, and how little has to be rendered."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.prompt.budget import Parts, fitting
+from cub.tokens import estimate_tokens
+
+ORDER = ("remaining", "done", "epic", "earlier", "tail", "observations", "avoid")
+WORDS = st.lists(st.sampled_from(["bread", "bread and butter", "a: b, c"]), max_size=8).map(tuple)
+PARTS = st.builds(
+    Parts,
+    epic=st.none() | st.sampled_from([{"text": ""}, {"text": "flour and water"}]),
+    done=WORDS,
+    remaining=WORDS,
+    observations=WORDS,
+    avoid=WORDS,
+    tail=st.sampled_from(["", "cold cold cold"]),
+    earlier=WORDS,
+)
+
+
+def shown(parts: Parts) -> str:
+    """The parts, and nothing else."""
+    epic = parts.epic["text"] if parts.epic else ""
+    lists = (parts.done, parts.remaining, parts.observations, parts.avoid, parts.earlier)
+    return "\n".join([epic, parts.tail, *(one for texts in lists for one in texts)])
+
+
+def left(parts: Parts) -> tuple[int, ...]:
+    """How much there is of each part, in the order in which they are given up."""
+    epic = parts.epic["text"] if parts.epic else ""
+    return tuple(len(epic if name == "epic" else getattr(parts, name)) for name in ORDER)
+
+
+@given(PARTS, st.integers(0, 150))
+def test_the_result_is_within_the_budget_or_the_shortest(full: Parts, tokens: int) -> None:
+    text, kept = fitting(full, shown, tokens)
+    assert text == shown(kept)
+    assert estimate_tokens(text) <= tokens or not any(left(kept))
+
+
+@given(PARTS, st.integers(0, 150))
+def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int) -> None:
+    _, kept = fitting(full, shown, tokens)
+    pairs = zip(ORDER, left(kept), left(full), strict=True)
+    gone = [(name, now, before) for name, now, before in pairs if before]
+    for (first, now, _), (then, later, before) in pairwise(gone):
+        assert now == 0 or later == before, (first, then)
+
+
+@given(PARTS)
+def test_a_larger_budget_never_leaves_less(full: Parts) -> None:
+    kept = [fitting(full, shown, tokens)[1] for tokens in range(130)]
+    for smaller, larger in pairwise(map(left, kept)):
+        assert all(a <= b for a, b in zip(smaller, larger, strict=True))
+    assert fitting(full, shown, 10_000)[1] == full
+
+
+@given(PARTS, st.integers(0, 150))
+def test_one_more_of_what_was_cut_last_would_not_fit(full: Parts, tokens: int) -> None:
+    _, kept = fitting(full, shown, tokens)
+    cut = [name for name in ORDER if getattr(kept, name) != getattr(full, name)]
+    if not cut:
+        return
+    last = cut[-1]
+    whole = getattr(full, last)
+    one_more = whole if last in ("epic", "tail") else whole[: len(getattr(kept, last)) + 1]
+    assert estimate_tokens(shown(kept._replace(**{last: one_more}))) > tokens
+
+
+def test_many_parts_take_few_renders() -> None:
+    many = tuple(f"loaf {n}" for n in range(500))
+    full = Parts(None, many, many, many, many, "", ())
+    calls = list[Parts]()
+
+    def counted(parts: Parts) -> str:
+        calls.append(parts)
+        return shown(parts)
+
+    fitting(full, counted, 1234)
+    assert len(calls) <= 14
+    calls.clear()
+    fitting(full, counted, 100_000)
+    assert len(calls) == 1
+
+
+def test_what_is_lost_is_said() -> None:
+    full = Parts({"text": "flour"}, ("a", "b"), ("c",), ("d",), ("e",), "cold", ("f",))
+    kept = Parts({"text": ""}, ("a",), (), (), (), "", ())
+    why = "the budget of 1,000 tokens"
+    assert [*kept.lost(full, 1000)] == [
+        f"1 of 1 remaining tasks are left out: {why}",
+        f"1 of 2 completed tasks are left out: {why}",
+        f"the epic's text is left out: {why}",
+        f"1 of 1 earlier attempts are left out: {why}",
+        f"the end of the checks' output is left out: {why}",
+        f"1 of 1 observations are left out: {why}",
+        f"1 of 1 lines of what to avoid are left out: {why}",
+    ]
+    assert [*full.lost(full, 1000)] == []
