@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from io import BytesIO
 
 from cub.errors import CubError
 from cub.files import Tree
-
-TASKS, LEDGER = ".cub/tasks.jsonl", ".cub/ledger.jsonl"
+from cub.store.events import ATTEMPT_END, outcome
+from cub.store.place import LEDGER, TASKS
+from cub.store.scanning import events_in
+from cub.store.tasks import Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +23,15 @@ class Health:
 
 
 def health(tree: Tree) -> Health:
-    """What the stores of a project say; lines that are no objects don't count."""
-    tasks = Counter(str(row.get("status") or "open") for row in _rows(tree, TASKS))
-    attempts = Counter(
-        _outcome(row) for row in _rows(tree, LEDGER) if row.get("ev") == "attempt_end"
-    )
+    """What the stores of a project say; lines that are none don't count."""
+    tasks = Counter(row.status for row in Tasks.parse(_read(tree, TASKS)))
+    ended = (e for e in events_in(BytesIO(_read(tree, LEDGER))) if e.get("ev") == ATTEMPT_END)
+    attempts = Counter(map(outcome, ended))
     return Health(dict(sorted(tasks.items())), dict(sorted(attempts.items())))
 
 
-def _outcome(row: dict[str, Any]) -> str:
-    failure = row.get("fail")
-    known = failure.get("class") or "unknown" if isinstance(failure, dict) else "unknown"
-    return "ok" if row.get("ok") else str(known)
-
-
-def _rows(tree: Tree, path: str) -> Iterator[dict[str, Any]]:
+def _read(tree: Tree, path: str) -> bytes:
     try:
-        data = tree.read(path) or b""
+        return tree.read(path) or b""
     except CubError:
-        return
-    for line in data.splitlines():
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
+        return b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cub.edit.document import Document
@@ -9,13 +10,16 @@ from cub.edit.owned import Comment, Seal, digest_of, seal, unseal
 from cub.edit.plan import Edit, PlanWarning
 from cub.errors import NewerError
 from cub.files import Tree
+from cub.project.config import Config
 from cub.project.state import State
 from cub.project.targets import CURSOR
 from cub.prompt.templates import TemplateSet
 
 CONSTITUTION = ".cub/constitution.md"
-GITIGNORE = ".cub/.gitignore"
+GITIGNORE, GITATTRIBUTES = ".cub/.gitignore", ".cub/.gitattributes"
 MAP = ".cub/map.md"
+MAP_LINES = ("/map.md",)
+LEDGER_LINES = ("/ledger.jsonl", "/ledger-archive.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,15 @@ class OwnFile:
         return f"{self.path}.new"
 
 
-OWN_FILES = (
-    OwnFile(".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True),
-    OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
-    OwnFile(".cub/.gitattributes", "gitattributes", "# {}", "lets git merge tasks and ledger"),
+RUNLOOP = OwnFile(
+    ".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True
 )
+# These come with the first task, too: they do not tell that a project wants cub's sections.
+GIT_FILES = (
+    OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
+    OwnFile(GITATTRIBUTES, "gitattributes", "# {}", "lets git merge tasks and ledger"),
+)
+OWN_FILES = (RUNLOOP, *GIT_FILES)
 # Made from the project's files, by `cub.actions.project_map`.
 MAP_FILE = OwnFile(MAP, "", "<!-- {} -->", "the project map")
 # An instruction file that holds nothing else: it is a target, and written only if asked for.
@@ -95,10 +103,16 @@ def known_seal(data: bytes, path: str, version: int) -> Seal | None:
     return found
 
 
-def text_of(file: OwnFile, templates: TemplateSet, version: int, *, shares_map: bool) -> str:
-    """What a file with a template says; `shares_map`: the map is not kept out of git."""
+def text_of(file: OwnFile, templates: TemplateSet, version: int, local: Sequence[str] = ()) -> str:
+    """What a file with a template says; `local` are further lines of the .gitignore."""
     text = templates.file(file.template, version)
-    return text if shares_map or file.path != GITIGNORE else text + "/map.md\n"
+    return text + "".join(f"{line}\n" for line in local if file.path == GITIGNORE)
+
+
+def local_lines(config: Config) -> tuple[str, ...]:
+    """What a project keeps out of git because its configuration asks for that."""
+    kept = {MAP_LINES: config.map_commit, LEDGER_LINES: config.ledger_commit}
+    return tuple(line for lines, shared in kept.items() if not shared for line in lines)
 
 
 def install_constitution(tree: Tree, templates: TemplateSet) -> Edit | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, replace
 
 from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, OWN_FILES, refresh
@@ -14,6 +15,7 @@ from cub.project.config import CONFIG
 from cub.project.survey import InstructionFile
 from cub.project.targets import CLAUDE, GEMINI, clients_of, is_whole
 from cub.prompt.instructions import render
+from cub.store.place import LEDGER, TASKS
 from cub.tokens import estimate_tokens
 
 _BY_REFERENCE = (*CLAUDE.clients, *GEMINI.clients)  # they resolve imports
@@ -31,6 +33,9 @@ class FileStatus:
     line: int | None = None
 
 
+_STORES = (FileStatus(TASKS, "you + cub", "in place"), FileStatus(LEDGER, "cub", "in place"))
+
+
 def status(seen: View) -> list[FileStatus]:
     """The rows for the instruction files, then for .cub/."""
     rows = [_instructions(file, seen) for file in seen.files.values() if _shown(file, seen)]
@@ -40,6 +45,8 @@ def status(seen: View) -> list[FileStatus]:
     if seen.tree.read(MAP) is not None:
         rows.append(_map(seen))
     rows += [_own(seen, file.path) for file in OWN_FILES]
+    here = seen.tree.names(posixpath.dirname(TASKS))
+    rows += [row for row in _STORES if posixpath.basename(row.path) in here]
     if seen.tree.read(CONFIG) is not None:
         rows.append(_users(seen.tree, CONFIG, ()))
     return rows

@@ -145,10 +145,9 @@ def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
 
 def _own_files(seen: View, state: State, *, add: bool) -> Plan:
     edits, warnings = [], []
-    templates, shared = seen.templates, seen.project.config.map_commit
+    templates, local = seen.templates, own_files.local_lines(seen.project.config)
     wanted = [
-        (file, own_files.text_of(file, templates, templates.version, shares_map=shared))
-        for file in OWN_FILES
+        (file, own_files.text_of(file, templates, templates.version, local)) for file in OWN_FILES
     ]
     if CURSOR_RULE.path in seen.needs and (add or seen.files[CURSOR_RULE.path].exists):
         wanted.append((CURSOR_RULE, seen.body(CURSOR_RULE.path)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from posixpath import basename, dirname
 
 from cub.actions.needs import Known, needs
-from cub.actions.own_files import CONSTITUTION, MAP, OWN_FILES
+from cub.actions.own_files import CONSTITUTION, MAP, OWN_FILES, RUNLOOP
 from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
 from cub.errors import CubError, NewerError
@@ -19,6 +20,7 @@ from cub.project.survey import InstructionFile, distinct, look
 from cub.project.targets import GEMINI, TARGETS, is_nested
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
+from cub.store.place import TASKS
 
 SKILLS = ".claude/skills"
 
@@ -59,7 +61,9 @@ class View:
         """Whether `cub init` has been here, in this checkout or in another one."""
         if any(file.section for file in self.files.values()):
             return True
-        own = (self.tree.read(file.path) for file in OWN_FILES)
+        # Before `cub init`, tasks alone bring the files for git along.
+        tasks = self.tree.read(STATE) is None and basename(TASKS) in self.tree.names(dirname(TASKS))
+        own = (self.tree.read(f.path) for f in ((RUNLOOP,) if tasks else OWN_FILES))
         return any(data and unseal(data) for data in own)
 
     def body(self, path: str) -> str:

@@ -18,7 +18,10 @@ from cub.errors import CubError, InternalError, UsageError
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
-COMMANDS = ("init", "update", "map", "diff", "status", "repair", "remove", "config", "demo")
+COMMANDS = (
+    "init", "update", "task", "prompt", "ledger", "map", "diff", "status", "repair", "remove",
+    "config", "demo",
+)  # fmt: skip
 
 
 class _Commands(dict[str, Any]):

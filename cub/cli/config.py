@@ -157,16 +157,12 @@ def _set_user(key: str, words: str, show: Show) -> Plan:
 
 
 def _layers(context: typer.Context, profile: str | None = None) -> tuple[Path, Layers]:
-    from cub.project.config import CONFIG
-    from cub.project.config_layers import read_layer, settled
+    from cub.project.effective import effective
     from cub.project.project import Project, find_root
-    from cub.project.user_config import read_user_file, shown, user_file
 
     options: Options = context.obj
     project = Project.load(find_root(options.directory))
-    own = read_layer(project.tree.read(CONFIG), CONFIG)
-    user = read_layer(read_user_file(), shown(user_file()))
-    return project.root, settled(own, user, os.environ, profile)
+    return project.root, effective(project, os.environ, profile)
 
 
 def _tree(value: Value) -> dict[str, Any]:

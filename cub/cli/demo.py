@@ -24,7 +24,7 @@ Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and
 
 # What a person wrote: with CRLF, trailing blanks and no line end at its end, to be kept as is.
 _THEIRS = b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
-_BULLET = "- Claim: work on this one task until it is done."
+_BULLET = "- Claim: `cub task claim ID`"
 _ADDED = b"- Ask Ada before you touch the oven.\r\n"
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,7 @@ from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+_RICH = 500  # rows; more of them take a second each thousand to lay out
 _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 
 
@@ -108,9 +110,12 @@ def summary(plan: Plan) -> None:
             line(f"        {note}")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people on a terminal, aligned plain columns in a pipe."""
-    if not _colored(sys.stdout):
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
+    """A table for people on a terminal, aligned plain columns in a pipe.
+
+    `styles` are those of the rows, in rich's words.
+    """
+    if len(rows) > _RICH or not _colored(sys.stdout):
         for text in columns([header, *rows]):
             line(text)
         return
@@ -120,14 +125,26 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for title in header:
         shown.add_column(title, overflow="fold")
-    for row in rows:
-        shown.add_row(*row)
-    Console().print(shown, markup=False)
+    for row, style in zip_longest(rows, styles):
+        shown.add_row(*row, style=style)
+    Console(emoji=False).print(shown, markup=False)
 
 
 def as_json(tree: dict[str, Any]) -> None:
     """A result for programs; see cub.cli.shapes."""
     line(json.dumps(tree, indent=2))
+
+
+def as_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
+    """A result with a list under `key`, of any length: each row on a line, printed as it comes."""
+    start, _, end = json.dumps({**tree, key: []}, indent=2).partition(f'"{key}": []')
+    write = sys.stdout.write
+    write(f'{start}"{key}": [')
+    between = "\n"
+    for row in rows:
+        write(f"{between}    {json.dumps(row)}")
+        between = ",\n"
+    write(("" if between == "\n" else "\n  ") + f"]{end}\n")
 
 
 def text(data: bytes) -> None:

@@ -35,14 +35,14 @@ def plan_tree(plan: Plan, root: Path) -> Tree:
         "v": 1,
         "root": root.as_posix(),
         "changes": changes,
-        "warnings": _warnings(plan.warnings),
+        "warnings": warnings_tree(plan.warnings),
     }
 
 
 def status_tree(rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path) -> Tree:
     """The table of `cub status`: one object for each file."""
     files = [asdict(row) for row in rows]
-    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": _warnings(warnings)}
+    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": warnings_tree(warnings)}
 
 
 def review_tree(review: Review, root: Path) -> Tree:
@@ -56,7 +56,7 @@ def review_tree(review: Review, root: Path) -> Tree:
         "touched": review.touched,
         "files": [_reviewed(file) for file in review.files],
         "executes": [asdict(change) for change in review.executed],
-        "warnings": _warnings(review.warnings),
+        "warnings": warnings_tree(review.warnings),
     }
 
 
@@ -93,7 +93,7 @@ def repair_tree(found: Findings, root: Path) -> Tree:
         "root": root.as_posix(),
         "choices": choices,
         "faults": [_error(file.fault, CubError.exit_code) for file in found.broken],
-        "warnings": _warnings(found.warnings),
+        "warnings": warnings_tree(found.warnings),
     }
 
 
@@ -114,7 +114,8 @@ def _error(error: CubError, code: int) -> Tree:
     }
 
 
-def _warnings(warnings: Iterable[PlanWarning]) -> list[Tree]:
+def warnings_tree(warnings: Iterable[PlanWarning]) -> list[Tree]:
+    """Warnings, each with its place and its hint."""
     return [
         {"path": w.path, "line": w.line, "message": w.message, "hint": w.hint} for w in warnings
     ]

@@ -48,11 +48,11 @@ class Source:
         return CubError(message, where=self.where(offset), hint=hint)
 
 
-def read(data: bytes, path: str) -> Source:
+def read(data: bytes, path: str, most: int = MOST_BYTES) -> Source:
     """The text of a file, if a parser may see it."""
-    if len(data) > MOST_BYTES:
+    if len(data) > most:
         raise CubError(
-            f"this file has {len(data):,} bytes, and cub reads no more than {MOST_BYTES:,}",
+            f"this file has {len(data):,} bytes, and cub reads no more than {most:,}",
             where=f"{path}:1:1",
         )
     if data.startswith(_WIDE):

@@ -33,6 +33,8 @@ class Config:
     map_tokens: int = MAP_TOKENS
     map_exclude: tuple[str, ...] = ()
     map_commit: bool = True
+    ledger_commit: bool = True
+    backend: Literal["jsonl", "beads"] = "jsonl"
     warnings: tuple[PlanWarning, ...] = ()
 
 
@@ -58,6 +60,8 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG, schema: int =
         map_tokens=values.get("map.tokens", MAP_TOKENS),
         map_exclude=tuple(values.get("map.exclude", ())),
         map_commit=values.get("map.commit", True),
+        ledger_commit=values.get("ledger.commit", True),
+        backend=values.get("tasks.backend", "jsonl"),
         warnings=layer.warnings,
     )
 

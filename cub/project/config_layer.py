@@ -62,8 +62,7 @@ def layer_of(root: Node | None, source: Source) -> Layer:
     _read(root, layer, ())
     for key, entry in root.members().items():
         if key in TOP and key not in LIVE:
-            what = f"key {key!r} has no effect in this version"
-            layer.idle.append(PlanWarning(what, source.path, source.line(entry.key.start)))
+            _warn_idle(entry, layer, key)
     return layer
 
 
@@ -74,6 +73,8 @@ def _read(node: Node, layer: Layer, path: Path) -> None:
         setting = setting_at(here)
         if setting:
             _check(entry.value, setting, layer, here)
+            if not setting.live and here[0] in LIVE and not layer.prefix:
+                _warn_idle(entry, layer, setting.key)
             if here[0] not in NAMED:
                 layer.keep(here, entry)
         elif not path and key in NAMED and not (layer.prefix and key == "profiles"):
@@ -132,6 +133,12 @@ def _warn(entry: Entry, layer: Layer, path: Path) -> None:
     key, meant = (layer.prefix + ".".join((*path[:-1], name)) for name in (path[-1], near))
     hint = f"did you mean {meant!r}?" if near else "it is kept, and has no effect"
     layer.unknown.append(PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint))
+
+
+def _warn_idle(entry: Entry, layer: Layer, key: str) -> None:
+    what = f"key {key!r} has no effect in this version"
+    line = layer.source.line(entry.key.start)
+    layer.idle.append(PlanWarning(what, layer.source.path, line))
 
 
 def _is_null(node: Node) -> bool:

@@ -39,8 +39,10 @@ class Setting(NamedTuple):
         return tuple(self.key.split("."))
 
 
-LIVE = ("schema", "requires-cub", "targets", "placement", "inline", "map")
-_PROJECT = LIVE
+_PROJECT = (
+    "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
+)  # fmt: skip
+_LIVE = (*_PROJECT, "run.checks", "run.commit", "run.message")
 MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
@@ -52,6 +54,7 @@ _ROWS = (
     Setting("map.tokens", "whole", MAP_TOKENS, "How long the map may be, in tokens; 0 for none."),
     Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
+    Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
     Setting("run.harness", "text", "auto", "The client that works on the tasks."),
     Setting("run.model", "text", None, "The model that the client is to use."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
@@ -77,10 +80,13 @@ _ROWS = (
 )  # fmt: skip
 
 SETTINGS = tuple(
-    row._replace(project=row.path[0] in _PROJECT, live=row.path[0] in LIVE) for row in _ROWS
+    row._replace(project=row.path[0] in _PROJECT, live=row.path[0] in _LIVE or row.key in _LIVE)
+    for row in _ROWS
 )
+LIVE = tuple(dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.live))
 SECTIONS = {
     "map": "The map of the project.",
+    "tasks": "The tasks of the project.",
     "run": "The run loop.",
     "run.budget": "What a run may use up.",
     "harnesses": "Clients of your own, by name.",

@@ -38,6 +38,7 @@ def archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> Arch
             moves = event is not None and not _of_open(event, is_open)
             (old if moves else stay).append(line)
         if old:
+            ledger.require_writable()
             new = missing_lines(ledger.root, ARCHIVE, old)
             append(ledger.root, ARCHIVE, new, ledger.disk)
             rest = b"\n".join(stay)

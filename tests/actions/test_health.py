@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.health import LEDGER, TASKS, Health, health
+from cub.actions.health import Health, health
 from cub.files import WorkTree
+from cub.store.place import LEDGER, TASKS
 from tests.actions.helpers import write
 
 NOTHING = Health({}, {})
@@ -28,14 +29,17 @@ def test_without_stores_there_is_nothing(tmp_path: Path) -> None:
         (b"", {}),
         (b'{"id":"a"}\n', {"open": 1}),
         (b'{"id":"a","status":null}\n', {"open": 1}),
-        (b'{"status":"open"}\n{"status":"closed"}\n{"status":"open"}', {"closed": 1, "open": 2}),
-        (b'{"status":"open"}\r\n\r\n{"status":"parked"}\r\n', {"open": 1, "parked": 1}),
-        (b'\xef\xbb\xbf{"status":"open"}\n', {"open": 1}),
-        ('{"status":"geöffnet\u2028"}\n'.encode(), {"geöffnet\u2028": 1}),
-        (b'{"status":7}\n{"status":["x"]}\n', {"7": 1, "['x']": 1}),
-        (b'{"status":"z"}\n{"status":"a"}\n', {"a": 1, "z": 1}),
+        (b'{"id":"a","status":"open"}\n{"id":"b","status":"closed"}', {"closed": 1, "open": 1}),
+        (b'{"id":"a","status":"done"}\r\n\r\n{"id":"b","status":"parked"}\r\n',
+         {"closed": 1, "parked": 1}),
+        (b'{"id":"a","status":"open"}\n{"id":"a","status":"closed"}\n', {"closed": 1}),
+        (b'{"status":"open"}\n', {}),
+        (b'\xef\xbb\xbf{"id":"a","status":"open"}\n', {"open": 1}),
+        ('{"id":"a","status":"geöffnet\u2028"}\n'.encode(), {"geöffnet\u2028": 1}),
+        (b'{"id":"a","status":7}\n{"id":"b","status":["x"]}\n', {"7": 1, "['x']": 1}),
+        (b'{"id":"a","status":"z"}\n{"id":"b","status":"a"}\n', {"a": 1, "z": 1}),
     ],
-)
+)  # fmt: skip
 def test_tasks_are_counted_by_status(tmp_path: Path, data: bytes, tasks: dict[str, int]) -> None:
     found = of(tmp_path, TASKS, data)
     assert found == Health(tasks, {})
@@ -66,8 +70,8 @@ def test_attempts_are_counted_by_outcome(
 )
 def test_a_line_that_is_no_object_does_not_count(tmp_path: Path, path: str, line: bytes) -> None:
     assert of(tmp_path, path, line + b"\n") == NOTHING
-    good = b'{"status":"open","ev":"attempt_end","ok":true}\n'
-    found = of(tmp_path, path, good + line + b"\n" + good)
+    good = b'{"id":"a","status":"open","ev":"attempt_end","ok":true}\n'
+    found = of(tmp_path, path, good + line + b"\n" + good.replace(b'"a"', b'"b"'))
     assert found == (Health({"open": 2}, {}) if path == TASKS else Health({}, {"ok": 2}))
 
 

@@ -1,6 +1,7 @@
 """`python -m tests.benchmarks`: what commands cost as whole processes; prints a Markdown table.
 
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
+`python -m tests.benchmarks tasks` measures tasks, ledger and prompts.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -25,6 +26,7 @@ from cub.actions.review.review import review
 from cub.git import Endpoints, Objects
 from tests.benchmarks import EMPTY, history
 from tests.benchmarks.map.run import main as of_maps
+from tests.benchmarks.tasks.speed import main as of_tasks
 from tests.conftest import environment, git
 
 RUNS = 9
@@ -173,6 +175,9 @@ def main() -> None:
     """Measure, and print the table."""
     if sys.argv[1:2] == ["map"]:
         of_maps(sys.argv[2:], _say)
+        return
+    if sys.argv[1:2] == ["tasks"]:
+        of_tasks(_say)
         return
     _say(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, median of {RUNS} runs\n")
     _say("| command | CPU s | wall s | |")

@@ -44,13 +44,13 @@ def test_it_is_one_line_and_nothing_is_written(
 
 def test_unknown_keys_are_warnings_at_any_depth(project: Path, cub: Cub) -> None:
     (project / ".cub").mkdir()
-    (project / ".cub" / "config.yaml").write_text("mapp: 1\nrun:\n  modle: x\n")
+    (project / ".cub" / "config.yaml").write_text("mapp: 1\nrun:\n  model: y\n  modle: x\n")
     result = cub("config", "show")
     assert result.code == 0
     assert result.err.splitlines() == [
         "warning: .cub/config.yaml:1: unknown key 'mapp'",
         "hint: did you mean 'map'?",
-        "warning: .cub/config.yaml:2: key 'run' has no effect in this version",
-        "warning: .cub/config.yaml:3: unknown key 'run.modle'",
+        "warning: .cub/config.yaml:3: key 'run.model' has no effect in this version",
+        "warning: .cub/config.yaml:4: unknown key 'run.modle'",
         "hint: did you mean 'run.model'?",
     ]

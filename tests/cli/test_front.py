@@ -9,7 +9,10 @@ import pytest
 from cub import __version__
 from tests.conftest import Cub
 
-COMMANDS = ["init", "update", "map", "diff", "status", "repair", "remove", "config", "demo"]
+COMMANDS = [
+    "init", "update", "task", "prompt", "ledger", "map", "diff", "status", "repair", "remove",
+    "config", "demo",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

@@ -149,7 +149,7 @@ def test_the_root_as_path_is_the_project(code: Path, cub: Cub) -> None:
 
 
 def test_json_has_all_that_the_map_chooses_from(code: Path, cub: Cub) -> None:
-    put(code, ".cub/tasks.jsonl", '{"status":"open"}\n')
+    put(code, ".cub/tasks.jsonl", '{"id":"a","status":"open"}\n')
     found = json.loads(cub("map", "--json").out)
     assert list(found) == [
         "v", "root", "summary", "languages", "technologies", "commands", "entry_points",

@@ -36,6 +36,17 @@ def test_the_version_is_told_without_typer(home: Path) -> None:
     assert not {"typer", "cub.cli", *HEAVY} & _imported(code, home)
 
 
+def test_looking_at_tasks_needs_nothing_heavy(project: Path, home: Path) -> None:
+    (project / ".cub").mkdir()
+    (project / ".cub" / "tasks.jsonl").write_text('{"id":"a","status":"open","priority":1}\n')
+    code = (
+        "from cub.cli.app import run\n"
+        f"assert run(['-C', {str(project)!r}, 'task', 'ready', '--json']) == 0"
+    )
+    heavy = {*HEAVY, "psutil", "detect_secrets", "requests", "cub.repomap"} - {"difflib"}
+    assert not heavy & _imported(code, home)
+
+
 @pytest.mark.parametrize("name", HEAVY[:-1])
 def test_the_command_line_itself_imports_nothing_heavy(name: str, home: Path) -> None:
     code = "import cub.cli.app, cub.cli.init, cub.cli.update, cub.cli.map"

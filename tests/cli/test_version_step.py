@@ -105,13 +105,13 @@ def test_an_edit_of_the_version_before_is_shown_without_the_template_s_change(
 ) -> None:
     cub("init")
     file = project / "AGENTS.md"
-    file.write_bytes(file.read_bytes().replace(b"Ask if you", b"Ask Ada if you"))
+    file.write_bytes(file.read_bytes().replace(b"that you were given", b"that Ada gave you"))
     refused = next_cub("update")
     assert refused.code == 1
     assert "AGENTS.md (as cub wrote it)" in refused.err
     assert "small tasks" not in refused.err
     assert next_cub("update", "--edited", "move").code == 0
     text = file.read_bytes()
-    assert b"Ask Ada if you" in text.partition(b"<!-- END")[2]
+    assert b"that Ada gave you" in text.partition(b"<!-- END")[2]
     assert b"Work in small tasks:" in text
     assert next_cub("update", "--check").code == 0

@@ -14,8 +14,19 @@ RULES = r"printf '# Bakery\n\nBread is counted in dozens.\n'"
 COMMIT = "git add . && git commit -q -m 'Add cub'"
 STALE = "sed '/cub:digest/d' AGENTS.md > new && mv new AGENTS.md"
 
+STORIES = """\
+{
+  "project": "The bakery",
+  "userStories": [
+    {"id": "US-001", "title": "Order at the counter", "priority": 1, "passes": true},
+    {"id": "US-002", "title": "Bring it by bicycle", "priority": 2, "passes": false}
+  ]
+}
+"""
+
 # The files there, where a page needs more than an AGENTS.md.
 FILES = {
+    "import-tasks.md": {"prd.json": STORIES},
     "map.md": {
         "pyproject.toml": '[project]\nname = "bakery"\n\n[tool.pytest.ini_options]\n',
         "src/bakery/__init__.py": "from bakery.bread import Loaf, dozens\n",
@@ -91,6 +102,7 @@ FAILING = {
     "leave.md": ["cub remove --purge"],
     "merge.md": ["git merge bread", "cub update", "cub repair"],
     "monorepo.md": ["cub update --check bakery mill"],
+    "work-with-tasks.md": ["cub task claim $prices --as bob", "cub task doctor"],
 }
 
 pytestmark = pytest.mark.skipif(

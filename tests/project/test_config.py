@@ -125,7 +125,7 @@ def test_merged_keys_count_as_written() -> None:
     assert (found.placement, found.inline) == ("top", ())
 
 
-@pytest.mark.parametrize("key", ["run: {}", "ledger:", "profiles: {}", "harnesses:"])
+@pytest.mark.parametrize("key", ["run: {model: m}", "profiles: {}", "harnesses:"])
 def test_a_key_of_a_later_version_is_known_and_has_no_effect(key: str) -> None:
     (warning,) = parse(key.encode(), version=VERSION).warnings
     assert warning.message.endswith("has no effect in this version")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,9 @@ def test_an_error_between_the_two_writes_loses_nothing(
     count = len(steps(lambda disk: move(build(scratch / "calm"), disk)))
     for number in range(1, count + 1):
         root = build(scratch / str(number))
-        with pytest.raises((CubError, KeyboardInterrupt)):
+        # The last step syncs the folder: both files are written by then, and no error tells so.
+        done = number == count and stop is refuse
+        with nullcontext() if done else pytest.raises((CubError, KeyboardInterrupt)):
             move(root, stopping({number: stop}))
         nothing_lost(root)
 

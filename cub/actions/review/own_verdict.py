@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
-from cub.actions.own_files import OwnFile, text_of
+from cub.actions.own_files import LEDGER_LINES, MAP_LINES, OwnFile, text_of
 from cub.actions.review.differences import difference
 from cub.actions.review.verdict import SectionReview, Verdict
 from cub.edit.owned import Seal, digest_of, unseal
@@ -60,8 +60,8 @@ def _bodies(
 ) -> Iterator[str]:
     """What the file may say: first what it should, then what it would in another project."""
     if file.template:
-        for shared in (True, False):
-            yield text_of(file, templates, version, shares_map=shared)
+        for lines in product(((), MAP_LINES), ((), LEDGER_LINES)):
+            yield text_of(file, templates, version, [*chain(*lines)])
         return
     asked = need or Need("rule")
     for other in (asked, replace(asked, map_text="", constitution_text="")):

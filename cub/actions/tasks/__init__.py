@@ -1,0 +1,1 @@
+"""What people and agents do with tasks and the ledger."""

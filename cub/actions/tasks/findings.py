@@ -1,0 +1,88 @@
+"""What is wrong with tasks, each thing once: for the doctor, and as warnings of other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from cub.edit.plan import PlanWarning
+from cub.store.lease import Watch
+from cub.store.place import REJECTED, TASKS
+from cub.store.ready import Ready
+from cub.store.spelling import IN_PROGRESS
+from cub.store.tasks import Tasks
+
+_MEND = "`cub task doctor --fix`"
+_MOST = 10  # warnings of one kind
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: its kind, in a word, the task, what it is, and what to do about it.
+
+    `line` is where in tasks.jsonl it stands.
+    """
+
+    kind: str
+    task: str
+    message: str
+    hint: str = ""
+    line: int | None = None
+
+
+def of_lines(tasks: Tasks) -> Iterator[Finding]:
+    """Lines that are no task, and ids that two tasks were given."""
+    for rejected in tasks.rejected:
+        what = f"{rejected.reason}; the line is kept in {REJECTED}"
+        yield Finding("rejected", "", what, line=rejected.line.number)
+    for taken in tasks.taken:
+        what = f"two tasks were given the id {taken.id}: the younger one is {taken.renamed} now"
+        yield Finding("duplicate", taken.id, what, f"see what depends on {taken.id}")
+
+
+def of_doubled(tasks: Tasks) -> Iterator[Finding]:
+    """Tasks with several lines: no fault, and gone with the next change."""
+    taken = {taken.id for taken in tasks.taken}
+    for key in (key for key in tasks.doubled if key not in taken):
+        what = f"{key} has several lines, as a merge leaves them; they count as one"
+        yield Finding("duplicate", key, what, f"the next change, or {_MEND}, writes one")
+
+
+def of_graph(answer: Ready) -> Iterator[Finding]:
+    """What keeps tasks from ever being ready."""
+    for circle in answer.cycles:
+        what = f"these wait for each other: {' → '.join([*circle, circle[0]])}"
+        hint = f"`cub task dep remove {circle[0]} {(circle[1:] or circle)[0]}` ends it"
+        yield Finding("cycle", circle[0], what, hint)
+    for key, missing in sorted(answer.dangling.items()):
+        verb = "does" if len(missing) == 1 else "do"
+        what = f"{key} waits for {', '.join(missing)}, which {verb} not exist"
+        yield Finding("dangling", key, what, f"`cub task dep remove {key} {' '.join(missing)}`")
+
+
+def of_parents(tasks: Tasks) -> Iterator[Finding]:
+    """Parts of what is not there."""
+    for row in tasks:
+        if row.parent and row.parent not in tasks:
+            what = f"{row.id} is a part of {row.parent}, which does not exist"
+            yield Finding("dangling", row.id, what, f'`cub task edit {row.id} --parent ""`')
+
+
+def of_leases(tasks: Tasks, watch: Watch) -> Iterator[Finding]:
+    """Tasks that somebody claimed who is gone."""
+    for row in tasks:
+        if row.status == IN_PROGRESS and watch.lapsed(row.lease):
+            what = f"the lease of {row.id} has lapsed; it counts as ready"
+            yield Finding("lease", row.id, what, f"claim it, or {_MEND} gives it back")
+
+
+def as_warnings(findings: Iterable[Finding]) -> list[PlanWarning]:
+    """The first few of each kind, and how many more there are."""
+    found: list[PlanWarning] = []
+    for kind, group in groupby(findings, key=lambda finding: finding.kind):
+        same = list(group)
+        found += [PlanWarning(f.message, TASKS, f.line, f.hint) for f in same[:_MOST]]
+        if more := len(same) - _MOST:
+            what = f"{more:,} more of this kind ({kind})"
+            found += [PlanWarning(what, TASKS, hint="`cub task doctor` names all")] * (more > 0)
+    return found

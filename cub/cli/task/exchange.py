@@ -1,0 +1,109 @@
+"""`cub task import` and `export`: tasks from other tools, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.task.opened import Json, opened
+from cub.cli.visible import visible
+from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.exchange import Taken
+
+_FORMATS = "jsonl, beads, task-master or prd"
+
+
+def register(app: typer.Typer) -> None:
+    """The commands of this module."""
+    app.command(name="import")(import_)
+    app.command()(export)
+
+
+def import_(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="- reads stdin.")],
+    format: Annotated[  # noqa: A002 - as the option is called
+        str, typer.Option("--format", "-f", help=f"auto, {_FORMATS}.")
+    ] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would change, and write nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Take in the tasks of another tool: add new ones, and bring known ones up to date.
+
+    The same file twice changes nothing, and no import opens what is closed.
+
+    Example: cub task import .beads/issues.jsonl --dry-run
+    """
+    from cub.actions.tasks.exchange import take
+    from cub.cli.task.shapes import taken_tree
+    from cub.store.formats import read_tasks
+
+    shown = "stdin" if file == Path("-") else file.as_posix()
+    found = read_tasks(_data(file, shown), shown, format)
+    stores = opened(context)
+    taken = take(stores, found, shown, dry_run=dry_run)
+    if json:
+        output.as_json(taken_tree(taken, stores.root))
+        return
+    output.warn(taken.outcome.warnings)
+    _tell(taken, dry_run=dry_run)
+
+
+def export(
+    context: typer.Context,
+    format: Annotated[  # noqa: A002 - as the option is called
+        str, typer.Option("--format", "-f", help=f"{_FORMATS}.")
+    ] = "jsonl",
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write there, in place of stdout."),
+    ] = None,
+) -> None:
+    """Print all tasks as another tool has them, imported ones as they were as far as they are.
+
+    Example: cub task export --format beads --output issues.jsonl
+    """
+    from cub.actions.tasks.exchange import export as exported
+
+    data, warnings = exported(opened(context), format)
+    output.warn(warnings)
+    if file is None:
+        output.text(data)
+        return
+    from cub.files.single import read_single, replace_single
+
+    shown = file.as_posix()
+    replace_single(file, read_single(file, shown), data, shown)
+    output.talk(f"Wrote {visible(shown)}.")
+
+
+def _data(file: Path, shown: str) -> bytes:
+    if file == Path("-"):
+        return sys.stdin.buffer.read()
+    from cub.files.single import read_single
+
+    data = read_single(file, shown)
+    if data is None:
+        raise UsageError("there is no such file", where=shown)
+    return data
+
+
+def _tell(taken: Taken, *, dry_run: bool) -> None:
+    for verb, records in (("new", taken.added), ("changed", taken.changed)):
+        for record in records:
+            title = visible(str(record.get("title", "")))
+            output.line(f"{verb:8}{visible(record['id'])}: {title}")
+    for line in taken.outcome.said:
+        output.line(visible(line))
+    counts = (len(taken.added), len(taken.changed), taken.unchanged)
+    new, other, same = (f"{count:,}" for count in counts)
+    would = "would be " if dry_run else ""
+    output.talk(f"{taken.format}: {new} {would}new, {other} {would}changed, {same} as they were.")

@@ -1,0 +1,57 @@
+"""What all commands about tasks share: opening the stores, and telling an outcome."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import Options
+from cub.cli.visible import visible
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Outcome, Stores
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or what is unique of its id.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="Tasks, or what is unique of their ids.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_VARIABLE = "CUB_AGENT"
+
+
+def opened(context: typer.Context, who: str | None = None) -> Stores:
+    """The stores of the project here, for the one who asks."""
+    from cub.actions.tasks.stores import open_stores
+    from cub.project.project import Project, find_root
+
+    options: Options = context.obj
+    project = Project.load(find_root(options.directory))
+    output.warn(project.config.warnings)
+    return open_stores(project, who or os.environ.get(_VARIABLE) or _user())
+
+
+def tell(stores: Stores, outcome: Outcome, verb: str, *, json: bool) -> None:
+    """The tasks that a command has changed, and what else there is to say."""
+    from cub.cli.task.shapes import print_tasks
+
+    tasks = {record["id"]: record for record in outcome.tasks}
+    if json:
+        print_tasks(tasks.values(), stores.root, outcome.warnings)
+        return
+    output.warn(outcome.warnings)
+    for key, record in tasks.items():
+        if key not in outcome.quiet:
+            output.line(f"{verb} {visible(key)}: {visible(str(record.get('title', '')))}")
+    for line in outcome.said:
+        output.line(visible(line))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container's user may have no name
+        return "somebody"

@@ -1,0 +1,169 @@
+"""`cub task list`, `ready`, `show` and `stats`: what there is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.task.opened import Id, Json, opened
+from cub.cli.visible import visible
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.queries import Found, Stats
+    from cub.store.jsonl import Record
+
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="At most N of them.")
+]
+
+_STYLES = {"in_progress": "yellow", "retry": "red", "parked": "dim", "closed": "dim"}
+
+
+def register(app: typer.Typer) -> None:
+    """The commands of this module."""
+    app.command(name="list")(list_)
+    for command in (ready, show, stats):
+        app.command()(command)
+
+
+def list_(
+    context: typer.Context,
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--status", "-s", help="open, in_progress, retry, parked, closed or all; repeatable."
+        ),
+    ] = None,
+    epic: Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")] = "",
+    label: Annotated[str, typer.Option("--label", "-l", metavar="WORD")] = "",
+    tree: Annotated[bool, typer.Option("--tree", help="Show what is a part of what.")] = False,
+    json: Json = False,
+) -> None:
+    """List tasks: those at work first, then by priority. Closed ones are counted only.
+
+    With --json all are listed, unless --status says which.
+
+    Example: cub task list --epic k3f9a --status all --tree
+    """
+    from cub.actions.tasks.queries import Filter, listed
+
+    stores = opened(context)
+    words = tuple(status or (("all",) if json or tree else ()))
+    found = listed(stores, Filter(words, epic, label))
+    if tree and not json:
+        from cub.cli.task.tree import tree_lines
+
+        output.warn(found.warnings)
+        for line in tree_lines(found):
+            output.line(line)
+        return
+    _tell(found, stores.root, json=json)
+    if found.hidden and not json:
+        some = "1 closed task is" if found.hidden == 1 else f"{found.hidden:,} closed tasks are"
+        output.talk(f"{some} not shown; `--status all` shows all.")
+    elif not found.rows and not json:
+        output.talk(_nothing(found))
+
+
+def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> None:
+    """List what can be begun, the first one first.
+
+    These tasks are open, nobody's, and wait for nothing. In order: priority, fresh before tried,
+    how many tasks wait for it, the elder.
+
+    Example: cub task ready --limit 1 --json
+    """
+    from cub.actions.tasks.queries import startable
+
+    stores = opened(context)
+    found = startable(stores, limit)
+    _tell(found, stores.root, json=json)
+    if not found.rows and not json:
+        output.talk("Nothing is ready; `cub task list` shows what there is.")
+
+
+def show(context: typer.Context, key: Id, json: Json = False) -> None:
+    """Show all of one task, what it waits for and what waits for it.
+
+    Example: cub task show k3f9a
+    """
+    from cub.actions.tasks.queries import shown
+    from cub.cli.task.page import page
+    from cub.cli.task.shapes import shown_tree
+
+    stores = opened(context)
+    found = shown(stores, key)
+    if json:
+        output.as_json(shown_tree(found, stores.root))
+        return
+    output.warn(found.warnings)
+    first, *rest = page(found)
+    output.heading(first)
+    for line in rest:
+        output.line(line)
+
+
+def stats(context: typer.Context, json: Json = False) -> None:
+    """Count the tasks: by status, type and priority, and those of each epic.
+
+    Example: cub task stats --json
+    """
+    from cub.actions.tasks.queries import stats as counted
+    from cub.cli.task.shapes import stats_tree
+
+    stores = opened(context)
+    found = counted(stores)
+    if json:
+        output.as_json(stats_tree(found, stores.root))
+        return
+    output.warn(found.warnings)
+    output.table(("", "", "tasks"), [*_counts(found)])
+
+
+def _counts(found: Stats) -> Iterator[tuple[str, str, str]]:
+    """The rows of the counts; what they are of stands in the first one of each group."""
+    groups: dict[str, dict[str, str]] = {
+        "status": {status: f"{count:,}" for status, count in found.statuses.items()},
+        "to do": {"ready": f"{found.ready:,}", "blocked": f"{found.blocked:,}"},
+        "type": {kind: f"{count:,}" for kind, count in found.types.items()},
+        "priority": {f"P{n}": f"{count:,}" for n, count in found.priorities.items()},
+        "epic": {key: f"{closed} of {n} closed" for key, (closed, n) in found.epics.items()},
+    }
+    for group, counts in groups.items():
+        for number, (name, count) in enumerate(counts.items()):
+            yield "" if number else group, visible(name), count
+
+
+def _tell(found: Found, root: Path, *, json: bool) -> None:
+    if json:
+        from cub.cli.task.shapes import print_tasks
+
+        print_tasks(found.records(), root, found.warnings)
+        return
+    output.warn(found.warnings)
+    if found.rows:
+        styles = [_STYLES.get(row.status, "") for row in found.rows]
+        header = ("id", "pri", "type", "status", "title")
+        output.table(header, [*map(_cells, found.records())], styles)
+
+
+def _nothing(found: Found) -> str:
+    if found.tasks:
+        return "No task is like that; `cub task list --status all` shows all."
+    return "There is no task yet; `cub task add TITLE` adds one."
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    who = record.get("assignee")
+    status = str(record["status"]) + (f" ({who})" if who and record["status"] != "closed" else "")
+    return (
+        visible(record["id"]),
+        f"P{record.get('priority', 2)}",
+        visible(str(record.get("issue_type", "task"))),
+        visible(status),
+        visible(str(record.get("title", ""))),
+    )

@@ -1,0 +1,89 @@
+"""`cub task claim`, `close`, `reopen` and `park`: how a task stands."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cub.cli.task.opened import Id, Ids, Json, opened, tell
+
+Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
+
+
+class Reason(StrEnum):
+    """Why a task is closed."""
+
+    DONE = "done"
+    NO_CHANGE = "no_change"
+    WONTFIX = "wontfix"
+    DUPLICATE = "duplicate"
+
+
+def register(app: typer.Typer) -> None:
+    """The commands of this module."""
+    for command in (claim, close, reopen, park):
+        app.command()(command)
+
+
+def claim(
+    context: typer.Context,
+    key: Id,
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Who takes it, in place of you.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take a task, so that nobody else does; after a day without a word it is free again.
+
+    Example: cub task claim k3f9a --as codex
+    """
+    from cub.actions.tasks.status import claim as take
+
+    stores = opened(context, name)
+    tell(stores, take(stores, key), "Claimed", json=json)
+
+
+def close(
+    context: typer.Context,
+    keys: Ids,
+    reason: Annotated[
+        Reason | None, typer.Option("--reason", "-r", help="Without it: done.")
+    ] = None,
+    message: Note = "",
+    json: Json = False,
+) -> None:
+    """Close tasks. An epic closes with its last task, if all of them are done.
+
+    What waits for a task goes on if it is done or needed no change.
+
+    Example: cub task close k3f9a -m "The oven was cold"
+    """
+    from cub.actions.tasks.status import close as end
+
+    stores = opened(context)
+    outcome = end(stores, keys, reason.value if reason else None, message)
+    tell(stores, outcome, "Closed", json=json)
+
+
+def reopen(context: typer.Context, keys: Ids, json: Json = False) -> None:
+    """Give tasks back to everybody: closed, parked or claimed ones.
+
+    Example: cub task reopen k3f9a
+    """
+    from cub.actions.tasks.status import reopen as again
+
+    stores = opened(context)
+    tell(stores, again(stores, keys), "Reopened", json=json)
+
+
+def park(context: typer.Context, keys: Ids, message: Note = "", json: Json = False) -> None:
+    """Set tasks aside until somebody reopens them.
+
+    Example: cub task park k3f9a -m "Waits for the new oven"
+    """
+    from cub.actions.tasks.status import park as aside
+
+    stores = opened(context)
+    tell(stores, aside(stores, keys, message), "Parked", json=json)

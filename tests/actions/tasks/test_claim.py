@@ -1,0 +1,110 @@
+"""Claims: one owner at a time, until the lease is over or its process is gone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions.tasks.queries import startable
+from cub.actions.tasks.status import claim, reopen
+from cub.errors import CubError
+from cub.store.change import changed
+from tests.actions.tasks.bakery import added, events, opened, record, stored
+from tests.store.records import day
+
+
+def leased(root: Path, **lease: Any) -> str:
+    """A task that bob's run has claimed."""
+    key = added(root)
+    with opened(root).changing() as (change, _):
+        values = {"status": "in_progress", "assignee": "bob", "lease": lease}
+        change.put(changed(change.tasks.record(key), values, day(1)))
+    return key
+
+
+def dead_process() -> int:
+    """The number of a process that has been, and is no more."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    return process.pid
+
+
+def ready(root: Path, on: int = 2) -> list[str]:
+    return [row.id for row in startable(opened(root, on)).rows]
+
+
+def test_a_claim_names_the_owner_the_host_and_the_end(project: Path) -> None:
+    key = added(project)
+    claim(opened(project, on=2), key[:-1])
+    found = record(project, key)
+    assert (found["status"], found["assignee"]) == ("in_progress", "ida")
+    assert found["lease"] == {"host": socket.gethostname(), "expires": day(3)}
+    assert ready(project) == []
+    assert [event["status"] for event in events(project)] == ["in_progress"]
+
+
+def test_what_somebody_has_claimed_is_nobody_else_s(project: Path) -> None:
+    key = added(project)
+    claim(opened(project), key)
+    before = stored(project)
+    with pytest.raises(CubError) as error:
+        claim(opened(project, who="bob"), key)
+    assert error.value.message == f"{key} is claimed by ida until {day(3)}"
+    assert f"`cub task reopen {key}` gives it back" in error.value.hint
+    assert stored(project) == before
+
+
+def test_the_owner_claims_again_for_another_day(project: Path) -> None:
+    key = added(project)
+    for on in (2, 3):
+        assert claim(opened(project, on), key).said == []
+    assert record(project, key)["lease"]["expires"] == day(4)
+
+
+def test_after_a_day_without_a_word_a_task_is_free_again(project: Path) -> None:
+    key = added(project)
+    claim(opened(project, on=2), key)
+    assert (ready(project, on=2), ready(project, on=3)) == ([], [key])
+    outcome = claim(opened(project, on=3, who="bob"), key)
+    assert outcome.said == ["The lease of ida has lapsed."]
+    assert record(project, key)["assignee"] == "bob"
+
+
+def test_a_run_s_lease_ends_with_its_process_on_this_host(project: Path) -> None:
+    gone = {"run": "r", "pid": dead_process(), "expires": day(9)}
+    mine = leased(project, host=socket.gethostname(), **gone)
+    theirs = leased(project, host="elsewhere", **gone)
+    assert ready(project) == [mine]
+    assert claim(opened(project), mine).said == ["The lease of bob has lapsed."]
+    with pytest.raises(CubError, match="is claimed by bob"):
+        claim(opened(project), theirs)
+
+
+def test_a_run_that_lives_keeps_its_lease(project: Path) -> None:
+    own = {"run": "r", "host": socket.gethostname(), "pid": os.getpid()}
+    key, late = leased(project, **own, expires=day(9)), leased(project, **own, expires=day(1))
+    assert ready(project) == [late]
+    with pytest.raises(CubError, match="is claimed by bob"):
+        claim(opened(project), key)
+
+
+def test_a_claim_that_nobody_can_outlive_is_given_back_by_hand(project: Path) -> None:
+    key = leased(project, host="elsewhere")
+    with pytest.raises(CubError, match=f"{key} is claimed by bob$"):
+        claim(opened(project, on=28), key)
+    reopen(opened(project), [key])
+    found = record(project, key)
+    assert (found["status"], "lease" in found, "assignee" in found) == ("open", False, False)
+
+
+def test_a_claim_of_what_waits_is_a_warning(project: Path) -> None:
+    flour = added(project)
+    key = added(project, depends_on=[flour])
+    (warning,) = claim(opened(project), key).warnings
+    assert warning.message == f"{key} waits for {flour}"

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.actions.tasks.doctor import examine, mend
+from cub.actions.tasks.findings import Finding
+from cub.store.place import REJECTED, TASKS
+from tests.actions.tasks.bakery import added, opened, record, statuses
+from tests.conftest import tree
+
+A, B = '{"id":"a","status":"open"', '{"id":"b","status":"open"'
+LEASE = '"status":"in_progress","assignee":"bob","lease":{"host":"x","expires":"2026-01-01"}'
+FIX, REMOVE, GONE = "`cub task doctor --fix`", "`cub task dep remove", "which does not exist"
+SEVERAL = "a has several lines, as a merge leaves them; they count as one"
+TWO = "two tasks were given the id a: the younger one is a-887 now"
+NO_TASK = f"this is not JSON: expecting value, column 1; the line is kept in {REJECTED}"
+LAPSED = "the lease of a has lapsed; it counts as ready"
+
+FINDINGS = {
+    "circle": (
+        [f'{A},"depends_on":["b"]}}', f'{B},"depends_on":["a"]}}'],
+        Finding("cycle", "a", "these wait for each other: a → b → a", f"{REMOVE} a b` ends it"),
+    ),
+    "circle of one": (
+        [f'{A},"depends_on":["a"]}}'],
+        Finding("cycle", "a", "these wait for each other: a → a", f"{REMOVE} a a` ends it"),
+    ),
+    "missing": (
+        [f'{A},"depends_on":["x"]}}'],
+        Finding("dangling", "a", "a waits for x, which does not exist", f"{REMOVE} a x`"),
+    ),
+    "two missing": (
+        [f'{A},"depends_on":["y","x"]}}'],
+        Finding("dangling", "a", "a waits for y, x, which do not exist", f"{REMOVE} a y x`"),
+    ),
+    "no parent": (
+        [f'{A},"parent":"x"}}'],
+        Finding("dangling", "a", f"a is a part of x, {GONE}", '`cub task edit a --parent ""`'),
+    ),
+    "doubled": (
+        [f'{A},"title":"1"}}', f'{A},"title":"2"}}'],
+        Finding("duplicate", "a", SEVERAL, f"the next change, or {FIX}, writes one"),
+    ),
+    "taken": (
+        [f'{A},"created_at":"2026-01-01"}}', f'{A},"created_at":"2026-01-02"}}'],
+        Finding("duplicate", "a", TWO, "see what depends on a"),
+    ),
+    "rejected": ([f"{A}}}", "no task"], Finding("rejected", "", NO_TASK, line=2)),
+    "lease": (
+        [f'{{"id":"a",{LEASE}}}'],
+        Finding("lease", "a", LAPSED, f"claim it, or {FIX} gives it back"),
+    ),
+}
+MENDED = {"doubled", "taken", "lease"}
+
+
+def lines(root: Path, *texts: str) -> None:
+    (root / ".cub").mkdir(exist_ok=True)
+    (root / TASKS).write_text("".join(f"{text}\n" for text in texts))
+
+
+def test_nothing_is_wrong_with_no_tasks_and_with_good_ones(project: Path) -> None:
+    assert examine(opened(project)) == []
+    assert tree(project) == {}
+    added(project, depends_on=[added(project)])
+    assert examine(opened(project)) == []
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_each_fault_is_found_once_with_what_to_do(project: Path, case: str) -> None:
+    texts, finding = FINDINGS[case]
+    lines(project, *texts)
+    assert examine(opened(project)) == [finding]
+    assert (project / TASKS).read_text().splitlines() == texts
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_what_needs_no_choice_is_mended(project: Path, case: str) -> None:
+    texts, finding = FINDINGS[case]
+    lines(project, *texts)
+    mend(opened(project))
+    left = examine(opened(project))
+    if case == "rejected":
+        assert [one.message for one in left] == [f"1 rejected line in {REJECTED}"]
+    else:
+        assert left == ([] if case in MENDED else [finding])
+
+
+def test_a_mended_file_has_a_line_for_each_task(project: Path) -> None:
+    lines(
+        project, "junk", *FINDINGS["doubled"][0], f'{{"id":"c",{LEASE}}}', f"{B}}}", "junk", "rest"
+    )
+    outcome = mend(opened(project))
+    assert [task["id"] for task in outcome.tasks] == ["c"]
+    assert len((project / TASKS).read_text().splitlines()) == 3
+    assert (project / REJECTED).read_text() == "junk\nrest\n"
+    assert (statuses(project, "a", "b", "c"), record(project, "a")["title"]) == (["open"] * 3, "2")
+    assert [one.message for one in outcome.warnings][:1] == [NO_TASK]
+
+
+def test_rejected_lines_of_earlier_are_told_until_somebody_looks(project: Path) -> None:
+    lines(project, f"{A}}}", "junk")
+    mend(opened(project))
+    lines(project, f"{A}}}", "more")
+    messages = [finding.message for finding in examine(opened(project))]
+    assert messages[1:] == [f"1 rejected line in {REJECTED}"]
+    mend(opened(project))
+    assert [one.message for one in examine(opened(project))] == [f"2 rejected lines in {REJECTED}"]
+    (project / REJECTED).unlink()
+    assert examine(opened(project)) == []

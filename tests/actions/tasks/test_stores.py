@@ -1,0 +1,126 @@
+"""Both stores under one command: what one of them refuses, and who writes at the same time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cub.actions.tasks.status import claim, close, reopen
+from cub.actions.tasks.stores import Stores
+from cub.errors import CubError
+from cub.files.disk import Disk
+from cub.store.file_backend import FileBackend
+from cub.store.ledger import Ledger
+from cub.store.place import LEDGER, TASKS
+from tests.actions.tasks import workers
+from tests.actions.tasks.bakery import added, events, opened, record, statuses, stored
+from tests.conftest import environment
+from tests.files.disks import refuse
+
+PROCESSES, UPDATES = 8, 40
+
+
+def full(stores: Stores, *, tasks: bool = False, ledger: bool = False) -> Stores:
+    """The same stores on a disk without room for one of them."""
+    disk = Disk(before=lambda _, path: refuse(path))
+    if tasks:
+        stores = replace(stores, backend=FileBackend(stores.root, disk))
+    return replace(stores, ledger=Ledger(stores.root, disk=disk)) if ledger else stores
+
+
+@pytest.mark.parametrize("name", [TASKS, LEDGER])
+def test_a_read_only_file_stops_a_change_before_either_is_written(project: Path, name: str) -> None:
+    key = added(project)
+    claim(opened(project), key)
+    (project / name).chmod(0o444)
+    before = stored(project)
+    with pytest.raises(CubError, match="this file is read-only; nothing was written") as error:
+        close(opened(project), [key], None)
+    assert (error.value.where, stored(project)) == (name, before)
+
+
+def test_a_full_disk_stops_a_change_before_either_is_written(project: Path) -> None:
+    key = added(project)
+    claim(opened(project), key)
+    before = stored(project)
+    with pytest.raises(CubError, match="no space left on device") as error:
+        close(full(opened(project), tasks=True), [key], None)
+    assert (error.value.where, stored(project)) == (TASKS, before)
+
+
+def test_a_ledger_that_has_no_room_is_told_and_costs_no_task(project: Path) -> None:
+    key = added(project)
+    outcome = close(full(opened(project), ledger=True), [key], None)
+    (warning,) = outcome.warnings
+    assert (warning.path, statuses(project, key)) == (LEDGER, ["closed"])
+    assert warning.message == (
+        "the tasks are changed, and the ledger was not told: "
+        "cannot be written: no space left on device"
+    )
+    assert events(project) == []
+    reopen(opened(project), [key])
+    assert [event["status"] for event in events(project)] == ["open"]
+
+
+def run(root: Path, work: str, count: int) -> list[subprocess.Popen[str]]:
+    """Processes that all begin when they are told to, with a reader among them."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, workers.__file__, str(root), name, str(count)],
+            env=environment(root),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in [f"{work}:{number}" for number in range(PROCESSES)] + ["read:0"]
+    ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return started
+
+
+def ended(started: list[subprocess.Popen[str]]) -> list[str]:
+    """What each writer said last; the reader is told to stop when they have ended."""
+    *writers, reader = started
+    said = [writer.communicate() for writer in writers]
+    seen = reader.communicate("stop\n")
+    assert [err for _, err in (*said, seen)] == [""] * len(started)
+    assert [process.returncode for process in started] == [0] * len(started)
+    assert int(seen[0]) > 0
+    return [out.strip() for out, _ in said]
+
+
+def test_of_eight_who_claim_one_task_one_gets_it(project: Path) -> None:
+    key = added(project)
+    said = ended(run(project, f"claim={key}", 1))
+    (winner,) = (word.removeprefix("got it ") for word in said if word.startswith("got it "))
+    refused = f"{key} is claimed by {winner} until "
+    assert sum(word.startswith(refused) for word in said) == PROCESSES - 1
+    assert record(project, key)["assignee"] == winner
+    assert [event["by"] for event in events(project)] == [winner]
+
+
+def test_many_writers_lose_nothing_and_a_reader_sees_whole_tasks(project: Path) -> None:
+    shared = added(project, "Shared")
+    assert ended(run(project, f"edit={shared}", UPDATES)) == ["done"] * PROCESSES
+    found = record(project, shared)
+    assert found["rev"] == 1 + PROCESSES * UPDATES
+    assert len(found["notes"].splitlines()) == PROCESSES * UPDATES
+    assert {line.split()[1] for line in found["notes"].splitlines()} == {
+        f"worker-{number}:" for number in range(PROCESSES)
+    }
+    lines = (project / TASKS).read_bytes().splitlines()
+    assert len({json.loads(line)["id"] for line in lines}) == len(lines) == 1 + PROCESSES
+    assert all(record(project, json.loads(line)["id"])["rev"] > UPDATES for line in lines)
+    assert len(events(project)) == PROCESSES * UPDATES

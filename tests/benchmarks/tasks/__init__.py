@@ -1,0 +1,1 @@
+"""What tasks, ledger and prompts cost at sizes that nobody should have."""

@@ -1,0 +1,185 @@
+"""The commands that change tasks: what they print, how they end, and what they leave alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cub.store.place import LEDGER, TASKS
+from tests.cli.tasks import ALL, add, put
+from tests.conftest import Cub, tree
+
+
+def task(cub: Cub, key: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(cub("task", "show", key, "--json").out)["task"]
+    return found
+
+
+def test_add_prints_the_id_and_nothing_else(cub: Cub, project: Path) -> None:
+    done = cub("task", "add", "Bake")
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"project-[0-9a-z]{5}\n", done.out)
+    key = done.out.strip()
+    options = (
+        "--type bug --priority P1 --label a,b --label c --accept Brown --accept Crisp "
+        "--check make --description - --depends-on"
+    )
+    full = cub("task", "add", "Roast", *options.split(), key[-5:], "--json", stdin="One\nTwo\n")
+    (found,) = json.loads(full.out)["tasks"]
+    said = ("issue_type", "priority", "labels", "acceptance_criteria", "checks", "description")
+    assert [found[name] for name in said] == [
+        "bug", 1, ["a", "b", "c"], ["Brown", "Crisp"], ["make"], "One\nTwo",
+    ]  # fmt: skip
+    assert found["depends_on"] == [key]
+    assert len((project / TASKS).read_bytes().splitlines()) == 2
+
+
+def test_a_description_comes_from_a_file_seen_from_where_cub_runs(cub: Cub, project: Path) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "oven.txt").write_bytes(b"Caf\xc3\xa9 \xff\n\n")
+    for arguments in (["task", "add", "x", "--file", "docs/oven.txt"],
+                      ["-C", "docs", "task", "add", "x", "-F", "oven.txt"],
+                      ["task", "add", "x", "-F", str(project / "docs" / "oven.txt")]):  # fmt: skip
+        done = cub(*arguments)
+        assert done.code == 0, done.err
+        assert task(cub, done.out.strip())["description"] == "Café \udcff"
+    key = add(cub)
+    assert cub("task", "edit", key, "--file", "docs/oven.txt").code == 0
+    missing = cub("task", "edit", key, "--file", "oven.txt")
+    assert (missing.code, missing.err) == (2, "error: oven.txt: there is no such file\n")
+    both = cub("task", "edit", key, "--file", "oven.txt", "--description", "x")
+    assert (both.code, both.err) == (2, "error: --description and --file exclude each other\n")
+
+
+def test_the_way_of_a_task(cub: Cub, project: Path) -> None:
+    key = add(cub)
+    assert cub("task", "claim", key, "--as", "codex").out == f"Claimed {key}: Bake\n"
+    assert (task(cub, key)["status"], task(cub, key)["assignee"]) == ("in_progress", "codex")
+    other = cub("task", "claim", key, "--as", "ida")
+    assert (other.code, other.out) == (1, "")
+    assert re.fullmatch(
+        f"error: {key} is claimed by codex until [0-9TZ:.-]+\n"
+        f"hint: take another one of `cub task ready`; `cub task reopen {key}` gives it back\n",
+        other.err,
+    )
+    assert cub("task", "claim", key, CUB_AGENT="codex").code == 0
+    assert cub("task", "park", key, "-m", "Cold").out == f"Parked {key}: Bake\n"
+    assert cub("task", "park", key).out == f"{key} is parked already.\n"
+    assert cub("task", "reopen", key).out == f"Reopened {key}: Bake\n"
+    assert cub("task", "reopen", key).out == f"{key} is open already.\n"
+    assert cub("task", "close", key, "--reason", "no_change").out == f"Closed {key}: Bake\n"
+    assert cub("task", "close", key).out == f"{key} is closed already (no_change).\n"
+    states = [json.loads(line)["status"] for line in (project / LEDGER).read_text().splitlines()]
+    assert states == ["in_progress", "in_progress", "parked", "open", "closed"]
+
+
+def test_several_at_once_are_told_one_by_one(cub: Cub) -> None:
+    one, two, three = (add(cub, title) for title in ("One", "Two", "Three"))
+    cub("task", "close", two)
+    done = cub("task", "close", one, two, three)
+    assert (
+        done.out == f"Closed {one}: One\nClosed {three}: Three\n{two} is closed already (done).\n"
+    )
+    found = json.loads(cub("task", "reopen", one, two, "--json").out)["tasks"]
+    assert [(row["id"], row["status"]) for row in found] == [(one, "open"), (two, "open")]
+
+
+def test_an_epic_closes_with_its_last_task_and_says_so(cub: Cub) -> None:
+    epic = add(cub, "Shop", "--type", "epic")
+    one, two = (add(cub, title, "--parent", epic) for title in ("One", "Two"))
+    assert (one, two) == (f"{epic}.1", f"{epic}.2")
+    assert cub("task", "close", one).out == f"Closed {one}: One\n"
+    assert cub("task", "close", two).out == (
+        f"Closed {two}: Two\nThe epic {epic} is closed: all of its tasks are done.\n"
+    )
+    again = cub("task", "add", "Three", "--parent", epic)
+    assert (again.out, again.err) == (f"{epic}.3\n", f"The epic {epic} is open again.\n")
+    found = json.loads(cub("task", "close", f"{epic}.3", "--json").out)["tasks"]
+    assert [(row["id"], row["status"]) for row in found] == [
+        (f"{epic}.3", "closed"),
+        (epic, "closed"),
+    ]
+    undone = cub("task", "close", one, "--reason", "wontfix")
+    assert (undone.code, undone.out) == (0, f"Closed {one}: One\n")
+
+
+def test_an_edit_by_options(cub: Cub) -> None:
+    key = add(cub, "Bake", "--label", "a")
+    options = "--title Roast --type chore -p 0 --label b --unlabel a --accept x --check y -m z"
+    done = cub("task", "edit", key, *options.split(), "-d", "-", stdin="Slowly")
+    assert (done.code, done.out) == (0, f"Changed {key}: Roast\n")
+    found = task(cub, key)
+    assert (found["priority"], found["labels"], found["description"]) == (0, ["b"], "Slowly")
+    assert str(found["notes"]).endswith(": z")
+    assert cub("task", "edit", key, "-p", "0").out == f"{key} is so already.\n"
+
+
+def test_dependencies_come_and_go(cub: Cub) -> None:
+    one, two, three = (add(cub, title) for title in ("One", "Two", "Three"))
+    assert cub("task", "dep", "add", three, one, two).out == f"Changed {three}: Three\n"
+    refused = cub("task", "dep", "add", one, three)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == (
+        f"error: {one} would wait for itself: {one} → {three} → {one}\nhint: nothing was changed\n"
+    )
+    found = json.loads(cub("task", "dep", "remove", three, one, "--json").out)["tasks"]
+    assert found[0]["depends_on"] == [two]
+    assert cub("task", "dep", "remove", three, one).out == f"{three} is so already.\n"
+
+
+REFUSED = [
+    ("add", 2, "a task needs a title"),
+    ("add x --type bugg", 2, "hint: did you mean 'bug'?"),
+    ("add x --priority high!", 2, "hint: 0 to 4, or P0 to P4; 0 comes first"),
+    ("add x --parent shop2", 1, "hint: did you mean b-shop1"),
+    ("add x --depends-on b-flouw", 1, "hint: did you mean b-flour?"),
+    ("show zzz", 1, "error: there is no task 'zzz'\nhint: `cub task list` names all tasks\n"),
+    ("show b-shop1.9", 1, "hint: did you mean b-shop1.2 or b-shop1.1"),
+    ("show b-", 1, "error: 'b-' begins 5 ids: b-clean, b-flour, b-shop1, …\nhint: type more"),
+    ("edit zzz --title x", 1, "there is no task 'zzz'"),
+    ("edit b-shop1", 2, "error: there is nothing to change\nhint: name a field, or set EDITOR\n"),
+    ("close zzz", 1, "there is no task 'zzz'"),
+    ("close b-clean zzz", 1, "there is no task 'zzz'"),
+    ("close b-clean --reason bored", 2, "'bored' is not one of 'done', 'no_change', 'wontfix'"),
+    ("close", 2, "Missing argument 'ID...'"),
+    ("park b-flour", 1, "b-flour is closed\nhint: `cub task reopen b-flour` comes first"),
+    ("claim b-flour", 1, "b-flour is closed\nhint: `cub task reopen b-flour` comes first"),
+    ("claim b-clean", 1, "b-clean is claimed by ida until 2999-01-01T00:00:00.000Z"),
+    ("dep add b-shop1.1 b-shop1.2", 1, "b-shop1.1 → b-shop1.2 → b-shop1.1"),
+    ("dep remove b-shop1.1 zzz", 1, "there is no task 'zzz'"),
+    ("edit b-shop1 --parent b-shop1.1", 1, "b-shop1 would be its own ancestor"),
+    ("list --status frozen", 2, "there are: open, in_progress, retry, parked, closed, all"),
+    ("list --epic zzz", 1, "there is no task 'zzz'"),
+    ("ready --limit -1", 2, "Invalid value for '--limit'"),
+]
+
+
+@pytest.mark.parametrize(("command", "code", "message"), REFUSED, ids=[r[0] for r in REFUSED])
+def test_what_is_refused_changes_nothing(
+    cub: Cub, project: Path, command: str, code: int, message: str
+) -> None:
+    put(project, *ALL)
+    before = tree(project)
+    words = [*command.split(), *([""] if command == "add" else [])]
+    done = cub("task", *words)
+    assert (done.code, done.out, tree(project)) == (code, "", before)
+    assert done.err.startswith("error: ")
+    assert message in done.err
+    found = json.loads(cub("task", *words, "--json").out)["error"]
+    assert found["code"] == code
+    assert f"error: {found['message']}\n" in done.err
+
+
+@pytest.mark.parametrize("option", [("-d", "-"), ("--accept", "x" * 100_000)])
+def test_a_megabyte_is_refused(cub: Cub, project: Path, option: tuple[str, str]) -> None:
+    key = add(cub)
+    before = tree(project)
+    for command in (("add", "x"), ("edit", key)):
+        done = cub("task", *command, *option, stdin="x" * 1_000_000)
+        assert (done.code, done.out, tree(project)) == (2, "", before)
+        assert re.match(
+            "error: .* has (1,000,000|100,000) bytes; the most are 65,536\nhint: put", done.err
+        )

@@ -1,0 +1,108 @@
+"""Stores that can't be written: a clear error, and both files as they were."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.store.place import LEDGER, TASKS
+from tests.cli import full_disk
+from tests.cli.tasks import ALL, add, put
+from tests.conftest import Cub, environment, tree
+from tests.files.conftest import may_mount  # noqa: F401 - a fixture
+
+COMMANDS = ["add Bake", "claim b-shop1", "close b-shop1", "edit b-shop1 -p 0", "reopen b-flour",
+            "park b-shop1", "dep remove b-shop1.2 b-shop1.1"]  # fmt: skip
+READING = ["list", "ready", "show b-shop1", "stats", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_read_only_store_is_told_and_left_alone(cub: Cub, project: Path, command: str) -> None:
+    put(project, *ALL)
+    (project / TASKS).chmod(0o444)
+    before = tree(project)
+    done = cub("task", *command.split())
+    assert (done.code, done.out, tree(project)) == (1, "", before)
+    assert done.err == (
+        f"error: {TASKS}: this file is read-only; nothing was written\n"
+        f"hint: make it writable (chmod u+w {TASKS}), then run the command again\n"
+    )
+
+
+def test_a_read_only_ledger_stops_what_it_is_to_be_told(cub: Cub, project: Path) -> None:
+    key = add(cub)
+    cub("task", "claim", key)
+    (project / LEDGER).chmod(0o444)
+    before = tree(project)
+    done = cub("task", "close", key)
+    assert (done.code, tree(project)) == (1, before)
+    assert done.err.startswith(f"error: {LEDGER}: this file is read-only; nothing was written\n")
+    assert cub("task", "edit", key, "-p", "0").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
+def test_a_read_only_folder_can_be_read(project: Path, home: Path, unprivileged: list[str]) -> None:
+    put(project, *ALL, "junk")
+    (project / ".cub").chmod(0o555)
+    before = tree(project)
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        line = [*unprivileged, sys.executable, "-m", "cub", "task", *command.split()]
+        return subprocess.run(
+            line, cwd=project, env=environment(home), capture_output=True, text=True, check=False
+        )
+
+    try:
+        for command in COMMANDS:
+            done = run(command)
+            assert (done.returncode, done.stdout) == (1, ""), command
+            assert done.stderr == (
+                "error: .cub: cannot be written: permission denied\n"
+                "hint: check who owns it and whether it may be written; nothing was changed\n"
+            )
+        for command in READING:
+            assert run(command).stdout, command
+        assert tree(project) == before
+    finally:
+        (project / ".cub").chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
+def test_a_full_disk_is_an_error_that_changes_nothing(
+    tmp_path: Path,
+    may_mount: list[str],  # noqa: F811 - the fixture
+) -> None:
+    (tmp_path / "disk").mkdir()
+    done = subprocess.run(
+        [*may_mount, sys.executable, full_disk.__file__, str(tmp_path / "disk")],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    failed = [run for run in runs if run["code"]]
+    assert len(failed) >= 4
+    for run in failed:
+        assert (run["code"], run["same"]) == (1, True), run
+        assert run["left"] == ["ledger.jsonl", "tasks.jsonl"], run
+        assert (
+            "no space left on device\nhint: free some disk space; nothing was changed" in run["err"]
+        )
+    codes = [run["code"] for run in runs]
+    assert codes == sorted(codes, reverse=True)
+    assert [run for run in runs if not run["code"] and run["same"]] == []
+    assert runs[-1]["err"] == ""
+
+
+@pytest.mark.parametrize("name", [TASKS, LEDGER])
+def test_what_is_no_file_is_told(cub: Cub, project: Path, name: str) -> None:
+    (project / name).mkdir(parents=True)
+    command = ["task", "list"] if name == TASKS else ["ledger", "list"]
+    done = cub(*command)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"error: {name}: this is a folder, not a text file\nhint: move it")

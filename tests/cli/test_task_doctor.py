@@ -1,0 +1,77 @@
+"""`cub task doctor`: each finding as text and as JSON, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cub.store.place import REJECTED, TASKS
+from tests.cli.tasks import put
+from tests.conftest import Cub, tree
+
+LEASE = {"status": "in_progress", "assignee": "bob", "lease": {"expires": "2026-01-01"}}
+SICK = (
+    {"id": "a", "depends_on": ["b"], "parent": "zz"}, {"id": "b", "depends_on": ["a"]},
+    {"id": "c", "depends_on": ["zz"]}, {"id": "d", **LEASE}, {"id": "d", **LEASE}, "junk",
+)  # fmt: skip
+LEFT = """\
+cycle: these wait for each other: a → b → a
+  `cub task dep remove a b` ends it
+dangling: c waits for zz, which does not exist
+  `cub task dep remove c zz`
+dangling: a is a part of zz, which does not exist
+  `cub task edit a --parent ""`
+"""
+FOUND = f"""\
+rejected:6: this is not JSON: expecting value, column 1; the line is kept in {REJECTED}
+duplicate: d has several lines, as a merge leaves them; they count as one
+  the next change, or `cub task doctor --fix`, writes one
+{LEFT}lease: the lease of d has lapsed; it counts as ready
+  claim it, or `cub task doctor --fix` gives it back
+"""
+KEPT = f"""\
+rejected: 1 rejected line in {REJECTED}
+  take over what you want of them into {TASKS}, then delete the file
+"""
+
+
+def test_what_is_wrong_is_told_and_nothing_is_changed(cub: Cub, project: Path) -> None:
+    put(project, *SICK)
+    before = (project / TASKS).read_bytes()
+    done = cub("task", "doctor")
+    assert (done.code, done.out, done.err) == (1, FOUND, "")
+    assert (project / TASKS).read_bytes() == before
+    assert (project / REJECTED).read_text() == "junk\n"
+
+
+def test_programs_get_the_same(cub: Cub, project: Path) -> None:
+    put(project, *SICK)
+    done = cub("task", "doctor", "--json")
+    found = json.loads(done.out)
+    assert (done.code, done.err, found["v"], found["root"]) == (1, "", 1, project.as_posix())
+    assert [(one["kind"], one["task"], one["line"]) for one in found["findings"]] == [
+        ("rejected", "", 6), ("duplicate", "d", None), ("cycle", "a", None),
+        ("dangling", "c", None), ("dangling", "a", None), ("lease", "d", None),
+    ]  # fmt: skip
+    assert [*found["findings"][0]] == ["kind", "task", "message", "hint", "line"]
+    put(project, {"id": "a"})
+    (project / REJECTED).unlink()
+    well = cub("task", "doctor", "--json")
+    assert (well.code, json.loads(well.out)["findings"]) == (0, [])
+
+
+def test_what_is_mended_is_told_and_the_hints_mend_the_rest(cub: Cub, project: Path) -> None:
+    put(project, *SICK)
+    done = cub("task", "doctor", "--fix")
+    assert (done.code, done.out) == (1, LEFT + KEPT)
+    assert done.err.startswith(f"warning: {TASKS}:6: this is not JSON")
+    assert done.err.endswith("Gave d back.\n")
+    again = tree(project)
+    assert cub("task", "doctor", "--fix").out == LEFT + KEPT
+    assert tree(project) == again
+    for command in ("dep remove a b", "dep remove c zz"):
+        assert cub("task", *command.split()).code == 0
+    assert cub("task", "edit", "a", "--parent", "").code == 0
+    (project / REJECTED).unlink()
+    well = cub("task", "doctor")
+    assert (well.code, well.out, well.err) == (0, "", "Nothing is wrong.\n")
