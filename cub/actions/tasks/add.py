@@ -10,9 +10,9 @@ from typing import Any
 
 from cub.actions.tasks.draft import Draft, require_no_circle, split
 from cub.actions.tasks.status import reopen_parents
-from cub.actions.tasks.stores import Outcome, Stores, noted
+from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.work import Outcome, Work
 from cub.errors import CubError
-from cub.store.backend import Change
 from cub.store.change import changed
 from cub.store.ids import child_id, find, new_id, prefix_of
 from cub.store.jsonl import Record
@@ -22,46 +22,44 @@ from cub.store.tasks import Tasks
 
 def add(stores: Stores, draft: Draft) -> Outcome:
     """Add a task; below a parent it gets the next number, else an id of its own."""
-    with stores.changing() as (change, outcome):
-        values = replace(draft, title=draft.title or "").values(change.tasks)
-        record = _fresh(values, _id(stores, change.tasks, values), stores.now)
-        change.put(record)
-        require_no_circle(change.tasks, record["id"], record["depends_on"], "")
-        outcome.tasks.append(record)
-        reopen_parents(stores, change, outcome, record)
-    return outcome
+    with stores.changing() as work:
+        values = replace(draft, title=draft.title or "").values(work.tasks)
+        record = _fresh(values, _id(stores, work.tasks, values), stores.now)
+        work.change.put(record)
+        require_no_circle(work.tasks, record["id"], record["depends_on"], "")
+        work.outcome.tasks.append(record)
+        reopen_parents(work, record)
+    return work.outcome
 
 
 def edit(
     stores: Stores, key: str, draft: Draft, *, unlabel: Sequence[str] = (), note: str | None = None
 ) -> Outcome:
     """Change what is given and leave the rest; labels are added, lists are replaced."""
-    with stores.changing() as (change, outcome):
-        key = find(key, change.tasks.briefs)
-        record = change.tasks.record(key)
-        values = _edited(change.tasks, record, draft, unlabel)
+    with stores.changing() as work:
+        key = find(key, work.tasks.briefs)
+        record = work.tasks.record(key)
+        values = _edited(work.tasks, record, draft, unlabel)
         if note and note.strip():
-            values["notes"] = noted(record, stores, note)
-        put_changed(stores, change, outcome, record, values)
-    return outcome
+            values["notes"] = work.noted(record, note)
+        put_changed(work, record, values)
+    return work.outcome
 
 
 def depend(stores: Stores, key: str, others: Sequence[str], *, remove: bool = False) -> Outcome:
     """Let a task wait for others, or no longer; a circle is refused."""
-    with stores.changing() as (change, outcome):
-        tasks = change.tasks
+    with stores.changing() as work:
+        tasks = work.tasks
         key = find(key, tasks.briefs)
         record = tasks.record(key)
         now = set(record.get("depends_on") or ())
         named = {_needed(other, now if remove else (), tasks) for other in split(others)}
         values = {"depends_on": sorted(now - named if remove else now | named)}
-        put_changed(stores, change, outcome, record, values)
-    return outcome
+        put_changed(work, record, values)
+    return work.outcome
 
 
-def put_changed(
-    stores: Stores, change: Change, outcome: Outcome, record: Record, values: dict[str, Any]
-) -> None:
+def put_changed(work: Work, record: Record, values: dict[str, Any]) -> None:
     """Put the changed record, after the checks that need all tasks. An epic that gets something
     to do is open again.
     """
@@ -69,15 +67,15 @@ def put_changed(
     needs = [other for other in values.get("depends_on", ()) if other not in before]
     parent = values.get("parent")
     if needs or (parent and parent != record.get("parent")):
-        require_no_circle(change.tasks, key, needs, parent or "")
-    after = changed(record, values, stores.now)
+        require_no_circle(work.tasks, key, needs, parent or "")
+    after = changed(record, values, work.now)
     if after is record:
-        outcome.tell(record, f"{key} is so already.")
+        work.outcome.tell(record, f"{key} is so already.")
         return
-    change.put(after)
-    outcome.tasks.append(after)
+    work.change.put(after)
+    work.outcome.tasks.append(after)
     if after["status"] != CLOSED and after.get("parent") != record.get("parent"):
-        reopen_parents(stores, change, outcome, after)
+        reopen_parents(work, after)
 
 
 def _needed(text: str, now: Collection[str], tasks: Tasks) -> str:

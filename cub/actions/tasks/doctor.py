@@ -11,7 +11,8 @@ from cub.actions.tasks.findings import (
     of_parents,
 )
 from cub.actions.tasks.status import release
-from cub.actions.tasks.stores import Outcome, Stores
+from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.work import Outcome
 from cub.files import read
 from cub.store.place import REJECTED, TASKS
 from cub.store.ready import ready
@@ -42,9 +43,9 @@ def examine(stores: Stores) -> list[Finding]:
 
 def mend(stores: Stores) -> Outcome:
     """Write doubled tasks as one, move rejected lines away, give tasks of lapsed leases back."""
-    with stores.changing() as (change, outcome):
-        for row in list(change.tasks):
+    with stores.changing() as work:
+        for row in list(work.tasks):
             if row.status == IN_PROGRESS and stores.watch.lapsed(row.lease):
-                release(stores, change, outcome, row.id)
-        change.settle()
-    return outcome
+                release(work, row.id)
+        work.change.settle()
+    return work.outcome

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cub.actions.tasks.findings import as_warnings, of_graph, of_parents
-from cub.actions.tasks.stores import Outcome, Stores, state_event, told
+from cub.actions.tasks.stores import Stores, told
+from cub.actions.tasks.work import Outcome, state_event
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.change import changed
@@ -48,11 +49,11 @@ def take(stores: Stores, found: Imported, where: str, *, dry_run: bool = False) 
         for record in (*taken.added, *taken.changed):
             tasks.put(record)
         return _warned(stores, tasks, found, taken)
-    with stores.changing() as (change, outcome):
-        taken = _taken(stores, change.tasks, found, outcome)
+    with stores.changing() as work:
+        taken = _taken(stores, work.tasks, found, work.outcome)
         for record in (*taken.added, *taken.changed):
-            change.put(record)
-        _warned(stores, change.tasks, found, taken)
+            work.change.put(record)
+        _warned(stores, work.tasks, found, taken)
     return taken
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from cub.actions.tasks.add import put_changed
 from cub.actions.tasks.draft import Draft, text
 from cub.actions.tasks.form_text import LISTS, TEXTS, parsed, written
-from cub.actions.tasks.stores import Outcome, Stores
+from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.work import Outcome
 from cub.store.ids import find
 from cub.store.jsonl import Record
 
@@ -32,16 +33,15 @@ def apply_form(stores: Stores, key: str, before: str, after: str, shown: str) ->
     """
     old, new = parsed(before, shown), parsed(after, shown)
     values = {name: value for name, value in new.items() if value != old.get(name)}
-    with stores.changing() as (change, outcome):
-        key = find(key, change.tasks.briefs)
-        record = change.tasks.record(key)
-        fields = _draft(values).values(change.tasks)
+    with stores.changing() as work:
+        record = work.tasks.record(find(key, work.tasks.briefs))
+        fields = _draft(values).values(work.tasks)
         if values.get("parent") == "":
             fields["parent"] = None
         if "notes" in values:
             fields["notes"] = text(values["notes"], "the text of the notes") or None
-        put_changed(stores, change, outcome, record, fields)
-    return outcome
+        put_changed(work, record, fields)
+    return work.outcome
 
 
 def _draft(values: dict[str, Any]) -> Draft:

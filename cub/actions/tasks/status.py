@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from cub.actions.tasks.stores import Outcome, Stores, noted, state_event
+from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.work import Outcome, Work
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.store.backend import Change
 from cub.store.briefs import Brief
-from cub.store.change import changed, next_moment
 from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.lease import lease
@@ -19,93 +18,84 @@ from cub.store.ready import blockers, startable
 from cub.store.spelling import CLOSED, IN_PROGRESS, OPEN, PARKED
 from cub.store.tasks import Tasks
 
-Values = Callable[[Record], dict[str, Any]]
 _NOBODY = {"lease": None, "assignee": None}
 
 
 def claim(stores: Stores, key: str) -> Outcome:
     """Take a task for the one who asks, unless it is somebody else's."""
-    with stores.changing() as (change, outcome):
-        tasks = change.tasks
+    with stores.changing() as work:
+        tasks = work.tasks
         row = tasks[find(key, tasks.briefs)]
         before = tasks.record(row.id)
         _require_claimable(stores, row, before)
         values = {"status": IN_PROGRESS, "assignee": stores.who, "lease": lease(stores.now)}
-        _put(stores, change, outcome, row.id, values)
+        work.put(row.id, values)
         if waits := blockers(row, tasks):
             what = f"{row.id} waits for {', '.join(waits)}"
-            outcome.warnings.append(PlanWarning(what))
+            work.outcome.warnings.append(PlanWarning(what))
         if row.status == IN_PROGRESS and before.get("assignee") not in (None, stores.who):
-            outcome.said.append(f"The lease of {before['assignee']} has lapsed.")
-    return outcome
+            work.outcome.said.append(f"The lease of {before['assignee']} has lapsed.")
+    return work.outcome
 
 
 def close(stores: Stores, keys: Sequence[str], reason: str | None, note: str = "") -> Outcome:
     """Close tasks, and every epic whose tasks are all done by that."""
-    with stores.changing() as (change, outcome):
-        for key in _all(keys, change.tasks):
-            row = change.tasks[key]
+    with stores.changing() as work:
+        for key in _all(keys, work.tasks):
+            row = work.tasks[key]
             if row.closed and reason in (None, row.reason):
-                record = change.tasks.record(key)
-                outcome.tell(record, f"{key} is closed already ({row.reason or 'done'}).")
+                record = work.tasks.record(key)
+                work.outcome.tell(record, f"{key} is closed already ({row.reason or 'done'}).")
                 continue
-            _close(stores, change, outcome, key, reason or "done", note)
-            _tell_open_children(change.tasks, outcome, row)
-            _close_parents(stores, change, outcome, key)
-    return outcome
+            _close(work, key, reason or "done", note)
+            _tell_open_children(work, row)
+            _close_parents(work, key)
+    return work.outcome
 
 
 def reopen(stores: Stores, keys: Sequence[str]) -> Outcome:
     """Give tasks back to everybody, whether they are closed, parked or claimed."""
-    with stores.changing() as (change, outcome):
-        for key in _all(keys, change.tasks):
-            if change.tasks[key].status == OPEN:
-                outcome.tell(change.tasks.record(key), f"{key} is open already.")
+    with stores.changing() as work:
+        for key in _all(keys, work.tasks):
+            if work.tasks[key].status == OPEN:
+                work.outcome.tell(work.tasks.record(key), f"{key} is open already.")
                 continue
-            release(stores, change, outcome, key)
-            reopen_parents(stores, change, outcome, change.tasks.record(key))
-    return outcome
+            release(work, key)
+            reopen_parents(work, work.tasks.record(key))
+    return work.outcome
 
 
 def park(stores: Stores, keys: Sequence[str], note: str = "") -> Outcome:
     """Set tasks aside until somebody reopens them; what waits for them waits on."""
-    with stores.changing() as (change, outcome):
-        for key in _all(keys, change.tasks):
-            row = change.tasks[key]
+    with stores.changing() as work:
+        for key in _all(keys, work.tasks):
+            row = work.tasks[key]
             if row.closed:
                 raise CubError(f"{key} is closed", hint=f"`cub task reopen {key}` comes first")
             if row.status == PARKED and not note.strip():
-                outcome.tell(change.tasks.record(key), f"{key} is parked already.")
+                work.outcome.tell(work.tasks.record(key), f"{key} is parked already.")
                 continue
-            _put(stores, change, outcome, key, {"status": PARKED, **_NOBODY}, note)
-    return outcome
+            work.put(key, {"status": PARKED, **_NOBODY}, note)
+    return work.outcome
 
 
-def reopen_parents(stores: Stores, change: Change, outcome: Outcome, record: Record) -> None:
+def reopen_parents(work: Work, record: Record) -> None:
     """An epic with something to do is not closed."""
     parent = str(record.get("parent") or "")
-    while parent in change.tasks and change.tasks[parent].is_epic and change.tasks[parent].closed:
-        release(stores, change, outcome, parent, f"The epic {parent} is open again.")
-        parent = change.tasks[parent].parent
+    while parent in work.tasks and work.tasks[parent].is_epic and work.tasks[parent].closed:
+        release(work, parent, f"The epic {parent} is open again.")
+        parent = work.tasks[parent].parent
 
 
-def _close(
-    stores: Stores,
-    change: Change,
-    outcome: Outcome,
-    key: str,
-    reason: str,
-    note: str = "",
-    sentence: str = "",
-) -> None:
-    at = next_moment(change.tasks.record(key), stores.now)
+def _close(work: Work, key: str, reason: str, note: str = "", sentence: str = "") -> None:
+    at = work.next_moment(key)
     values = {"status": CLOSED, "close_reason": reason, "closed_at": at, "lease": None}
-    _put(stores, change, outcome, key, values, note, sentence)
+    work.put(key, values, note, sentence)
 
 
-def _close_parents(stores: Stores, change: Change, outcome: Outcome, key: str) -> None:
+def _close_parents(work: Work, key: str) -> None:
     """An epic is done with its last task. If one of them never will be, a person decides."""
-    tasks = change.tasks
+    tasks = work.tasks
     parent = tasks[key].parent
     while parent in tasks and tasks[parent].is_epic and not tasks[parent].closed:
         children = tasks.children(parent)
@@ -114,44 +104,22 @@ def _close_parents(stores: Stores, change: Change, outcome: Outcome, key: str) -
             return
         if undone:
             which = "one of them" if undone == 1 else f"{undone} of them"
-            outcome.said.append(
+            work.outcome.said.append(
                 f"All tasks of the epic {parent} are closed, {which} undone: "
                 f"`cub task close {parent}` closes it."
             )
             return
         sentence = f"The epic {parent} is closed: all of its tasks are done."
-        _close(stores, change, outcome, parent, "done", sentence=sentence)
+        _close(work, parent, "done", sentence=sentence)
         parent = tasks[parent].parent
 
 
-def release(stores: Stores, change: Change, outcome: Outcome, key: str, sentence: str = "") -> None:
+def release(work: Work, key: str, sentence: str = "") -> None:
     """Make a task open and nobody's."""
     values: dict[str, Any] = {"status": OPEN, "close_reason": None, "closed_at": None, **_NOBODY}
-    if change.tasks[key].closed:
-        values["reopened_at"] = next_moment(change.tasks.record(key), stores.now)
-    _put(stores, change, outcome, key, values, sentence=sentence)
-
-
-def _put(
-    stores: Stores,
-    change: Change,
-    outcome: Outcome,
-    key: str,
-    values: dict[str, Any],
-    note: str = "",
-    sentence: str = "",
-) -> None:
-    before = change.tasks.record(key)
-    if note := note.strip():
-        values = {**values, "notes": noted(before, stores, note)}
-    after = changed(before, values, stores.now)
-    change.put(after)
-    if sentence:
-        outcome.tell(after, sentence)
-    else:
-        outcome.tasks.append(after)
-    if after is not before:
-        outcome.events.append(state_event(after, stores.who, note))
+    if work.tasks[key].closed:
+        values["reopened_at"] = work.next_moment(key)
+    work.put(key, values, sentence=sentence)
 
 
 def _require_claimable(stores: Stores, row: Brief, record: Record) -> None:
@@ -170,11 +138,11 @@ def _require_claimable(stores: Stores, row: Brief, record: Record) -> None:
     )
 
 
-def _tell_open_children(tasks: Tasks, outcome: Outcome, row: Brief) -> None:
-    left = [child.id for child in tasks.children(row.id) if not child.closed]
+def _tell_open_children(work: Work, row: Brief) -> None:
+    left = [child.id for child in work.tasks.children(row.id) if not child.closed]
     if left:
         few = ", ".join(left[:3]) + (", …" if len(left) > 3 else "")
-        outcome.warnings.append(PlanWarning(f"{row.id} is closed, and not so below it: {few}"))
+        work.outcome.warnings.append(PlanWarning(f"{row.id} is closed, and not so below it: {few}"))
 
 
 def _all(keys: Sequence[str], tasks: Tasks) -> list[str]:

@@ -4,52 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from cub.actions.own_files import (
-    GIT_FILES,
-    local_lines,
-    refresh,
-    text_of,
-)
-from cub.actions.tasks.draft import text
+from cub.actions.own_files import GIT_FILES, local_lines, refresh, text_of
 from cub.actions.tasks.findings import as_warnings, of_lines
+from cub.actions.tasks.work import Outcome, Work
 from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
 from cub.files import apply
 from cub.project.project import Project
 from cub.project.state import State
 from cub.prompt.templates import shipped
-from cub.store.backend import Backend, Change
-from cub.store.events import TASK_STATE, Event
+from cub.store.backend import Backend
 from cub.store.file_backend import FileBackend
-from cub.store.jsonl import Record
 from cub.store.lease import Watch, watch
 from cub.store.ledger import Ledger
-from cub.store.moments import moment, now
+from cub.store.moments import now
 from cub.store.place import store_root
 from cub.store.tasks import Tasks
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a command did: tasks as they are now, what to tell the person, and warnings.
-
-    Of the tasks in `quiet`, a sentence of `said` tells all.
-    """
-
-    tasks: list[Record] = field(default_factory=list)
-    quiet: set[str] = field(default_factory=set)
-    said: list[str] = field(default_factory=list)
-    warnings: list[PlanWarning] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-
-    def tell(self, record: Record, sentence: str) -> None:
-        """Take in a task that is as it should be already, or that followed another one."""
-        self.tasks.append(record)
-        self.quiet.add(record["id"])
-        self.said.append(sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +42,7 @@ class Stores:
         return self.watch.now
 
     @contextmanager
-    def changing(self) -> Iterator[tuple[Change, Outcome]]:
+    def changing(self) -> Iterator[Work]:
         """A change of tasks; the ledger is told when it is written.
 
         A ledger that may not be written stops the change; one that can't be, as on a full disk,
@@ -78,7 +51,7 @@ class Stores:
         outcome = Outcome()
         with self.backend.change() as change:
             outcome.warnings += told(change.tasks)
-            yield change, outcome
+            yield Work(change, outcome, self.who, self.now)
             if outcome.events:
                 self.ledger.require_writable()
         if outcome.events:
@@ -99,33 +72,13 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
     if project.config.backend == "beads":
         from cub.store.beads import BeadsBackend
 
-        backend = BeadsBackend(project.root)
+        backend = BeadsBackend(root)
     return Stores(project, root, backend, Ledger(root), watch(at or now()), who)
 
 
 def told(tasks: Tasks) -> list[PlanWarning]:
     """What a person should know of a file of tasks: lines that are none, ids given twice."""
     return as_warnings(of_lines(tasks))
-
-
-def state_event(record: Record, who: str, note: str = "") -> Event:
-    """What the ledger is told of a task's new status."""
-    reason = record.get("close_reason")
-    return {
-        "ev": TASK_STATE,
-        "ts": moment(record.get("updated_at")),
-        "task": record["id"],
-        "status": record["status"],
-        "by": who,
-        **({"reason": reason} if reason else {}),
-        **({"note": note} if note else {}),
-    }
-
-
-def noted(record: Record, stores: Stores, note: str) -> str:
-    """The notes of a task with one more, which says when and by whom."""
-    line = f"{stores.now[:16]}Z {stores.who}: {text(note.strip(), 'a note')}"
-    return "\n".join(filter(None, [str(record.get("notes") or ""), line]))
 
 
 def _install(root: Path) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
-    from cub.actions.tasks.stores import Outcome, Stores
+    from cub.actions.tasks.stores import Stores
+    from cub.actions.tasks.work import Outcome
 
 
 def edit_in_editor(stores: Stores, key: str) -> Outcome:

@@ -13,7 +13,8 @@ from cub.cli.options import Options
 from cub.cli.visible import visible
 
 if TYPE_CHECKING:
-    from cub.actions.tasks.stores import Outcome, Stores
+    from cub.actions.tasks.stores import Stores
+    from cub.actions.tasks.work import Outcome
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or what is unique of its id.")]
 Ids = Annotated[

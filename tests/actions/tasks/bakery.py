@@ -7,7 +7,8 @@ from typing import Any
 
 from cub.actions.tasks.add import add
 from cub.actions.tasks.draft import Draft
-from cub.actions.tasks.stores import Outcome, Stores, open_stores
+from cub.actions.tasks.stores import Stores, open_stores
+from cub.actions.tasks.work import Outcome
 from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.jsonl import Record

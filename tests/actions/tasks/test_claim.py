@@ -22,9 +22,9 @@ from tests.store.records import day
 def leased(root: Path, **lease: Any) -> str:
     """A task that bob's run has claimed."""
     key = added(root)
-    with opened(root).changing() as (change, _):
+    with opened(root).changing() as work:
         values = {"status": "in_progress", "assignee": "bob", "lease": lease}
-        change.put(changed(change.tasks.record(key), values, day(1)))
+        work.change.put(changed(work.tasks.record(key), values, day(1)))
     return key
 
 

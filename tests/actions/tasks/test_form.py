@@ -13,7 +13,7 @@ from cub.actions.tasks.draft import TEXT, Draft
 from cub.actions.tasks.form import apply_form, form
 from cub.actions.tasks.form_text import LISTS, TEXTS, parsed
 from cub.actions.tasks.status import close
-from cub.actions.tasks.stores import Outcome
+from cub.actions.tasks.work import Outcome
 from cub.errors import CubError
 from tests.actions.tasks.bakery import added, epic, opened, record, statuses, stored
 
