@@ -13,7 +13,7 @@ from cub.checks.items import Item, neat
 from cub.checks.jest import JEST
 from cub.checks.junit import JUNIT
 from cub.checks.linters import ESLINT, FORMATTERS, RUFF
-from cub.checks.node_test import NODE_TEST
+from cub.checks.node_runner import NODE_TEST
 from cub.checks.plain import plain
 from cub.checks.pytest_parts import quoted
 from cub.checks.pytest_report import PYTEST

@@ -12,7 +12,7 @@ from cub.prompt.data import TITLES
 from cub.prompt.inputs import Inputs
 from cub.prompt.task_prompt import TaskPrompt
 from cub.store.backend import Backend
-from cub.store.beads import BeadsBackend
+from cub.store.beads.backend import BeadsBackend
 from cub.store.file_backend import FileBackend
 from cub.tokens import estimate_tokens
 from tests.prompt.bakery import (

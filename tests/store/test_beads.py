@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.store.beads import BeadsBackend
+from cub.store.beads.backend import BeadsBackend
 from cub.store.ids import find
 from cub.store.jsonl import Record
 from tests.conftest import Cub

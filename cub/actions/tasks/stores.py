@@ -70,7 +70,7 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
     root = store_root(project.root)
     backend: Backend = FileBackend(root, prepare=lambda: _install(root))
     if project.config.backend == "beads":
-        from cub.store.beads import BeadsBackend
+        from cub.store.beads.backend import BeadsBackend
 
         backend = BeadsBackend(root)
     return Stores(project, root, backend, Ledger(root), watch(at or now()), who)

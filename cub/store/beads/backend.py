@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cub.errors import CubError
 from cub.files import exclusive
-from cub.store import bd
-from cub.store.bd_calls import Pair, calls
+from cub.store.beads import client
+from cub.store.beads.calls import Pair, calls
 from cub.store.file_backend import WAIT
 from cub.store.formats.beads import issue
 from cub.store.formats.beads_issue import task_of
@@ -49,7 +49,7 @@ class BeadsBackend:
 
     def read(self) -> Tasks:
         """All issues, whatever their status, in one call."""
-        return Tasks.of(self._records(bd.ask(self.root, "export")))
+        return Tasks.of(self._records(client.ask(self.root, "export")))
 
     @contextmanager
     def change(self) -> Iterator[BeadsChange]:
@@ -61,7 +61,7 @@ class BeadsBackend:
             change = BeadsChange(self.read())
             yield change
             for call in calls(change.pairs()):
-                bd.tell(self.root, *call)
+                client.tell(self.root, *call)
 
     def closing(self, key: str) -> tuple[str, ...]:
         """The commands of beads, with reasons that cub knows."""

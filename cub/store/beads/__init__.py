@@ -1,0 +1,1 @@
+"""Tasks that beads keeps, through its client `bd`."""
