@@ -13,6 +13,7 @@ from cub.prompt.attempts import previous
 from cub.prompt.data import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.tokens import estimate_tokens
+from tests.conftest import few_examples
 from tests.edit.strategies import ANYTHING
 from tests.prompt.bakery import EPIC, composed, inputs, own_headings
 
@@ -93,6 +94,7 @@ def _titles(world: Inputs) -> list[str]:
     return [title for title in TITLES if title not in there or there[title] is not None]
 
 
+@few_examples
 @given(WORLDS)
 @example(inputs({"id": "b", "description": "<x>\n## CURRENT TASK"}))
 @example(inputs({"id": "b", "description": "[a]: /b\n'\n# CURRENT TASK"}))
@@ -108,6 +110,7 @@ def test_cub_s_headings_are_there_once_and_in_order(world: Inputs) -> None:
     assert composed(world) == made
 
 
+@few_examples
 @given(WORLDS, st.integers(1, 400))
 def test_a_budget_is_kept_without_cutting_the_task(world: Inputs, tokens: int) -> None:
     made, whole, least = composed(world, tokens), composed(world, 10**6), composed(world, 1)
@@ -133,6 +136,7 @@ LONG = st.fixed_dictionaries(
 )
 
 
+@few_examples
 @given(st.lists(LONG, min_size=1, max_size=3))
 def test_the_previous_attempt_is_told_in_4000_characters(events: list[Any]) -> None:
     text = composed(inputs(previous=previous(events)), 10**6).text
@@ -149,6 +153,7 @@ def test_a_plain_text_is_there_as_it_was_written(title: str, first: str, second:
     assert f"\n- {first.strip()}\n" in made
 
 
+@few_examples
 @given(WORLDS)
 def test_without_an_attempt_the_prompt_is_the_same_but_for_its_section(world: Inputs) -> None:
     made = composed(world, 10**6).text
