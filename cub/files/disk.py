@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+
+Data = bytes | Iterable[bytes]  # in one piece, or piece by piece
 
 _CHUNK = 1 << 20
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends otherwise
@@ -23,7 +25,7 @@ class Disk:
         self._before = before
         self._chunk = chunk
 
-    def create(self, path: Path, data: bytes, like: Path | None = None) -> None:
+    def create(self, path: Path, data: Data, like: Path | None = None) -> None:
         """Make a new file, with the mode, owner and attributes of `like`."""
         self._before("create", path)
         mode = 0o666 if like is None else 0o600  # what is private is so from its first byte on
@@ -81,17 +83,18 @@ class Disk:
             os.close(descriptor)
 
     def _put(
-        self, path: Path, data: bytes, flags: int, mode: int = 0o666, *, cut: bool = False
+        self, path: Path, data: Data, flags: int, mode: int = 0o666, *, cut: bool = False
     ) -> None:
         descriptor = os.open(path, flags | _BINARY, mode)
         try:
-            view = memoryview(data)
-            while view:
-                self._before("write", path)
-                view = view[os.write(descriptor, view[: self._chunk]) :]
+            for piece in (data,) if isinstance(data, bytes) else data:
+                view = memoryview(piece)
+                while view:
+                    self._before("write", path)
+                    view = view[os.write(descriptor, view[: self._chunk]) :]
             if cut:
                 self._before("truncate", path)
-                os.ftruncate(descriptor, len(data))
+                os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_CUR))
             self._before("fsync", path)
             os.fsync(descriptor)
         finally:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cub.errors import CubError
-from cub.files.disk import Disk
+from cub.files.disk import Data, Disk
 from cub.files.reading import read, require_writable, trouble
 
 _CHUNK = 1 << 20
@@ -28,7 +28,7 @@ def read_single(path: Path, shown: str) -> bytes | None:
 
 
 def replace_single(
-    path: Path, before: bytes | None, after: bytes, shown: str, disk: Disk | None = None
+    path: Path, before: bytes | None, after: Data, shown: str, disk: Disk | None = None
 ) -> None:
     """Put `after` in the place of `before`, what `read_single` gave; links and mode stay.
 

@@ -19,6 +19,7 @@ from cub.store.tasks import Tasks
 
 # Seconds; a change takes milliseconds, but many agents may be at it.
 WAIT = 30.0
+_PIECE = 1 << 20
 
 
 def _nothing() -> None:
@@ -98,10 +99,16 @@ def sweep(path: Path) -> None:
             temp.unlink()
 
 
-def serialized(tasks: Tasks) -> bytes:
-    """The file: tasks that nobody changed keep the bytes of their lines."""
-    apart = tasks.apart
-    lines = (
-        encode(apart[key]) if key in apart else tasks.line(key) for key in sorted(tasks.briefs)
-    )
-    return b"".join(line + b"\n" for line in lines)
+def serialized(tasks: Tasks) -> Iterator[bytes]:
+    """The file, in pieces of about a megabyte, so that a large one is not held a second time.
+
+    Tasks that nobody changed keep the bytes of their lines.
+    """
+    piece = bytearray()
+    for key in sorted(tasks.briefs):
+        piece += encode(tasks.apart[key]) if key in tasks.apart else tasks.line(key)
+        piece += b"\n"
+        if len(piece) >= _PIECE:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

@@ -46,7 +46,7 @@ def test_the_order_of_doubled_lines_does_not_matter(groups: list[Any], shuffle: 
 @given(branches(3))
 def test_what_was_settled_and_written_is_read_as_the_same(records: list[Record]) -> None:
     data = file_of(*records)
-    written = serialized(Tasks.parse(data))
+    written = b"".join(serialized(Tasks.parse(data)))
     assert content(written) == content(data)
     assert Tasks.parse(written).doubled == []
 

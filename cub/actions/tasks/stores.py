@@ -7,15 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.actions.own_files import GIT_FILES, local_lines, refresh, text_of
 from cub.actions.tasks.findings import as_warnings, of_lines
 from cub.actions.tasks.work import Outcome, Work
-from cub.edit.plan import Plan, PlanWarning
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.files import apply
 from cub.project.project import Project
-from cub.project.state import State
-from cub.prompt.templates import shipped
 from cub.store.backend import Backend
 from cub.store.file_backend import FileBackend
 from cub.store.lease import Watch, watch
@@ -83,6 +79,12 @@ def told(tasks: Tasks) -> list[PlanWarning]:
 
 def _install(root: Path) -> None:
     """Before the first task: git is to merge tasks, and to leave out what is local."""
+    from cub.actions.own_files import GIT_FILES, local_lines, refresh, text_of
+    from cub.edit.plan import Plan
+    from cub.files import apply
+    from cub.project.state import State
+    from cub.prompt.templates import shipped
+
     project, templates = Project.load(root), shipped()
     local = local_lines(project.config)
     edits = []
