@@ -94,22 +94,22 @@ def task_of(raw: Record) -> Record:
 def brief(task: Record, at: int = 0, size: int = 0) -> Brief:
     """The brief of a task; texts that many tasks have in common are kept once."""
     get = task.get
-    status, kind = get("status"), get("issue_type")
+    status = intern(_text(get("status"), OPEN))
     priority = get("priority")
     if type(priority) is not int:
         priority = priority_of(priority)
     depends_on, parent = get("depends_on"), get("parent")
-    reason, lease = get("close_reason"), get("lease")
+    lease = get("lease") if status == IN_PROGRESS else None
     return Brief(
         get("id", ""),
-        intern(_text(status, OPEN)),
+        status,
         priority if type(priority) is int and 0 <= priority <= 4 else MIDDLE,
-        intern(_text(kind, "task")),
+        intern(_text(get("issue_type"), "task")),
         parent if type(parent) is str else str(parent) if type(parent) is int else "",
         tuple(texts_of(depends_on)) if depends_on else (),
         moment(get("created_at")),
-        intern(_text(reason, "")) if status == CLOSED else "",
-        lease if status == IN_PROGRESS and isinstance(lease, dict) else None,
+        intern(_text(get("close_reason"), "")) if status == CLOSED else "",
+        lease if isinstance(lease, dict) else None,
         at,
         size,
     )

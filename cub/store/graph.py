@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 Graph = Mapping[str, Sequence[str]]
 
+_ROUNDS = 3  # in a long chain, each takes away one node alone
+
 
 def cycles(graph: Graph) -> list[list[str]]:
     """One circle of each group of nodes that all lead to each other, its smallest node first."""
     found = []
-    for group in _groups(graph):
+    for group in _groups(_knots(graph)):
         start = min(group)
         if len(group) > 1 or start in graph[start]:
             circle = path(start, start, {node: graph[node] for node in group})
@@ -40,6 +42,14 @@ def _back(node: str, start: str, came: Mapping[str, str]) -> list[str]:
     while way[-1] != start:
         way.append(came[way[-1]])
     return way[::-1]
+
+
+def _knots(graph: Graph) -> Graph:
+    """The graph without most of the nodes that are in no circle: those that lead nowhere in it."""
+    for _ in range(_ROUNDS):
+        within = ((node, [one for one in others if one in graph]) for node, others in graph.items())
+        graph = {node: others for node, others in within if others}
+    return graph
 
 
 def _groups(graph: Graph) -> Iterator[set[str]]:

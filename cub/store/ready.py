@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from cub.store.briefs import Brief
@@ -30,26 +29,30 @@ def ready(tasks: Tasks, lapsed: Lapsed) -> Ready:
 
     In order: priority, fresh before tried, how many tasks wait for it, the elder, the id.
     """
-    waited_for: Counter[str] = Counter()
+    waited_for: dict[str, int] = {}
     free: list[Brief] = []
+    known = tasks.briefs
     waiting: dict[str, list[str]] = {}
     dangling: dict[str, list[str]] = {}
     for task in tasks:
         if task.closed:
             continue
         needs = blockers(task, tasks) if task.depends_on else []
-        waited_for.update(needs)
         if needs:
             waiting[task.id] = needs
-            missing = [key for key in needs if key not in tasks]
-            if missing:
+            for key in needs:
+                waited_for[key] = waited_for.get(key, 0) + 1
+            if missing := [key for key in needs if key not in known]:
                 dangling[task.id] = missing
         elif not task.is_epic and startable(task, lapsed):
             free.append(task)
-    free.sort(
-        key=lambda t: (t.priority, t.status == RETRY, -waited_for[t.id], t.created_at or "~", t.id)
-    )
+    free.sort(key=lambda task: _place(task, waited_for))
     return Ready(free, cycles(waiting), dangling)
+
+
+def _place(task: Brief, waited_for: Mapping[str, int]) -> tuple[object, ...]:
+    tried, unblocks = task.status == RETRY, waited_for.get(task.id, 0)
+    return task.priority, tried, -unblocks, task.created_at or "~", task.id
 
 
 def startable(task: Brief, lapsed: Lapsed) -> bool:
