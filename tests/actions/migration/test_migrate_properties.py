@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.actions.own_files import MAP
@@ -19,6 +19,9 @@ from cub.project.project import Project
 from tests.actions.helpers import init, update
 from tests.actions.migrating import STAND_INS, whole, with_stand_ins
 from tests.conftest import few_examples
+
+# Two whole projects an example, each migrated and looked at.
+hardly_any = settings(few_examples, max_examples=min(100, few_examples.max_examples))
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
 
@@ -132,7 +135,7 @@ def _assert_kept(before: dict[str, bytes | str], after: dict[str, bytes | str]) 
         assert not dangling, path
 
 
-@few_examples
+@hardly_any
 @given(_WORLD)
 def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | str]) -> None:
     named = {"progress.txt", "fix_plan.md", ".cub/guardrails.md"}
