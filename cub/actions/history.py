@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError, UsageError
 from cub.store import archive as archiving
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, outcome
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, outcome, when
 from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.moments import moment, read
@@ -61,15 +61,16 @@ class Stats(NamedTuple):
 
 def story(stores: Stores, key: str) -> Story:
     """Everything about a task, found backwards from the end. A deleted task has a story, too."""
-    tasks = stores.backend.read()
+    tasks, unknown = stores.backend.read(), None
     try:
         key = find(key, tasks.briefs)
-    except CubError:
-        if next(stores.ledger.newest(key, _STORY), None) is None:
-            raise
+    except CubError as error:
+        unknown = error
     events = [*stores.ledger.newest(key, _STORY)]
+    if unknown and not events:
+        raise unknown
     events.reverse()  # of one time, those that were written later come later
-    events.sort(key=_when)
+    events.sort(key=when)
     ended = {_which(event) for event in events if event.get("ev") == ATTEMPT_END}
     told = [e for e in events if e.get("ev") != ATTEMPT_START or _which(e) not in ended]
     return Story(key, tasks.record(key) if key in tasks else None, told)
@@ -112,11 +113,6 @@ def client(event: Event) -> str:
 def number(value: Any) -> float:
     """A number of an event; 0 for anything else."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
-
-
-def _when(event: Event) -> str:
-    """The time that an event tells: in a file that git merged, lines are not in its order."""
-    return moment(event.get("ts"))
 
 
 def _which(event: Event) -> tuple[str, str]:

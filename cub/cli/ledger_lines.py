@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cub.actions.history import Stats, Story, Totals, client
 from cub.cli.visible import visible
-
-if TYPE_CHECKING:
-    from cub.actions.history import Stats, Story, Totals
-    from cub.store.events import Event
+from cub.store.events import Event, outcome, part
 
 ATTEMPT_COLUMNS = ("when", "task", "n", "client", "time", "tokens", "cost", "outcome")
 STATS_COLUMNS = ("client", "attempts", "succeeded", "time", "tokens", "cost")
@@ -34,9 +32,6 @@ def event_line(event: Event, *, of_task: bool = True) -> str:
 
 def attempt_cells(event: Event) -> tuple[str, ...]:
     """The cells of `ATTEMPT_COLUMNS`."""
-    from cub.actions.history import client
-    from cub.store.events import outcome
-
     cells = (
         _when(event),
         str(event.get("task", "")),
@@ -85,8 +80,6 @@ def _totals(totals: Totals) -> tuple[str, ...]:
 
 
 def _what(event: Event) -> str:
-    from cub.store.events import outcome
-
     kind = event.get("ev")
     if kind == "task_state":
         reason = f" ({event['reason']})" if event.get("reason") else ""
@@ -102,16 +95,14 @@ def _what(event: Event) -> str:
 def _details(event: Event) -> Iterator[str]:
     if event.get("ev") != "attempt_end":
         return
-    from cub.actions.history import client
-
     facts = (client(event), _duration(event.get("dur_s")), _tokens(event), _cost(event))
     yield " · ".join(filter(None, (*facts[:2], f"{facts[2]} tokens" if facts[2] else "", facts[3])))
     said = (
-        ("reason", _part(event, "fail").get("reason")),
+        ("reason", part(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),
         *(("check", _check(check)) for check in event.get("checks") or () if check),
-        ("commit", _commit(_part(event, "git"))),
-        ("says", _part(event, "trailer").get("summary")),
+        ("commit", _commit(part(event, "git"))),
+        ("says", part(event, "trailer").get("summary")),
         ("log", event.get("log")),
     )
     yield from (f"{name:<7} {value}" for name, value in said if value)
@@ -151,7 +142,7 @@ def _duration(seconds: Any) -> str:
 
 
 def _tokens(event: Event) -> str:
-    used = [n for n in _part(event, "tok").values() if isinstance(n, int)]
+    used = [n for n in part(event, "tok").values() if isinstance(n, int)]
     return f"{sum(used):,}" if used else ""
 
 
@@ -160,8 +151,3 @@ def _cost(event: Event) -> str:
     if not isinstance(usd, int | float) or source == "none":
         return ""
     return f"${usd:.2f}" + (f" ({source})" if source else "")
-
-
-def _part(event: Event, key: str) -> Event:
-    found = event.get(key)
-    return found if isinstance(found, dict) else {}

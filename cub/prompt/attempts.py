@@ -9,9 +9,8 @@ from itertools import islice, takewhile
 from cub.checks.fingerprint import Change
 from cub.checks.items import Item
 from cub.prompt import data
-from cub.prompt.recorded import change, count, items, part, print_of, tail, texts
-from cub.store.events import Event, cut, outcome
-from cub.store.moments import moment
+from cub.prompt.recorded import change, count, items, print_of, tail, texts
+from cub.store.events import Event, cut, outcome, part, when
 
 # Classes that say something about the machine, and nothing about the task.
 INFRASTRUCTURE = ("interrupted", "rate_limited", "auth", "harness_missing", "budget")
@@ -68,12 +67,8 @@ def previous(newest_first: Iterable[Event]) -> Previous | None:
 
 def _failed(newest_first: Iterable[Event]) -> list[Event]:
     """The attempts since the last one that succeeded, by time: git merges files in any order."""
-    found = sorted(islice(newest_first, MOST_LOOKED_AT), key=_when, reverse=True)
+    found = sorted(islice(newest_first, MOST_LOOKED_AT), key=when, reverse=True)
     return [*takewhile(lambda event: not event.get("ok"), found)]
-
-
-def _when(event: Event) -> str:
-    return moment(event.get("ts"))
 
 
 def _reason(event: Event) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cub.checks.fingerprint import Change, compare, fingerprint
 from cub.checks.items import Item
 from cub.checks.parsers import parse
-from cub.store.events import Event
+from cub.store.events import Event, part
 
 
 def items(event: Event) -> tuple[Item, ...]:
@@ -46,12 +46,6 @@ def change(before: Event, after: Event) -> Change:
 def failed_checks(event: Event) -> list[Event]:
     """The checks that failed."""
     return [check for check in _checks(event) if check.get("exit") != 0]
-
-
-def part(event: Event, key: str) -> Event:
-    """A mapping in an event."""
-    found = event.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def texts(value: object) -> list[str]:

@@ -8,12 +8,11 @@ from typing import NamedTuple
 from cub.files import exclusive, read
 from cub.files.single import replace_single
 from cub.store.appending import append, missing_lines
-from cub.store.events import Event
+from cub.store.events import Event, when
 from cub.store.file_backend import WAIT, sweep
-from cub.store.jsonl import decode
 from cub.store.ledger import Ledger
-from cub.store.moments import moment
 from cub.store.place import ARCHIVE
+from cub.store.scanning import event_of
 
 
 class Archived(NamedTuple):
@@ -48,12 +47,8 @@ def archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> Arch
 
 
 def _older(line: bytes, before: str) -> Event | None:
-    try:
-        event = decode(line.strip())
-    except ValueError:
-        return None
-    at = moment(event.get("ts"))
-    return event if at and at < before else None
+    event = event_of(line)
+    return event if event and "" < when(event) < before else None
 
 
 def _of_open(event: Event, is_open: Callable[[str], bool]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cub.store.jsonl import Record
-from cub.store.merge import STATUS
+from cub.store.merge import APART, STATUS
 from cub.store.moments import later, moment
 from cub.store.spelling import SETS, in_order
 
@@ -36,8 +36,7 @@ def _first(record: Record) -> dict[str, Any]:
     created, updated = record.get("created_at"), record.get("updated_at")
     if updated is None or updated == created:
         return {}
-    apart = {"id", "rev", "created_at", "updated_at", *STATUS, *SETS}
-    plain = {key: updated for key in record if key not in apart}
+    plain = {key: updated for key in record if key not in APART}
     sets = {key: dict.fromkeys(record[key], updated) for key in SETS if record.get(key)}
     return plain | sets | {"status": updated}
 

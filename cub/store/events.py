@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from cub.store.jsonl import encode
+from cub.store.moments import moment
 
 Event = dict[str, Any]
 Mask = Callable[[str], str]
@@ -61,11 +62,20 @@ def line_of(event: Event, mask: Mask) -> bytes:
     return encode(made)
 
 
+def part(event: Event, key: str) -> Event:
+    """A mapping in an event; an empty one for anything else."""
+    found = event.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def when(event: Event) -> str:
+    """The time that an event tells: in a file that git merged, lines are not in its order."""
+    return moment(event.get("ts"))
+
+
 def outcome(event: Event) -> str:
     """What an attempt ended with: "ok", or the class of the failure."""
-    failure = event.get("fail")
-    known = failure.get("class") if isinstance(failure, dict) else None
-    return "ok" if event.get("ok") else str(known or "unknown")
+    return "ok" if event.get("ok") else str(part(event, "fail").get("class") or "unknown")
 
 
 def cut(text: str, most: int) -> str:

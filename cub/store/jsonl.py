@@ -14,6 +14,8 @@ _OURS, _BASE, _BETWEEN, _THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
 _MARKERS = (_OURS, _BASE, _BETWEEN, _THEIRS)
 # Whoever writes a record may be deeper in calls than whoever read it, and both recurse.
 _DEEPEST = 200
+# Half of a surrogate pair UTF-8 can't say, but JSON can: just as Python spells it.
+HALVES = "backslashreplace"
 
 
 class Line(NamedTuple):
@@ -95,8 +97,7 @@ def decode(text: bytes) -> Record:
 def encode(record: Record) -> bytes:
     """A record as one compact line, without its end."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half of a surrogate pair UTF-8 can't say, but JSON can: just as Python spells it.
-    return text.encode("utf-8", "backslashreplace")
+    return text.encode("utf-8", HALVES)
 
 
 def canonical(value: object) -> str:

@@ -26,7 +26,8 @@ from cub.store.spelling import CLOSED, KEYS, SETS, in_order
 
 # What a change of status sets: they are one fact, and go together.
 STATUS = ("status", "close_reason", "closed_at", "reopened_at")
-_APART = {"id", "rev", "created_at", "updated_at", "stamps", *STATUS, *SETS}
+# All that has no stamp of its own as one value.
+APART = {"id", "rev", "created_at", "updated_at", "stamps", *STATUS, *SETS}
 
 
 class _Choice(NamedTuple):
@@ -104,7 +105,7 @@ def _plain_keys(one: Side, two: Side) -> list[str]:
     others = [key for key in found if key not in KEYS]
     if [key for key in a if key not in KEYS] != [key for key in b if key not in KEYS]:
         others.sort()
-    return [key for key in known + others if key not in _APART]
+    return [key for key in known + others if key not in APART]
 
 
 def _counts(a: Record, b: Record) -> Record:

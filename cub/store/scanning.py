@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO
 
-from cub.store.events import Event
+from cub.store.events import Event, when
 from cub.store.jsonl import decode
-from cub.store.moments import moment
 
 ANY = b'"ev"'  # every event has it
 
 
 def events_in(lines: Iterable[bytes]) -> Iterator[Event]:
     """The events of lines; those that are none are passed over."""
-    return (event for raw in lines if (event := _event(raw)))
+    return (event for raw in lines if (event := event_of(raw)))
 
 
 def events_back(file: BinaryIO, needle: bytes, end: int | None = None) -> Iterator[Event]:
@@ -27,6 +26,14 @@ def events_back(file: BinaryIO, needle: bytes, end: int | None = None) -> Iterat
     if file.seek(0, os.SEEK_END):
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             yield from events_in(_lines_back(data, needle, len(data) if end is None else end))
+
+
+def event_of(raw: bytes) -> Event | None:
+    """The event of a line; None for one that is none."""
+    try:
+        return decode(raw.strip())
+    except ValueError:
+        return None
 
 
 @dataclass(slots=True)
@@ -62,16 +69,12 @@ class Follower:
             file.seek(self.place)
             whole, end, _ = file.read().rpartition(b"\n")
         self.place += len(whole) + len(end)
-        found = [e for e in events_in(whole.split(b"\n")) if not replaced or _at(e) > self.last]
+        found = [e for e in events_in(whole.split(b"\n")) if not replaced or when(e) > self.last]
         self._saw(found)
         return found
 
     def _saw(self, events: list[Event]) -> None:
-        self.last = max([self.last, *map(_at, events)])
-
-
-def _at(event: Event) -> str:
-    return moment(event.get("ts"))
+        self.last = max([self.last, *map(when, events)])
 
 
 def _inode(file: BinaryIO) -> int:
@@ -93,10 +96,3 @@ def _lines_back(data: mmap.mmap, needle: bytes, end: int) -> Iterator[bytes]:
         stop = data.find(b"\n", found)
         yield data[start : stop if stop >= 0 else len(data)]
         end = start
-
-
-def _event(raw: bytes) -> Event | None:
-    try:
-        return decode(raw.strip())
-    except ValueError:
-        return None

@@ -72,8 +72,7 @@ class Tasks:
 
     def line(self, key: str) -> bytes:
         """The line of a task, as it is in the file."""
-        row = self.briefs[key]
-        return self.data[row.at : row.at + row.size]
+        return self._text(self.briefs[key])
 
     def put(self, record: Record) -> None:
         """Add a task, or put it in the place of the one with its id."""
@@ -89,7 +88,7 @@ class Tasks:
         """Make one of the lines of one task; of two tasks with one id, the elder one keeps it."""
         for key in self.doubled:
             groups: dict[str, list[Record]] = {}
-            for record in (self._at(row) for row in read.doubled[key]):
+            for record in (normal(decode(self._text(row))) for row in read.doubled[key]):
                 groups.setdefault(moment(record.get("created_at")), []).append(record)
             undated = groups.pop("", [])
             first, *others = sorted(groups) or [""]
@@ -104,8 +103,8 @@ class Tasks:
         known = key in self.apart or (key in self and key not in self.doubled)
         self.put(merged([self.record(key), *records] if known else records))
 
-    def _at(self, row: Brief) -> Record:
-        return normal(decode(self.data[row.at : row.at + row.size]))
+    def _text(self, row: Brief) -> bytes:
+        return self.data[row.at : row.at + row.size]
 
 
 def _mark(created: str) -> str:

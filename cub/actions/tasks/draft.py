@@ -60,6 +60,8 @@ def require_no_circle(tasks: Tasks, key: str, needs: Sequence[str], parent: str)
     """Refuse new needs, or a new parent, that lead back to the task itself. An epic waits for its
     parts, so that none of them can wait for it.
     """
+    if not needs and not parent:
+        return
     parents = {row.id: (row.parent,) if row.parent else () for row in tasks}
     if parent and (way := _way(parent, key, parents)):
         raise _circle("be its own ancestor", [key, *way])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cub.errors import CubError
 from cub.store.formats.origin import origin_of
-from cub.store.jsonl import DECODER, Record, Rejected
+from cub.store.jsonl import DECODER, HALVES, Record, Rejected
 
 Place = tuple[str, ...]  # the keys that lead to a list
 _MEND = "nothing was imported; mend the file, and do it again"
@@ -124,10 +124,7 @@ def id_of(raw: Record, what: str, where: str) -> str:
 def as_bytes(document: Any) -> bytes:
     """A document as people read it."""
     made = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        return made.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can say and UTF-8 can't
-        return (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+    return made.encode("utf-8", HALVES)
 
 
 def _at(record: Record, name: str) -> tuple[bool, int]:
