@@ -39,6 +39,17 @@ def test_stories_come_in_and_go_out_again(cub: Cub, project: Path, prd: Path) ->
     assert prd.exists()
 
 
+def test_files_are_those_of_the_folder_that_dash_c_names(
+    cub: Cub, project: Path, prd: Path, tmp_path: Path
+) -> None:
+    done = cub("-C", "project", "task", "import", prd.name, cwd=tmp_path)
+    assert (done.code, len(done.out.splitlines())) == (0, 2)
+    out = ("task", "export", "--format", "prd", "--output", "out.json")
+    assert cub("-C", "project", *out, cwd=tmp_path).code == 0
+    assert json.loads((project / "out.json").read_text()) == STORIES
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_stdin_and_stdout(cub: Cub) -> None:
     done = cub("task", "import", "-", stdin='{"id":"a","title":"A","dependsOn":["zz"]}\n')
     assert (done.code, done.out) == (0, "new     a: A\n")

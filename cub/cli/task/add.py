@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import Options
-from cub.cli.task.opened import Id, Json, opened, tell
+from cub.cli.task.opened import Id, Json, file_bytes, opened, tell
 from cub.cli.visible import visible
 from cub.errors import UsageError
 
@@ -177,10 +176,4 @@ def _text(context: typer.Context, description: str | None, file: Path | None) ->
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
     if file is None:
         return description
-    from cub.files.single import read_single
-
-    options: Options = context.obj
-    data = read_single(options.directory / file, file.as_posix())
-    if data is None:
-        raise UsageError("there is no such file", where=file.as_posix())
-    return data.decode("utf-8", "surrogateescape").rstrip("\n")
+    return file_bytes(context, file).decode("utf-8", "surrogateescape").rstrip("\n")

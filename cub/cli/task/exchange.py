@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.task.opened import Json, opened
+from cub.cli.options import Options
+from cub.cli.task.opened import Json, file_bytes, opened
 from cub.cli.visible import visible
-from cub.errors import UsageError
 
 if TYPE_CHECKING:
     from cub.actions.tasks.exchange import Taken
@@ -46,8 +46,10 @@ def import_(
     from cub.cli.task.shapes import taken_tree
     from cub.store.formats import read_tasks
 
-    shown = "stdin" if file == Path("-") else file.as_posix()
-    found = read_tasks(_data(file, shown), shown, format)
+    from_stdin = file == Path("-")
+    data = sys.stdin.buffer.read() if from_stdin else file_bytes(context, file)
+    shown = "stdin" if from_stdin else file.as_posix()
+    found = read_tasks(data, shown, format)
     stores = opened(context)
     taken = take(stores, found, shown, dry_run=dry_run)
     if json:
@@ -80,20 +82,10 @@ def export(
         return
     from cub.files.single import read_single, replace_single
 
-    shown = file.as_posix()
-    replace_single(file, read_single(file, shown), data, shown)
+    options: Options = context.obj
+    shown, path = file.as_posix(), options.directory / file
+    replace_single(path, read_single(path, shown), data, shown)
     output.talk(f"Wrote {visible(shown)}.")
-
-
-def _data(file: Path, shown: str) -> bytes:
-    if file == Path("-"):
-        return sys.stdin.buffer.read()
-    from cub.files.single import read_single
-
-    data = read_single(file, shown)
-    if data is None:
-        raise UsageError("there is no such file", where=shown)
-    return data
 
 
 def _tell(taken: Taken, *, dry_run: bool) -> None:

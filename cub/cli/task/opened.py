@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from cub.cli import output
 from cub.cli.options import Options
 from cub.cli.visible import visible
+from cub.errors import UsageError
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
@@ -33,6 +35,17 @@ def opened(context: typer.Context, who: str | None = None) -> Stores:
     project = Project.load(find_root(options.directory))
     output.warn(project.config.warnings)
     return open_stores(project, who or os.environ.get(_VARIABLE) or _user())
+
+
+def file_bytes(context: typer.Context, file: Path) -> bytes:
+    """What a FILE holds, seen from where the command runs."""
+    from cub.files.single import read_single
+
+    options: Options = context.obj
+    data = read_single(options.directory / file, file.as_posix())
+    if data is None:
+        raise UsageError("there is no such file", where=file.as_posix())
+    return data
 
 
 def tell(stores: Stores, outcome: Outcome, verb: str, *, json: bool) -> None:
