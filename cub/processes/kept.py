@@ -1,0 +1,153 @@
+"""cub's side of a keeper: starts one for a command, tells it to end that, hears the result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.errors import CubError
+from cub.processes.command import Command
+
+# Imported, not run as a file: so it is compiled only once.
+_MAIN = """\
+import sys
+sys.path.append(sys.argv[1])
+from cub.processes.keeper import main
+control, status, after_int, after_term, last = sys.argv[2:]
+main(int(control), int(status), (float(after_int), float(after_term)), last)
+"""
+_ROOT = Path(__file__).parents[2]
+
+
+class Result(NamedTuple):
+    """What became of a command: see Ended."""
+
+    exit: int | None = None
+    signal: int | None = None
+    missing: str = ""
+
+
+@dataclass(slots=True)
+class Kept:
+    """A command with its keeper, and cub's ends of the pipes to both."""
+
+    command: Command
+    process: subprocess.Popen[bytes]
+    control: FileIO
+    status: FileIO
+    stdin: FileIO | None
+    out: FileIO
+    err: FileIO | None
+    files: ExitStack
+    _said: bytes = b""
+
+    def tell(self, word: bytes) -> None:
+        """Have the keeper `end` the command in steps, or `kill` it at once."""
+        with suppress(OSError):  # it has ended
+            self.control.write(word + b"\n")
+            self.process.send_signal(signal.SIGCONT)  # a command may have stopped it
+
+    def hear(self) -> Result | None:
+        """What `status` says, waiting for it; None if that isn't the result yet."""
+        more = self.status.read(4096)
+        self._said += more or b""
+        words = [line.split() for line in self._said.split(b"\n")[:-1]]
+        for word, number in words:
+            if word != b"pid":
+                return self._result(word.decode(), int(number))
+        if more:
+            return None
+        if not words:
+            raise CubError("cub's own process that keeps a command was ended before that started")
+        # Somebody killed the keeper. Linux has killed the command with it; not so its children.
+        with suppress(OSError):
+            os.killpg(int(words[0][1]), signal.SIGKILL)
+        return Result(signal=signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close all pipes, and wait for the keeper, which ends its command if it still runs."""
+        self.files.close()
+        self.process.wait()
+
+    def _result(self, word: str, number: int) -> Result:
+        match word:
+            case "exit":
+                return Result(exit=number)
+            case "signal":
+                return Result(signal=number)
+            case "folder":
+                return Result(missing=f"{self.command.folder}: {os.strerror(number).lower()}")
+            case "program":
+                return Result(missing=os.strerror(number).lower())
+            case _:
+                return Result()
+
+
+def start(command: Command, grace: tuple[float, float], last: Path | None, merged: bool) -> Kept:
+    """Start a command under a keeper; `merged` gives it one pipe for stdout and stderr.
+
+    Raises CubError, with nothing started.
+    """
+    if os.name != "posix":
+        raise CubError("cub run needs Linux or macOS", hint="WSL works")
+    order = _order(command)
+    with ExitStack() as ours, ExitStack() as theirs:
+        orders, control = _pipe(theirs, ours)
+        status, results = _pipe(ours, theirs)
+        feeds, stdin = _pipe(theirs, ours) if command.stdin else (None, None)
+        out, says = _pipe(ours, theirs)
+        err, complains = (None, says) if merged else _pipe(ours, theirs)
+        words = [orders.fileno(), results.fileno(), *grace, last or ""]
+        try:
+            process = subprocess.Popen(  # noqa: S603 - Python itself
+                [sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT), *map(str, words)],
+                stdin=feeds or subprocess.DEVNULL,
+                stdout=says,
+                stderr=complains,
+                pass_fds=(orders.fileno(), results.fileno()),
+                start_new_session=True,
+            )
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise CubError(f"Python can't be started: {said}", where=sys.executable) from error
+        theirs.close()
+        kept = Kept(command, process, control, status, stdin, out, err, ours.pop_all())
+    try:
+        _send(control, order)
+    except BaseException:
+        kept.close()
+        raise
+    return kept
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
+    reads, writes = os.pipe()
+    return reader.enter_context(FileIO(reads)), writer.enter_context(FileIO(writes, "w"))
+
+
+def _send(control: FileIO, order: bytes) -> None:
+    left = memoryview(len(order).to_bytes(8, "big") + order)
+    with suppress(BrokenPipeError):  # the result, which is missing then, tells
+        while left:
+            left = left[control.write(left) :]
+
+
+def _order(command: Command) -> bytes:
+    """What the keeper is to do: fields with a zero byte between them, see keeper.py."""
+    variables = [f"{name}={value}" for name, value in command.environ.items()]
+    fields = [str(command.folder), str(len(command.argv)), *command.argv, *variables]
+    if not command.argv or not command.argv[0]:
+        raise CubError("there is no command to run")
+    if any("\0" in field for field in fields):
+        raise CubError("a command can't have a zero byte in it", where=command.argv[0])
+    try:
+        return os.fsencode("\0".join(fields))
+    except UnicodeEncodeError as error:
+        raise CubError(f"a command can't be written: {error}", where=command.argv[0]) from error
