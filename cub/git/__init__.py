@@ -1,4 +1,8 @@
-"""What git says about a folder, and what its commits hold."""
+"""What git says about a folder, and what its commits hold.
+
+What works on a checkout is imported from its own modules (checkout, snapshot, committing,
+restoring, branches): only a run needs it, and every other start of cub would pay for it.
+"""
 
 from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints

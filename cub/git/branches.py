@@ -1,0 +1,62 @@
+"""Branches and linked work trees, as a run needs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cub.errors import CubError
+from cub.git.calling import ask, call
+from cub.git.place import head_of
+
+
+def head(top: Path) -> str:
+    """The commit that is checked out; "" before the first one."""
+    return head_of(top).commit
+
+
+def switch(top: Path, name: str) -> str:
+    """Switch to a branch, made where HEAD is if there is none; returns its full name.
+
+    Raises CubError for a name that git refuses, and if git can't switch.
+    """
+    full = _full(top, name)
+    words = ("switch", "--quiet", "--no-guess")
+    call(top, *words, *([name] if _exists(top, full) else ["-c", name]))
+    return full
+
+
+def add_worktree(top: Path, folder: Path, branch: str) -> None:
+    """Check a branch out into a new folder; it is made where HEAD is if there is none."""
+    full = _full(top, branch)
+    words = ("worktree", "add", "--quiet")
+    where = [folder.as_posix(), branch] if _exists(top, full) else ["-b", branch, folder.as_posix()]
+    call(top, *words, *where)
+
+
+def remove_worktree(top: Path, folder: Path) -> bool:
+    """Remove a linked work tree; not, and False, if it holds what is not committed."""
+    return ask(top, "worktree", "remove", folder.as_posix()).code == 0
+
+
+def _full(top: Path, name: str) -> str:
+    full = f"refs/heads/{name}"
+    if name.startswith("-") or name == "HEAD" or ask(top, "check-ref-format", full).code:
+        raise CubError("git does not take this as the name of a branch", where=name)
+    return full
+
+
+def _exists(top: Path, full: str) -> bool:
+    return ask(top, "show-ref", "--verify", "--quiet", full).code == 0
+
+
+def committed_at(top: Path) -> int:
+    """When the commit that is checked out was made, in seconds since 1970; 0 for none."""
+    answer = ask(top, "log", "-1", "--format=%ct", "HEAD")
+    return int(answer.out) if answer.code == 0 and answer.out.strip().isdigit() else 0
+
+
+def last_commit_is(top: Path, parent: str, message: str) -> bool:
+    """Whether the commit that is checked out came right after `parent`, with this message."""
+    answer = ask(top, "log", "-1", "--format=%P%n%B", "HEAD")
+    parents, _, text = answer.out.decode("utf-8", "replace").partition("\n")
+    return answer.code == 0 and parents == parent and text.strip() == message.strip()

@@ -1,0 +1,94 @@
+"""A person's checkout in which an agent works: looked at before and after, kept or put back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from cub.git import differing, heads, looking, restoring
+from cub.git.calling import ask
+from cub.git.committing import Committed, commit, identity
+from cub.git.place import Place
+from cub.git.restoring import Restored
+from cub.git.snapshot import FileChange, Snapshot
+from cub.git.status import status
+from cub.processes.command import Limits
+from cub.processes.stop import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout(Place):
+    """The work tree at `top`, looked at with the index file `index`; see Place for `apart`.
+
+    Every method raises CubError if git fails.
+    """
+
+    def snapshot(self, since: Snapshot | None = None) -> Snapshot:
+        """What it holds now; after an attempt, give the snapshot before it as `since`.
+
+        Raises UnmergedError for an index with conflicts, unless there is a `since`.
+        """
+        return looking.look(self, since)
+
+    def release(self) -> None:
+        """Let git forget the files of the last snapshot, once nobody restores it any more."""
+        ask(self.top, "update-ref", "-d", looking.GUARD)
+
+    def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
+        """The paths that differ; of submodules only whether their commit does."""
+        return differing.changes(self, before, after)
+
+    def counts(self, before: Snapshot, after: Snapshot) -> tuple[int, int]:
+        """Lines added and removed; binary files have none."""
+        return differing.counts(self, before, after)
+
+    def write_patch(self, before: Snapshot, after: Snapshot, into: Path) -> bool:
+        """Write what `git apply` takes; no file, and False, if nothing differs."""
+        return differing.write_patch(self, before, after, into)
+
+    def submodules_with_changes(self, before: Snapshot, after: Snapshot) -> list[str]:
+        """Submodules whose files differ although their commit does not."""
+        return differing.submodules_with_changes(before, after)
+
+    def restore(self, before: Snapshot, now: Snapshot, spared: Collection[str] = ()) -> Restored:
+        """Undo what came between: files but for `spared`, HEAD, and what git is amid.
+
+        Nothing stays staged.
+        """
+        return restoring.restore(self, before, now, spared)
+
+    def took_over(self, before: Snapshot) -> Literal["", "forward", "away"]:
+        """Whether HEAD is where it was, on a commit that came after, or anywhere else."""
+        return heads.took_over(self.top, before)
+
+    def settle(self, before: Snapshot) -> tuple[str, ...]:
+        """Bring the branch of before to the commit that is checked out, and HEAD to the branch.
+
+        Returns refs to commits that no branch has any more.
+        """
+        return heads.settle(self, before)
+
+    def dirt(self) -> list[str]:
+        """The tracked files that are not what HEAD says, staged or not."""
+        options = ("--untracked-files=no", "--ignore-submodules=untracked")
+        found = status(self, *options, environ={"GIT_OPTIONAL_LOCKS": "0"})
+        return sorted({*found.differing, *found.staged})
+
+    def commit(
+        self,
+        paths: Sequence[str],
+        along: Sequence[str],
+        message: str,
+        environ: Mapping[str, str],
+        limits: Limits,
+        stop: Stop | None = None,
+    ) -> Committed:
+        """Commit exactly `paths`, and those of `along` that git does not ignore."""
+        return commit(self, paths, along, message, environ, limits, stop)
+
+    def identity(self, environ: Mapping[str, str] | None = None) -> str:
+        """What git says if it does not know who commits; "" if it does."""
+        return identity(self, os.environ if environ is None else environ)

@@ -1,0 +1,68 @@
+"""What `git status` tells, in its format for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from cub.git.calling import call, split
+from cub.git.place import Place
+
+
+class Status(NamedTuple):
+    """HEAD, and the paths that differ between it, an index and the work tree.
+
+    `differing` maps paths whose file is not what the index says to whether they are
+    submodules; `staged` have an index that is not what HEAD says, `removed` are the paths that
+    only HEAD knows, `unknown` are untracked ones (nested repositories with a "/" at the end).
+    """
+
+    head: str
+    branch: str
+    differing: Mapping[str, bool]
+    staged: tuple[str, ...]
+    removed: frozenset[str]
+    unknown: tuple[str, ...]
+    unmerged: tuple[str, ...]
+
+
+def status(place: Place, *options: str, environ: Mapping[str, str] | None = None) -> Status:
+    """Ask git; what is apart does not show."""
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--no-ahead-behind")
+    out = call(place.top, *words, *options, *place.pathspecs, environ=environ)
+    return _read([line for line in split(out) if line])
+
+
+def _read(lines: list[str]) -> Status:
+    head = branch = ""
+    differing, staged, unknown, unmerged = dict[str, bool](), list[str](), list[str](), list[str]()
+    removed = set[str]()
+    for line in lines:
+        match line.split(" ", 1)[0]:
+            case "#":
+                _, name, value = line.split(" ", 2)
+                head = value if name == "branch.oid" else head
+                branch = value if name == "branch.head" else branch
+            case "1":
+                _, both, submodule, *_, path = line.split(" ", 8)
+                if both[1] != ".":
+                    differing[path] = submodule.startswith("S")
+                if both[0] != ".":
+                    staged.append(path)
+                if both[0] == "D":
+                    removed.add(path)
+            case "u":
+                *_, path = line.split(" ", 10)
+                differing[path] = line.split(" ", 3)[2].startswith("S")
+                unmerged.append(path)
+            case "?":
+                unknown.append(line[2:])
+    return Status(
+        "" if head == "(initial)" else head,
+        "" if branch == "(detached)" else f"refs/heads/{branch}",
+        differing,
+        tuple(staged),
+        frozenset(removed),
+        tuple(unknown),
+        tuple(unmerged),
+    )

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from cub.git.committing import Committed
+from cub.processes.command import Limits
+from tests.conftest import git
+from tests.git.checkouts import checkout, furnished, lines, person, save, state, write
+
+Commit = Callable[..., Committed]
+
+
+@pytest.fixture
+def top(project: Path) -> Path:
+    git(project, "checkout", "-q", "-b", "main")
+    furnished(project)
+    return project
+
+
+@pytest.fixture
+def commit(top: Path, home: Path) -> Commit:
+    def run(
+        paths: Sequence[str] = (),
+        along: Sequence[str] = (),
+        message: str = "done\n",
+        wall: float = 30,
+        **env: str,
+    ) -> Committed:
+        limits = Limits(wall=wall, grace=(0.2, 0.2))
+        return checkout(top).commit(paths, along, message, person(home) | env, limits)
+
+    return run
+
+
+def hook(top: Path, name: str, text: str) -> None:
+    write(top, {f".git/hooks/{name}": f"#!/bin/sh\n{text}\n"})
+    (top / ".git/hooks" / name).chmod(0o755)
+
+
+def committed(top: Path) -> list[str]:
+    listed = git(top, "-c", "core.quotePath=false", "diff", "--name-status", "-z", "HEAD~1", "HEAD")
+    parts = listed.split("\0")[:-1]
+    return [f"{kind} {path}" for kind, path in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def test_exactly_what_changed_is_committed(top: Path, commit: Commit) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {"a.txt": "z", ":(top)x*": "odd", "-n\n": "odd"})
+    (top / "sub/b.txt").unlink()
+    write(top, {"sub/b.txt/now": "a folder"})
+    git(top, "add", "mine.txt", "dirty.txt")
+    changed = ours.changes(before, ours.snapshot(before))
+    done = commit([change.path for change in changed], message="subject\n\n# no comment\n")
+    assert (done.ok, done.cause, done.output) == (True, "", "")
+    assert done.head == git(top, "rev-parse", "HEAD").strip()
+    assert sorted(committed(top)) == [
+        "A -n\n",
+        "A :(top)x*",
+        "A sub/b.txt/now",
+        "D sub/b.txt",
+        "M a.txt",
+    ]
+    assert git(top, "log", "-1", "--format=%B|%an") == "subject\n\n# no comment\n|p\n"
+    assert lines(top)[1:] == [" M dirty.txt", "?? mine.txt", "?? own/mine.txt"]
+
+
+def test_what_is_ignored_goes_in_among_the_paths_but_not_along(top: Path, commit: Commit) -> None:
+    along = ["mine.txt", "build/out.log", "nothing.txt", "run.sh", "link/x"]
+    (top / "run.sh").unlink()
+    assert commit([".env", "never.txt"], along).ok
+    assert committed(top) == ["A .env", "A mine.txt", "D run.sh"]
+
+
+def test_nothing_to_commit_is_fine(top: Path, commit: Commit) -> None:
+    head = git(top, "rev-parse", "HEAD").strip()
+    git(top, "add", "mine.txt")
+    hook(top, "pre-commit", "exit 1")
+    assert commit(["a.txt", "never.txt"]) == Committed(head, "", ok=True, cause="")
+    assert "?? mine.txt" in lines(top)
+
+
+def test_the_first_commit_is_made(project: Path, home: Path) -> None:
+    ours = checkout(project)
+    write(project, {"a.txt": "x", "b.txt": "x"})
+    nothing = ours.commit([], [], "m", person(home), Limits())
+    assert (nothing.ok, nothing.head) == (True, "")
+    done = ours.commit(["a.txt"], [], "m", person(home), Limits())
+    assert done.ok
+    assert done.head == git(project, "rev-parse", "HEAD").strip()
+    assert lines(project)[1:] == ["?? b.txt"]
+
+
+def test_a_hook_that_refuses_is_heard_at_its_end(top: Path, commit: Commit) -> None:
+    head, seen = git(top, "rev-parse", "HEAD").strip(), lines(top)
+    hook(top, "pre-commit", "seq 1 100000; echo no, not this >&2; exit 1")
+    done = commit(["dirty.txt", "mine.txt"])
+    assert (done.ok, done.cause, done.head) == (False, "", head)
+    assert len(done.output) <= 4000
+    assert done.output.endswith("100000\nno, not this")
+    assert lines(top) == seen
+
+
+def test_a_hook_may_edit_what_is_committed(top: Path, commit: Commit) -> None:
+    hook(top, "pre-commit", "echo formatted > a.txt; git add a.txt")
+    hook(top, "commit-msg", 'echo "signed: hook" >> "$1"')
+    write(top, {"a.txt": "z"})
+    assert commit(["a.txt"]).ok
+    assert git(top, "show", "HEAD:a.txt") == "formatted\n"
+    assert "signed: hook" in git(top, "log", "-1", "--format=%B")
+
+
+def test_signing_that_hangs_ends_at_the_limit(top: Path, commit: Commit) -> None:
+    seen = lines(top)
+    write(top, {".git/sign": "#!/bin/sh\nexec sleep 60\n"})
+    (top / ".git/sign").chmod(0o755)
+    git(top, "config", "commit.gpgSign", "true")
+    git(top, "config", "gpg.program", str(top / ".git/sign"))
+    done = commit(["dirty.txt"], wall=0.5)
+    assert (done.ok, done.cause) == (False, "wall")
+    assert lines(top) == seen
+    assert not (top / ".git/index.lock").exists()
+
+
+def test_a_merge_that_an_agent_began_is_not_committed(top: Path, commit: Commit) -> None:
+    git(top, "stash", "-q", "-u")
+    git(top, "switch", "-q", "-c", "side")
+    write(top, {"side.txt": "x"})
+    save(top)
+    git(top, "switch", "-q", "main")
+    git(top, "merge", "-q", "--no-commit", "--no-ff", "side")
+    assert commit(["side.txt"]).ok
+    assert git(top, "log", "-1", "--format=%P").split() == [git(top, "rev-parse", "HEAD~1").strip()]
+
+
+def test_a_file_that_can_not_be_staged_is_told(top: Path, commit: Commit) -> None:
+    seen = lines(top)
+    git(top, "config", "filter.bad.clean", "false")
+    git(top, "config", "filter.bad.required", "true")
+    write(top, {".git/info/attributes": "*.bad filter=bad\n", "x.bad": "x"})
+    done = commit(["dirty.txt", "x.bad"])
+    assert not done.ok
+    assert "clean filter 'bad' failed" in done.output
+    assert lines(top) == [*seen, "?? x.bad"]
+
+
+def test_the_caller_s_git_variables_do_not_lead_elsewhere(top: Path, commit: Commit) -> None:
+    assert commit(["dirty.txt"], GIT_INDEX_FILE="/nowhere/index", GIT_DIR="/nowhere").ok
+    assert committed(top) == ["M dirty.txt"]
+
+
+def test_a_skipped_file_is_not_deleted_by_a_commit(top: Path, commit: Commit) -> None:
+    git(top, "update-index", "--skip-worktree", "a.txt")
+    (top / "a.txt").unlink()
+    assert commit(["dirty.txt"]).ok
+    assert committed(top) == ["M dirty.txt"]
+    assert git(top, "ls-files", "-t", "a.txt") == "S a.txt\n"
+
+
+def test_git_tells_whether_it_knows_who_commits(top: Path, home: Path) -> None:
+    ours = checkout(top)
+    assert ours.identity(person(home)) == ""
+    git(top, "config", "user.useConfigOnly", "true")
+    nobody = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "GIT_CONFIG_GLOBAL": os.devnull}
+    assert "user.email" in ours.identity(nobody)
+    done = ours.commit(["dirty.txt"], [], "m", nobody | {"PATH": os.environ["PATH"]}, Limits())
+    assert not done.ok
+    assert "user.email" in done.output
+
+
+def test_dirt_is_what_is_tracked_and_differs(top: Path) -> None:
+    write(top, {".cub/tasks": "1", "x/staged.txt": "x"})
+    git(top, "add", "-f", ".cub/tasks", "x/staged.txt")
+    git(top, "rm", "-q", "--cached", "a.txt")
+    (top / "sub/b.txt").unlink()
+    index = (top / ".git/index").read_bytes()
+    assert checkout(top).dirt() == ["a.txt", "dirty.txt", "sub/b.txt", "x/staged.txt"]
+    assert (top / ".git/index").read_bytes() == index
+
+
+def test_a_commit_leaves_the_other_files_alone(top: Path, commit: Commit) -> None:
+    files = state(top)
+    assert commit(["dirty.txt"]).ok
+    assert state(top) == files

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from cub.errors import CubError
+from cub.git.checkout import Checkout
+from cub.git.looking import UnmergedError, is_litter
+from cub.git.snapshot import Snapshot
+from tests.conftest import git
+from tests.git.checkouts import checkout, failing, furnished, lines, save, write
+
+
+@pytest.fixture
+def top(project: Path) -> Path:
+    git(project, "checkout", "-q", "-b", "main")
+    furnished(project)
+    return project
+
+
+def names(ours: Checkout, snapshot: Snapshot) -> set[str]:
+    return set(git(ours.top, "ls-tree", "-r", "--name-only", snapshot.tree).splitlines())
+
+
+def content(ours: Checkout, snapshot: Snapshot, path: str) -> str:
+    return git(ours.top, "cat-file", "blob", f"{snapshot.tree}:{path}")
+
+
+def test_it_holds_the_files_as_they_are_and_leaves_the_index_alone(top: Path) -> None:
+    index = (top / ".git/index").read_bytes()
+    ours = checkout(top)
+    found = ours.snapshot()
+    assert found.head == git(top, "rev-parse", "HEAD").strip()
+    assert found.branch == "refs/heads/main"
+    assert found.untracked == ("mine.txt", "own/mine.txt")
+    assert content(ours, found, "dirty.txt") == "the person's\n"
+    assert names(ours, found) >= {"a.txt", "mine.txt", "own/mine.txt", "link"}
+    assert not names(ours, found) & {".env", "build/out.log"}
+    assert (top / ".git/index").read_bytes() == index
+
+
+@pytest.mark.parametrize(
+    "words", [["add", "-A"], ["add", "-N", "mine.txt"], ["rm", "-q", "--cached", "a.txt"]], ids=str
+)
+def test_what_is_staged_makes_no_difference_to_the_files(top: Path, words: list[str]) -> None:
+    ours = checkout(top)
+    found = ours.snapshot()
+    git(top, *words)
+    again = ours.snapshot()
+    assert again.tree == found.tree
+    assert "a.txt" not in again.untracked
+    assert ("mine.txt" in again.untracked) is (words[0] == "rm")
+
+
+def test_ignored_files_that_were_forced_in_belong_to_it(top: Path) -> None:
+    git(top, "add", "-f", ".env")
+    ours = checkout(top)
+    assert ".env" in names(ours, ours.snapshot())
+
+
+def test_a_second_look_sees_edits_additions_and_deletions(top: Path) -> None:
+    ours = checkout(top)
+    first = ours.snapshot()
+    write(top, {"mine.txt": "untrackeD\n", "own/more.txt": "x"})  # of the same size
+    (top / "own/mine.txt").unlink()
+    second = ours.snapshot()
+    assert content(ours, second, "mine.txt") == "untrackeD\n"
+    assert second.untracked == ("mine.txt", "own/more.txt")
+    write(top, {"mine.txt": "untracked\n", "own/mine.txt": "untracked too\n"})
+    (top / "own/more.txt").unlink()
+    assert ours.snapshot() == first
+
+
+@pytest.mark.parametrize("harm", ["missing", "broken", "no note", "odd note", "locked"])
+def test_an_own_index_that_is_harmed_is_made_anew(top: Path, harm: str) -> None:
+    ours = checkout(top)
+    first = ours.snapshot()
+    note = ours.index.with_name("index.json")
+    match harm:
+        case "missing":
+            ours.index.unlink()
+        case "broken":
+            ours.index.write_bytes(b"nonsense")
+        case "no note":
+            note.unlink()
+        case "odd note":
+            note.write_text('[[1], 2, "x", 4]')
+        case _:
+            write(top, {"a.txt": "z"})
+            ours.index.with_name("index.lock").touch()
+            assert content(ours, ours.snapshot(), "a.txt") == "z"
+            write(top, {"a.txt": "one\ntwo\n"})
+    assert ours.snapshot() == first
+
+
+def test_what_tools_leave_and_nested_repositories_are_left_out(top: Path) -> None:
+    git(top, "init", "-q", "nested")
+    write(top, {"x/__pycache__/m.pyc": "", "node_modules/p/i.js": "", ".aider.chat.md": ""})
+    write(top, {"nested/f": "", "x/.DS_Store": "", "x/node_modules.txt": ""})
+    ours = checkout(top)
+    assert set(ours.snapshot().untracked) == {"mine.txt", "own/mine.txt", "x/node_modules.txt"}
+    git(top, "add", "-f", "node_modules")
+    assert "node_modules/p/i.js" in names(ours, ours.snapshot())
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("a/__pycache__/b", True),
+        ("__pycache__", False),
+        ("a.pyc", True),
+        (".aider.tags.cache.v4/x", True),
+        (".aider.input.history", True),
+        ("node_modules.md", False),
+        ("node_modules/a/b", True),
+    ],
+)
+def test_litter_is_told_by_its_name(path: str, answer: bool) -> None:
+    assert is_litter(path) is answer
+
+
+def test_pipes_and_sockets_do_no_harm(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(top)
+    os.mkfifo("pipe")
+    (top / "a.txt").unlink()
+    os.mkfifo("a.txt")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+        ours = checkout(top)
+        assert not names(ours, ours.snapshot()) & {"pipe", "socket", "a.txt"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_can_not_be_read_is_known_by_name_alone(top: Path) -> None:
+    (top / "mine.txt").chmod(0)
+    ours = checkout(top)
+    found = ours.snapshot()
+    assert "mine.txt" in found.untracked
+    assert "mine.txt" not in names(ours, found)
+
+
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_files_that_git_is_told_not_to_look_at_are_not_deleted(top: Path, flag: str) -> None:
+    git(top, "update-index", flag, "a.txt", "sub/b.txt")
+    (top / "a.txt").unlink()
+    ours = checkout(top)
+    before = ours.snapshot()
+    assert "a.txt" in names(ours, before)
+    write(top, {"run.sh": "z"})
+    after = ours.snapshot(before)
+    assert [change.path for change in ours.changes(before, after)] == ["run.sh"]
+    assert ours.restore(before, after).failed == ()
+    assert not (top / "a.txt").exists()
+
+
+@pytest.mark.parametrize("sparse_index", ["--sparse-index", "--no-sparse-index"])
+def test_a_sparse_checkout_stays_one(top: Path, sparse_index: str) -> None:
+    git(top, "stash", "-q", "-u")
+    git(top, "sparse-checkout", "init", "--cone", sparse_index)
+    assert not (top / "sub").exists()
+    ours = checkout(top)
+    before = ours.snapshot()
+    assert "sub/b.txt" in names(ours, before)
+    write(top, {"a.txt": "z"})
+    git(top, "commit", "-q", "-a", "-m", "agent")
+    after = ours.snapshot(before)
+    assert [change.path for change in ours.changes(before, after)] == ["a.txt"]
+    assert ours.restore(before, after).failed == ()
+    assert not (top / "sub").exists()
+    assert len(lines(top)) == 1
+    assert ours.dirt() == []
+
+
+def test_conflicts_are_an_error_before_an_attempt_and_content_after_it(top: Path) -> None:
+    git(top, "stash", "-q", "-u")
+    ours = checkout(top)
+    before = ours.snapshot()
+    git(top, "switch", "-q", "-c", "side")
+    write(top, {"a.txt": "theirs\n"})
+    save(top)
+    git(top, "switch", "-q", "main")
+    write(top, {"a.txt": "ours\n"})
+    save(top)
+    failing(top, "merge", "-q", "side")
+    assert "<<<<<<<" in content(ours, ours.snapshot(before), "a.txt")
+    for _ in range(2):
+        with pytest.raises(UnmergedError, match=r"^a\.txt: .*conflicts in 1 files") as error:
+            ours.snapshot()
+    assert "git merge --abort" in error.value.hint
+
+
+def test_what_leads_git_elsewhere_is_not_heard(top: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as here:
+        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+            here.setenv(name, str(tmp_path / "nowhere"))
+        here.setenv("GIT_GLOB_PATHSPECS", "1")
+        found = checkout(top).snapshot()
+    assert found == checkout(top).snapshot()
+    assert found.head
+
+
+def test_a_broken_repository_is_not_taken_for_the_one_around_it(top: Path) -> None:
+    write(top, {"inner/.git/HEAD": "nonsense"})
+    with pytest.raises(CubError, match="git status failed: not a git repository"):
+        Checkout(top / "inner", top.parent / "i").snapshot()
+
+
+def test_nothing_of_the_repositorys_settings_is_run(top: Path) -> None:
+    write(top, {".git/hooks/reference-transaction": "#!/bin/sh\ntouch ran\n", "hook": "x"})
+    write(top, {".git/hooks/post-index-change": "#!/bin/sh\ntouch ran\n"})
+    write(top, {".git/monitor": "#!/bin/sh\ntouch ran\n"})
+    for name in ("hooks/reference-transaction", "hooks/post-index-change", "monitor"):
+        (top / ".git" / name).chmod(0o755)
+    git(top, "config", "core.fsmonitor", str(top / ".git/monitor"))
+    git(top, "config", "core.safecrlf", "true")
+    git(top, "config", "core.autocrlf", "input")
+    write(top, {"crlf.txt": "x\r\n"})
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {"a.txt": "z\r\n"})
+    ours.restore(before, ours.snapshot(before))
+    assert not (top / "ran").exists()
+
+
+def test_it_outlives_the_process_in_json(top: Path) -> None:
+    write(top, {"\udcff\n": "x"})
+    found = checkout(top).snapshot()
+    assert "\udcff\n" in found.untracked
+    inner = Snapshot("1", "", "2", inner={"sub": found}, begun=("MERGE_HEAD",))
+    for one in (found, inner):
+        assert Snapshot.from_json(json.loads(json.dumps(one.to_json()))) == one
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"head": 1}, "x"])
+def test_other_json_is_an_error(value: object) -> None:
+    with pytest.raises(CubError, match="no snapshot"):
+        Snapshot.from_json(value)
+
+
+def test_the_files_of_a_snapshot_can_be_given_up(top: Path) -> None:
+    ours = checkout(top)
+    found = ours.snapshot()
+    assert found.tree in git(top, "for-each-ref", "refs/worktree")
+    ours.release()
+    ours.release()
+    assert git(top, "for-each-ref", "refs/worktree") == ""

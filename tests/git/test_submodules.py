@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.git.checkouts import checkout, lines, save, state, write
+
+ALLOW = ("-c", "protocol.file.allow=always")
+
+
+@pytest.fixture
+def top(project: Path, tmp_path: Path) -> Path:
+    """A repository with a submodule `mod`, which has one `deep` itself."""
+    deep, module = tmp_path / "deep", tmp_path / "module"
+    for folder in (deep, module):
+        folder.mkdir()
+        git(folder, "init", "-q")
+        write(folder, {"f.txt": "1\n", "g.txt": "1\n"})
+        save(folder)
+    git(module, *ALLOW, "submodule", "add", "-q", str(deep), "deep")
+    save(module)
+    git(project, *ALLOW, "submodule", "add", "-q", str(module), "mod")
+    git(project, *ALLOW, "submodule", "update", "-q", "--init", "--recursive")
+    write(project, {"a.txt": "1\n"})
+    save(project)
+    write(project, {"mod/dirty.txt": "x\n", "mod/deep/dirty.txt": "x\n", "mod/g.txt": "2\n"})
+    return project
+
+
+def conditions(top: Path) -> list[list[str]]:
+    return [lines(folder) for folder in (top, top / "mod", top / "mod/deep")]
+
+
+def test_their_files_are_seen_and_put_back(top: Path, tmp_path: Path) -> None:
+    files, seen = state(top), conditions(top)
+    ours = checkout(top)
+    before = ours.snapshot()
+    assert before.inner["mod"].untracked == ("dirty.txt",)
+    assert ours.dirt() == ["mod"]
+    copy = tmp_path / "copy"
+    shutil.copytree(top, copy, symlinks=True)
+    write(top, {"mod/f.txt": "2\n", "mod/deep/f.txt": "2\n", "mod/deep/n.txt": "2\n"})
+    after = ours.snapshot(before)
+    assert ours.changes(before, after) == []
+    assert ours.submodules_with_changes(before, after) == ["mod"]
+    assert ours.counts(before, after) == (3, 2)
+    assert ours.write_patch(before, after, tmp_path / "patch")
+    git(copy, "apply", str(tmp_path / "patch"))
+    assert state(copy) == state(top)
+    assert ours.restore(before, after).failed == ()
+    assert (state(top), conditions(top)) == (files, seen)
+
+
+def test_a_commit_in_one_is_a_change_that_is_undone_and_kept(top: Path) -> None:
+    files, seen = state(top), conditions(top)
+    ours = checkout(top)
+    before = ours.snapshot()
+    commit = save(top / "mod", "agent")
+    save(top, "agent")
+    after = ours.snapshot(before)
+    [change] = ours.changes(before, after)
+    assert (change.path, change.kind, change.submodule) == ("mod", "M", True)
+    assert ours.submodules_with_changes(before, after) == []
+    assert ours.counts(before, after) == (0, 0)
+    done = ours.restore(before, after)
+    assert (state(top), conditions(top)) == (files, seen)
+    assert f"mod:refs/cub/kept/{commit[:12]}" in done.kept
+
+
+def test_one_that_is_gone_is_told(top: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    shutil.rmtree(top / "mod")
+    write(top, {"a.txt": "2\n"})
+    assert ours.restore(before, ours.snapshot(before)).failed == ("mod",)
+    assert (top / "a.txt").read_text() == "1\n"
+
+
+def test_one_that_came_is_left(top: Path, tmp_path: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    git(top, *ALLOW, "submodule", "add", "-q", str(tmp_path / "deep"), "more")
+    after = ours.snapshot(before)
+    assert [(c.path, c.submodule) for c in ours.changes(before, after)] == [
+        (".gitmodules", False),
+        ("more", True),
+    ]
+    assert ours.restore(before, after).failed == ()
+    assert (top / "more/f.txt").exists()
+    assert "more" not in (top / ".gitmodules").read_text()
+    assert "more" not in git(top, "ls-files")
+
+
+def test_without_its_name_in_gitmodules_it_is_put_back_all_the_same(top: Path) -> None:
+    files = state(top)
+    ours = checkout(top)
+    before = ours.snapshot()
+    (top / ".gitmodules").unlink()
+    write(top, {"mod/f.txt": "2\n"})
+    assert ours.restore(before, ours.snapshot(before)).failed == ()
+    assert state(top) == files
