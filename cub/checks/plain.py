@@ -13,8 +13,7 @@ _ESCAPE = re.compile(
 )
 _CONTROL = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 _LEFT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_LINE_END = re.compile(r"\r+\n")
-_REPLAYED = re.compile(r"[^\n]*[\r\b][^\n]*")
+_LINE_END = re.compile(r"(?<!\r)\r+\n")
 _STEP = re.compile(r"[\r\b\x00\x01]|[^\r\b\x00\x01]+")
 
 
@@ -26,8 +25,9 @@ def plain(text: str) -> str:
     if _LEFT.search(text) is None:
         return text
     text = _ESCAPE.sub(_meaning, _CONTROL.sub("", text))
-    text = _REPLAYED.sub(_shown, _LINE_END.sub("\n", text))
-    return _LEFT.sub("", text)
+    lines = _LINE_END.sub("\n", text).split("\n")
+    shown = (_shown(line) if "\r" in line or "\b" in line else line for line in lines)
+    return _LEFT.sub("", "\n".join(shown))
 
 
 def tail(text: str, most: int) -> str:
@@ -48,10 +48,10 @@ def _meaning(escape: re.Match[str]) -> str:
     return {"G": "\r", "G1": "\r", "K": _ERASE, "K2": _ERASE_ALL}.get(kind, "")
 
 
-def _shown(line: re.Match[str]) -> str:
+def _shown(line: str) -> str:
     cells: list[str] = []
     at = 0
-    for step in _STEP.findall(line[0]):
+    for step in _STEP.findall(line):
         if step == "\r":
             at = 0
         elif step == "\b":

@@ -1,0 +1,129 @@
+"""A client of one's own: any command, as `harnesses` in the configuration describes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cub.errors import CubError
+from cub.files.reading import trouble
+from cub.harness.base import Launch, Start
+from cub.harness.placeholders import filled, used
+from cub.harness.protocol import ProtocolStream
+from cub.harness.transcript import Transcript
+
+CONFIG = ".cub/config.yaml"
+PROMPTS = ("stdin", "file", "arg")
+_MOST_ARGUMENT = 128 * 1024 - 1  # bytes; Linux starts no process with a longer one
+_MATCH = "match:"
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A command, how it gets its prompt (stdin, file or arg), and what its success is.
+
+    `success` is exit, result, or the pattern that the final message must have.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    prompt: str
+    success: str | re.Pattern[str]
+    environ: Mapping[str, str]
+
+    def start(self, launch: Launch) -> Start:
+        """The command with its values; a file with both texts is written where it is needed."""
+        own = {"stdin": "", "file": "file", "arg": "prompt"}[self.prompt]
+        names = used(self.argv)
+        argv = self.argv if own in ("", *names) else (*self.argv, f"{{{own}}}")
+        separate = "system" in names or not launch.system.strip()
+        prompt = launch.prompt if separate else f"{launch.system.rstrip()}\n\n{launch.prompt}"
+        file = launch.folder / ("prompt.md" if separate else "input.md")
+        if not separate and "file" in (own, *names):
+            _write(file, prompt)
+        values = {
+            "prompt": self._argument(prompt) if "prompt" in (own, *names) else "",
+            "file": str(file),
+            "system": str(launch.folder / "system.md"),
+            "model": launch.model,
+            "task": launch.task,
+            "attempt": str(launch.attempt),
+            "permissions": launch.permissions,
+        }
+        stdin = prompt.encode("utf-8", "replace") if self.prompt == "stdin" else b""
+        return Start(tuple(filled(argv, values)), stdin, self.environ)
+
+    def stream(self) -> ProtocolStream:
+        """It may speak cub's event protocol; all else that it prints is text."""
+        return ProtocolStream()
+
+    def succeeded(self, told: Transcript, exit: int | None) -> bool:  # noqa: A002 - a run's word
+        """It ended with 0, and as `success` wants it."""
+        if exit != 0:
+            return False
+        if isinstance(self.success, re.Pattern):
+            return self.success.search(told.final) is not None
+        return self.success == "exit" or (told.ended and not told.failed)
+
+    def _argument(self, prompt: str) -> str:
+        prompt = prompt.replace("\0", "")  # no argument can have one
+        if (size := len(prompt.encode("utf-8", "replace"))) > _MOST_ARGUMENT:
+            raise CubError(
+                f"a prompt of {size:,} bytes is too long for an argument",
+                where=f"{CONFIG}: harnesses.{self.name}.prompt",
+                hint="write `prompt: stdin` or `prompt: file`",
+            )
+        return prompt
+
+
+def custom(name: str, settings: Mapping[str, Any]) -> Custom:
+    """The client that `harnesses.NAME` describes; CubError for a value that makes no sense."""
+    argv = settings.get("argv") or ()
+    if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
+        raise _error(name, "argv", "this client has no command", "write it like [sh, -c, …]")
+    if not all(isinstance(one, str) for one in argv) or not argv[0]:
+        raise _error(name, "argv", "a command is a list of texts", "put numbers in quotes")
+    prompt = settings.get("prompt") or "stdin"
+    if prompt not in PROMPTS:
+        message = f"{prompt!r} is none of {', '.join(PROMPTS)}"
+        raise _error(name, "prompt", message, "")
+    return Custom(name, tuple(argv), prompt, _success(name, settings), _environ(name, settings))
+
+
+def _success(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:
+    said = settings.get("success") or "exit"
+    if said in ("exit", "result"):
+        return str(said)
+    if not isinstance(said, str) or not said.startswith(_MATCH) or said == _MATCH:
+        hint = "write exit, result, or match: and a pattern of the final message"
+        raise _error(name, "success", f"{said!r} is no rule of success", hint)
+    try:
+        return re.compile(said.removeprefix(_MATCH).strip(), re.MULTILINE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise _error(name, "success", f"this is no pattern: {error}", "") from None
+
+
+def _environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    found = settings.get("env") or {}
+    if not isinstance(found, Mapping):
+        raise _error(name, "env", "this is not a mapping", "write it like {NAME: value}")
+    for key, value in found.items():
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            raise _error(name, f"env.{key}", "this is not a text", "put it in quotes")
+        if not isinstance(key, str) or not key or "=" in key or "\0" in f"{key}{value}":
+            raise _error(name, "env", f"{key!r} can't be a variable", "")
+    return {key: str(value) for key, value in found.items()}
+
+
+def _error(name: str, key: str, message: str, hint: str) -> CubError:
+    return CubError(message, where=f"{CONFIG}: harnesses.{name}.{key}", hint=hint)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise trouble(error, path.as_posix(), "cannot be written") from error

@@ -1,0 +1,89 @@
+"""What a client's final message tells the loop: signals, the closing lines, a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cub.harness.markdown import prose
+from cub.harness.questions import question
+from cub.harness.trailer import Block, last_block, trailer_of
+
+_MOST_STUCK = 500  # characters
+_TAG = re.compile(
+    r"(?P<begins>^ {0,3}(?:\*\*|__)?)?<(?P<end>/?)(?P<name>stuck|promise)>"
+    r"(?P<ends>(?:\*\*|__)?[ \t\r]*$)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class Signals(NamedTuple):
+    """The signals, what the closing lines say, and the question that the message ends with.
+
+    `stuck` is None without the signal. `status` is done, no_change, stuck or empty.
+    """
+
+    promise: bool
+    stuck: str | None
+    status: str
+    summary: str
+    tried: tuple[str, ...]
+    next: str
+    question: str
+
+
+class _Signal(NamedTuple):
+    """A pair of tags on lines of its own: its half-open span, and that of what it says."""
+
+    name: str
+    start: int
+    end: int
+    inner: slice
+
+
+def signals(final: str) -> Signals:
+    """Read a final message; a signal in code, in a quote or within a line counts for nothing."""
+    shown = prose(final)
+    found = list(_pairs(shown))
+    said = {one.name: " ".join(final[one.inner].split()) for one in found}
+    stuck = said.get("stuck")
+    block = last_block(final)
+    trailer = trailer_of(block)
+    return Signals(
+        said.get("promise", "").upper() == "COMPLETE",
+        (stuck or "no reason given")[:_MOST_STUCK] if stuck is not None else None,
+        *trailer,
+        question(_without(shown, found, block)),
+    )
+
+
+def _pairs(shown: str) -> Iterator[_Signal]:
+    """The last opening tag in front of a closing one of its name belongs to it."""
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(shown):
+        if not tag["end"]:
+            opened = tag
+            continue
+        name = tag["name"].lower()
+        if opened and opened["name"].lower() == name and tag["ends"] is not None:
+            inner = slice(opened.end("name") + 1, tag.start("end") - 1)
+            if opened["begins"] is not None:
+                yield _Signal(name, opened.start(), tag.end(), inner)
+        opened = None
+
+
+def _without(shown: str, found: list[_Signal], block: Block | None) -> str:
+    """The message without its signals and its closing lines."""
+    made, done = [], 0
+    for one in found:
+        made.append(shown[done : one.start])
+        made.append("\n" * shown.count("\n", one.start, one.end))
+        done = one.end
+    kept = ("".join(made) + shown[done:]).split("\n")
+    if block is None:
+        return "\n".join(kept)
+    start, end = block.start, block.end
+    if start and not kept[start - 1].strip("\0 "):  # a fence around the closing lines goes too
+        start -= 1
+    return "\n".join([*kept[:start], *kept[end + (start < block.start) :]])
