@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from cub.actions.own_files import RUNLOOP
@@ -26,6 +25,15 @@ from cub.store.tasks import Tasks
 _LOOPS: tuple[Purpose, ...] = ("typecheck", "test", "lint")
 
 
+class Wanted(NamedTuple):
+    """What a run knows already: the tasks, its commands and its commits."""
+
+    tasks: Tasks
+    commands: tuple[str, ...]
+    message: str
+    commits: bool
+
+
 class Composed(NamedTuple):
     """A prompt, and what a person should know of the stores that it is made from."""
 
@@ -33,11 +41,23 @@ class Composed(NamedTuple):
     warnings: list[PlanWarning]
 
 
-def task_prompt(stores: Stores, key: str, tokens: int = TOKENS) -> Composed:
+def task_prompt(
+    stores: Stores, key: str, tokens: int = TOKENS, wanted: Wanted | None = None
+) -> Composed:
     """The prompt of a task."""
-    tasks = stores.backend.read()
-    inputs = _inputs(stores, tasks, find(key, tasks.briefs))
+    tasks = wanted.tasks if wanted else stores.backend.read()
+    key = find(key, tasks.briefs)
+    inputs = _inputs(stores, key, wanted or _configured(stores, tasks, key))
     return Composed(compose(inputs, shipped(), tokens), told(tasks))
+
+
+def feedback_loops(tree: Tree) -> tuple[str, ...]:
+    """How the project checks itself, by the manifests at its root."""
+    from cub.repomap.stack.reading import read_stack
+
+    stack = read_stack(sorted(tree.names("")), lambda path: tree.read(path) or b"")
+    found = (stack.commands_for(purpose)[:1] for purpose in _LOOPS)
+    return tuple(command.text for commands in found for command in commands)
 
 
 def system_prompt(tree: Tree, templates: TemplateSet | None = None) -> str:
@@ -49,14 +69,22 @@ def system_prompt(tree: Tree, templates: TemplateSet | None = None) -> str:
     return text.replace("\r\n", "\n").lstrip("\n")
 
 
-def _inputs(stores: Stores, tasks: Tasks, key: str) -> Inputs:
+def _configured(stores: Stores, tasks: Tasks, key: str) -> Wanted:
+    """The commands and the commits that the configuration asks for."""
+    values = effective(stores.project, os.environ).values
+    own = tasks.record(key).get("checks") or ()
+    checks = tuple(dict.fromkeys([*own, *values["run.checks"].value]))
+    loops = checks or feedback_loops(stores.project.tree)
+    return Wanted(tasks, loops, values["run.message"].value, values["run.commit"].value)
+
+
+def _inputs(stores: Stores, key: str, wanted: Wanted) -> Inputs:
+    tasks = wanted.tasks
     record, row = tasks.record(key), tasks[key]
     epic = _epic(tasks, row)
     siblings = [other for other in tasks if epic and other.parent == epic.id and other.id != key]
     done = sorted((tasks.seen(r.id) for r in siblings if r.done), key=_closed_at, reverse=True)
     left = sorted((other for other in siblings if not other.closed), key=_order)
-    values = effective(stores.project, os.environ).values
-    checks = dict.fromkeys([*(record.get("checks") or ()), *values["run.checks"].value])
     return Inputs(
         task=record,
         epic=tasks.record(epic.id) if epic else None,
@@ -64,9 +92,9 @@ def _inputs(stores: Stores, tasks: Tasks, key: str) -> Inputs:
         remaining=Siblings([tasks.seen(r.id) for r in left[:REMAINING]], len(left)),
         previous=previous(stores.ledger.newest(key)),
         closing=stores.backend.closing(key),
-        commands=[*checks] or [*_commands(stores.project.tree)],
-        message=values["run.message"].value,
-        commits=values["run.commit"].value,
+        commands=wanted.commands,
+        message=wanted.message,
+        commits=wanted.commits,
     )
 
 
@@ -82,15 +110,6 @@ def _epic(tasks: Tasks, row: Brief) -> Brief | None:
         seen.add(above.id)
         above = tasks.briefs.get(above.parent)
     return first
-
-
-def _commands(tree: Tree) -> Iterator[str]:
-    """How the project checks itself, by the manifests at its root."""
-    from cub.repomap.stack.reading import read_stack
-
-    stack = read_stack(sorted(tree.names("")), lambda path: tree.read(path) or b"")
-    for purpose in _LOOPS:
-        yield from (command.text for command in stack.commands_for(purpose)[:1])
 
 
 def _closed_at(record: Record) -> tuple[str, str]:

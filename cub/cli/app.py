@@ -19,8 +19,8 @@ from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
 COMMANDS = (
-    "init", "update", "task", "prompt", "ledger", "map", "diff", "status", "repair", "remove",
-    "config", "demo",
+    "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
+    "repair", "remove", "config", "demo",
 )  # fmt: skip
 
 

@@ -186,6 +186,11 @@ def _diff_style(text: str) -> str:
     return typer.style(text, fg=color) if color else text
 
 
+def is_live() -> bool:
+    """Whether stdout is a terminal on which a view can move."""
+    return _colored(sys.stdout)
+
+
 def _colored(stream: IO[str]) -> bool:
     """Colors on a terminal, unless the person or the terminal wants none (no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

@@ -57,6 +57,8 @@ def _fits_specifier(_: Setting, value: Any) -> bool:
     return True
 
 
+_ANY = Setting("", "time", None, "")
+_UNITS = {"s": 1, "m": 60, "h": 3600}
 _RULES: dict[Kind, _Rule] = {
     "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
     "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
@@ -71,6 +73,13 @@ _RULES: dict[Kind, _Rule] = {
     "specifier": _Rule(_fits_specifier, "a version specifier", 'write it like ">=0.1"'),
     "targets": _Rule(_fits_texts, "a list of file names", "write it like [AGENTS.md, CLAUDE.md]"),
 }
+
+
+def seconds(value: str | float) -> float:
+    """A time in seconds; ValueError for what tells none."""
+    if not _fits_time(_ANY, value):
+        raise ValueError(value)
+    return float(value) if not isinstance(value, str) else float(value[:-1]) * _UNITS[value[-1]]
 
 
 def fault(setting: Setting, value: Any) -> Fault | None:

@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 _PROJECT = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
-_LIVE = (*_PROJECT, "run.checks", "run.commit", "run.message")
+_LIVE = (*_PROJECT, "run", "harnesses")
 MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
@@ -55,7 +55,8 @@ _ROWS = (
     Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
     Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
-    Setting("run.harness", "text", "auto", "The client that works on the tasks."),
+    Setting("run.harness", "text", "auto", "The client that works on the tasks; several "
+            "with commas, the next one for when one can't go on."),
     Setting("run.model", "text", None, "The model that the client is to use."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
     Setting("run.max_attempts", "whole", 3, "How often a task is tried.", least=1),
@@ -64,9 +65,11 @@ _ROWS = (
     Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
     Setting("run.message", "text", "{type}({id}): {title}", "The message of such a commit."),
     Setting("run.branch", "text", None, "The branch to work on."),
-    Setting("run.permissions", "text", "auto", "What the client may do without asking."),
+    Setting("run.permissions", "choice", "auto", "What the client may do without asking.",
+            ("auto", "bypass")),
     Setting("run.wrap", "texts", [], "A command that the client is started with."),
-    Setting("run.notify", "text", None, "A command that is told how the run ended."),
+    Setting("run.hide_env", "texts", [], "Variables that clients and checks do not get, as AWS_*."),
+    Setting("run.notify", "text", None, "A command that is told when a run needs a person."),
     Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
     Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
     Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
@@ -83,7 +86,7 @@ SETTINGS = tuple(
     row._replace(project=row.path[0] in _PROJECT, live=row.path[0] in _LIVE or row.key in _LIVE)
     for row in _ROWS
 )
-LIVE = tuple(dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.live))
+LIVE = (*dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.live), "profiles")
 SECTIONS = {
     "map": "The map of the project.",
     "tasks": "The tasks of the project.",

@@ -31,6 +31,7 @@ _MEANING = {
     "commit_failed": "the changes could not be committed",
     "merge_conflict": "the changes could not be merged",
 }
+PIVOT = "take another way than the attempts before, or say what keeps you from it"
 NEWEST, OLDER, OLDER_COUNT = 1500, 300, 2  # characters, for each; how many older attempts
 _REASON, _ITEMS, _NAMES = 400, 8, 3
 MOST_LOOKED_AT = 20
@@ -115,6 +116,8 @@ def _avoid(failed: Sequence[Event]) -> Iterator[str]:
     same = [event for event in failed if mark and print_of(event) == mark]
     if len(same) > 1:
         yield f"{_same(count(failed[0]))}, {len(same)} times{_edits(same)}"
+        if print_of(failed[1]) == mark:  # the last two: more of the same leads nowhere
+            yield PIVOT
     denied = (text for event in failed for text in texts(event.get("denied")))
     yield from dict.fromkeys(f"this is not allowed: {data.code(text)}" for text in denied)
     for event in failed:

@@ -15,6 +15,7 @@ from cub.prompt import data
 from cub.prompt.attempts import NEWEST, Previous
 from cub.prompt.budget import Parts, fitting
 from cub.prompt.inputs import DONE, REMAINING, Inputs
+from cub.prompt.message import filled
 from cub.prompt.templates import TemplateSet
 from cub.store.events import cut
 from cub.store.jsonl import Record
@@ -66,7 +67,7 @@ def _fixed(inputs: Inputs) -> dict[str, Any]:
     notes = str(task.get("notes") or "").splitlines()
     said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
     words = {key: data.line(value or "") for key, value in said.items()}
-    message = re.sub(r"\{(id|type|title)\}", lambda found: words[found[1]], inputs.message)
+    message = filled(inputs.message, words)
     return {
         **words,
         "description": data.prose(str(task.get("description") or "")),

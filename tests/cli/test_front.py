@@ -10,8 +10,8 @@ from cub import __version__
 from tests.conftest import Cub
 
 COMMANDS = [
-    "init", "update", "task", "prompt", "ledger", "map", "diff", "status", "repair", "remove",
-    "config", "demo",
+    "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
+    "repair", "remove", "config", "demo",
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cub.checks.fingerprint import fingerprint
 from cub.checks.items import Item
-from cub.prompt.attempts import INFRASTRUCTURE, Previous, previous
+from cub.prompt.attempts import INFRASTRUCTURE, PIVOT, Previous, previous
 from cub.store.events import Event
 from tests.conftest import few_examples
 from tests.prompt.bakery import ITEMS, check, ended
@@ -144,22 +144,28 @@ def test_items_of_lists_that_were_cut_are_neither_new_nor_fixed() -> None:
 )
 def test_the_same_failure_again_is_told_with_what_was_edited(git: Event, after: str) -> None:
     events = [ended(n, checks=[check(ITEMS, n=5)], git=git) for n in (3, 2)]
-    assert told(*events).avoid == (f"same 5 failures, 2 times{after}",)
+    assert told(*events).avoid == (f"same 5 failures, 2 times{after}", PIVOT)
+
+
+def test_a_failure_that_came_back_later_is_no_reason_to_take_another_way() -> None:
+    one, other = ended(3, checks=[check([HEAT])]), ended(2, checks=[check([DOOR])])
+    found = told(one, other, ended(1, checks=[check([HEAT])])).avoid
+    assert found == ("same 1 failure, 2 times",)
 
 
 def test_that_nothing_was_edited_is_not_told_of_an_event_that_was_cut() -> None:
     events = [ended(n, checks=[check([HEAT])], git={"files": []}, cut=True) for n in (3, 2)]
-    assert told(*events).avoid == ("same 1 failure, 2 times",)
+    assert told(*events).avoid == ("same 1 failure, 2 times", PIVOT)
 
 
 def test_fingerprints_are_taken_as_recorded_and_else_computed() -> None:
     mark = fingerprint([Item(*HEAT)])
     recorded = ended(2, fail={"fp": mark})
     computed = ended(1, checks=[check([HEAT])])
-    assert told(recorded, computed).avoid == ("the same failure, 2 times",)
-    assert told(computed | {"ts": "2026-01-03"}, recorded).avoid == ("same 1 failure, 2 times",)
+    assert told(recorded, computed).avoid == ("the same failure, 2 times", PIVOT)
+    assert told(computed | {"ts": "2026-01-03"}, recorded).avoid == ("same 1 failure, 2 times", PIVOT)
     logs = [ended(n, checks=[check(tail=f"oven {n} is cold")]) for n in (2, 1)]
-    assert told(*logs).avoid == ("the same failure, 2 times",)
+    assert told(*logs).avoid == ("the same failure, 2 times", PIVOT)
     assert told(ended(2), ended(1)).avoid == ()
 
 

@@ -60,7 +60,7 @@ def listed(stores: Stores, which: Filter) -> Found:
     """The tasks that a filter lets through: those at work first, closed ones last."""
     tasks = stores.backend.read()
     wanted = _statuses(which.statuses, tasks)
-    rows = [*tasks] if not which.epic else _below(find(which.epic, tasks.briefs), tasks)
+    rows = [*tasks] if not which.epic else below(find(which.epic, tasks.briefs), tasks)
     if which.label:
         rows = [row for row in rows if which.label in tasks.record(row.id).get("labels", ())]
     kept = [r for r in rows if (r.status in wanted if wanted else not r.closed)]
@@ -131,7 +131,7 @@ def _counted(words: Iterable[str], first: tuple[str, ...]) -> dict[str, int]:
     }
 
 
-def _below(key: str, tasks: Tasks) -> list[Brief]:
+def below(key: str, tasks: Tasks) -> list[Brief]:
     """The parts of a task, and theirs."""
     parts: dict[str, list[Brief]] = {}
     for row in tasks:

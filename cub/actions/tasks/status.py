@@ -47,9 +47,8 @@ def close(stores: Stores, keys: Sequence[str], reason: str | None, note: str = "
                 record = work.tasks.record(key)
                 work.outcome.tell(record, f"{key} is closed already ({row.reason or 'done'}).")
                 continue
-            _close(work, key, reason or "done", note)
+            finish(work, key, reason or "done", note)
             _tell_open_children(work, row)
-            _close_parents(work, key)
     return work.outcome
 
 
@@ -75,7 +74,7 @@ def park(stores: Stores, keys: Sequence[str], note: str = "") -> Outcome:
             if row.status == PARKED and not note.strip():
                 work.outcome.tell(work.tasks.record(key), f"{key} is parked already.")
                 continue
-            work.put(key, {"status": PARKED, **_NOBODY}, note)
+            set_back(work, key, PARKED, note)
     return work.outcome
 
 
@@ -85,6 +84,12 @@ def reopen_parents(work: Work, record: Record) -> None:
     while parent in work.tasks and work.tasks[parent].is_epic and work.tasks[parent].closed:
         release(work, parent, f"The epic {parent} is open again.")
         parent = work.tasks[parent].parent
+
+
+def finish(work: Work, key: str, reason: str, note: str = "") -> None:
+    """Close a task, and every epic whose tasks are all done by that."""
+    _close(work, key, reason, note)
+    _close_parents(work, key)
 
 
 def _close(work: Work, key: str, reason: str, note: str = "", sentence: str = "") -> None:
@@ -116,10 +121,15 @@ def _close_parents(work: Work, key: str) -> None:
 
 def release(work: Work, key: str, sentence: str = "") -> None:
     """Make a task open and nobody's."""
-    values: dict[str, Any] = {"status": OPEN, "close_reason": None, "closed_at": None, **_NOBODY}
+    set_back(work, key, OPEN, sentence=sentence)
+
+
+def set_back(work: Work, key: str, status: str, note: str = "", sentence: str = "") -> None:
+    """Make a task nobody's, with a status that is not closed, whatever it has now."""
+    values: dict[str, Any] = {"status": status, "close_reason": None, "closed_at": None, **_NOBODY}
     if work.tasks[key].closed:
         values["reopened_at"] = work.next_moment(key)
-    work.put(key, values, sentence=sentence)
+    work.put(key, values, note, sentence)
 
 
 def _require_claimable(stores: Stores, row: Brief, record: Record) -> None:

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cub.actions.own_files import GITIGNORE
 from cub.actions.tasks.findings import as_warnings, of_lines
 from cub.actions.tasks.work import Outcome, Work
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.files import exclusive
 from cub.project.project import Project
 from cub.store.backend import Backend
 from cub.store.file_backend import FileBackend
@@ -75,6 +77,13 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
 def told(tasks: Tasks) -> list[PlanWarning]:
     """What a person should know of a file of tasks: lines that are none, ids given twice."""
     return as_warnings(of_lines(tasks))
+
+
+def install_git_files(root: Path) -> None:
+    """What git has to know of `.cub/`, where it is not told yet."""
+    if not (root / GITIGNORE).exists():
+        with exclusive(root):
+            _install(root)
 
 
 def _install(root: Path) -> None:

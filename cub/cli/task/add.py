@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from cub.cli import output
 from cub.cli.task.opened import Id, Json, file_bytes, opened, tell
 from cub.cli.visible import visible
 from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Stores
 
 Type = Annotated[
     str | None, typer.Option("--type", "-t", help="task, feature, bug, epic or chore.")
@@ -86,6 +89,7 @@ def add(
     fields = (type, priority, parent, depends_on, label, accept, check, text)
     stores = opened(context)
     outcome = put(stores, Draft(title, *fields))
+    _agree(stores, check)
     if json:
         tell(stores, outcome, "", json=True)
         return
@@ -135,6 +139,7 @@ def edit(
         outcome = edit_in_editor(stores, key)
     else:
         outcome = change(stores, key, Draft(*fields), unlabel=unlabel or (), note=note)
+        _agree(stores, check)
     tell(stores, outcome, "Changed", json=json)
 
 
@@ -166,6 +171,15 @@ def _depend(
 
     stores = opened(context)
     tell(stores, depend(stores, key, others, remove=remove), "Changed", json=json)
+
+
+def _agree(stores: Stores, checks: list[str] | None) -> None:
+    """What a person writes here themselves, `cub run` need not ask them about."""
+    from cub.actions.run.trust import agree_to
+    from cub.actions.tasks.inside import inside
+
+    if checks and not inside():
+        agree_to(stores, checks)
 
 
 def _text(context: typer.Context, description: str | None, file: Path | None) -> str | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cub.cli import output
 from cub.cli.task.opened import Id, Ids, Json, opened, tell
 
 Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
@@ -39,9 +40,14 @@ def claim(
 
     Example: cub task claim k3f9a --as codex
     """
+    from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import claim as take
 
     stores = opened(context, name)
+    if here := inside():
+        here.require_own(stores, [key], "claim")
+        output.line(f"{here.task} is yours already.")
+        return
     tell(stores, take(stores, key), "Claimed", json=json)
 
 
@@ -60,9 +66,14 @@ def close(
 
     Example: cub task close k3f9a -m "The oven was cold"
     """
+    from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import close as end
 
     stores = opened(context)
+    if here := inside():
+        here.require_own(stores, keys, "close")
+        output.line(here.ask(reason.value if reason else "done", message))
+        return
     outcome = end(stores, keys, reason.value if reason else None, message)
     tell(stores, outcome, "Closed", json=json)
 
@@ -72,8 +83,11 @@ def reopen(context: typer.Context, keys: Ids, json: Json = False) -> None:
 
     Example: cub task reopen k3f9a
     """
+    from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import reopen as again
 
+    if here := inside():
+        here.refuse(keys, "reopen")
     stores = opened(context)
     tell(stores, again(stores, keys), "Reopened", json=json)
 
@@ -83,7 +97,10 @@ def park(context: typer.Context, keys: Ids, message: Note = "", json: Json = Fal
 
     Example: cub task park k3f9a -m "Waits for the new oven"
     """
+    from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import park as aside
 
+    if here := inside():
+        here.refuse(keys, "park")
     stores = opened(context)
     tell(stores, aside(stores, keys, message), "Parked", json=json)

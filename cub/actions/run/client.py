@@ -1,0 +1,145 @@
+"""A client at work on one attempt: started, listened to, and ended when its time is over."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Self
+
+from cub.actions.run.budget import Budget
+from cub.actions.run.folders import ENDED, ERRORS, EVENTS, AttemptFolder, RunFolder
+from cub.harness.base import Harness, Launch
+from cub.harness.events import ClientEvent
+from cub.harness.lines import Lines
+from cub.harness.transcript import Transcript
+from cub.processes.command import Command, Ended, Limits
+from cub.processes.running import Running
+from cub.processes.stop import Stop
+
+_KEPT = 20 << 20  # bytes of a client's output that are kept
+_ERRORS = 64 << 10  # bytes of stderr that are looked at
+_SHOWN = 5_000  # texts of one attempt that are passed on; all of them are in the file
+_GOING_ON = ("text", "tool")
+TICK = 5.0  # seconds
+_OWN = ("CUB_RUN", "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT")
+
+
+class Worked(NamedTuple):
+    """How a client ended, what it told, the end of its stderr."""
+
+    ended: Ended
+    told: Transcript
+    errors: str
+
+
+class Session(NamedTuple):
+    """All that a client is started with."""
+
+    harness: Harness
+    launch: Launch
+    folder: Path
+    environ: Mapping[str, str]
+    wrap: Sequence[str]
+    limits: Limits
+    stop: Stop
+    budget: Budget
+
+
+def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None, None, Worked]:
+    """Run the client to its end; yields what it tells, and None now and then."""
+    start = session.harness.start(session.launch)
+    argv = (*session.wrap, *start.argv)
+    command = Command(argv, session.folder, {**session.environ, **start.environ}, start.stdin)
+    told, lines, stream = Transcript(), Lines(), session.harness.stream()
+    errors, shown = bytearray(), 0
+    with ExitStack() as stack:
+        out, err = (stack.enter_context(_Kept(files.path / name)) for name in (EVENTS, ERRORS))
+        running = stack.enter_context(
+            Running(command, session.limits, session.stop, files.path / ENDED, TICK)
+        )
+        for piece in running.pieces():
+            if piece.stream == "err":
+                err.write(piece.data)
+                errors = (errors + piece.data)[-_ERRORS:]
+                continue
+            if not piece.stream:
+                yield None
+                continue
+            out.write(piece.data)
+            for line in lines.feed(piece.data):
+                for event in stream.read(line):
+                    told.add(event)
+                    shown += event.kind == "text"
+                    if event.kind != "text" or shown <= _SHOWN:
+                        yield event
+                    # Who has come to an end may say so: what is paid for is not thrown away.
+                    if event.kind in _GOING_ON and session.budget.with_attempt(told).is_over:
+                        running.end()
+        for line in lines.rest():
+            for event in stream.read(line):
+                told.add(event)
+                yield event
+    return Worked(running.ended, told, errors.decode("utf-8", "replace"))
+
+
+def environment(hidden: Sequence[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What clients and checks get of this environment: all but what is hidden, and but what
+    tells of an attempt that this very process is a part of.
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in _OWN and not any(fnmatchcase(name, pattern) for pattern in hidden)
+    }
+
+
+def of_attempt(
+    folder: RunFolder, files: AttemptFolder, task: str, agent: str, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """What a client gets beyond that: which attempt it is a part of, and a `cub` to call."""
+    own = (folder.id, task, str(files.path), agent)
+    found = {**environ, **dict(zip(_OWN, own, strict=True)), "CUB_ROOT": str(folder.root)}
+    if shutil.which("cub", path=environ.get("PATH")) is None:
+        found["PATH"] = os.pathsep.join(filter(None, [environ.get("PATH"), _shim(folder)]))
+    return found
+
+
+def _shim(folder: RunFolder) -> str:
+    """A folder with this cub in it, for agents on a machine where it is not in PATH."""
+    shim = folder.path / "bin" / "cub"
+    if not shim.exists():
+        shim.parent.mkdir(parents=True, exist_ok=True)
+        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cub "$@"\n', encoding="utf-8")
+        shim.chmod(0o755)
+    return str(shim.parent)
+
+
+class _Kept:
+    """A file that takes what it is given up to a size, and says that there was more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left = _KEPT
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, data: bytes) -> None:
+        """Add to it; it is made with its first bytes."""
+        if self._file is None:
+            self._file = self._path.open("wb")
+        if self._left > 0:
+            self._file.write(data[: self._left])
+            if len(data) > self._left:
+                self._file.write(b"\n[cub keeps no more of this]\n")
+            self._left -= len(data)
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()

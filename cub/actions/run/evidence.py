@@ -1,0 +1,174 @@
+"""What an attempt came to, by evidence: the failure class that fits first, or success.
+
+The order is that of the classes in docs/reference/run.md. What the agent says of its own success
+decides nothing; what it says of its failure is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from cub.actions.run.checking import Compared
+from cub.checks.plain import plain
+from cub.harness.refusals import Refusal, refusal
+from cub.harness.signals import Signals, signals
+from cub.harness.transcript import Transcript
+from cub.processes.command import Ended
+from cub.prompt.attempts import INFRASTRUCTURE
+from cub.store.spelling import UNDONE
+
+NO_CHANGE = "no_change"
+_NOT_RUN = (126, 127)
+_TAIL = 8_000  # characters of what a client printed last
+
+
+class Verdict(NamedTuple):
+    """How an attempt ended: `failure` is a class, "" for success; `until` is a limit's end."""
+
+    failure: str = ""
+    reason: str = ""
+    no_change: bool = False
+    until: datetime | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the task is done."""
+        return not self.failure
+
+    @property
+    def charged(self) -> bool:
+        """Whether it counts as one of the attempts that a task has."""
+        return not self.ok and self.failure not in INFRASTRUCTURE
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
+    whether files differ; `request` is what the agent asked for.
+    """
+
+    ended: Ended
+    told: Transcript
+    errors: str
+    succeeded: bool
+    changed: bool
+    moved: str
+    unreachable: Sequence[str]
+    request: dict[str, Any]
+    over_budget: bool
+    at: datetime
+
+    @property
+    def said(self) -> Signals:
+        """What the final message signals."""
+        return signals(self.told.final)
+
+    @property
+    def no_change(self) -> bool:
+        """Whether the agent says that nothing had to be changed."""
+        return not self.changed and NO_CHANGE in (self.request.get("reason"), self.said.status)
+
+
+def judged(known: Evidence) -> Verdict | None:
+    """The class of an attempt that failed before any check; None where checks have to decide."""
+    told = known.told
+    failed = not known.succeeded
+    idle = not known.changed and not known.request
+    said = known.said
+    if known.ended.cause == "stopped":
+        return Verdict("interrupted", "the run was stopped")
+    refused = _refused(known) if (failed or idle) and said.stuck is None else None
+    if refused:
+        return Verdict(refused.kind, refused.words, until=refused.until)
+    if known.ended.missing or (failed and known.ended.exit in _NOT_RUN and not told.final.strip()):
+        return Verdict("harness_missing", known.ended.missing or _last(known.errors))
+    if known.over_budget:
+        return Verdict("budget", "the run's budget was used up in the middle of the attempt")
+    return _by_limits(known) or _by_words(known, failed=failed, idle=idle) or _by_files(known)
+
+
+def by_checks(checks: Sequence[Compared], known: Evidence) -> Verdict:
+    """The verdict when the checks have run."""
+    if any(one.check.cause == "stopped" for one in checks):
+        return Verdict("interrupted", "the run was stopped")
+    if failing := [one for one in checks if not one.ok]:
+        return Verdict("checks_failed", _first(failing[0]))
+    return Verdict(no_change=known.no_change)
+
+
+def _by_limits(known: Evidence) -> Verdict | None:
+    seconds = f"{known.ended.seconds:.0f} s"
+    if known.ended.cause == "idle":
+        return Verdict("timeout_idle", f"it was silent, and was stopped after {seconds} in all")
+    if known.ended.cause == "wall":
+        return Verdict("timeout_wall", f"it was stopped after {seconds}")
+    return None
+
+
+def _by_words(known: Evidence, *, failed: bool, idle: bool) -> Verdict | None:
+    """What the agent or its client says of its failure."""
+    said, told = known.said, known.told
+    if told.denied and (failed or idle):
+        return Verdict("permission_denied", told.denied[0])
+    if said.stuck is not None or said.status == "stuck":
+        return Verdict("stuck", said.stuck or said.summary)
+    if (wish := known.request.get("reason")) in UNDONE:
+        note = str(known.request.get("note") or "")
+        return Verdict("stuck", f"the agent asks to close the task as {wish}" + _after(note))
+    if said.question and idle and said.status != NO_CHANGE and not failed:
+        return Verdict("asked_question", said.question)
+    if failed:
+        return Verdict("harness_exit", _exit(known))
+    return None
+
+
+def _by_files(known: Evidence) -> Verdict | None:
+    """What the files say before any check."""
+    if known.moved == "away":
+        what = "the agent left the branch: what is checked out does not hold the run's last commit"
+        return Verdict("unknown", what)
+    if known.unreachable:
+        names = ", ".join(known.unreachable[:3])
+        return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")
+    if not known.changed and not known.no_change:
+        return Verdict("no_changes", known.said.summary)
+    return None
+
+
+def _refused(known: Evidence) -> Refusal | None:
+    """What the end of its output says of limits and logins; its own words of a limit first."""
+    texts = (known.told.limit, known.errors[-_TAIL:], known.told.final[-_TAIL:])
+    return next((found for text in texts if text and (found := refusal(text, known.at))), None)
+
+
+def _exit(known: Evidence) -> str:
+    ended = known.ended
+    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.exit}"
+    if known.told.failed:
+        how = "the client reported a failure" if ended.exit == 0 else how
+    elif ended.exit == 0:
+        how = "the client ended without what tells its success"
+    return how + _after(_last(known.errors) or _last(known.told.final))
+
+
+def _first(one: Compared) -> str:
+    """What tells most of a failed check."""
+    check = one.check
+    if check.cause:
+        return f"{check.command}: still running after {check.seconds:.0f} s"
+    for item in (*one.new, *check.items):
+        return f"{item.where}" + _after(item.message)
+    return f"{check.command}: exit code {check.exit}" + _after(_last(check.tail))
+
+
+def _after(text: str) -> str:
+    return f": {text}" if text else ""
+
+
+def _last(text: str) -> str:
+    """The last line that says anything."""
+    lines = [line.strip() for line in plain(text[-_TAIL:]).splitlines() if line.strip()]
+    return lines[-1][:200] if lines else ""

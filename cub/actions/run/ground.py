@@ -1,0 +1,156 @@
+"""The files that attempts work on: a checkout of git's, or a folder without git."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from cub import git
+from cub.git import branches
+from cub.git.checkout import Checkout
+from cub.git.snapshot import FileChange, Snapshot
+from cub.processes.command import Limits
+from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
+
+_STORES = (TASKS, REJECTED, LEDGER, ARCHIVE)
+_LOCAL = (
+    ".cub/state.json", ".cub/journal.jsonl", ".cub/lock", ".cub/runs/", ".cub/worktrees/",
+    ".cub/cache/", ".cub/logs/", ".cub/backups/",
+)  # fmt: skip
+
+
+class Saved(NamedTuple):
+    """What became of an accepted attempt's files: the commit that holds them, or why none does."""
+
+    head: str = ""
+    failure: str = ""
+
+
+class Ground(Protocol):
+    """Where a client works. What `snapshot` gives is the ground's own; `.tree` names it."""
+
+    @property
+    def folder(self) -> Path:
+        """Where clients and checks are started."""
+
+    def snapshot(self, since: Any = None) -> Any:
+        """How the files are now; after an attempt, `since` is how they were before it."""
+
+    def changes(self, before: Any, after: Any) -> list[FileChange]:
+        """What is different."""
+
+    def told(self, before: Any, after: Any) -> dict[str, Any]:
+        """What the ledger is told of a change."""
+
+    def patch(self, before: Any, after: Any, into: Path) -> bool:
+        """Keep a change as a file; whether there was one to keep."""
+
+    def moved(self, before: Any, after: Any) -> str:
+        """Whether somebody committed meanwhile: "", "forward", or "away" from where it began."""
+
+    def settle(self, before: Any) -> None:
+        """Take over commits that were made meanwhile, on the branch of before."""
+
+    def unreachable(self, before: Any, after: Any) -> list[str]:
+        """Changes that no commit of this ground can hold: those inside of submodules."""
+
+    def restore(self, before: Any, now: Any, spared: Collection[str] = ()) -> list[str]:
+        """Put the files back, but for those `spared`; what there is to tell about it."""
+
+    def head(self, before: Any, after: Any) -> str:
+        """The commit that is checked out when an attempt has been taken over; "" for none."""
+
+    def commit(
+        self, before: Any, changed: Sequence[FileChange], message: str, limits: Limits
+    ) -> Saved:
+        """Commit what an attempt changed, and what the stores say by now."""
+
+    def commit_stores(self, message: str, limits: Limits) -> Saved:
+        """Commit the stores alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitGround:
+    """A checkout. `along` are the stores that go with its commits; `environ` is for hooks."""
+
+    folder: Path
+    checkout: Checkout
+    along: tuple[str, ...]
+    environ: Mapping[str, str]
+
+    def snapshot(self, since: Snapshot | None = None) -> Snapshot:
+        """See `Ground`."""
+        return self.checkout.snapshot(since)
+
+    def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
+        """See `Ground`."""
+        return self.checkout.changes(before, after)
+
+    def told(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
+        """See `Ground`."""
+        changed = self.changes(before, after)
+        added, removed = self.checkout.counts(before, after) if changed else (0, 0)
+        names = [one.path.encode("utf-8", "replace").decode() for one in changed]
+        return {"base": before.head, "files": names, "ins": added, "del": removed}
+
+    def patch(self, before: Snapshot, after: Snapshot, into: Path) -> bool:
+        """See `Ground`."""
+        return self.checkout.write_patch(before, after, into)
+
+    def moved(self, before: Snapshot, after: Snapshot) -> str:
+        """See `Ground`."""
+        if (before.head, before.branch) == (after.head, after.branch):
+            return ""
+        return self.checkout.took_over(before)
+
+    def settle(self, before: Snapshot) -> None:
+        """See `Ground`."""
+        self.checkout.settle(before)
+
+    def unreachable(self, before: Snapshot, after: Snapshot) -> list[str]:
+        """See `Ground`."""
+        return list(self.checkout.submodules_with_changes(before, after))
+
+    def restore(self, before: Snapshot, now: Snapshot, spared: Collection[str] = ()) -> list[str]:
+        """See `Ground`."""
+        done = self.checkout.restore(before, now, spared)
+        kept = [f"the agent's commits are kept as {ref}" for ref in done.kept]
+        return kept + [f"{path} could not be put back" for path in done.failed]
+
+    def head(self, before: Snapshot, after: Snapshot) -> str:
+        """See `Ground`."""
+        return before.head if before.head == after.head else branches.head(self.checkout.top)
+
+    def commit(
+        self, before: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
+    ) -> Saved:
+        """See `Ground`. What was a file of the person's that git did not know stays so."""
+        del before
+        paths = [one.path for one in changed if not one.untracked]
+        return self._commit(paths, message, limits)
+
+    def commit_stores(self, message: str, limits: Limits) -> Saved:
+        """See `Ground`."""
+        return self._commit([], message, limits) if self.along else Saved()
+
+    def _commit(self, paths: list[str], message: str, limits: Limits) -> Saved:
+        done = self.checkout.commit(paths, self.along, message, self.environ, limits, None)
+        return Saved(done.head) if done.ok else Saved(failure=done.output.strip() or done.cause)
+
+
+def git_ground(
+    folder: Path, index: Path, environ: Mapping[str, str], *, stores: bool
+) -> GitGround | None:
+    """The checkout around `folder`; None where there is no git. `stores` says whether the
+    project's stores are in it.
+    """
+    top = git.top_level(folder)
+    if top is None:
+        return None
+    inner = folder.relative_to(top).as_posix()
+    prefix = "" if inner == "." else f"{inner}/"
+    apart = tuple(prefix + name for name in (*_STORES, *_LOCAL))
+    along = tuple(prefix + name for name in _STORES) if stores else ()
+    return GitGround(folder, Checkout(top, index, apart), along, environ)

@@ -1,0 +1,174 @@
+"""The loop: the next ready task, an attempt at it, and whether to go on; yields what happens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from cub.actions.run.attempt import Attempt, attempt
+from cub.actions.run.clients import Clients
+from cub.actions.run.conclude import Concluded, conclude
+from cub.actions.run.evidence import Verdict
+from cub.actions.run.guard import Guard
+from cub.actions.run.policy import Row, history
+from cub.actions.run.queue import Claimed, claim_next, queue
+from cub.actions.run.record import attempt_start
+from cub.actions.run.run import Run
+from cub.errors import CubError
+from cub.harness.base import Harness
+from cub.harness.signals import signals
+from cub.processes.command import Limits
+from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event
+from cub.store.spelling import CLOSED, PARKED
+
+# Why a run ended, as `end` of run_end has it; the first four are as it should be.
+DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
+BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
+_STORES = "chore(cub): record what the run did"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the tasks of this run, the last status of each."""
+
+    statuses: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> list[str]:
+        """The tasks that were begun and are not done."""
+        return [task for task, status in self.statuses.items() if status != CLOSED]
+
+    def told(self) -> dict[str, int]:
+        """How many tasks have which status."""
+        return dict(sorted(Counter(self.statuses.values()).items()))
+
+
+def loop(run: Run) -> Iterator[Event]:
+    """Work tasks off until there is a reason to end."""
+    tally = Tally()
+    clients = Clients(run.harnesses)
+    start = run.event(
+        RUN_START, harness=",".join(clients.names), checks=list(run.settings.checks), **_place(run)
+    )
+    run.opened.ledger.append(start)
+    yield start
+    end = yield from _turns(run, clients, tally)
+    yield from _finish(run, tally, end)
+
+
+def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, str]:
+    row = Row()
+    while True:
+        if run.stop.requested:
+            return INTERRUPTED
+        if run.budget.is_over:
+            return BUDGET
+        if run.budget.is_done:
+            return ITERATIONS
+        harness = clients.free(run.clock.now())
+        if harness is None:
+            yield run.event("waiting", until=clients.until_text, harness=",".join(clients.names))
+            run.clock.wait(clients.until, run.stop)
+            continue
+        claimed = _claim(run, harness)
+        if claimed is None:
+            return DONE if tally.statuses else NOTHING
+        done = yield from _attempted(run, harness, claimed)
+        tally.statuses[claimed.task] = done.fate.status
+        row = row.then(done.verdict)
+        if end := _reason_to_end(run, done, row):
+            return end
+        if clients.judge(harness, done.verdict, run.clock.now()):
+            row = Row()  # another client may go on
+
+
+def _reason_to_end(run: Run, done: Concluded, row: Row) -> str:
+    if done.verdict.failure == INTERRUPTED or run.stop.requested:
+        return INTERRUPTED
+    if done.verdict.failure == BUDGET:
+        return BUDGET
+    if run.settings.asked.once:
+        return ONCE
+    return MACHINE if row.is_over else ""
+
+
+def _claim(run: Run, harness: Harness) -> Claimed | None:
+    stores = run.stores
+
+    def begin(task: str) -> Event:
+        number = history(stores.ledger, task).attempts + 1
+        return attempt_start(run, task, number, harness.name)
+
+    lasts = run.lease_lasts(len(run.settings.checks) + 1)
+    return claim_next(stores, run.settings.asked, run.folder.id, harness.name, lasts, begin)
+
+
+def _attempted(run: Run, harness: Harness, claimed: Claimed) -> Generator[Event, None, Concluded]:
+    """One attempt from its first event to its last one."""
+    task = claimed.tasks.record(claimed.task)
+    before = history(run.opened.ledger, claimed.task)
+    number = before.attempts  # the start of this one is in the ledger already
+    files = run.folder.attempt(claimed.task, number)
+    this = Attempt(task, number, harness, files, before)
+    start = attempt_start(run, claimed.task, number, harness.name)
+    yield {**start, "title": task.get("title", ""), "waiting": claimed.waiting}
+    for warning in claimed.warnings:
+        yield run.event("notice", text=warning.message)
+    guard = Guard.over(run.opened.root)
+    try:
+        try:
+            verdict = yield from attempt(run, this, claimed.tasks, guard)
+        except CubError as error:
+            verdict = Verdict("unknown", f"{error.where}: {error}" if error.where else str(error))
+        run.budget = run.budget.with_attempt(this.worked.told)
+        if signals(this.worked.told.final).promise and claimed.waiting:
+            left = f"{claimed.waiting} more task{'s are' if claimed.waiting > 1 else ' is'} ready"
+            this.observed.append(f"the agent said that all is complete, and {left}")
+        done = conclude(run, this, verdict, guard)
+    finally:
+        guard.close()
+    yield from _told(run, this, done)
+    return done
+
+
+def _told(run: Run, this: Attempt, done: Concluded) -> Iterator[Event]:
+    said = done.event.pop("said", [])
+    yield done.event
+    for text in [*this.observed, *said]:
+        yield run.event("notice", task=this.key, text=text)
+    yield run.event(TASK_STATE, task=this.key, status=done.fate.status, why=done.fate.why)
+
+
+def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
+    tasks = run.opened.backend.read()
+    ready = len(queue(tasks, run.stores, run.settings.asked).rows)
+    failed = tally.failed
+    bad = end in (BUDGET, INTERRUPTED, MACHINE) or bool(failed)
+    parked = [task for task, status in tally.statuses.items() if status == PARKED]
+    event = run.event(
+        RUN_END,
+        end=end,
+        ok=not bad,
+        tasks=tally.told(),
+        ready=ready,
+        **({"parked": parked} if parked else {}),
+        **run.budget.told(),
+    )
+    if end == BUDGET:
+        event["why"] = run.budget.words()
+    run.opened.ledger.append(event)
+    if run.settings.commit:
+        saved = run.ground.commit_stores(_STORES, Limits(run.settings.timeout, None))
+        if saved.failure:
+            yield run.event("notice", text=f"the stores could not be committed: {saved.failure}")
+    yield event
+
+
+def _place(run: Run) -> dict[str, Any]:
+    """Where the run works, and what it may do."""
+    bypass = {"permissions": "bypass"} if run.settings.permissions == "bypass" else {}
+    here = run.ground.folder
+    apart = {"worktree": str(here)} if here != run.opened.project.root else {}
+    return {**bypass, **apart}

@@ -1,0 +1,209 @@
+"""Before a run: what it needs is looked at first, so that nothing is begun that can't go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cub.actions.run.budget import Budget
+from cub.actions.run.checking import Checker
+from cub.actions.run.client import environment
+from cub.actions.run.folders import RUN, RunFolder, new_run, read_json, write_json
+from cub.actions.run.ground import GitGround, Ground, git_ground
+from cub.actions.run.locks import at_work
+from cub.actions.run.plain_ground import PlainGround
+from cub.actions.run.queue import require_startable
+from cub.actions.run.recovery import recover
+from cub.actions.run.run import Clock, RealClock, Run
+from cub.actions.run.settings import Asked, RunSettings, branch_name, run_settings
+from cub.actions.run.trust import require_trust
+from cub.actions.task_prompt import feedback_loops, system_prompt
+from cub.actions.tasks.stores import Stores, install_git_files
+from cub.edit.plan import PlanWarning
+from cub.errors import CubError
+from cub.git import branches
+from cub.harness.choose import harnesses
+from cub.processes.command import Limits
+from cub.processes.stop import Stop
+from cub.project.effective import effective
+from cub.store.events import Event
+
+_MANY = 5  # files that are named
+
+
+@dataclass(slots=True)
+class Opened:
+    """A run that may begin, and what there is to tell before."""
+
+    run: Run
+    events: list[Event] = field(default_factory=list)
+    warnings: list[PlanWarning] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run takes from around it: the environment, a profile, time, and how it is stopped."""
+
+    stop: Stop
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    profile: str | None = None
+    clock: Clock = field(default_factory=RealClock)
+
+
+@contextmanager
+def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opened]:
+    """Everything that a run needs, held until it has ended."""
+    layers = effective(stores.project, around.environ, around.profile)
+    settings = run_settings(layers.values, asked)
+    require_trust(stores, settings)
+    clients = harnesses(settings.harnesses, settings.configured, stores.root)
+    tasks = stores.backend.read()
+    require_startable(tasks, stores, asked)
+    install_git_files(stores.root)
+    folder = RunFolder(stores.root, new_run(around.clock.now()))
+    with ExitStack() as stack:
+        here = None if asked.worktree else stores.project.root
+        stack.enter_context(at_work(folder, here))
+        found = recover(stores, environment(settings.hide_env, around.environ), around.clock)
+        ground = _ground(stores, settings, folder, around)
+        environ = environment(settings.hide_env, around.environ)
+        limits = Limits(settings.timeout, None)
+        run = Run(
+            opened=stores,
+            values=layers.values,
+            settings=settings,
+            folder=folder,
+            ground=ground,
+            checker=Checker(stores.root, ground.folder, environ, limits, around.stop),
+            clock=around.clock,
+            stop=around.stop,
+            budget=Budget(settings.usd, settings.tokens, settings.iterations),
+            commands=feedback_loops(stores.project.tree),
+            environ=environ,
+            system=system_prompt(stores.project.tree),
+            harnesses=clients,
+        )
+        _keep(run)
+        try:
+            yield Opened(run, found, [*layers.warnings, *_hints(run)])
+        finally:
+            write_json(folder.path / RUN, {**read_json(folder.path / RUN), "ended": True})
+            leave(run)
+
+
+def _ground(
+    stores: Stores, settings: RunSettings, folder: RunFolder, around: Surroundings
+) -> Ground:
+    """Where the run works: a clean checkout, a work tree of its own, or a folder without git."""
+    root, environ = stores.project.root, environment(settings.hide_env, around.environ)
+    index = folder.path / "index"
+    here = git_ground(root, index, environ, stores=stores.root == root)
+    if here is None:
+        if settings.asked.worktree or settings.branch:
+            what = "--worktree" if settings.asked.worktree else "a branch"
+            raise CubError(f"{what} needs git, and there is no repository here")
+        return PlainGround(root)
+    if settings.commit and (who := here.checkout.identity()):
+        hint = 'git config user.name "Your Name"; git config user.email you@example.com'
+        raise CubError(f"git does not know who commits: {who}", hint=hint)
+    words = {"run": folder.id, "date": folder.id[:8], "epic": settings.asked.epic}
+    branch = branch_name(settings.branch, words) if settings.branch else ""
+    if settings.asked.worktree:
+        return _apart(here, folder, branch or f"cub/{folder.id}", environ)
+    _require_clean(here)
+    if branch:
+        branches.switch(here.checkout.top, branch)
+    elif settings.commit and not here.snapshot().branch:
+        raise CubError(
+            "HEAD is detached: what is committed here would be on no branch",
+            hint="`git switch -c NAME`, or `cub run --branch NAME`",
+        )
+    return here
+
+
+def _apart(
+    here: GitGround, folder: RunFolder, branch: str, environ: Mapping[str, str]
+) -> GitGround:
+    """A work tree of the run's own, on a branch of its own."""
+    top = here.checkout.top
+    if not branches.head(top):
+        hint = "commit something first: `git commit --allow-empty -m start`"
+        raise CubError("a work tree needs a commit to begin with", hint=hint)
+    place = folder.root / ".cub" / "worktrees" / folder.id
+    branches.add_worktree(top, place, branch)
+    inner = place / here.folder.relative_to(top).as_posix()
+    inner.mkdir(parents=True, exist_ok=True)
+    ground = git_ground(inner, folder.path / "index", environ, stores=False)
+    assert ground is not None
+    return ground
+
+
+def leave(run: Run) -> None:
+    """Let go what only a run at work needs, and its own work tree if all of it is committed."""
+    if not isinstance(run.ground, GitGround):
+        return
+    run.ground.checkout.release()
+    for name in ("index", "index.json"):
+        (run.folder.path / name).unlink(missing_ok=True)
+    if run.settings.asked.worktree:
+        branches.remove_worktree(run.opened.root, run.ground.checkout.top)
+
+
+def _require_clean(ground: GitGround) -> None:
+    own = f"{ground.folder.relative_to(ground.checkout.top).as_posix()}/.cub/".removeprefix("./")
+    if dirty := [path for path in ground.checkout.dirt() if not path.startswith(own)]:
+        more = [f"and {len(dirty) - _MANY} more"] if len(dirty) > _MANY else []
+        raise CubError(
+            "there are changes that are not committed",
+            hint="commit or stash them, or work beside them with `cub run --worktree`",
+            details=[*dirty[:_MANY], *more],
+        )
+
+
+def _keep(run: Run) -> None:
+    """What others want to know of a run, from its start."""
+    facts = {
+        "run": run.folder.id,
+        "pid": os.getpid(),
+        "started": run.now,
+        "folder": run.ground.folder.as_posix(),
+        "harnesses": [harness.name for harness in run.harnesses],
+        "asked": asked_json(run.settings.asked),
+        "ended": False,
+    }
+    write_json(run.folder.path / RUN, facts)
+
+
+def asked_json(asked: Asked) -> dict[str, object]:
+    """What the command line asked for, for `--resume`."""
+    return {name: getattr(asked, name) for name in asked.__slots__ if name not in ("trust", "once")}
+
+
+def _hints(run: Run) -> Iterator[PlanWarning]:
+    settings = run.settings
+    if not settings.checks and settings.own_checks:
+        known = f", such as [{run.commands[0]}]" if run.commands else ""
+        hint = f"set run.checks{known}, or use --check; --no-checks is silent about it"
+        what = "no check decides whether a task is done, but for what tasks bring along"
+        yield PlanWarning(what, hint=hint)
+    if isinstance(run.ground, PlainGround):
+        hint = "`git init` gives a run the means to do so"
+        yield PlanWarning(
+            "there is no git here: what a failed attempt changes stays, and nothing is committed",
+            hint=hint,
+        )
+
+
+def last_asked(root: Path) -> Asked | None:
+    """What the last run that did not come to its end was asked for."""
+    for folder in reversed(RunFolder.all(root)):
+        facts = read_json(folder.path / RUN)
+        if not facts.get("ended") and isinstance(facts.get("asked"), dict):
+            known = {k: v for k, v in facts["asked"].items() if k in Asked.__slots__}
+            given: dict[str, Any] = {k: tuple(v) if k == "checks" else v for k, v in known.items()}
+            return Asked(**given)
+    return None

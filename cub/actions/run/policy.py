@@ -1,0 +1,100 @@
+"""What becomes of a task after a failed attempt, and of a run after failures in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from cub.actions.run.evidence import Verdict
+from cub.prompt.attempts import INFRASTRUCTURE
+from cub.prompt.recorded import number
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, outcome, part
+from cub.store.ledger import Ledger
+from cub.store.spelling import OPEN, PARKED, RETRY
+
+IN_A_ROW = 3  # failures of the machine that stop a run, and equal failures that park a task
+# A commit that fails for three tasks in a row is no fault of the tasks.
+_OF_THE_MACHINE = (*INFRASTRUCTURE, "commit_failed")
+
+
+class History(NamedTuple):
+    """Earlier attempts: how many there were, how many count since a person reopened the task,
+    and the fingerprints of those, the last one first.
+    """
+
+    attempts: int
+    charged: int
+    prints: tuple[str, ...]
+
+
+class Fate(NamedTuple):
+    """The status that a task gets, and why, where a person is needed."""
+
+    status: str
+    why: str = ""
+
+
+def history(ledger: Ledger, task: str) -> History:
+    """What the ledger knows of a task."""
+    kinds = (ATTEMPT_START, ATTEMPT_END, TASK_STATE)
+    return told(ledger.newest(task, kinds))
+
+
+def told(newest_first: Iterable[Event]) -> History:
+    """The same, from events."""
+    attempts, charged, prints, over = 0, 0, list[str](), False
+    for event in newest_first:
+        if event.get("ev") == TASK_STATE:
+            over |= event.get("status") == OPEN
+            continue
+        attempts = max(attempts, number(event.get("n")))
+        over |= bool(event.get("ok"))
+        if event.get("ev") == ATTEMPT_END and not over and _counts(event):
+            charged += 1
+            prints.append(str(part(event, "fail").get("fp") or ""))
+    return History(attempts, charged, tuple(prints))
+
+
+def fate(verdict: Verdict, print_: str, before: History, most: int) -> Fate:
+    """What becomes of a task that was not done."""
+    if not verdict.charged:
+        return Fate(RETRY if before.charged else OPEN)
+    same = 1 + _leading(before.prints, print_)
+    if print_ and same >= IN_A_ROW:
+        return Fate(PARKED, f"{same} attempts failed in the same way ({verdict.failure})")
+    if before.charged + 1 >= most:
+        count = before.charged + 1
+        tried = "its attempt failed" if count == 1 else f"all of its {count} attempts failed"
+        return Fate(PARKED, f"{tried}, the last one by {verdict.failure}")
+    return Fate(RETRY)
+
+
+class Row(NamedTuple):
+    """Failures of the machine, one after the other."""
+
+    failure: str = ""
+    length: int = 0
+
+    def then(self, verdict: Verdict) -> Row:
+        """The row with one more attempt."""
+        if verdict.failure not in _OF_THE_MACHINE:
+            return Row()
+        return Row(verdict.failure, self.length + 1 if verdict.failure == self.failure else 1)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether going on makes no sense."""
+        return self.length >= IN_A_ROW
+
+
+def _counts(event: Event) -> bool:
+    charge = part(event, "fail").get("charge")
+    return charge if isinstance(charge, bool) else outcome(event) not in INFRASTRUCTURE
+
+
+def _leading(prints: tuple[str, ...], print_: str) -> int:
+    """How many of the last attempts failed like this."""
+    for count, other in enumerate(prints):
+        if other != print_:
+            return count
+    return len(prints)

@@ -1,0 +1,101 @@
+"""Which task a run takes next: ready, wanted, and claimed in one step, so that nobody else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import NamedTuple
+
+from cub.actions.run.settings import Asked
+from cub.actions.tasks.queries import below
+from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.work import Work
+from cub.edit.plan import PlanWarning
+from cub.errors import CubError
+from cub.store.briefs import Brief
+from cub.store.events import Event
+from cub.store.ids import find
+from cub.store.lease import lease
+from cub.store.ready import blockers, ready
+from cub.store.spelling import IN_PROGRESS
+from cub.store.tasks import Tasks
+
+Begin = Callable[[str], Event]
+
+
+class Claimed(NamedTuple):
+    """A task that is the run's now, the tasks as they are, and how many are ready beside it."""
+
+    task: str
+    tasks: Tasks
+    waiting: int
+    warnings: list[PlanWarning]
+
+
+class Queue(NamedTuple):
+    """The tasks that a run may take, the first one first."""
+
+    rows: list[Brief]
+    tasks: Tasks
+
+
+def queue(tasks: Tasks, stores: Stores, asked: Asked) -> Queue:
+    """What is ready and wanted, by the command line's words."""
+    rows = ready(tasks, stores.watch.lapsed).briefs
+    return Queue([*_wanted(rows, tasks, asked)], tasks)
+
+
+def claim_next(
+    stores: Stores, asked: Asked, run: str, agent: str, lasts: timedelta, begin: Begin
+) -> Claimed | None:
+    """Claim the first task that is ready, and note the attempt that `begin` describes; None where
+    there is none. When this returns, both are on disk.
+    """
+    with stores.changing() as work:
+        rows = queue(work.tasks, stores, asked).rows
+        if rows:
+            _take(work, rows[0].id, run, agent, lasts)
+            work.outcome.events.append(begin(rows[0].id))
+    if not rows:
+        return None
+    return Claimed(rows[0].id, work.tasks, len(rows) - 1, work.outcome.warnings)
+
+
+def require_startable(tasks: Tasks, stores: Stores, asked: Asked) -> None:
+    """CubError, with the reason, if the task that the command line names can't be begun; and for
+    the name of an epic or a task that there is not.
+    """
+    if asked.epic:
+        find(asked.epic, tasks.briefs)
+    if not asked.task:
+        return
+    row = tasks[find(asked.task, tasks.briefs)]
+    if row.is_epic:
+        raise CubError(f"{row.id} is an epic", hint=f"`--epic {row.id}` works on its tasks")
+    if row.closed:
+        hint = f"`cub task reopen {row.id}` comes first"
+        raise CubError(f"{row.id} is closed ({row.reason or 'done'})", hint=hint)
+    if waits := blockers(row, tasks):
+        raise CubError(f"{row.id} waits for {', '.join(waits)}", hint="they have to be done first")
+    if not queue(tasks, stores, asked).rows:
+        owner = tasks.record(row.id).get("assignee")
+        by = f" by {owner}" if owner and row.status == IN_PROGRESS else ""
+        hint = f"`cub task reopen {row.id}` gives it back to everybody"
+        raise CubError(f"{row.id} is {row.status}{by}", hint=hint)
+
+
+def _wanted(rows: list[Brief], tasks: Tasks, asked: Asked) -> Iterator[Brief]:
+    if asked.task:
+        key = find(asked.task, tasks.briefs)
+        rows = [row for row in rows if row.id == key]
+    if asked.epic:
+        inside = {row.id for row in below(find(asked.epic, tasks.briefs), tasks)}
+        rows = [row for row in rows if row.id in inside]
+    for row in rows:
+        if not asked.label or asked.label in (tasks.record(row.id).get("labels") or ()):
+            yield row
+
+
+def _take(work: Work, key: str, run: str, agent: str, lasts: timedelta) -> None:
+    hold = lease(work.now, run=run, lasts=lasts)
+    work.put(key, {"status": IN_PROGRESS, "assignee": agent, "lease": hold})

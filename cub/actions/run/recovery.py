@@ -1,0 +1,261 @@
+"""After a run was killed: its half attempts are concluded, their changes kept, its tasks freed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cub import git
+from cub.actions.run.evidence import NO_CHANGE
+from cub.actions.run.folders import (
+    DECISION,
+    ENDED,
+    PATCH,
+    RESTORING,
+    RESULT,
+    RUN,
+    START,
+    STATUS,
+    AttemptFolder,
+    RunFolder,
+    read_json,
+    write_json,
+)  # fmt: skip
+from cub.actions.run.ground import GitGround, git_ground
+from cub.actions.run.locks import if_dead
+from cub.actions.run.policy import history
+from cub.actions.run.run import Clock
+from cub.actions.tasks.status import finish, set_back
+from cub.actions.tasks.stores import Stores
+from cub.errors import CubError
+from cub.git import branches
+from cub.git.snapshot import Snapshot
+from cub.processes.command import Limits
+from cub.processes.strays import end_strays
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, Event
+from cub.store.lease import watch
+from cub.store.moments import written
+from cub.store.spelling import CLOSED, IN_PROGRESS, OPEN, RETRY
+
+_KEEPER = 8.0  # seconds that the end of a killed run's processes may take
+_SLACK = 10.0  # seconds that git may have gone on when its caller was killed
+_COMMIT = 1800.0  # seconds that a commit and its hooks may take
+_MANY = 5  # files that are named
+_MARK = "CUB_RUN"
+
+
+def recover(stores: Stores, environ: Mapping[str, str], clock: Clock) -> list[Event]:
+    """Conclude what killed runs left; what there is to tell about it."""
+    found: list[Event] = []
+    stores = replace(stores, watch=watch(written(clock.now())))
+    for folder in RunFolder.all(stores.root):
+        if read_json(folder.path / RUN).get("ended"):
+            continue
+        with if_dead(folder) as dead:
+            if dead and not read_json(folder.path / RUN).get("ended"):
+                found += _of_run(stores, folder, environ)
+    found += _leases(stores)
+    return found
+
+
+def _of_run(stores: Stores, folder: RunFolder, environ: Mapping[str, str]) -> Iterator[Event]:
+    end_strays((_MARK, folder.id))
+    facts = read_json(folder.path / RUN)
+    for files in folder.attempts():
+        if not files.has(RESULT):
+            yield from _of_attempt(stores, folder, files, environ)
+    stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
+    place = Path(str(facts.get("folder", "")))
+    if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
+        branches.remove_worktree(stores.root, top)
+    write_json(folder.path / RUN, {**facts, "ended": True, "killed": True})
+
+
+def _of_attempt(
+    stores: Stores, folder: RunFolder, files: AttemptFolder, environ: Mapping[str, str]
+) -> Iterator[Event]:
+    """What was decided is carried out; what was not decided yet is put back."""
+    start, decision = files.read(START), files.read(DECISION)
+    _await_end(files)
+    ground = _ground_of(start, folder, environ)
+    before = Snapshot.from_json(start["before"]) if ground and start.get("before") else None
+    said: list[str] = []
+    status = RETRY if start.get("charged") else OPEN
+    event = _event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
+    if decision.get("ok") and _is_committed(ground, before, decision):
+        status = CLOSED
+    else:
+        if ground and before:
+            said = _put_back(ground, before, files, folder)
+        if decision.get("ok") is False:
+            status = str(decision.get("status", status))
+        else:
+            event = _interrupted(stores, folder, files, start)
+    yield from _concluded(stores, files, event, status, decision)
+    for line in said:
+        yield _event(stores, "notice", folder.id, task=start.get("task"), text=line)
+
+
+def _concluded(
+    stores: Stores, files: AttemptFolder, event: Event, status: str, decision: dict[str, Any]
+) -> Iterator[Event]:
+    why, task = str(decision.get("why", "")), str(event.get("task"))
+    no_change = bool(decision.get("no_change"))
+    _tell(stores, task, status, event, why, no_change=no_change)
+    files.write(RESULT, {"event": event, "status": status, "why": why})
+    what = "was done, and is closed now" if status == CLOSED else "was interrupted"
+    text = f"attempt {event.get('n')} of a killed run {what}"
+    facts = {"task": task, "n": event.get("n"), "status": status, "text": text}
+    yield _event(stores, "recovered", str(event.get("run")), **facts)
+
+
+def _tell(
+    stores: Stores, task: str, status: str, event: Event, why: str, *, no_change: bool
+) -> None:
+    """Give the task its status, unless a person did so since, and the ledger the attempt once."""
+    with stores.changing() as work:
+        row = work.tasks.briefs.get(task)
+        if row and row.status == IN_PROGRESS and (row.lease or {}).get("run") == event.get("run"):
+            if status == CLOSED:
+                finish(work, task, NO_CHANGE if no_change else "done")
+            else:
+                set_back(work, task, status, why)
+        if not _is_told(stores, event):
+            work.outcome.events.append(event)
+
+
+def _leases(stores: Stores) -> Iterator[Event]:
+    """Tasks of runs that died between their claim and their first file."""
+    tasks = stores.backend.read()
+    lapsed = [
+        row.id
+        for row in tasks
+        if row.status == IN_PROGRESS and (row.lease or {}).get("run")
+        and stores.watch.lapsed(row.lease)
+    ]  # fmt: skip
+    if not lapsed:
+        return
+    with stores.changing() as work:
+        for key in lapsed:
+            row = work.tasks[key]
+            if row.status != IN_PROGRESS or not stores.watch.lapsed(row.lease):
+                continue
+            run = str((row.lease or {}).get("run"))
+            set_back(work, key, RETRY if history(stores.ledger, key).charged else OPEN)
+            for begun in stores.ledger.newest(key, (ATTEMPT_START,)):
+                if begun.get("run") == run:
+                    ended = {**begun, "ev": ATTEMPT_END, "ts": stores.now, **_killed()}
+                    if not _is_told(stores, ended):
+                        work.outcome.events.append(ended)
+                break
+    for key in lapsed:
+        yield _event(stores, "recovered", "", task=key, text="its run is gone: it is free again")
+
+
+def _is_told(stores: Stores, event: Event) -> bool:
+    which = ("run", "task", "n")
+    for known in stores.ledger.newest(str(event.get("task")), (ATTEMPT_END,)):
+        if all(known.get(name) == event.get(name) for name in which):
+            return True
+    return False
+
+
+def _is_committed(
+    ground: GitGround | None, before: Snapshot | None, decision: dict[str, Any]
+) -> bool:
+    """Whether the commit of an accepted attempt is there; where the files still are those that
+    the checks accepted, it is made now.
+    """
+    text = str(decision.get("message", ""))
+    if not text or ground is None or before is None:
+        return not text  # nothing was to be committed: what was decided holds
+    now = ground.snapshot(before)
+    if now.tree == decision.get("tree"):
+        limits = Limits(_COMMIT, None)
+        return not ground.commit(before, ground.changes(before, now), text, limits).failure
+    return branches.last_commit_is(ground.checkout.top, str(decision.get("head", "")), text)
+
+
+def _put_back(
+    ground: GitGround, before: Snapshot, files: AttemptFolder, folder: RunFolder
+) -> list[str]:
+    """Keep the changes, and take them back: all but what somebody else did since."""
+    now = ground.snapshot(before)
+    changed = ground.changes(before, now)
+    top, last = ground.checkout.top, _last_moment(files, folder)
+    if now.head != before.head and branches.committed_at(top) > last:
+        return ["somebody committed after the run was killed: its changes stay as they are"]
+    kept = PATCH if not files.has(PATCH) else "changes-when-killed.patch"
+    said = []
+    if changed and ground.patch(before, now, files.path / kept):
+        said.append(f"its changes are kept in {files.name}/{kept}")
+    later = [one.path for one in changed if _changed_at(top / one.path) > last]
+    said += [f"{path} was changed after the run was killed, and stays" for path in later[:_MANY]]
+    return said + ground.restore(before, now, later)
+
+
+def _last_moment(files: AttemptFolder, folder: RunFolder) -> float:
+    """The time after which no process of the attempt changed a file."""
+    ended = _time_of(files.path / ENDED)
+    steps = [_time_of(files.path / name) for name in (RESTORING, DECISION)]
+    if not ended:
+        steps.append(_time_of(folder.path / STATUS))
+    later = max(steps)
+    return max(ended, later + _SLACK if later else 0.0)
+
+
+def _await_end(files: AttemptFolder) -> None:
+    """What keeps the client writes a file when all has ended; it may be at it right now."""
+    deadline = time.monotonic() + (_KEEPER if files.has("events.jsonl") else 0.0)
+    while not files.has(ENDED) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _changed_at(path: Path) -> float:
+    """When a file, or for one that is gone its folder, was last changed."""
+    for one in (path, *path.parents):
+        try:
+            status = one.lstat()
+        except OSError:
+            continue
+        return max(status.st_ctime, status.st_mtime) if one == path else 0.0
+    return 0.0
+
+
+def _time_of(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _ground_of(
+    start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
+) -> GitGround | None:
+    place = Path(str(start.get("folder", "")))
+    if not place.is_dir():
+        return None
+    try:
+        return git_ground(place, folder.path / "index", environ, stores=False)
+    except CubError:
+        return None
+
+
+def _interrupted(
+    stores: Stores, folder: RunFolder, files: AttemptFolder, start: dict[str, Any]
+) -> Event:
+    patch = {"git": {"patch": f"{files.name}/{PATCH}"}} if files.has(PATCH) else {}
+    facts = {"task": start.get("task"), "n": start.get("n"), "harness": start.get("harness")}
+    return _event(stores, ATTEMPT_END, folder.id, **facts, **_killed(), **patch, log=files.name)
+
+
+def _killed() -> Event:
+    reason = "the run was killed"
+    return {"ok": False, "fail": {"class": "interrupted", "reason": reason, "charge": False}}
+
+
+def _event(stores: Stores, name: str, run: str, **facts: Any) -> Event:
+    return {"ev": name, "ts": stores.now, **({"run": run} if run else {}), **facts}

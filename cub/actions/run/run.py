@@ -1,0 +1,93 @@
+"""A run that is under way: all that its attempts share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from cub.actions.run.budget import Budget
+from cub.actions.run.checking import Checker
+from cub.actions.run.folders import RunFolder
+from cub.actions.run.ground import Ground
+from cub.actions.run.settings import RunSettings, Values
+from cub.actions.tasks.stores import Stores
+from cub.harness.base import Harness
+from cub.processes.stop import Stop
+from cub.store.events import Event
+from cub.store.lease import watch
+from cub.store.moments import written
+
+WHO = "cub run"
+_SLACK = timedelta(hours=1)
+
+
+class Clock(Protocol):
+    """Time, as a run sees it."""
+
+    def now(self) -> datetime:
+        """This moment, in UTC."""
+
+    def wait(self, until: datetime, stop: Stop) -> bool:
+        """Wait, and no longer than to a requested stop; whether there was one."""
+
+
+class RealClock:
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """See `Clock`."""
+        return datetime.now(UTC)
+
+    def wait(self, until: datetime, stop: Stop) -> bool:
+        """See `Clock`. The clock is looked at again and again: a laptop may sleep meanwhile."""
+        while (left := (until - self.now()).total_seconds()) > 0:
+            if stop.wait(min(left, 30.0)):
+                return True
+        return stop.requested
+
+
+@dataclass(slots=True)
+class Run:
+    """`opened` are the stores, read at `clock`'s time by `stores`; `commands` are what a prompt
+    names as feedback loops; `environ` is what clients and checks get.
+    """
+
+    opened: Stores
+    values: Values
+    settings: RunSettings
+    folder: RunFolder
+    ground: Ground
+    checker: Checker
+    clock: Clock
+    stop: Stop
+    budget: Budget
+    commands: tuple[str, ...]
+    environ: Mapping[str, str]
+    system: str
+    harnesses: list[Harness]
+
+    @property
+    def stores(self) -> Stores:
+        """The stores, asked now."""
+        return replace(self.opened, watch=watch(self.now))
+
+    @property
+    def now(self) -> str:
+        """This moment, as the stores write it."""
+        return written(self.clock.now())
+
+    def event(self, name: str, **facts: Any) -> Event:
+        """An event of this run."""
+        return {"ev": name, "ts": self.now, "run": self.folder.id, **facts}
+
+    def checks_of(self, own: tuple[str, ...]) -> tuple[str, ...]:
+        """The commands that decide on a task, its own ones first."""
+        mine = own if self.settings.own_checks else ()
+        return tuple(dict.fromkeys((*mine, *self.settings.checks)))
+
+    def lease_lasts(self, checks: int) -> timedelta:
+        """Longer than an attempt can take, with its checks before and after."""
+        most = self.settings.timeout * (1 + 2 * checks)
+        return timedelta(seconds=most) + _SLACK

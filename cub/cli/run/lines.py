@@ -1,0 +1,148 @@
+"""The events of a run as lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from cub.cli.visible import visible
+
+if TYPE_CHECKING:
+    from cub.store.events import Event
+
+_CLOCK = slice(11, 19)  # of a moment
+_ENDS = {
+    "done": "All that was ready is done",
+    "once": "One attempt was asked for",
+    "iterations": "All attempts that were asked for are made",
+    "nothing_ready": "Nothing is ready",
+    "budget": "The budget is used up",
+    "interrupted": "Stopped",
+    "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
+}
+_STATUS = {
+    "closed": "closed",
+    "retry": "to be tried again",
+    "parked": "parked",
+    "open": "open again",
+}
+
+
+def lines_of(event: Event) -> Iterator[str]:
+    """What an event tells; nothing for most of what a client says on its way."""
+    tell = _TOLD.get(event["ev"])
+    yield from tell(event) if tell else ()
+
+
+def duration(seconds: float) -> str:
+    """A time such as 0.3 s, 12 s, 4 min or 1 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def cost(tokens: int, usd: float) -> str:
+    """What was used up, "" for nothing."""
+    parts = [f"{tokens:,} tokens" if tokens else "", f"${usd:.2f}" if usd else ""]
+    return ", ".join(filter(None, parts))
+
+
+def _run_start(event: Event) -> Iterator[str]:
+    yield f"Run {event['run']} with {visible(event['harness'])}" + (
+        f" in {visible(event['worktree'])}" if event.get("worktree") else ""
+    )
+    if event.get("permissions") == "bypass":
+        yield typer.style("The client asks nobody: its permissions are bypassed.", fg="yellow")
+
+
+def _attempt_start(event: Event) -> Iterator[str]:
+    which = f" (attempt {event['n']})" if event["n"] > 1 else ""
+    yield ""
+    title = typer.style(f"{visible(event['task'])}: {visible(event['title'])}", bold=True)
+    yield f"{event['ts'][_CLOCK]} {title}{which}"
+
+
+def _check_end(event: Event) -> Iterator[str]:
+    before = " before the attempt" if event["base"] else ""
+    took = duration(event["dur_s"])
+    if event["exit"] == 0:
+        yield f"  check{before}: {visible(event['cmd'])} passed ({took})"
+    elif event["exit"] is None:
+        yield f"  check{before}: {visible(event['cmd'])} did not end ({took})"
+    else:
+        count = f", {event['n']} failing" if event["n"] else ""
+        yield f"  check{before}: {visible(event['cmd'])} failed{count} ({took})"
+
+
+def _attempt_end(event: Event) -> Iterator[str]:
+    usage = event.get("tok") or {}
+    tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
+    spent = ", ".join(filter(None, [duration(event["dur_s"]), cost(tokens, event.get("usd") or 0)]))
+    change = event.get("git") or {}
+    files = len(change.get("files") or ())
+    lines = f" +{change.get('ins', 0)} -{change.get('del', 0)}" if "ins" in change else ""
+    what = f"{files} file{'s' * (files != 1)}{lines}" if files else "no change"
+    if event["ok"]:
+        commit = f", commit {change['head'][:8]}" if change.get("head") else ""
+        yield f"  {typer.style('ok', fg='green')}: {what}{commit} ({spent})"
+        return
+    fail = event["fail"]
+    reason = f": {visible(fail['reason'])}" if fail.get("reason") else ""
+    free = "" if fail.get("charge") else " [not charged]"
+    yield f"  {typer.style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
+    if change.get("patch"):
+        yield f"  the changes are kept in {visible(change['patch'])}"
+
+
+def _task_state(event: Event) -> Iterator[str]:
+    why = f": {visible(event['why'])}" if event.get("why") else ""
+    yield f"  {visible(event['task'])} is {_STATUS.get(event['status'], event['status'])}{why}"
+
+
+def _notice(event: Event) -> Iterator[str]:
+    yield f"  {visible(event['text'])}"
+
+
+def _recovered(event: Event) -> Iterator[str]:
+    yield f"{visible(event['task'])}: {visible(event['text'])}"
+
+
+def _waiting(event: Event) -> Iterator[str]:
+    until = event["until"]
+    yield (
+        f"  waiting until {until[:10]} {until[_CLOCK]} UTC, when the limit of "
+        f"{visible(event['harness'])} ends"
+    )
+
+
+def _run_end(event: Event) -> Iterator[str]:
+    yield ""
+    counts = ", ".join(
+        f"{count} {_STATUS.get(status, status)}" for status, count in event["tasks"].items()
+    )
+    tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
+    used = cost(tokens, event["usd"])
+    why = f" ({event['why']})" if event.get("why") else ""
+    yield f"{_ENDS.get(event['end'], event['end'])}{why}." + (f" {counts}." if counts else "")
+    attempts = event["attempts"]
+    if attempts:
+        left = f", {event['ready']} ready" if event["ready"] else ""
+        yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
+
+
+_TOLD: dict[str, Callable[[Event], Iterator[str]]] = {
+    "run_start": _run_start,
+    "attempt_start": _attempt_start,
+    "check_end": _check_end,
+    "attempt_end": _attempt_end,
+    "task_state": _task_state,
+    "notice": _notice,
+    "recovered": _recovered,
+    "waiting": _waiting,
+    "run_end": _run_end,
+}

@@ -1,0 +1,59 @@
+"""`cub run --dry-run`: what a run would do, without doing any of it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from cub.cli import output
+from cub.cli.visible import visible
+from cub.errors import CubError
+
+if TYPE_CHECKING:
+    from cub.actions.run.settings import Asked
+    from cub.actions.tasks.stores import Stores
+
+_SHOWN = 20
+
+
+def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> None:
+    """The clients, the checks, and the queue in its order."""
+    from cub.actions.run.queue import queue, require_startable
+    from cub.actions.run.settings import run_settings
+    from cub.actions.run.trust import require_trust
+    from cub.harness.choose import harnesses
+    from cub.project.effective import effective
+
+    layers = effective(stores.project, os.environ, profile)
+    settings = run_settings(layers.values, asked)
+    clients = harnesses(settings.harnesses, settings.configured, stores.root)
+    tasks = stores.backend.read()
+    require_startable(tasks, stores, asked)
+    rows = queue(tasks, stores, asked).rows
+    untrusted = ""
+    try:
+        require_trust(stores, settings)
+    except CubError as error:
+        untrusted = error.message
+    if json:
+        tree = {
+            "v": 1,
+            "root": stores.root.as_posix(),
+            "harnesses": [client.name for client in clients],
+            "checks": list(settings.checks),
+            "trusted": not untrusted,
+            "tasks": [row.id for row in rows],
+        }
+        output.as_json(tree)
+        return
+    output.line(f"client: {', '.join(visible(client.name) for client in clients)}")
+    for check in settings.checks:
+        output.line(f"check: {visible(check)}")
+    for row in rows[:_SHOWN]:
+        output.line(f"task: {visible(row.id)}: {visible(str(tasks.record(row.id).get('title')))}")
+    if len(rows) > _SHOWN:
+        output.line(f"and {len(rows) - _SHOWN} more")
+    if not rows:
+        output.line("Nothing is ready.")
+    if untrusted:
+        output.talk(f"It would not begin: {untrusted}.")

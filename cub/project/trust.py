@@ -1,0 +1,78 @@
+"""Which commands of which repositories this person has agreed to: their digests, kept by root."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.files.private import BROKEN, replace_file
+
+
+class Trust(NamedTuple):
+    """What was agreed to: the commands of a configuration as one set, those of tasks one by one."""
+
+    config: str = ""
+    checks: frozenset[str] = frozenset()
+
+    def covers(self, config: Mapping[str, str], checks: Iterable[str]) -> bool:
+        """Whether all of these may run."""
+        return (not config or self.config == digest_of(config)) and not self.missing(checks)
+
+    def missing(self, checks: Iterable[str]) -> list[str]:
+        """Those commands of tasks that nobody has agreed to."""
+        return [check for check in checks if _digest(check) not in self.checks]
+
+
+def given(config: Mapping[str, str], checks: Iterable[str]) -> Trust:
+    """The trust in these commands."""
+    return Trust(digest_of(config) if config else "", frozenset(map(_digest, checks)))
+
+
+def trust_of(root: Path) -> Trust:
+    """What was agreed to in the project at `root`."""
+    found = _read().get(root.as_posix())
+    if not isinstance(found, dict) or not isinstance(found.get("checks"), list):
+        return Trust()
+    return Trust(str(found.get("config", "")), frozenset(map(str, found["checks"])))
+
+
+def keep(root: Path, trust: Trust | None) -> None:
+    """Remember what was agreed to; None takes it back."""
+    known = _read()
+    known.pop(root.as_posix(), None)
+    if trust is not None:
+        known[root.as_posix()] = {"config": trust.config, "checks": sorted(trust.checks)}
+    replace_file(_file(), [json.dumps({"v": 1, "projects": known}, indent=1).encode()])
+
+
+def add(root: Path, checks: Iterable[str]) -> None:
+    """Agree to commands of tasks: those that the person has just written."""
+    known = trust_of(root)
+    keep(root, known._replace(checks=known.checks | given({}, checks).checks))
+
+
+def digest_of(config: Mapping[str, str]) -> str:
+    """The digest of a set of keys and their values."""
+    return _digest(json.dumps(sorted(config.items())))
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("cub").absolute() / "trust.json"
+
+
+def _read() -> dict[str, object]:
+    """What is known; a damaged file is as good as none: it only costs being asked again."""
+    try:
+        tree = json.loads(_file().read_bytes())["projects"]
+    except BROKEN:
+        return {}
+    return tree if isinstance(tree, dict) else {}

@@ -1,0 +1,203 @@
+"""A small repository with tasks, and runs in it: in this process, with a clock that leaps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cub.actions.run.loop import loop
+from cub.actions.run.opening import Surroundings, opened
+from cub.actions.run.settings import Asked
+from cub.actions.run.status import Standing, recorded
+from cub.actions.tasks.stores import open_stores
+from cub.processes.stop import Stop
+from cub.project.project import Project
+from cub.store.events import Event
+from cub.store.ledger import Ledger
+from cub.store.place import TASKS
+from cub.store.tasks import Tasks
+from tests.conftest import git
+
+# A check that needs no test runner: every word of `wrong` fails, by its name.
+CHECK = "test ! -s wrong || { cat wrong; exit 1; }"
+
+
+class LeapingClock:
+    """The time of the machine, plus what was waited for without waiting."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self.waits: list[datetime] = []
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(datetime.now(UTC).timestamp() + self.ahead, UTC)
+
+    def wait(self, until: datetime, stop: Stop) -> bool:
+        self.waits.append(until)
+        self.ahead += max(0.0, (until - self.now()).total_seconds())
+        return stop.requested
+
+
+@dataclass
+class Done:
+    """The events of a run, and what they say in the end."""
+
+    events: list[Event]
+    clock: LeapingClock
+
+    def of(self, name: str) -> list[Event]:
+        return [event for event in self.events if event["ev"] == name]
+
+    @property
+    def end(self) -> Event:
+        return self.of("run_end")[-1]
+
+    @property
+    def outcomes(self) -> list[str]:
+        ends = self.of("attempt_end")
+        return ["ok" if event["ok"] else event["fail"]["class"] for event in ends]
+
+    @property
+    def notices(self) -> str:
+        return "\n".join(event["text"] for event in self.of("notice"))
+
+
+@dataclass
+class Shop:
+    """A repository at `root`; `environ` is what a run gets of the environment."""
+
+    root: Path
+    environ: dict[str, str]
+    clock: LeapingClock = field(default_factory=LeapingClock)
+
+    @property
+    def cub(self) -> Path:
+        return self.root / ".cub"
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def commit(self, message: str = "start") -> str:
+        git(self.root, "add", "-A")
+        git(self.root, "commit", "-qm", message)
+        return self.head
+
+    @property
+    def head(self) -> str:
+        return git(self.root, "rev-parse", "HEAD").strip()
+
+    def log(self) -> list[str]:
+        return git(self.root, "log", "--format=%s").splitlines()
+
+    def dirt(self) -> str:
+        return git(self.root, "status", "--porcelain", "--", ".", ":!.cub")
+
+    def task(self, key: str = "s-1", **fields: Any) -> None:
+        task = {
+            "id": key,
+            "title": f"Do {key}",
+            "status": "open",
+            "created_at": f"2026-01-01T08:00:{len(self.tasks()):02d}.000Z",
+            **fields,
+        }
+        self.cub.mkdir(exist_ok=True)
+        with (self.root / TASKS).open("a") as file:
+            file.write(json.dumps(task) + "\n")
+
+    def tasks(self) -> Tasks:
+        file = self.root / TASKS
+        return Tasks.parse(file.read_bytes() if file.exists() else b"")
+
+    def status(self, key: str = "s-1") -> str:
+        return self.tasks()[key].status
+
+    def record(self, key: str = "s-1") -> dict[str, Any]:
+        return self.tasks().record(key)
+
+    def ledger(self, *kinds: str) -> list[Event]:
+        return [e for e in Ledger(self.root).events() if not kinds or e["ev"] in kinds]
+
+    def script(self, tasks: dict[str, list[dict[str, Any]]]) -> None:
+        """What the scripted client does; JSON is YAML, too."""
+        self.write(".cub/script.yaml", json.dumps({"tasks": tasks}))
+
+    def client(self, shell: str, name: str = "mine", **more: Any) -> None:
+        """A client of the configuration, beside those that are there."""
+        known = self.cub / "config.yaml"
+        config = json.loads(known.read_text()) if known.exists() else {}
+        one = {"argv": ["/bin/sh", "-c", shell], **more}
+        config.setdefault("harnesses", {})[name] = one
+        self.write(".cub/config.yaml", json.dumps(config))
+
+    def configure(self, **keys: Any) -> None:
+        known = self.cub / "config.yaml"
+        config = json.loads(known.read_text()) if known.exists() else {}
+        self.write(".cub/config.yaml", json.dumps({**config, **keys}))
+
+    def run(
+        self,
+        *,
+        stop_at: Callable[[Event], bool] | None = None,
+        each: Callable[[Event], None] | None = None,
+        **asked: Any,
+    ) -> Done:
+        """Run to the end; a stop is requested at the first event that `stop_at` is true of."""
+        given = {"harness": "mine", "trust": True, **asked}
+        if isinstance(given.get("checks"), str):
+            given["checks"] = (given["checks"],)
+        stop, events = Stop(), list[Event]()
+        try:
+            stores = open_stores(Project.load(self.root), "cub run")
+            around = Surroundings(stop, self.environ, clock=self.clock)
+            with opened(stores, Asked(**given), around) as it:
+                events += it.events
+                for event in recorded(loop(it.run), it.run.folder, Standing()):
+                    events.append(event)
+                    if each:
+                        each(event)
+                    if stop_at and stop_at(event):
+                        stop.request()
+        finally:
+            stop.close()
+        return Done(events, self.clock)
+
+    def attempt(self, run: str, number: int = 1, task: str = "s-1") -> Path:
+        return self.cub / "runs" / run / task / str(number)
+
+
+def shop(root: Path, home: Path) -> Shop:
+    """A repository with a first commit, and git with a person of its own."""
+    git(root, "config", "user.name", "t")
+    git(root, "config", "user.email", "t@t")
+    made = Shop(root, surroundings(home))
+    made.write("kept.txt", "kept\n")
+    made.commit()
+    return made
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """What clients, checks and hooks may need of the environment."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "PYTHON": sys.executable,
+    }
+
+
+def alive(pids: Iterable[int]) -> list[int]:
+    """Those processes that are there, and no zombies."""
+    listed = subprocess.run(["ps", "-Ao", "pid=,stat="], capture_output=True, text=True, check=True)
+    running = {int(row.split()[0]) for row in listed.stdout.splitlines() if " Z" not in row}
+    return [pid for pid in pids if pid in running]

@@ -1,0 +1,65 @@
+"""What has to hold after every run, whatever an agent did: nothing of a person's is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cub.prompt.attempts import INFRASTRUCTURE
+from cub.store.events import Event
+from tests.actions.run.shop import Done, Shop
+from tests.conftest import git
+from tests.git.checkouts import State, state
+
+# What the run itself may add to the history in the end.
+STORES = "chore(cub): record what the run did"
+
+
+class Seen(NamedTuple):
+    """A repository as a person sees it: files, commits, where HEAD is, what git says of it."""
+
+    files: State
+    log: list[str]
+    branch: str
+    dirt: str
+
+
+def seen(shop: Shop) -> Seen:
+    """All but what is in `.cub/`, and but the commits of stores."""
+    files = {path: told for path, told in state(shop.root).items() if not path.startswith(".cub")}
+    log = [line for line in commits(shop) if line != STORES]
+    branch = git(shop.root, "rev-parse", "--symbolic-full-name", "HEAD").strip()
+    return Seen(files, log, branch, shop.dirt())
+
+
+def commits(shop: Shop) -> list[str]:
+    """The messages of HEAD's commits, the last one first; none in an empty repository."""
+    listed = git(shop.root, "log", "--format=%s", "--ignore-missing", "HEAD").splitlines()
+    return [] if listed == ["HEAD"] else listed
+
+
+def require_told(shop: Shop, done: Done) -> list[Event]:
+    """The ledger has the run once, and each attempt's start with its end; the ends."""
+    run = done.end["run"]
+    told = [event for event in shop.ledger() if event.get("run") == run]
+    kinds = [event["ev"] for event in told]
+    assert (kinds.count("run_start"), kinds.count("run_end")) == (1, 1)
+    assert (kinds[0], kinds[-1]) == ("run_start", "run_end")
+    attempts = [_which(event) for event in told if event["ev"] == "attempt_start"]
+    ends = [event for event in told if event["ev"] == "attempt_end"]
+    assert [_which(event) for event in ends] == attempts
+    assert len(set(attempts)) == len(attempts)
+    for event in ends:
+        assert ("fail" in event) is not event["ok"]
+        if not event["ok"]:
+            assert event["fail"]["charge"] is (event["fail"]["class"] not in INFRASTRUCTURE)
+            assert event["fail"]["reason"] is not None
+    return ends
+
+
+def size(shop: Shop) -> int:
+    """The bytes of all that runs keep."""
+    return sum(f.stat().st_size for f in (shop.cub / "runs").rglob("*") if f.is_file())
+
+
+def _which(event: Event) -> tuple[object, ...]:
+    return event["run"], event["task"], event["n"]

@@ -1,0 +1,79 @@
+"""SIGKILL at any point of a run: the next one recovers, and nothing is done twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import CHECK, Shop, alive
+
+POINTS = 30
+ROOT = Path(__file__).parents[3]
+# It fails its first attempt, and mends it when it is told; it notes outside of the repository
+# that it was here. What it leaves in the background would go on for ever.
+CLIENT = """
+echo $$ >> "$HOME/pids"; sleep 1000 & echo $! >> "$HOME/pids"
+grep -q 'F821 gone' && { echo mended > work.txt; echo x >> "$HOME/mended"; exit 0; }
+echo 'shop.py:7:1: F821 gone' > wrong; echo half >> kept.txt; rm notes.txt
+"""
+
+
+def furnished(bakery: Shop) -> Shop:
+    bakery.client(CLIENT)
+    bakery.task()
+    bakery.write(".gitignore", ".cub/\n")
+    bakery.commit()
+    bakery.write("notes.txt", "a person's, unknown to git\r\n")
+    return bakery
+
+
+def killed_at(bakery: Shop, home: Path, step: int) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "tests.actions.run.killed", bakery.root, home, step]
+    return subprocess.run(
+        [str(word) for word in words],
+        cwd=ROOT,
+        env={**bakery.environ, "XDG_CACHE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many steps a run has that nobody kills."""
+    from tests.actions.run.shop import shop
+    from tests.conftest import git
+
+    root, home = tmp_path_factory.mktemp("counted").resolve(), tmp_path_factory.mktemp("home")
+    git(root, "init", "-q")
+    done = killed_at(furnished(shop(root, home)), home, 0)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("point", range(POINTS))
+def test_the_next_run_goes_on(bakery: Shop, home: Path, steps: int, point: int) -> None:
+    step = 1 + point * (steps - 1) // (POINTS - 1)
+    assert killed_at(furnished(bakery), home, step).returncode == -9
+    done = bakery.run(checks=CHECK)
+    assert bakery.status() == "closed"
+    assert bakery.log() == ["task(s-1): Do s-1", "start", "start"]
+    assert bakery.dirt() == "?? notes.txt\n"
+    assert (bakery.root / "notes.txt").read_bytes() == b"a person's, unknown to git\r\n"
+    assert (bakery.root / "kept.txt").read_text() == "kept\n"
+    assert (bakery.root / "work.txt").read_text() == "mended\n"
+    pids = [int(pid) for pid in (home / "pids").read_text().split()]
+    assert not alive(pids)
+    begun = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_start")]
+    ended = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_end")]
+    assert sorted(begun) == sorted(ended) == sorted(set(ended))
+    assert [e["ok"] for e in bakery.ledger("attempt_end")].count(True) == 1
+    charged = [e["fail"]["class"] for e in bakery.ledger("attempt_end") if not e["ok"]]
+    assert set(charged) <= {"checks_failed", "interrupted"}
+    assert charged.count("checks_failed") == 1
+    assert done.end["ok"]
