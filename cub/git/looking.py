@@ -110,7 +110,9 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     unknown = [path for path in found.unknown if _counts(place, path)]
     unknown += _hidden(place, since, {*note.untracked, *unknown}) if since else []
     todo = _sorted(place, {**found.differing, **dict.fromkeys(unknown, False)})
-    put(place, todo.there, todo.gone, variables(place))
+    # The tree is of what is looked at alone: else it would change with what stays apart.
+    apart = [name for name in place.apart if note.fresh and not name.endswith("/")]
+    put(place, todo.there, [*todo.gone, *apart], variables(place))
     unchanged = note.tree and not (todo.there or todo.gone)
     tree = note.tree if unchanged else _tree(place)
     if since is None and (unknown or note.untracked or found.differing or found.staged):

@@ -16,7 +16,7 @@ from cub.actions.run.folders import RUN, RunFolder, new_run, read_json, write_js
 from cub.actions.run.ground import GitGround, Ground, git_ground
 from cub.actions.run.locks import at_work
 from cub.actions.run.plain_ground import PlainGround
-from cub.actions.run.queue import require_startable
+from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
 from cub.actions.run.settings import Asked, RunSettings, branch_name, run_settings
@@ -33,6 +33,7 @@ from cub.project.effective import effective
 from cub.store.events import Event
 
 _MANY = 5  # files that are named
+_LOOKED_AT = 20  # tasks
 
 
 @dataclass(slots=True)
@@ -185,17 +186,22 @@ def asked_json(asked: Asked) -> dict[str, object]:
 
 def _hints(run: Run) -> Iterator[PlanWarning]:
     settings = run.settings
-    if not settings.checks and settings.own_checks:
+    if not settings.checks and settings.own_checks and _lacks_checks(run):
         known = f", such as [{run.commands[0]}]" if run.commands else ""
         hint = f"set run.checks{known}, or use --check; --no-checks is silent about it"
-        what = "no check decides whether a task is done, but for what tasks bring along"
-        yield PlanWarning(what, hint=hint)
+        yield PlanWarning("no check decides whether a task is done", hint=hint)
     if isinstance(run.ground, PlainGround):
         hint = "`git init` gives a run the means to do so"
         yield PlanWarning(
             "there is no git here: what a failed attempt changes stays, and nothing is committed",
             hint=hint,
         )
+
+
+def _lacks_checks(run: Run) -> bool:
+    """Whether one of the next tasks brings no check along."""
+    found = queue(run.opened.backend.read(), run.stores, run.settings.asked)
+    return any(not found.tasks.record(row.id).get("checks") for row in found.rows[:_LOOKED_AT])
 
 
 def last_asked(root: Path) -> Asked | None:

@@ -1,14 +1,10 @@
-"""`cub demo`: the whole life of a managed section, on a scratch repository."""
+"""The first part of `cub demo`: the whole life of a managed section."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from cub.cli import init, output, remove, update
 from cub.cli.carry_out import Show, carry_out
@@ -18,33 +14,14 @@ if TYPE_CHECKING:
     from cub.edit.plan import Plan
     from cub.project.project import Project
 
-app = typer.Typer(add_completion=False)
-
-Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and print its path.")]
-
 # What a person wrote: with CRLF, trailing blanks and no line end at its end, to be kept as is.
 _THEIRS = b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
 _BULLET = "- Claim: `cub task claim ID`"
 _ADDED = b"- Ask Ada before you touch the oven.\r\n"
 
 
-@app.command()
-def demo(keep: Keep = False) -> None:
-    """Show init, update and remove on a scratch repository that has its own AGENTS.md.
-
-    Example: cub demo
-    """
-    folder = Path(tempfile.mkdtemp(prefix="cub-demo-")).resolve()
-    try:
-        _play(folder)
-    finally:
-        if keep:
-            output.talk(f"The scratch repository is in {folder}")
-        else:
-            shutil.rmtree(folder)
-
-
-def _play(root: Path) -> None:
+def play_section(root: Path) -> None:
+    """Init, a slip of a person's, update and remove, in a folder with an AGENTS.md of its own."""
     agents = root / "AGENTS.md"
     agents.write_bytes(_THEIRS)
     output.heading("A repository with an AGENTS.md of its own: Windows line ends, no last one.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,7 +13,6 @@ from cub.cli.visible import visible
 if TYPE_CHECKING:
     from cub.store.events import Event
 
-_CLOCK = slice(11, 19)  # of a moment
 _ENDS = {
     "done": "All that was ready is done",
     "once": "One attempt was asked for",
@@ -64,7 +64,7 @@ def _attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
     title = typer.style(f"{visible(event['task'])}: {visible(event['title'])}", bold=True)
-    yield f"{event['ts'][_CLOCK]} {title}{which}"
+    yield f"{_clock(event['ts'])} {title}{which}"
 
 
 def _check_end(event: Event) -> Iterator[str]:
@@ -113,11 +113,13 @@ def _recovered(event: Event) -> Iterator[str]:
 
 
 def _waiting(event: Event) -> Iterator[str]:
-    until = event["until"]
-    yield (
-        f"  waiting until {until[:10]} {until[_CLOCK]} UTC, when the limit of "
-        f"{visible(event['harness'])} ends"
-    )
+    until, who = event["until"], visible(event["harness"])
+    yield f"  waiting until {_clock(until, '%Y-%m-%d ')}, when the limit of {who} ends"
+
+
+def _clock(moment: str, day: str = "") -> str:
+    """A moment in the time of the person's own zone."""
+    return datetime.fromisoformat(moment).astimezone().strftime(f"{day}%H:%M:%S")
 
 
 def _run_end(event: Event) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -20,10 +20,11 @@ _FRAMES = 4  # a second
 
 
 @contextmanager
-def panel(standing: Standing, stop: Stop) -> Iterator[None]:
-    """Show how the run stands, anew several times a second, while lines are printed above."""
+def panel(standing: Standing, stop: Stop) -> Iterator[Callable[[str], None]]:
+    """Show how the run stands, anew several times a second; gives what prints lines above it."""
     from rich.console import Console
     from rich.live import Live
+    from rich.text import Text
 
     console = Console(emoji=False, highlight=False)
     with Live(
@@ -31,9 +32,8 @@ def panel(standing: Standing, stop: Stop) -> Iterator[None]:
         console=console,
         refresh_per_second=_FRAMES,
         transient=True,
-        redirect_stderr=False,
     ):
-        yield
+        yield lambda line: console.print(Text.from_ansi(line), soft_wrap=True)
 
 
 def _table(standing: Standing, stop: Stop) -> Table:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json as _json
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,7 +28,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, 
 Show = Callable[["Event"], None]
 
 
-def play(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> int:
+def play(
+    stores: Stores,
+    asked: Asked,
+    profile: str | None,
+    *,
+    json: bool,
+    environ: Mapping[str, str] = os.environ,
+) -> int:
     """Run, and show it; the exit code."""
     from cub.actions.run.loop import INTERRUPTED, loop
     from cub.actions.run.notify import notified
@@ -33,16 +43,16 @@ def play(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> in
     from cub.actions.run.status import Standing, recorded
 
     end: Event = {}
-    with _stoppable() as stop, opened(stores, asked, Surroundings(stop, profile=profile)) as it:
-        standing = Standing()
-        output.warn(it.warnings)
-        with _shown(standing, it.run.stop, json=json) as show:
-            for event in it.events:
-                show(event)
+    with _stoppable() as stop:
+        around = Surroundings(stop, environ, profile)
+        with opened(stores, asked, around) as it:
+            output.warn(it.warnings)
+            standing = Standing()
             steps = notified(loop(it.run), it.run)
-            for event in recorded(steps, it.run.folder, standing):
-                show(event)
-                end = event if event["ev"] == "run_end" else end
+            with _shown(standing, stop, json=json) as show:
+                for event in chain(it.events, recorded(steps, it.run.folder, standing)):
+                    show(event)
+                    end = event
     if end.get("end") == INTERRUPTED:
         return _INTERRUPTED
     return 0 if end.get("ok") else 1
@@ -73,14 +83,13 @@ def _stoppable() -> Iterator[Stop]:
 def _shown(standing: Standing, stop: Stop, *, json: bool) -> Iterator[Show]:
     if json:
         yield _as_json
-        return
-    live: AbstractContextManager[object] = nullcontext()
-    if output.is_live():
+    elif output.is_live():
         from cub.cli.run.live import panel
 
-        live = panel(standing, stop)
-    with live:
-        yield _as_lines
+        with panel(standing, stop) as write:
+            yield partial(_as_lines, write)
+    else:
+        yield partial(_as_lines, _line)
 
 
 def _as_json(event: Event) -> None:
@@ -89,9 +98,12 @@ def _as_json(event: Event) -> None:
         sys.stdout.flush()
 
 
-def _as_lines(event: Event) -> None:
-    texts = list(lines_of(event))
-    for text in texts:
-        output.line(text)
-    if texts:
-        sys.stdout.flush()
+def _as_lines(write: Callable[[str], None], event: Event) -> None:
+    for text in lines_of(event):
+        write(text)
+
+
+def _line(text: str) -> None:
+    """For who reads along in a pipe, a line at a time."""
+    output.line(text)
+    sys.stdout.flush()
