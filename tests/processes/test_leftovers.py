@@ -166,6 +166,25 @@ def test_a_killed_keeper_takes_its_command_with_it(make: Make) -> None:
     assert until(lambda: not any(map(lives, map(int, said.split()))))
 
 
+@linux
+def test_so_it_does_where_cub_can_do_nothing(tmp_path: Path) -> None:
+    with kept(tmp_path, tmp_path / "last", "echo $$ $PPID; exec sleep 60") as cub:
+        assert cub.stdout is not None
+        command, keeper = map(int, cub.stdout.readline().split())
+        cub.send_signal(signal.SIGSTOP)
+        os.kill(keeper, signal.SIGKILL)
+        assert until(lambda: not lives(command))
+
+
+@linux
+def test_a_keeper_holds_none_of_the_pipes(make: Make) -> None:
+    text = (
+        "import os\nfor n in '012':\n"
+        " while os.readlink(f'/proc/{os.getppid()}/fd/{n}') != '/dev/null': pass"
+    )
+    assert captured(make.python(text), Limits(wall=20)).ended[:3] == (0, None, "")
+
+
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
 def test_no_other_signal_ends_a_keeper(make: Make, name: str) -> None:
     done = captured(make.shell(f"kill -{name} $PPID; sleep 0.05; echo on; exit 4"))

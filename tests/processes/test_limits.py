@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,16 @@ def test_a_requested_stop_ends_it(make: Make) -> None:
         for _ in running.pieces():
             stop.request()
     assert running.ended[:3] == (None, signal.SIGINT, "stopped")
+    stop.close()
+
+
+def test_nobody_is_busy_while_a_stopped_one_ends(make: Make) -> None:
+    stop = Stop()
+    with Running(make.shell("trap 'sleep 0.5; exit 5' INT; echo; sleep 60"), stop=stop) as running:
+        before = time.process_time()
+        for _ in running.pieces():
+            stop.request()
+    assert (running.ended.exit, time.process_time() - before < 0.2) == (5, True)
     stop.close()
 
 

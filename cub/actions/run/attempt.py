@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,7 @@ class Attempt:
     request: dict[str, Any] = field(default_factory=dict)
     observed: list[str] = field(default_factory=list)
     moved: str = ""
+    began: float = 0.0
 
     @property
     def key(self) -> str:
@@ -69,6 +71,7 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     composed = task_prompt(run.stores, this.key, wanted=_wanted(run, tasks, commands))
     this.files.text(SYSTEM, run.system)
     this.files.text(PROMPT, composed.prompt.text)
+    this.began = time.time()
     this.worked = yield from _client(run, this, composed.prompt.text)
     this.observed += [f"{name} was taken away, and is back" for name in guard.restore_files()]
     this.request = request(this.files.path)
@@ -143,6 +146,7 @@ def _client(run: Run, this: Attempt, prompt: str) -> Generator[Event, None, Work
 
 def _evidence(run: Run, this: Attempt) -> Generator[Event, None, Evidence]:
     """What the files say, with commits that the agent made taken over."""
+    run.ground.unlock(this.began)
     this.after = run.ground.snapshot(this.before)
     this.moved = moved = run.ground.moved(this.before, this.after)
     this.changed = run.ground.changes(this.before, this.after)

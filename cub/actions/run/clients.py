@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from cub.actions.run.evidence import Verdict
+from cub.actions.run.policy import Row
 from cub.harness.base import Harness
 from cub.store.moments import written
 
@@ -21,6 +22,7 @@ class Clients:
         self._harnesses = list(harnesses)
         self._until: dict[str, datetime] = {}
         self._guesses: dict[str, int] = {}
+        self._rows: dict[str, Row] = {}
 
     @property
     def names(self) -> list[str]:
@@ -44,17 +46,21 @@ class Clients:
         """The same, as events have it."""
         return written(self.until)
 
-    def judge(self, harness: Harness, verdict: Verdict, now: datetime) -> bool:
-        """Remember a limit; drop a client that can't work. Whether another one takes its place."""
+    def judge(self, harness: Harness, verdict: Verdict, now: datetime) -> None:
+        """Remember a limit, and failures in a row; drop a client that can't work for another."""
         name = harness.name
+        self._rows[name] = self._rows.get(name, Row()).then(verdict)
         if verdict.failure == "rate_limited":
             self._until[name] = verdict.until or now + self._guess(name)
-            return self.free(now) is not None
+            return
         self._guesses.pop(name, None)
         if verdict.failure in ("auth", "harness_missing") and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
-            return True
-        return False
+
+    @property
+    def are_over(self) -> bool:
+        """Whether going on makes no sense with any of them."""
+        return all(self._rows.get(name, Row()).is_over for name in self.names)
 
     def _guess(self, name: str) -> timedelta:
         count = self._guesses.get(name, 0)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from cub import git
 from cub.git import branches
 from cub.git.checkout import Checkout
+from cub.git.locked import unlock
 from cub.git.snapshot import FileChange, Snapshot
 from cub.processes.command import Limits
 from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
@@ -46,6 +47,9 @@ class Ground(Protocol):
 
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
+
+    def unlock(self, since: float) -> None:
+        """Take away what a process that was ended left locked; none of them is there any more."""
 
     def moved(self, before: Any, after: Any) -> str:
         """Whether somebody committed meanwhile: "", "forward", or "away" from where it began."""
@@ -98,6 +102,10 @@ class GitGround:
     def patch(self, before: Snapshot, after: Snapshot, into: Path) -> bool:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
+
+    def unlock(self, since: float) -> None:
+        """See `Ground`."""
+        unlock(self.checkout.top, since)
 
     def moved(self, before: Snapshot, after: Snapshot) -> str:
         """See `Ground`."""

@@ -12,7 +12,7 @@ from cub.actions.run.clients import Clients
 from cub.actions.run.conclude import Concluded, conclude
 from cub.actions.run.evidence import Verdict
 from cub.actions.run.guard import Guard
-from cub.actions.run.policy import Row, history
+from cub.actions.run.policy import history
 from cub.actions.run.queue import Claimed, claim_next, queue
 from cub.actions.run.record import attempt_start
 from cub.actions.run.run import Run
@@ -59,7 +59,6 @@ def loop(run: Run) -> Iterator[Event]:
 
 
 def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, str]:
-    row = Row()
     while True:
         if run.stop.requested:
             return INTERRUPTED
@@ -77,21 +76,19 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
             return DONE if tally.statuses else NOTHING
         done = yield from _attempted(run, harness, claimed)
         tally.statuses[claimed.task] = done.fate.status
-        row = row.then(done.verdict)
-        if end := _reason_to_end(run, done, row):
+        clients.judge(harness, done.verdict, run.clock.now())
+        if end := _reason_to_end(run, done, clients):
             return end
-        if clients.judge(harness, done.verdict, run.clock.now()):
-            row = Row()  # another client may go on
 
 
-def _reason_to_end(run: Run, done: Concluded, row: Row) -> str:
+def _reason_to_end(run: Run, done: Concluded, clients: Clients) -> str:
     if done.verdict.failure == INTERRUPTED or run.stop.requested:
         return INTERRUPTED
     if done.verdict.failure == BUDGET:
         return BUDGET
     if run.settings.asked.once:
         return ONCE
-    return MACHINE if row.is_over else ""
+    return MACHINE if clients.are_over else ""
 
 
 def _claim(run: Run, harness: Harness) -> Claimed | None:

@@ -57,7 +57,10 @@ class Surroundings:
 
 @contextmanager
 def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opened]:
-    """Everything that a run needs, held until it has ended."""
+    """Everything that a run needs, held until it has ended.
+
+    CubError, with nothing begun, for what keeps it from that.
+    """
     layers = effective(stores.project, around.environ, around.profile)
     settings = run_settings(layers.values, asked)
     require_trust(stores, settings)
@@ -89,11 +92,10 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             harnesses=clients,
         )
         _keep(run)
-        try:
-            yield Opened(run, found, [*layers.warnings, *_hints(run)])
-        finally:
-            write_json(folder.path / RUN, {**read_json(folder.path / RUN), "ended": True})
-            leave(run)
+        yield Opened(run, found, [*layers.warnings, *_hints(run)])
+        # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
+        write_json(folder.path / RUN, {**read_json(folder.path / RUN), "ended": True})
+        leave(run)
 
 
 def _ground(
@@ -148,8 +150,8 @@ def leave(run: Run) -> None:
     if not isinstance(run.ground, GitGround):
         return
     run.ground.checkout.release()
-    for name in ("index", "index.json"):
-        (run.folder.path / name).unlink(missing_ok=True)
+    for index in run.folder.path.glob("index*"):
+        index.unlink(missing_ok=True)
     if run.settings.asked.worktree:
         branches.remove_worktree(run.opened.root, run.ground.checkout.top)
 

@@ -63,6 +63,9 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
+    def unlock(self, since: float) -> None:
+        """See `Ground`."""
+
     def moved(self, before: Listing, after: Listing) -> str:  # noqa: ARG002
         """See `Ground`."""
         return ""

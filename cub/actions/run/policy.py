@@ -70,7 +70,7 @@ def fate(verdict: Verdict, print_: str, before: History, most: int) -> Fate:
 
 
 class Row(NamedTuple):
-    """Failures of the machine, one after the other."""
+    """Failures of one client for one reason of the machine's, one after the other."""
 
     failure: str = ""
     length: int = 0
@@ -83,7 +83,7 @@ class Row(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Whether going on makes no sense."""
+        """Whether trying once more makes no sense."""
         return self.length >= IN_A_ROW
 
 

@@ -1,0 +1,14 @@
+"""A repository with tasks, for `cub run` as a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import Shop, shop
+
+
+@pytest.fixture
+def bakery(project: Path, home: Path) -> Shop:
+    return shop(project, home)

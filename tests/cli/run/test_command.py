@@ -1,0 +1,220 @@
+"""`cub run` as a process: exit codes, what is printed, signals, two at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import CHECK, Shop, alive
+from tests.conftest import Cub
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+# It tells its process, and waits to be ended.
+WAIT = 'cat > /dev/null; echo half > kept.txt; echo $$ > "$HOME/pid.new"; ' + (
+    'mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec sleep 1000'
+)
+
+
+@pytest.fixture
+def ready(bakery: Shop) -> Shop:
+    bakery.client(WRITE)
+    bakery.task()
+    return bakery
+
+
+def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
+    done = cub("run", "--trust", "--check", CHECK)
+    assert done.code == 0, done.err
+    assert re.sub(r"\d{8}-\d{6}-\w{4}|\d\d:\d\d:\d\d|\d+\.\d s|[0-9a-f]{8}\b", "…", done.out) == (
+        "Run … with mine\n"
+        "\n"
+        "… s-1: Do s-1\n"
+        f"  check before the attempt: {CHECK} passed (…)\n"
+        f"  check: {CHECK} passed (…)\n"
+        "  ok: 1 file +1 -0, commit … (…)\n"
+        "  s-1 is closed\n"
+        "\n"
+        "All that was ready is done. 1 closed.\n"
+        "1 attempt\n"
+    )
+    assert done.err == ""
+    assert ready.status() == "closed"
+
+
+def test_a_failure_is_exit_1(bakery: Shop, cub: Cub) -> None:
+    bakery.client("cat > /dev/null; exit 3")
+    bakery.task()
+    done = cub("run", "--trust", "--no-checks", "--once")
+    assert done.code == 1
+    assert "harness_exit: exit code 3" in done.out
+
+
+def test_nothing_ready_is_exit_0(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WRITE)
+    done = cub("run", "--trust", "--no-checks")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Nothing is ready.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--check", "true", "--no-checks"),
+        ("--task", "s-1", "--epic", "s-1"),
+        ("--timeout", "soon"),
+        ("--harness", "nobody"),
+        ("--max-iterations", "0"),
+    ],
+)
+def test_wrong_words_are_exit_2_and_nothing_is_done(
+    ready: Shop, cub: Cub, words: tuple[str, ...]
+) -> None:
+    done = cub("run", "--trust", *words)
+    assert done.code == 2, done.out
+    assert done.err.startswith("error: ")
+    assert ready.status() == "open"
+    assert not (ready.cub / "runs").exists()
+
+
+def test_what_is_not_trusted_does_not_run(ready: Shop, cub: Cub) -> None:
+    refused = cub("run", "--no-checks")
+    assert refused.code == 1
+    assert "harnesses.mine" in refused.err
+    assert "cub trust" in refused.err
+    assert not ready.ledger()
+    trusted = cub("trust")
+    assert (trusted.code, "harnesses.mine" in trusted.out) == (0, True)
+    assert cub("run", "--no-checks").code == 0
+    assert cub("trust", "--revoke").code == 0
+    assert cub("run", "--no-checks").code == 1
+
+
+def test_events_are_lines_of_json(ready: Shop, cub: Cub) -> None:
+    done = cub("run", "--trust", "--json", "--check", CHECK)
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert [event["ev"] for event in events if event["ev"] not in ("client", "notice")] == [
+        "run_start", "attempt_start", "check_start", "check_end", "check_start", "check_end",
+        "attempt_end", "task_state", "run_end",
+    ]  # fmt: skip
+    assert all(event["v"] == 1 and event["ts"] for event in events)
+    assert events[-1]["end"] == "done"
+
+
+def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> None:
+    before = sorted(ready.cub.iterdir())
+    done = cub("run", "--dry-run", "--check", "make test")
+    assert (done.code, done.out) == (0, "client: mine\ncheck: make test\ntask: s-1: Do s-1\n")
+    assert "not trusted" in done.err
+    tree = json.loads(cub("run", "--dry-run", "--json").out)
+    assert (tree["tasks"], tree["harnesses"], tree["trusted"]) == (["s-1"], ["mine"], False)
+    assert sorted(ready.cub.iterdir()) == before
+
+
+def test_a_status_tells_how_it_ended(ready: Shop, cub: Cub) -> None:
+    assert cub("run", "status").out == "No run has been here yet.\n"
+    cub("run", "--trust", "--no-checks")
+    assert re.match(r"\d{8}-\d{6}-\w{4}: ended \(done\)\n", cub("run", "status").out)
+    (run,) = json.loads(cub("run", "status", "--json").out)["runs"]
+    assert (run["alive"], run["ended"], run["outcomes"]) == (False, "done", {"ok": 1})
+
+
+def started(bakery: Shop, *words: str) -> subprocess.Popen[str]:
+    """A run that goes on until it is stopped, its client at work."""
+    (Path(bakery.environ["HOME"]) / "pid").unlink(missing_ok=True)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "cub", "run", "--trust", "--no-checks", "--json", *words],
+        cwd=bakery.root,
+        env=bakery.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout
+    while '"begun' not in run.stdout.readline():
+        assert run.poll() is None
+    return run
+
+
+def client_of(bakery: Shop) -> int:
+    return int((Path(bakery.environ["HOME"]) / "pid").read_text())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_the_client_and_the_bookkeeping(
+    bakery: Shop, number: signal.Signals
+) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery)
+    run.send_signal(number)
+    out, err = run.communicate(timeout=30)
+    assert (run.returncode, err) == (130, "")
+    end = json.loads(out.splitlines()[-1])
+    assert (end["ev"], end["end"]) == ("run_end", "interrupted")
+    assert not alive([client_of(bakery)])
+    assert bakery.status() == "open"
+    assert not bakery.dirt()
+    (event,) = bakery.ledger("attempt_end")
+    assert event["fail"] == {
+        "class": "interrupted", "reason": "the run was stopped", "charge": False,
+        "fp": event["fail"]["fp"],
+    }  # fmt: skip
+    assert "half" in (bakery.root / event["git"]["patch"]).read_text()
+
+
+def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) -> None:
+    bakery.client(WAIT.replace("exec sleep", "trap '' INT TERM; while :; do sleep 1; done #"))
+    bakery.task()
+    run = started(bakery)
+    run.send_signal(signal.SIGINT)
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert not alive([client_of(bakery)])
+    bakery.client(WRITE)
+    done = bakery.run(no_checks=True)
+    assert [event["task"] for event in done.of("recovered")] == ["s-1"]
+    assert (done.outcomes, bakery.status()) == (["ok"], "closed")
+
+
+def test_the_status_of_a_run_at_work_shows_its_task(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery)
+    shown = cub("run", "status").out
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert "at work for" in shown
+    assert "s-1: Do s-1" in shown
+
+
+def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    bakery.task("s-2")
+    run = started(bakery)
+    refused = cub("run", "--trust", "--no-checks")
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert refused.code == 1
+    assert "another run is at work in this checkout" in refused.err
+    assert "--worktree" in refused.err
+
+
+def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
+    bakery.client('cat > /dev/null; echo "$CUB_TASK" >> "$HOME/taken"; ' + WRITE)
+    for number in range(10):
+        bakery.task(f"s-{number}")
+    words = [sys.executable, "-m", "cub", "run", "--trust", "--no-checks", "--worktree"]
+    runs = [subprocess.Popen(words, cwd=bakery.root, env=bakery.environ) for _ in range(3)]
+    assert [run.wait(timeout=60) for run in runs] == [0, 0, 0]
+    taken = (Path(bakery.environ["HOME"]) / "taken").read_text().split()
+    assert sorted(taken) == [f"s-{number}" for number in range(10)]
+    assert all(bakery.status(f"s-{number}") == "closed" for number in range(10))
+    assert not [name for name in os.listdir(bakery.cub / "worktrees") if name[0] != "."]
