@@ -9,6 +9,7 @@ import typer
 from cub.cli import output
 from cub.cli.task.opened import opened
 from cub.cli.visible import visible
+from cub.errors import CubError
 
 app = typer.Typer(add_completion=False)
 
@@ -25,7 +26,10 @@ def trust(context: typer.Context, show: Show = False, revoke: Revoke = False) ->
     Example: cub trust --show
     """
     from cub.actions.run.trust import agree, disagree, executed
+    from cub.actions.tasks.inside import inside
 
+    if not show and inside():
+        raise CubError("an attempt can't agree for the person who started the run")
     stores = opened(context)
     if revoke:
         disagree(stores)

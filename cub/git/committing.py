@@ -43,12 +43,17 @@ def commit(
 ) -> Committed:
     """Commit `paths` as they are on disk, and those of `along` that git does not ignore.
 
+    What goes along makes no commit where there are paths and none of them differs.
+
     Whatever else was staged is not any more. Nothing to commit is fine, and no commit.
     """
     call(place.top, "reset", "--quiet")
     try:
-        _stage(place, [*paths, *_unignored(place, along)])
-        if not _is_staged(place):
+        _stage(place, paths)
+        if paths and not _is_staged(place):  # what goes along is no reason for a commit
+            return Committed(head_of(place.top).commit, "", ok=True, cause="")
+        _stage(place, _unignored(place, along))
+        if not paths and not _is_staged(place):
             return Committed(head_of(place.top).commit, "", ok=True, cause="")
         done = _commit(place, message, environ, limits, stop)
     except CubError as error:

@@ -127,6 +127,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         _inner(place, since),
         begun(place),
         tuple(sorted(path for path in absent if not kind(place.top, path))),
+        found.unmerged,
     )
     if not found.unmerged:
         closed(place, Note(note.source, found.head, result.untracked, tree, result.absent))

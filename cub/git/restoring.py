@@ -49,6 +49,10 @@ def restore(
     leave = {*failed, *spared}
     pairs = [pair for pair in _pairs(place, before, now) if pair.path not in leave]
     ours = _put_back(place, before, pairs)
+    if any(PurePosixPath(pair.path).name in _RULES for pair in pairs):
+        # What was ignored by rules that are gone shows now.
+        shown = [pair for pair in _pairs(place, before, look(place, before)) if not pair.old]
+        ours |= _put_back(place, before, [pair for pair in shown if pair.path not in leave])
     kept += heads.put_back(place, before)
     heads.quit_operations(place, before)
     heads.reset_index(place.top)

@@ -16,7 +16,8 @@ class Snapshot:
     `head` is a commit ("" if unborn), `branch` a full name ("" if detached), `tree` an oid,
     `untracked` the paths that neither HEAD nor the index knew, `inner` the submodules with
     files by path, `begun` the files of git's that tell of a merge, rebase and the like, `absent`
-    the paths that git tracked though there was no file.
+    the paths that git tracked though there was no file, `unmerged` those with a conflict. The
+    last ones are of the moment alone, and are not written down.
     """
 
     head: str
@@ -26,6 +27,7 @@ class Snapshot:
     inner: Mapping[str, Snapshot] = field(default_factory=dict)
     begun: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    unmerged: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A value for json.dumps; bytes that are no UTF-8 are escaped by it."""

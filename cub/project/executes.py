@@ -14,7 +14,8 @@ from cub.project.config import CONFIG, load
 
 Kind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
 
-_KEYS = ("checks", "harness", "permissions", "wrap", "notify")  # of `run`
+# Of `run`; the last one says what those commands may see.
+_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env")
 _WHOLE = ("harnesses", "context_commands")
 
 # In any folder: clients look for these from where they are started.

@@ -34,6 +34,7 @@ class Attempt:
     """An attempt, and what is known of it so far. `before` and `after` are the ground's."""
 
     task: Record
+    own_checks: tuple[str, ...]
     number: int
     harness: Harness
     files: AttemptFolder
@@ -53,17 +54,12 @@ class Attempt:
         """The task's id."""
         return str(self.task["id"])
 
-    @property
-    def own_checks(self) -> tuple[str, ...]:
-        """The checks that the task brings along."""
-        return tuple(self.task.get("checks") or ())
-
 
 def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     """From the claim to the verdict; nothing is committed or put back yet."""
     this.before = run.ground.snapshot()
     _keep_start(run, this)
-    commands = run.checks_of(this.own_checks)
+    commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
     base = yield from _baseline(run, this, commands)
     if run.stop.requested:
         this.after = this.before
@@ -73,13 +69,20 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     this.files.text(PROMPT, composed.prompt.text)
     this.began = time.time()
     this.worked = yield from _client(run, this, composed.prompt.text)
-    this.observed += [f"{name} was taken away, and is back" for name in guard.restore_files()]
+    _restore(run, this, guard)
     this.request = request(this.files.path)
     known = yield from _evidence(run, this)
     if verdict := judged(known):
         return verdict
     yield from _checks(run, this, commands, base)
     return by_checks(this.checks, known)
+
+
+def _restore(run: Run, this: Attempt, guard: Guard) -> None:
+    """What was taken away of `.cub/`, and what recovery needs if that was the attempt's own."""
+    this.observed += [f"{name} was damaged, and is back" for name in guard.restore_files()]
+    if not this.files.has(START):
+        _keep_start(run, this)
 
 
 def _keep_start(run: Run, this: Attempt) -> None:
@@ -103,7 +106,7 @@ def _baseline(
     found = {command: run.checker.recall(this.before.tree, command) for command in commands}
     missing = [command for command, check in found.items() if check is None]
     if missing:
-        with (this.files.path / "baseline.log").open("wb") as log:
+        with this.files.opened("baseline.log") as log:
             for command in missing:
                 found[command] = yield from _check(run, this, command, log, base=True)
         fresh = run.ground.snapshot()
@@ -150,7 +153,7 @@ def _evidence(run: Run, this: Attempt) -> Generator[Event, None, Evidence]:
     this.after = run.ground.snapshot(this.before)
     this.moved = moved = run.ground.moved(this.before, this.after)
     this.changed = run.ground.changes(this.before, this.after)
-    if moved == "forward":
+    if moved == "forward" and this.before.head != this.after.head:
         this.observed.append("the agent committed by itself")
         yield run.event("notice", task=this.key, text="the agent committed by itself")
     told = this.worked.told
@@ -160,7 +163,8 @@ def _evidence(run: Run, this: Attempt) -> Generator[Event, None, Evidence]:
         errors=this.worked.errors,
         succeeded=this.harness.succeeded(told, this.worked.ended.exit)
         and not this.worked.ended.cause,
-        changed=bool(this.changed) or moved == "forward",
+        changed=bool(this.changed),
+        conflicts=this.after.unmerged,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),
         request=this.request,
@@ -173,7 +177,7 @@ def _checks(
     run: Run, this: Attempt, commands: Sequence[str], base: dict[str, Check]
 ) -> Generator[Event, None, None]:
     """Run the checks; one that the files were asked already is not asked again."""
-    with (this.files.path / CHECKS).open("wb") as log:
+    with this.files.opened(CHECKS) as log:
         for command in commands:
             check = run.checker.recall(this.after.tree, command)
             if check is None:

@@ -58,7 +58,7 @@ def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None
     told, lines, stream = Transcript(), Lines(), session.harness.stream()
     errors, shown = bytearray(), 0
     with ExitStack() as stack:
-        out, err = (stack.enter_context(_Kept(files.path / name)) for name in (EVENTS, ERRORS))
+        out, err = (stack.enter_context(_Kept(files, name)) for name in (EVENTS, ERRORS))
         running = stack.enter_context(
             Running(command, session.limits, session.stop, files.path / ENDED, TICK)
         )
@@ -122,8 +122,9 @@ def _shim(folder: RunFolder) -> str:
 class _Kept:
     """A file that takes what it is given up to a size, and says that there was more."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, files: AttemptFolder, name: str) -> None:
+        self._files = files
+        self._name = name
         self._left = _KEPT
         self._file: BinaryIO | None = None
 
@@ -133,7 +134,7 @@ class _Kept:
     def write(self, data: bytes) -> None:
         """Add to it; it is made with its first bytes."""
         if self._file is None:
-            self._file = self._path.open("wb")
+            self._file = self._files.opened(self._name)
         if self._left > 0:
             self._file.write(data[: self._left])
             if len(data) > self._left:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cub.actions.run.attempt import Attempt
-from cub.actions.run.evidence import NO_CHANGE, Verdict
+from cub.actions.run.evidence import Verdict
 from cub.actions.run.folders import DECISION, PATCH, RESTORING, RESULT
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import Fate, fate
 from cub.actions.run.record import attempt_end, print_of
 from cub.actions.run.run import Run
-from cub.actions.tasks.status import finish, set_back
+from cub.actions.run.tell import tell
+from cub.errors import CubError
 from cub.processes.command import Limits
 from cub.prompt.message import commit_message
 from cub.store.events import Event
@@ -24,44 +25,43 @@ from cub.store.spelling import CLOSED
 
 @dataclass(slots=True)
 class Concluded:
-    """What became of an attempt."""
+    """What became of an attempt; `said` is for a person. `broken`: the files could not be put
+    back or committed, and no other attempt may begin on them.
+    """
 
     verdict: Verdict
     fate: Fate
     event: Event
+    said: list[str]
+    broken: bool = False
 
 
 def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Concluded:
     """Commit or put back, then tell the task and the ledger."""
-    head = ""
-    if verdict.ok:
-        head, verdict = _committed(run, this, verdict)
-    if verdict.ok:
-        ended = Fate(CLOSED)
-    else:
-        ended = fate(verdict, print_of(this, verdict), this.history, run.settings.max_attempts)
-        _put_back(run, this, verdict, ended)
+    head, broken = "", False
+    try:
+        this.observed += [f"{name} was damaged, and is back" for name in guard.restore_files()]
+        if verdict.ok:
+            head, verdict = _committed(run, this, verdict)
+        if not verdict.ok:
+            _put_back(run, this, verdict)
+    except CubError as error:
+        verdict, broken = Verdict("unknown", words_of(error)), True
+    ended = Fate(CLOSED) if verdict.ok else _fate(run, this, verdict)
     event = attempt_end(run, this, verdict, head)
-    said = tell(run, this.key, ended, event, verdict, guard)
-    this.files.write(RESULT, {"event": event, "status": ended.status, "why": ended.why})
-    event["said"] = said
-    return Concluded(verdict, ended, event)
+    said = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
+    if not broken:  # else the next run tries again to put it back
+        this.files.write(RESULT, {"event": event, "status": ended.status, "why": ended.why})
+    return Concluded(verdict, ended, event, said, broken)
 
 
-def tell(
-    run: Run, key: str, ended: Fate, event: Event, verdict: Verdict, guard: Guard | None = None
-) -> list[str]:
-    """Give the task its status, and the ledger the attempt; what there is to tell a person."""
-    with run.stores.changing() as work:
-        gone = guard.restore_tasks(work.change) if guard else []
-        if key in work.tasks:
-            if ended.status == CLOSED:
-                finish(work, key, NO_CHANGE if verdict.no_change else "done")
-            else:
-                set_back(work, key, ended.status, ended.why)
-        work.outcome.events.append(event)
-    said = [f"the task {one} was taken away, and is back" for one in gone]
-    return [*said, *work.outcome.said, *(w.message for w in work.outcome.warnings)]
+def words_of(error: CubError) -> str:
+    """An error as a reason."""
+    return " ".join([str(error), *error.details])
+
+
+def _fate(run: Run, this: Attempt, verdict: Verdict) -> Fate:
+    return fate(verdict, print_of(this, verdict), this.history, run.settings.max_attempts)
 
 
 def message(run: Run, this: Attempt) -> str:
@@ -84,7 +84,7 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     }
     this.files.write(DECISION, decision)
     head = ""
-    if commits:
+    if commits and this.changed:
         limits = Limits(run.settings.timeout, None)
         saved = run.ground.commit(this.before, this.changed, decision["message"], limits)
         if saved.failure:
@@ -95,9 +95,13 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     return head, verdict
 
 
-def _put_back(run: Run, this: Attempt, verdict: Verdict, ended: Fate) -> None:
+def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:
     """Keep the changes as a patch, and make the files what they were."""
+    ended = _fate(run, this, verdict)
+    if this.before is None:
+        return
     now = run.ground.snapshot(this.before)
+    this.files.path.mkdir(parents=True, exist_ok=True)
     run.ground.patch(this.before, now, this.files.path / PATCH)
     draft = attempt_end(run, this, verdict, "")
     decision = {"ok": False, "event": draft, "status": ended.status, "why": ended.why}

@@ -47,7 +47,8 @@ class Verdict(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
-    whether files differ; `request` is what the agent asked for.
+    whether files differ; `conflicts` are files of an unfinished merge; `request` is what the
+    agent asked for.
     """
 
     ended: Ended
@@ -57,6 +58,7 @@ class Evidence:
     changed: bool
     moved: str
     unreachable: Sequence[str]
+    conflicts: Sequence[str]
     request: dict[str, Any]
     over_budget: bool
     at: datetime
@@ -130,6 +132,8 @@ def _by_files(known: Evidence) -> Verdict | None:
     if known.moved == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
         return Verdict("unknown", what)
+    if known.conflicts:
+        return Verdict("merge_conflict", f"the agent left a conflict in {known.conflicts[0]}")
     if known.unreachable:
         names = ", ".join(known.unreachable[:3])
         return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")

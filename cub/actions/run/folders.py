@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any
+from typing import Any, BinaryIO
 
 from cub.actions.tasks.inside import REQUEST, RESULT
 from cub.files.private import BROKEN, replace_file
@@ -48,6 +48,11 @@ class AttemptFolder:
         """Write a text."""
         self.path.mkdir(parents=True, exist_ok=True)
         (self.path / file).write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+
+    def opened(self, file: str) -> BinaryIO:
+        """A file to write into; the folder is made where somebody took it away."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        return (self.path / file).open("wb")
 
     def has(self, file: str) -> bool:
         """Whether there is such a file."""

@@ -145,7 +145,11 @@ class GitGround:
 
     def _commit(self, paths: list[str], message: str, limits: Limits) -> Saved:
         done = self.checkout.commit(paths, self.along, message, self.environ, limits, None)
-        return Saved(done.head) if done.ok else Saved(failure=done.output.strip() or done.cause)
+        if done.ok:
+            return Saved(done.head)
+        late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
+        said = done.output.strip() or "a hook or git itself refused it without a word"
+        return Saved(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
 
 
 def git_ground(

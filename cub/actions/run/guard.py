@@ -3,81 +3,108 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
-from cub.files import read
+from cub.files import exclusive, read
 from cub.files.single import replace_single
 from cub.store.backend import Change
+from cub.store.file_backend import WAIT
+from cub.store.merge import merged
 from cub.store.place import LEDGER, TASKS
 from cub.store.tasks import Tasks
 
-_LOCAL = ("lock", "journal.jsonl", "ledger.jsonl", "tasks.jsonl")
+_STORES = (TASKS, LEDGER)
+_APART = (*_STORES, ".cub/lock", ".cub/journal.jsonl")
 _LARGEST = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
-_CHUNK = 1 << 20
+_LARGEST_LEDGER = 64 << 20  # bytes; who has more of it is told to archive it, elsewhere
 
 
 @dataclass(slots=True)
 class Guard:
     """Copies of what is in `.cub/` below `root`, from before an attempt.
 
-    The tasks are kept as bytes. The ledger may be large: it is held open, which keeps the bytes
-    of a file that is deleted.
+    `git checkout .`, `git stash` and their like take stores back to what was last committed:
+    what they have lost is put back line by line, and what was added meanwhile stays.
     """
 
     root: Path
     tasks: bytes
-    ledger: BinaryIO | None
+    ledger: bytes
     others: dict[str, bytes] = field(default_factory=dict)
+    links: frozenset[str] = frozenset()
 
     @classmethod
     def over(cls, root: Path) -> Guard:
-        """Begin to guard; `close` ends it."""
-        ledger = None
-        with suppress(OSError):
-            ledger = (root / LEDGER).open("rb")
-        return cls(root, read(root, TASKS) or b"", ledger, dict(_files(root / ".cub")))
-
-    def close(self) -> None:
-        """Let the ledger go."""
-        if self.ledger:
-            self.ledger.close()
+        """How it is now."""
+        links = frozenset(name for name in _STORES if (root / name).is_symlink())
+        large = _size(root / LEDGER) > _LARGEST_LEDGER
+        ledger = b"" if large else read(root, LEDGER) or b""
+        return cls(root, read(root, TASKS) or b"", ledger, dict(_files(root / ".cub")), links)
 
     def restore_files(self) -> list[str]:
-        """Put back files that are gone, the ledger among them; their names."""
-        found = []
-        for name, data in self.others.items():
-            if not os.path.lexists(self.root / name):
-                replace_single(self.root / name, None, data, name)
-                found.append(name)
-        if self.ledger and not (self.root / LEDGER).exists():
-            self.ledger.seek(0)
-            pieces = iter(partial(self.ledger.read, _CHUNK), b"")
-            replace_single(self.root / LEDGER, None, pieces, LEDGER)
-            found.append(LEDGER)
-        return found
+        """Put back files that are gone, and what is missing of the ledger; their names."""
+        for name in _STORES:
+            if name not in self.links and (self.root / name).is_symlink():
+                (self.root / name).unlink()
+        gone = [name for name in self.others if not os.path.lexists(self.root / name)]
+        for name in gone:
+            replace_single(self.root / name, None, self.others[name], name)
+        return [*gone, *([LEDGER] if self._restore_ledger() else [])]
 
     def restore_tasks(self, change: Change) -> list[str]:
-        """Put back tasks that are gone; their ids. The store is locked, and was read just now."""
+        """Put back tasks that are gone or older than they were; their ids. The store is locked,
+        and was read just now.
+        """
         if change.tasks.data == self.tasks or not self.tasks:
             return []
-        before = Tasks.parse(self.tasks)
-        gone = [key for key in before.briefs if key not in change.tasks]
-        for key in gone:
-            change.put(before.record(key))
-        return gone
+        before, now, found = Tasks.parse(self.tasks), change.tasks, []
+        for key in before.briefs:
+            if key in now and (key in now.apart or now.line(key) == before.line(key)):
+                continue
+            record = before.record(key)
+            if key not in now:
+                change.put(record)
+                found.append(key)
+            elif _rev(now.record(key)) < _rev(record):
+                change.put(merged([record, now.record(key)]))
+                found.append(key)
+        return found
+
+    def _restore_ledger(self) -> bool:
+        now = read(self.root, LEDGER) or b""
+        if now.startswith(self.ledger):
+            return False
+        with exclusive(self.root, WAIT):
+            now = read(self.root, LEDGER) or b""
+            known = set(self.ledger.splitlines())
+            added = [line for line in now.splitlines() if line not in known]
+            whole = self.ledger + b"".join(line + b"\n" for line in added)
+            exists = (self.root / LEDGER).exists()
+            replace_single(self.root / LEDGER, now if exists else None, whole, LEDGER)
+        return True
 
 
-def _files(folder: Path) -> list[tuple[str, bytes]]:
+def _rev(record: dict[str, object]) -> int:
+    rev = record.get("rev")
+    return rev if type(rev) is int else 0
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
     """The small files of a person's and of cub's in a folder, by path from the root."""
-    found = []
     with suppress(OSError):
         for path in sorted(folder.iterdir()):
-            if path.name in _LOCAL or path.name.endswith(".tmp") or path.is_symlink():
+            name = f".cub/{path.name}"
+            if name in _APART or path.name.endswith(".tmp") or path.is_symlink():
                 continue
-            if path.is_file() and path.stat().st_size <= _LARGEST:
-                found.append((f".cub/{path.name}", path.read_bytes()))
-    return found
+            if path.is_file() and _size(path) <= _LARGEST:
+                yield name, path.read_bytes()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from cub.actions.run.attempt import Attempt, attempt
 from cub.actions.run.clients import Clients
-from cub.actions.run.conclude import Concluded, conclude
+from cub.actions.run.conclude import Concluded, conclude, words_of
 from cub.actions.run.evidence import Verdict
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import history
@@ -25,7 +25,7 @@ from cub.store.spelling import CLOSED, PARKED
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
-BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
+BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
 _STORES = "chore(cub): record what the run did"
 
 
@@ -86,6 +86,8 @@ def _reason_to_end(run: Run, done: Concluded, clients: Clients) -> str:
         return INTERRUPTED
     if done.verdict.failure == BUDGET:
         return BUDGET
+    if done.broken:
+        return BROKEN
     if run.settings.asked.once:
         return ONCE
     return MACHINE if clients.are_over else ""
@@ -99,7 +101,9 @@ def _claim(run: Run, harness: Harness) -> Claimed | None:
         return attempt_start(run, task, number, harness.name)
 
     lasts = run.lease_lasts(len(run.settings.checks) + 1)
-    return claim_next(stores, run.settings.asked, run.folder.id, harness.name, lasts, begin)
+    agreed = run.agreed if run.settings.own_checks else None
+    asked, who = run.settings.asked, harness.name
+    return claim_next(stores, asked, run.folder.id, who, lasts, begin, agreed)
 
 
 def _attempted(run: Run, harness: Harness, claimed: Claimed) -> Generator[Event, None, Concluded]:
@@ -108,32 +112,28 @@ def _attempted(run: Run, harness: Harness, claimed: Claimed) -> Generator[Event,
     before = history(run.opened.ledger, claimed.task)
     number = before.attempts  # the start of this one is in the ledger already
     files = run.folder.attempt(claimed.task, number)
-    this = Attempt(task, number, harness, files, before)
+    this = Attempt(task, run.own_checks_of(task), number, harness, files, before)
     start = attempt_start(run, claimed.task, number, harness.name)
     yield {**start, "title": task.get("title", ""), "waiting": claimed.waiting}
     for warning in claimed.warnings:
         yield run.event("notice", text=warning.message)
     guard = Guard.over(run.opened.root)
     try:
-        try:
-            verdict = yield from attempt(run, this, claimed.tasks, guard)
-        except CubError as error:
-            verdict = Verdict("unknown", f"{error.where}: {error}" if error.where else str(error))
-        run.budget = run.budget.with_attempt(this.worked.told)
-        if signals(this.worked.told.final).promise and claimed.waiting:
-            left = f"{claimed.waiting} more task{'s are' if claimed.waiting > 1 else ' is'} ready"
-            this.observed.append(f"the agent said that all is complete, and {left}")
-        done = conclude(run, this, verdict, guard)
-    finally:
-        guard.close()
+        verdict = yield from attempt(run, this, claimed.tasks, guard)
+    except CubError as error:
+        verdict = Verdict("unknown", words_of(error))
+    run.budget = run.budget.with_attempt(this.worked.told)
+    if signals(this.worked.told.final).promise and claimed.waiting:
+        left = f"{claimed.waiting} more task{'s are' if claimed.waiting > 1 else ' is'} ready"
+        this.observed.append(f"the agent said that all is complete, and {left}")
+    done = conclude(run, this, verdict, guard)
     yield from _told(run, this, done)
     return done
 
 
 def _told(run: Run, this: Attempt, done: Concluded) -> Iterator[Event]:
-    said = done.event.pop("said", [])
     yield done.event
-    for text in [*this.observed, *said]:
+    for text in [*this.observed, *done.said]:
         yield run.event("notice", task=this.key, text=text)
     yield run.event(TASK_STATE, task=this.key, status=done.fate.status, why=done.fate.why)
 
@@ -142,7 +142,7 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     tasks = run.opened.backend.read()
     ready = len(queue(tasks, run.stores, run.settings.asked).rows)
     failed = tally.failed
-    bad = end in (BUDGET, INTERRUPTED, MACHINE) or bool(failed)
+    bad = end in (BUDGET, INTERRUPTED, MACHINE, BROKEN) or bool(failed)
     parked = [task for task, status in tally.statuses.items() if status == PARKED]
     event = run.event(
         RUN_END,
@@ -156,11 +156,17 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     if end == BUDGET:
         event["why"] = run.budget.words()
     run.opened.ledger.append(event)
-    if run.settings.commit:
-        saved = run.ground.commit_stores(_STORES, Limits(run.settings.timeout, None))
-        if saved.failure:
-            yield run.event("notice", text=f"the stores could not be committed: {saved.failure}")
+    if run.settings.commit and (failure := _commit_stores(run)):
+        yield run.event("notice", text=f"the stores could not be committed: {failure}")
     yield event
+
+
+def _commit_stores(run: Run) -> str:
+    """Commit what the stores say in the end; why that failed, or ""."""
+    try:
+        return run.ground.commit_stores(_STORES, Limits(run.settings.timeout, None)).failure
+    except CubError as error:
+        return words_of(error)
 
 
 def _place(run: Run) -> dict[str, Any]:

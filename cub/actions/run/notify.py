@@ -47,4 +47,5 @@ def _tell(run: Run, kind: str, event: Event) -> str:
     if done.ended.exit == 0:
         return ""
     last = done.output.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return done.ended.cause or " ".join([f"exit code {done.ended.exit}", *last])
+    how = f"signal {done.ended.signal}" if done.ended.signal else f"exit code {done.ended.exit}"
+    return " ".join([done.ended.cause or done.ended.missing or how, *last])

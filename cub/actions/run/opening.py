@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cub import git
 from cub.actions.run.budget import Budget
 from cub.actions.run.checking import Checker
 from cub.actions.run.client import environment
@@ -20,7 +21,7 @@ from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
 from cub.actions.run.settings import Asked, RunSettings, branch_name, run_settings
-from cub.actions.run.trust import require_trust
+from cub.actions.run.trust import Agreed, require_trust
 from cub.actions.task_prompt import feedback_loops, system_prompt
 from cub.actions.tasks.stores import Stores, install_git_files
 from cub.edit.plan import PlanWarning
@@ -90,6 +91,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             environ=environ,
             system=system_prompt(stores.project.tree),
             harnesses=clients,
+            agreed=Agreed.now(stores),
         )
         _keep(run)
         yield Opened(run, found, [*layers.warnings, *_hints(run)])
@@ -110,7 +112,7 @@ def _ground(
             what = "--worktree" if settings.asked.worktree else "a branch"
             raise CubError(f"{what} needs git, and there is no repository here")
         return PlainGround(root)
-    if settings.commit and (who := here.checkout.identity()):
+    if settings.commit and (who := here.checkout.identity(environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
         raise CubError(f"git does not know who commits: {who}", hint=hint)
     words = {"run": folder.id, "date": folder.id[:8], "epic": settings.asked.epic}
@@ -153,7 +155,13 @@ def leave(run: Run) -> None:
     for index in run.folder.path.glob("index*"):
         index.unlink(missing_ok=True)
     if run.settings.asked.worktree:
-        branches.remove_worktree(run.opened.root, run.ground.checkout.top)
+        remove_worktree(run.opened.root, run.ground.checkout.top)
+
+
+def remove_worktree(root: Path, place: Path) -> None:
+    """Take a work tree away, if all that is in it is committed."""
+    if top := git.top_level(root):
+        branches.remove_worktree(top, place)
 
 
 def _require_clean(ground: GitGround) -> None:

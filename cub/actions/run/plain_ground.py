@@ -25,6 +25,7 @@ class Listing:
 
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     head: str = ""
+    unmerged: tuple[str, ...] = ()
 
     @property
     def tree(self) -> str:

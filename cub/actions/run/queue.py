@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from cub.actions.run.settings import Asked
+from cub.actions.run.trust import Agreed
 from cub.actions.tasks.queries import below
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.work import Work
@@ -39,20 +40,29 @@ class Queue(NamedTuple):
     tasks: Tasks
 
 
-def queue(tasks: Tasks, stores: Stores, asked: Asked) -> Queue:
-    """What is ready and wanted, by the command line's words."""
+def queue(tasks: Tasks, stores: Stores, asked: Asked, agreed: Agreed | None = None) -> Queue:
+    """What is ready and wanted, by the command line's words, and brings along nothing that this
+    person has not `agreed` to.
+    """
     rows = ready(tasks, stores.watch.lapsed).briefs
-    return Queue([*_wanted(rows, tasks, asked)], tasks)
+    wanted = _wanted(rows, tasks, asked)
+    return Queue([row for row in wanted if agreed is None or agreed.allows(tasks, row.id)], tasks)
 
 
 def claim_next(
-    stores: Stores, asked: Asked, run: str, agent: str, lasts: timedelta, begin: Begin
+    stores: Stores,
+    asked: Asked,
+    run: str,
+    agent: str,
+    lasts: timedelta,
+    begin: Begin,
+    agreed: Agreed | None,
 ) -> Claimed | None:
     """Claim the first task that is ready, and note the attempt that `begin` describes; None where
     there is none. When this returns, both are on disk.
     """
     with stores.changing() as work:
-        rows = queue(work.tasks, stores, asked).rows
+        rows = queue(work.tasks, stores, asked, agreed).rows
         if rows:
             _take(work, rows[0].id, run, agent, lasts)
             work.outcome.events.append(begin(rows[0].id))

@@ -9,6 +9,7 @@ from cub.actions.run.evidence import Verdict
 from cub.actions.run.folders import PATCH
 from cub.actions.run.run import Run
 from cub.checks.fingerprint import fingerprint
+from cub.errors import CubError
 from cub.harness.signals import Signals, signals
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
 
@@ -75,8 +76,12 @@ def _failure(this: Attempt, verdict: Verdict) -> Event:
 def _change(run: Run, this: Attempt, head: str) -> Event:
     if this.before is None or this.after is None:
         return {}
+    try:
+        told_change = run.ground.told(this.before, this.after)
+    except CubError:  # nothing can be asked where an attempt broke the repository itself
+        told_change = {}
     patch = {"patch": f"{this.files.name}/{PATCH}"} if this.files.has(PATCH) else {}
-    return {**run.ground.told(this.before, this.after), **({"head": head} if head else {}), **patch}
+    return {**told_change, **({"head": head} if head else {}), **patch}
 
 
 def _trailer(said: Signals) -> Event:

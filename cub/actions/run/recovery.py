@@ -70,7 +70,7 @@ def _of_run(stores: Stores, folder: RunFolder, environ: Mapping[str, str]) -> It
     stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
     place = Path(str(facts.get("folder", "")))
     if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
-        branches.remove_worktree(stores.root, top)
+        branches.remove_worktree(git.top_level(stores.root) or stores.root, top)
     write_json(folder.path / RUN, {**facts, "ended": True, "killed": True})
 
 

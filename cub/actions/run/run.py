@@ -12,10 +12,12 @@ from cub.actions.run.checking import Checker
 from cub.actions.run.folders import RunFolder
 from cub.actions.run.ground import Ground
 from cub.actions.run.settings import RunSettings, Values
+from cub.actions.run.trust import Agreed
 from cub.actions.tasks.stores import Stores
 from cub.harness.base import Harness
 from cub.processes.stop import Stop
 from cub.store.events import Event
+from cub.store.jsonl import Record
 from cub.store.lease import watch
 from cub.store.moments import written
 
@@ -67,6 +69,7 @@ class Run:
     environ: Mapping[str, str]
     system: str
     harnesses: list[Harness]
+    agreed: Agreed
 
     @property
     def stores(self) -> Stores:
@@ -82,10 +85,9 @@ class Run:
         """An event of this run."""
         return {"ev": name, "ts": self.now, "run": self.folder.id, **facts}
 
-    def checks_of(self, own: tuple[str, ...]) -> tuple[str, ...]:
-        """The commands that decide on a task, its own ones first."""
-        mine = own if self.settings.own_checks else ()
-        return tuple(dict.fromkeys((*mine, *self.settings.checks)))
+    def own_checks_of(self, task: Record) -> tuple[str, ...]:
+        """The commands that a task brings along, as far as they count."""
+        return self.agreed.of(task) if self.settings.own_checks else ()
 
     def lease_lasts(self, checks: int) -> timedelta:
         """Longer than an attempt can take, with its checks before and after."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.run.settings import RunSettings
@@ -12,6 +14,7 @@ from cub.errors import CubError
 from cub.project.config import CONFIG
 from cub.project.executes import commands
 from cub.project.trust import Trust, add, digest_of, given, keep, trust_of
+from cub.store.jsonl import Record
 from cub.store.tasks import Tasks
 
 
@@ -27,10 +30,43 @@ class Executed(NamedTuple):
         return rows + [f"a task's check: {check}" for check in self.checks]
 
 
+@dataclass(slots=True)
+class Agreed:
+    """The checks of tasks that a run may execute: those it began with, and what this person
+    agrees to meanwhile. `pinned` are the checks that each task had when the run began: what an
+    agent makes of them later does not count.
+    """
+
+    root: Path
+    pinned: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def now(cls, stores: Stores) -> Agreed:
+        """What there is; the person has agreed to it."""
+        tasks = stores.backend.read()
+        return cls(stores.root, dict(_all_checks(tasks)))
+
+    def of(self, task: Record) -> tuple[str, ...]:
+        """The checks that decide on a task."""
+        return self.pinned.get(task["id"], tuple(task.get("checks") or ()))
+
+    def allows(self, tasks: Tasks, key: str) -> bool:
+        """Whether all that a task brings along may run."""
+        if key in self.pinned or not _has_checks(tasks, key):
+            return True
+        checks = tuple(tasks.record(key).get("checks") or ())
+        return not trust_of(self.root).missing(checks)
+
+    def lost(self, record: Record) -> tuple[str, ...]:
+        """The checks that a task had, if one of them is gone; () if not."""
+        had = self.pinned.get(record["id"], ())
+        return had if set(had) - set(record.get("checks") or ()) else ()
+
+
 def executed(stores: Stores, tasks: Tasks | None = None) -> Executed:
     """What the project brings along that runs."""
     config = commands(stores.project.tree.read(CONFIG))
-    return Executed(config, [*_checks_of(tasks or stores.backend.read())])
+    return Executed(config, _checks_of(tasks or stores.backend.read()))
 
 
 def require_trust(stores: Stores, settings: RunSettings) -> None:
@@ -80,15 +116,20 @@ def _is_check(key: str) -> bool:
     return key.endswith("run.checks")
 
 
-def _checks_of(tasks: Tasks) -> Iterable[str]:
+def _checks_of(tasks: Tasks) -> list[str]:
     """The checks of tasks that are not closed, each once."""
-    found: dict[str, None] = {}
+    return list(dict.fromkeys(check for _, checks in _all_checks(tasks) for check in checks))
+
+
+def _all_checks(tasks: Tasks) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The tasks that are not closed and bring checks along, with those."""
     for row in tasks:
-        if not row.closed and b'"checks"' in _line(tasks, row.id):
-            found |= dict.fromkeys(tasks.record(row.id).get("checks") or ())
-    return list(found)
+        if row.closed or not _has_checks(tasks, row.id):
+            continue
+        if checks := tuple(tasks.record(row.id).get("checks") or ()):
+            yield row.id, checks
 
 
-def _line(tasks: Tasks, key: str) -> bytes:
-    """The line of a task, to be searched; of one that has none, what makes it be read."""
-    return b'"checks"' if key in tasks.apart else tasks.line(key)
+def _has_checks(tasks: Tasks, key: str) -> bool:
+    """Whether a task may have some: most lines don't hold the word, and are not parsed."""
+    return key in tasks.apart or b'"checks"' in tasks.line(key)

@@ -18,8 +18,10 @@ _ENDS = {
     "once": "One attempt was asked for",
     "iterations": "All attempts that were asked for are made",
     "nothing_ready": "Nothing is ready",
+    "nothing_more": "Nothing more is ready",
     "budget": "The budget is used up",
     "interrupted": "Stopped",
+    "broken": "Stopped: what the last attempt did could neither be kept nor put back",
     "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
 }
 _STATUS = {
@@ -130,7 +132,8 @@ def _run_end(event: Event) -> Iterator[str]:
     tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
     used = cost(tokens, event["usd"])
     why = f" ({event['why']})" if event.get("why") else ""
-    yield f"{_ENDS.get(event['end'], event['end'])}{why}." + (f" {counts}." if counts else "")
+    end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
+    yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
     attempts = event["attempts"]
     if attempts:
         left = f", {event['ready']} ready" if event["ready"] else ""

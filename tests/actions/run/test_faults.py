@@ -32,7 +32,7 @@ class Row(NamedTuple):
     outcome: str = "ok"
     status: str = "closed"
     says: str = ""
-    asked: Mapping[str, Any] = {}  # noqa: RUF012 - nobody changes it
+    asked: Mapping[str, Any] = {}
 
 
 _ROWS = {
@@ -259,9 +259,7 @@ def test_nothing_to_change_closes_a_task_if_the_agent_says_so(
 
 
 @pytest.mark.parametrize("argv", [["/no/such/program"], ["sh", "-c", "no-such-program"], ["."]])
-def test_a_client_that_is_not_there_is_no_fault_of_the_task(
-    stocked: Shop, argv: list[str]
-) -> None:
+def test_a_client_that_is_not_there_is_no_fault_of_the_task(stocked: Shop, argv: list[str]) -> None:
     before = seen(stocked)
     stocked.configure(harnesses={"mine": {"argv": argv}})
     done = stocked.run(once=True)

@@ -41,7 +41,9 @@ def test_a_failing_check_is_told_to_the_retry_which_mends_it(bakery: Shop) -> No
     assert first["fail"]["reason"] == "shop.py:7:1: F821 gone"
     assert first["fail"]["charge"]
     assert second["n"] == 2
-    assert "shop.py:7" in (bakery.root / first["log"]).with_name("2").joinpath("prompt.md").read_text()
+    assert (
+        "shop.py:7" in (bakery.root / first["log"]).with_name("2").joinpath("prompt.md").read_text()
+    )
     assert "wrong" in (bakery.root / first["git"]["patch"]).read_text()
     assert bakery.log()[1:] == ["task(s-1): Do s-1", "start"]
     assert not (bakery.root / "wrong").exists()
@@ -68,9 +70,11 @@ def test_a_new_failure_beside_an_old_one_counts(bakery: Shop) -> None:
 
 
 def test_after_so_many_failures_a_task_is_parked(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; echo \"a.py:1:1: F821 $CUB_ATTEMPT\" > wrong")
+    bakery.client('cat > /dev/null; echo "a.py:1:1: F821 $CUB_ATTEMPT" > wrong')
     bakery.configure(run={"max_attempts": 2})
-    bakery.client("cat > /dev/null; echo \"a.py:1:1: F8 $(basename $CUB_ATTEMPT | tr 12 ab)\" > wrong")
+    bakery.client(
+        'cat > /dev/null; echo "a.py:1:1: F8 $(basename $CUB_ATTEMPT | tr 12 ab)" > wrong'
+    )
     bakery.task()
     done = bakery.run(checks=CHECK)
     assert done.outcomes == ["checks_failed", "checks_failed"]

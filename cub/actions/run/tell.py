@@ -1,0 +1,52 @@
+"""What a task and the ledger are told at the end of an attempt."""
+
+from __future__ import annotations
+
+from cub.actions.run.evidence import NO_CHANGE
+from cub.actions.run.guard import Guard
+from cub.actions.run.policy import Fate
+from cub.actions.run.run import Run
+from cub.actions.tasks.status import finish, set_back
+from cub.actions.tasks.work import Work
+from cub.store.change import changed
+from cub.store.events import ATTEMPT_START, TASK_STATE, Event
+from cub.store.spelling import CLOSED
+
+
+def tell(
+    run: Run, key: str, ended: Fate, event: Event, guard: Guard, *, no_change: bool
+) -> list[str]:
+    """Give the task its status, and the ledger the attempt; what there is to tell a person."""
+    with run.stores.changing() as work:
+        gone = guard.restore_tasks(work.change)
+        said = [f"the task {one} was taken away, and is back" for one in gone]
+        if key in work.tasks:
+            said += _restore_checks(run, work, key)
+            _give(work, key, ended, no_change=no_change, others=_is_of_others(run, key))
+        work.outcome.events.append(event)
+    return [*said, *work.outcome.said, *(w.message for w in work.outcome.warnings)]
+
+
+def _give(work: Work, key: str, ended: Fate, *, no_change: bool, others: bool) -> None:
+    """The status; what a person did meanwhile stands, but that a task is done."""
+    if ended.status != CLOSED:
+        if not others:
+            set_back(work, key, ended.status, ended.why)
+    elif not (others and work.tasks[key].closed):
+        finish(work, key, NO_CHANGE if no_change else "done")
+
+
+def _restore_checks(run: Run, work: Work, key: str) -> list[str]:
+    """Give a task the checks again that it had when the run began, if it has lost one."""
+    record = work.tasks.record(key)
+    lost = run.agreed.lost(record)
+    if not lost:
+        return []
+    work.change.put(changed(record, {"checks": list(lost)}, work.now))
+    return [f"the checks of {key} were changed, and are back"]
+
+
+def _is_of_others(run: Run, key: str) -> bool:
+    """Whether somebody closed, parked or reopened the task by a command since it was claimed."""
+    newest = next(run.opened.ledger.newest(key, (TASK_STATE, ATTEMPT_START)), {})
+    return newest.get("ev") == TASK_STATE

@@ -1,0 +1,231 @@
+"""Commits that a person's hooks, keys and identity have a say in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.errors import CubError
+from tests.actions.run.shop import Shop, surroundings
+from tests.actions.run.sound import STORES, commits, require_told, seen
+from tests.conftest import git
+
+_MAKE = 'cat > /dev/null; echo made > "made-$CUB_TASK.txt"; echo more >> kept.txt'
+
+
+def _hook(shop: Shop, name: str, shell: str) -> None:
+    shop.write(f".git/hooks/{name}", f"#!/bin/sh\n{shell}\n").chmod(0o755)
+
+
+def _reason(shop: Shop) -> str:
+    return str(shop.ledger("attempt_end")[-1]["fail"]["reason"])
+
+
+def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
+    _hook(bakery, "pre-commit", "echo 'bread has no crust' >&2; exit 1")
+    bakery.client(_MAKE)
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True)
+    (end,) = require_told(bakery, done)
+    assert (done.outcomes, bakery.status()) == (["commit_failed"], "retry")
+    assert end["fail"]["charge"]
+    assert "bread has no crust" in _reason(bakery)
+    assert "made-s-1.txt" in (bakery.root / end["git"]["patch"]).read_text()
+    assert seen(bakery) == before
+    assert "bread has no crust" in done.notices  # the stores could not be committed either
+
+
+def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
+    _hook(bakery, "commit-msg", "test -e crust || { echo 'bread has no crust'; exit 1; }")
+    bakery.client(
+        'cat > prompt; grep -q "has no crust" prompt && touch crust; rm prompt; echo x > f'
+    )
+    bakery.task()
+    done = bakery.run()
+    assert done.outcomes == ["commit_failed", "ok"]
+    assert commits(bakery)[1:] == ["task(s-1): Do s-1", "start"]
+
+
+def test_three_commits_that_fail_in_a_row_stop_the_run(bakery: Shop) -> None:
+    _hook(bakery, "pre-commit", "echo $(date +%N) no >&2; exit 1")
+    bakery.client(_MAKE)
+    bakery.configure(run={"max_attempts": 1})
+    for number in range(5):
+        bakery.task(f"s-{number}")
+    done = bakery.run()
+    assert done.outcomes == ["commit_failed"] * 3
+    assert done.end["end"] == "machine"
+
+
+def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
+    kinds = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+    for kind in kinds:
+        _hook(bakery, kind, f"echo {kind} >> .git/heard")
+    bakery.client(_MAKE)
+    bakery.task()
+    assert bakery.run().outcomes == ["ok"]
+    heard = (bakery.root / ".git/heard").read_text().split()
+    assert heard == [*kinds] * 2  # the task's commit, and that of the stores
+    assert commits(bakery) == [STORES, "task(s-1): Do s-1", "start"]
+
+
+def test_a_hook_that_formats_and_adds_has_its_way(bakery: Shop) -> None:
+    _hook(
+        bakery,
+        "pre-commit",
+        "test ! -e made-s-1.txt || { echo neat > made-s-1.txt; git add made-s-1.txt; }",
+    )
+    bakery.client(_MAKE)
+    bakery.task()
+    assert bakery.run().outcomes == ["ok"]
+    assert git(bakery.root, "show", "HEAD:made-s-1.txt") == "neat\n"
+    assert (bakery.root / "made-s-1.txt").read_text() == "neat\n"
+    assert bakery.dirt() == ""
+
+
+def test_a_hook_that_edits_without_adding_stops_nothing(bakery: Shop) -> None:
+    _hook(bakery, "pre-commit", "echo hooked >> hooked.txt; echo hooked >> kept.txt")
+    bakery.client(_MAKE)
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run()
+    assert done.outcomes == ["ok", "ok"]
+    first, second = require_told(bakery, done)
+    assert first["git"]["files"] == ["kept.txt", "made-s-1.txt"]
+    assert "made-s-2.txt" in second["git"]["files"]
+    assert (bakery.root / "kept.txt").read_text().count("hooked") == 3
+
+
+def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> None:
+    edit = "echo hooked > hooked.txt; echo hooked > kept.txt; echo no; exit 1"
+    _hook(bakery, "pre-commit", f"test ! -e made-s-1.txt || {{ {edit}; }}")
+    bakery.client(_MAKE)
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True)
+    assert done.outcomes == ["commit_failed"]
+    assert seen(bakery) == before
+
+
+def test_a_hook_that_never_ends_is_ended(bakery: Shop) -> None:
+    _hook(bakery, "pre-commit", "echo waiting; sleep 3600")
+    bakery.client(_MAKE)
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True, timeout="1s")
+    assert done.outcomes == ["commit_failed"]
+    assert _reason(bakery)
+    assert seen(bakery) == before
+    assert not (bakery.root / ".git/index.lock").exists()
+
+
+def _signed(shop: Shop, shell: str) -> None:
+    program = shop.write(".git/sign", f"#!/bin/sh\n{shell}\n")
+    program.chmod(0o755)
+    git(shop.root, "config", "commit.gpgsign", "true")
+    git(shop.root, "config", "gpg.program", str(program))
+
+
+def test_a_signature_that_asks_at_the_terminal_fails(bakery: Shop) -> None:
+    _signed(bakery, "read -r word < /dev/tty || exit 2")
+    bakery.client(_MAKE)
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True, timeout="5s")
+    assert done.outcomes == ["commit_failed"]
+    assert "gpg failed to sign" in _reason(bakery)
+    assert seen(bakery) == before
+
+
+def test_a_signature_that_waits_for_ever_ends_by_the_limit(bakery: Shop) -> None:
+    _signed(bakery, "sleep 3600")
+    bakery.client(_MAKE)
+    bakery.task()
+    done = bakery.run(once=True, timeout="1s")
+    assert done.outcomes == ["commit_failed"]
+    assert "time" in _reason(bakery) or "1 s" in _reason(bakery)
+    assert "could not be committed" in done.notices
+
+
+def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
+    shop = Shop(project, surroundings(home))
+    git(project, "config", "user.useConfigOnly", "true")
+    git(project, "config", "user.name", "")
+    git(project, "config", "user.email", "")
+    shop.client(_MAKE)
+    shop.task()
+    with pytest.raises(CubError, match="who commits") as refused:
+        shop.run()
+    assert "git config user.name" in refused.value.hint
+    assert shop.status() == "open"
+    shop.configure(run={"commit": False})
+    assert shop.run().outcomes == ["ok"]
+
+
+def test_who_commits_may_stand_in_the_environment_of_the_run(project: Path, home: Path) -> None:
+    who = {
+        f"GIT_{role}_{what}": "t@t"
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    shop = Shop(project, surroundings(home) | who)
+    git(project, "config", "user.useConfigOnly", "true")
+    shop.client(_MAKE)
+    shop.task()
+    assert shop.run().outcomes == ["ok"]
+
+
+def test_hidden_variables_hide_nobody_who_commits(project: Path, home: Path) -> None:
+    who = {
+        f"GIT_{role}_{what}": "t@t"
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    shop = Shop(project, surroundings(home) | who)
+    git(project, "config", "user.useConfigOnly", "true")
+    shop.configure(run={"hide_env": ["GIT_*"]})
+    shop.client(_MAKE)
+    shop.task()
+    try:
+        outcomes = shop.run(once=True).outcomes
+    except CubError:
+        outcomes = ["refused"]
+    # Either is fine; an attempt that is paid for and then can't be committed is not.
+    assert outcomes in (["ok"], ["refused"])
+
+
+def test_a_commit_takes_the_persons_name(bakery: Shop) -> None:
+    git(bakery.root, "config", "user.name", "Ida")
+    bakery.client(_MAKE)
+    bakery.task()
+    bakery.run()
+    assert git(bakery.root, "log", "--format=%an %cn", "-2").split("\n")[:2] == ["Ida Ida"] * 2
+
+
+def test_a_hook_that_refuses_without_a_word_refuses_all_the_same(bakery: Shop) -> None:
+    _hook(bakery, "pre-commit", "exit 1")
+    bakery.client(_MAKE)
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True)
+    assert (done.outcomes, bakery.status()) == (["commit_failed"], "retry")
+    assert _reason(bakery)
+    assert seen(bakery) == before
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+def test_a_lock_that_the_agent_leaves_in_git_loses_nothing(bakery: Shop, end: str) -> None:
+    """A git that is killed leaves one; by then nothing that the agent started is there."""
+    bakery.client(f"{_MAKE}; touch .git/index.lock{end}")
+    bakery.task()
+    before = seen(bakery).files
+    done = bakery.run(once=True)
+    require_told(bakery, done)
+    if done.outcomes == ["ok"]:
+        assert (end, bakery.status(), bakery.dirt()) == ("", "closed", "")
+    else:
+        assert done.outcomes == ["harness_exit" if end else "commit_failed"]
+        assert bakery.status() == "retry"
+        assert seen(bakery).files == before

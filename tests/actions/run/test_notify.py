@@ -1,0 +1,114 @@
+"""Telling a person by `run.notify`: when, with what, and what if it fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cub.actions.run.loop import loop
+from cub.actions.run.notify import notified
+from cub.actions.run.opening import Surroundings, opened
+from cub.actions.run.settings import Asked
+from cub.actions.tasks.stores import open_stores
+from cub.processes.stop import Stop
+from cub.project.project import Project
+from cub.store.events import Event
+from tests.actions.run.shop import Shop
+
+_TELL = 'echo "$CUB_EVENT $CUB_TASK" >> ../told; cat >> ../events'
+
+
+def _run(shop: Shop, client: str, notify: str = _TELL, **asked: Any) -> list[Event]:
+    shop.client(f"cat > /dev/null; {client}")
+    shop.configure(run={"notify": notify, "max_attempts": 2})
+    stop = Stop()
+    try:
+        stores = open_stores(Project.load(shop.root), "cub run")
+        around = Surroundings(stop, shop.environ, clock=shop.clock)
+        with opened(stores, Asked(harness="mine", trust=True, **asked), around) as it:
+            return list(notified(loop(it.run), it.run))
+    finally:
+        stop.close()
+
+
+def _told(shop: Shop) -> tuple[list[str], list[Event]]:
+    kinds = (shop.root.parent / "told").read_text().splitlines()
+    lines = (shop.root.parent / "events").read_text().splitlines()
+    return [line.strip() for line in kinds], [json.loads(line) for line in lines]
+
+
+def test_the_end_of_a_run_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "echo x > f")
+    kinds, (event,) = _told(bakery)
+    assert kinds == ["stop"]
+    assert (event["ev"], event["end"], event["ok"]) == ("run_end", "done", True)
+
+
+def test_an_agent_that_is_stuck_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "echo '<stuck>no oven</stuck>'", once=True)
+    kinds, events = _told(bakery)
+    assert kinds == ["stuck s-1", "stop"]
+    assert events[0]["fail"]["reason"] == "no oven"
+
+
+def test_a_parked_task_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "exit 1")
+    kinds, events = _told(bakery)
+    assert kinds == ["stuck s-1", "stop"]
+    assert (events[0]["ev"], events[0]["status"]) == ("task_state", "parked")
+    assert "2 attempts" in events[0]["why"]
+
+
+def test_a_used_up_budget_is_told(bakery: Shop) -> None:
+    bakery.task()
+    bakery.task("s-2")
+    _run(bakery, 'echo x >> f; echo \'{"type": "cost", "usd": 2}\'', usd=1.0)
+    kinds, (event,) = _told(bakery)
+    assert (kinds, event["end"]) == (["budget"], "budget")
+
+
+@pytest.mark.parametrize(
+    ("notify", "says"),
+    [
+        ("echo 'no such bell' >&2; exit 4", "exit code 4 no such bell"),
+        ("no-such-bell", "127"),
+        ("kill -9 $$", ""),
+        ("exec 0<&-; exit 1", "exit code 1"),
+    ],
+)
+def test_who_can_not_be_told_is_told_of_here(bakery: Shop, notify: str, says: str) -> None:
+    bakery.task()
+    events = _run(bakery, "echo x > f", notify)
+    (notice,) = [event["text"] for event in events if event["ev"] == "notice"]
+    assert notice.startswith("run.notify failed: ")
+    assert says in notice
+    assert "None" not in notice
+    assert bakery.status() == "closed"
+
+
+def test_without_a_command_nobody_is_told(bakery: Shop) -> None:
+    bakery.task()
+    events = _run(bakery, "exit 1", "")
+    assert [event for event in events if event["ev"] == "notice"] == []
+
+
+def test_hidden_variables_are_hidden_from_it_too(bakery: Shop) -> None:
+    bakery.task()
+    bakery.environ |= {"AWS_KEY": "secret"}
+    bakery.configure(run={"hide_env": ["AWS_*"], "notify": "env > ../told"})
+    bakery.client("cat > /dev/null; echo x > f")
+    stop = Stop()
+    stores = open_stores(Project.load(bakery.root), "cub run")
+    with opened(
+        stores, Asked(harness="mine", trust=True), Surroundings(stop, bakery.environ)
+    ) as it:
+        list(notified(loop(it.run), it.run))
+    stop.close()
+    told = (bakery.root.parent / "told").read_text()
+    assert "CUB_EVENT=stop" in told
+    assert "secret" not in told

@@ -1,0 +1,266 @@
+"""Agents that change the stores themselves, by hand or by command; the run's checks decide."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from cub.actions.tasks.stores import install_git_files
+from cub.errors import CubError
+from tests.actions.run.shop import CHECK, Done, Shop
+from tests.actions.run.sound import require_told, seen
+
+_CUB = '"$PYTHON" -m cub'
+_MAKE = "echo made > made.txt"
+
+
+@pytest.fixture
+def stocked(bakery: Shop) -> Shop:
+    """With all of cub's own files committed, a constitution, and a ledger with a history."""
+    bakery.task()
+    bakery.task("s-2", status="parked", notes="by hand")
+    bakery.write(".cub/constitution.md", "# Ours\n")
+    bakery.write(".cub/agents/mine.md", "an agent\n")
+    install_git_files(bakery.root)
+    history = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "s-2"}
+    bakery.write(".cub/ledger.jsonl", json.dumps({**history, "status": "parked"}) + "\n")
+    return bakery
+
+
+def _work(shop: Shop, shell: str, **asked: Any) -> Done:
+    """One attempt at s-1 of an agent that does this; the client is committed before."""
+    shop.client(f"cat > /dev/null; {{ {shell}; }}")
+    shop.commit("stock")
+    return shop.run(once=True, **asked)
+
+
+def _require_history(shop: Shop) -> None:
+    first = shop.ledger("task_state")[0]
+    assert (first["ts"], first["task"]) == ("2026-01-01T08:00:00.000Z", "s-2")
+
+
+_CLOSES = "sed -i 's/in_progress/closed/' .cub/tasks.jsonl"
+
+
+def test_a_task_that_an_agent_closes_by_hand_is_decided_by_the_checks(stocked: Shop) -> None:
+    done = _work(stocked, f"{_CLOSES}; echo 'a.py:1:1: F821 x' > wrong", checks=CHECK)
+    assert (done.outcomes, stocked.status()) == (["checks_failed"], "retry")
+    require_told(stocked, done)
+
+
+def test_a_task_that_is_closed_by_hand_with_nothing_done_is_not_done(stocked: Shop) -> None:
+    done = _work(stocked, _CLOSES)
+    assert (done.outcomes, stocked.status()) == (["no_changes"], "retry")
+
+
+def test_a_task_that_is_closed_by_hand_after_good_work_is_closed_by_the_run(stocked: Shop) -> None:
+    done = _work(stocked, f"{_CLOSES}; {_MAKE}", checks=CHECK)
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+    assert stocked.record()["close_reason"] == "done"
+    assert not stocked.record().get("lease")
+
+
+def test_edits_of_the_stores_alone_are_no_work(stocked: Shop) -> None:
+    done = _work(stocked, f"{_CUB} task add 'More of it'; sed -i s/hand/me/ .cub/tasks.jsonl")
+    assert done.outcomes == ["no_changes"]
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+def test_lines_of_other_tasks_that_an_agent_deletes_are_back(stocked: Shop, end: str) -> None:
+    done = _work(stocked, f"{_MAKE}; sed -i /s-2/d .cub/tasks.jsonl{end}")
+    assert stocked.record("s-2")["notes"] == "by hand"
+    assert "the task s-2 was taken away, and is back" in done.notices
+    assert stocked.status() == ("retry" if end else "closed")
+
+
+def test_an_agents_own_line_that_it_deletes_is_back(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; sed -i /s-1/d .cub/tasks.jsonl")
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+
+
+@pytest.mark.parametrize("way", ["echo >", "rm", "truncate -s 0"])
+def test_tasks_that_are_thrown_away_are_all_back(stocked: Shop, way: str) -> None:
+    done = _work(stocked, f"{_MAKE}; {way} .cub/tasks.jsonl")
+    assert done.outcomes == ["ok"]
+    assert (stocked.status(), stocked.status("s-2")) == ("closed", "parked")
+
+
+def test_a_task_that_an_agent_adds_by_hand_stays(stocked: Shop) -> None:
+    line = json.dumps({"id": "s-9", "title": "Found on the way", "status": "open"})
+    done = _work(stocked, f"{_MAKE}; echo '{line}' >> .cub/tasks.jsonl")
+    assert done.outcomes == ["ok"]
+    assert stocked.status("s-9") == "open"
+
+
+@pytest.mark.parametrize("garbage", ["{broken", "\\377\\000\\n[]", '{"id": 7}', "<<<<<<< ours"])
+def test_garbage_among_the_tasks_stops_nothing_and_loses_nothing(
+    stocked: Shop, garbage: str
+) -> None:
+    done = _work(stocked, f"{_MAKE}; printf '{garbage}\\n' >> .cub/tasks.jsonl")
+    require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    assert (stocked.status(), stocked.status("s-2")) == ("closed", "parked")
+
+
+@pytest.mark.parametrize(
+    "garbage", ["{broken", "\\377\\000\\n[]", '{"ev": 7, "task": []}', "nothing\\c"]
+)
+def test_garbage_in_the_ledger_hides_nothing(stocked: Shop, garbage: str) -> None:
+    done = _work(stocked, f"{_MAKE}; printf '{garbage}\\n' >> .cub/ledger.jsonl")
+    require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    _require_history(stocked)
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+@pytest.mark.parametrize("shell", ["rm -rf .cub", "mv .cub elsewhere"])
+def test_all_of_cubs_folder_may_be_taken_away(stocked: Shop, shell: str, end: str) -> None:
+    done = _work(stocked, f"{_MAKE}; {shell}{end}")
+    (end_event,) = require_told(stocked, done)
+    assert stocked.status() == ("retry" if end else "closed")
+    assert end_event["ok"] is not bool(end)
+    assert stocked.record("s-2")["notes"] == "by hand"
+    _require_history(stocked)
+    assert (stocked.cub / "constitution.md").read_text() == "# Ours\n"
+    assert "harnesses" in (stocked.cub / "config.yaml").read_text()
+    assert (stocked.cub / ".gitignore").exists()
+    if end:
+        assert (stocked.cub / "agents/mine.md").read_text() == "an agent\n"
+
+
+@pytest.mark.parametrize("way", ["rm", "echo >", "truncate -s 0", "sed -i 1d"])
+def test_a_ledger_that_is_thrown_away_is_back(stocked: Shop, way: str) -> None:
+    done = _work(stocked, f"{_MAKE}; {way} .cub/ledger.jsonl")
+    require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    _require_history(stocked)
+
+
+def test_the_folder_of_the_run_may_be_taken_away(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; rm -rf .cub/runs", checks=CHECK)
+    require_told(stocked, done)
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "ledger.jsonl"])
+def test_a_link_in_place_of_a_store_leads_nowhere_else(stocked: Shop, name: str) -> None:
+    outside = stocked.root.parent / "outside"
+    outside.mkdir()
+    (outside / "f").write_text("theirs\n")
+    done = _work(stocked, f"{_MAKE}; rm .cub/{name}; ln -s {outside / 'f'} .cub/{name}")
+    assert len(done.outcomes) == 1
+    assert (outside / "f").read_text() == "theirs\n"
+    assert list(outside.iterdir()) == [outside / "f"]
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+def test_what_could_not_be_told_is_told_by_the_next_run(stocked: Shop, end: str) -> None:
+    """An error in the middle of the bookkeeping is as good as a run that was killed there."""
+    before = seen(stocked).files
+    with suppress(CubError):
+        _work(stocked, f"{_MAKE}; chmod 400 .cub/ledger.jsonl{end}")
+    (stocked.cub / "ledger.jsonl").chmod(0o644)
+    stocked.client("cat > /dev/null")
+    done = stocked.run(once=True, label="none")
+    assert [event["ok"] for event in stocked.ledger("attempt_end")] == [not end]
+    assert stocked.status() == ("retry" if end else "closed")
+    assert ("task(s-1): Do s-1" in stocked.log()) is not bool(end)
+    assert (seen(stocked).files == before) is bool(end)
+    assert done.end["end"] == "nothing_ready"
+
+
+def _said(done: Done) -> str:
+    return "".join(event.get("text", "") for event in done.of("client"))
+
+
+def test_to_close_the_own_task_is_a_wish_and_the_checks_decide(stocked: Shop) -> None:
+    closes = f"{_CUB} task close s-1; {_CUB} task show s-1 --json"
+    done = _work(stocked, f"{closes}; echo 'a.py:1:1: F821 x' > wrong", checks=CHECK)
+    assert (done.outcomes, stocked.status()) == (["checks_failed"], "retry")
+    assert "decide" in _said(done)
+    assert '"in_progress"' in _said(done)
+
+
+def test_to_close_it_with_work_that_holds_up_closes_it(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; {_CUB} task close s-1 -m 'it is baked'", checks=CHECK)
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+
+
+def test_to_close_it_as_done_with_nothing_changed_is_no_change(stocked: Shop) -> None:
+    done = _work(stocked, f"{_CUB} task close s-1")
+    assert (done.outcomes, stocked.status()) == (["no_changes"], "retry")
+
+
+@pytest.mark.parametrize("reason", ["wontfix", "duplicate"])
+def test_who_asks_to_give_a_task_up_is_stuck(stocked: Shop, reason: str) -> None:
+    before = seen(stocked).files
+    done = _work(stocked, f"{_MAKE}; {_CUB} task close s-1 --reason {reason} -m 'the oven is cold'")
+    (end,) = require_told(stocked, done)
+    assert (done.outcomes, stocked.status()) == (["stuck"], "retry")
+    assert f"as {reason}: the oven is cold" in end["fail"]["reason"]
+    assert seen(stocked).files == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["close s-2", "claim s-2", "reopen s-2", "reopen s-1", "park s-2", "park s-1"],
+)
+def test_what_only_the_run_or_a_person_does_is_refused(stocked: Shop, words: str) -> None:
+    done = _work(stocked, f"{_MAKE}; {_CUB} task {words} 2>&1 && echo WORKED; true")
+    assert done.outcomes == ["ok"]
+    assert "can't" in _said(done)
+    assert "WORKED" not in _said(done)
+    assert (stocked.status("s-1"), stocked.status("s-2")) == ("closed", "parked")
+
+
+def test_no_run_is_begun_within_a_run(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; {_CUB} run --once --trust 2>&1 && echo WORKED; true")
+    assert done.outcomes == ["ok"]
+    assert "WORKED" not in _said(done)
+    assert len({event["run"] for event in stocked.ledger("run_start")}) == 1
+
+
+def test_tasks_may_be_added_and_read_in_an_attempt(stocked: Shop) -> None:
+    adds = f"{_CUB} task add 'Found on the way' && {_CUB} task ready && {_CUB} task list"
+    done = _work(stocked, f"{_MAKE}; {adds}")
+    assert done.outcomes == ["ok"]
+    assert "Found on the way" in _said(done)
+    titles = [stocked.record(row.id)["title"] for row in stocked.tasks()]
+    assert titles.count("Found on the way") == 1
+
+
+@pytest.mark.parametrize(
+    "way", ["sed -i s/crust/made.txt/ .cub/tasks.jsonl", f"{_CUB} task edit s-1 --check true"]
+)
+def test_an_agent_can_not_soften_the_checks_of_its_task(stocked: Shop, way: str) -> None:
+    (stocked.cub / "tasks.jsonl").unlink()
+    stocked.task(checks=["test -f crust"])
+    stocked.client(f"cat > /dev/null; {_MAKE}; {way}; true")
+    stocked.commit("stock")
+    assert stocked.run(iterations=2).outcomes == ["checks_failed", "checks_failed"]
+
+
+def test_to_trust_is_not_for_an_agent(stocked: Shop) -> None:
+    state = stocked.root.parent / "state"
+    stocked.environ["XDG_STATE_HOME"] = str(state)
+    done = _work(stocked, f"{_MAKE}; {_CUB} trust 2>&1 && echo WORKED; true")
+    assert done.outcomes == ["ok"]
+    assert "WORKED" not in _said(done)
+    assert not state.exists()
+
+
+def test_a_request_that_is_broken_is_none(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; printf '\\377{{' > $CUB_ATTEMPT/request.json", checks=CHECK)
+    assert done.outcomes == ["ok"]
+
+
+def test_a_result_that_an_agent_writes_decides_nothing(stocked: Shop) -> None:
+    result = '{"status": "closed", "event": {}}'
+    done = _work(
+        stocked, f"echo '{result}' > $CUB_ATTEMPT/result.json; {_CUB} task close s-2; true"
+    )
+    assert done.outcomes == ["no_changes"]
+    assert stocked.status() == "retry"

@@ -1,0 +1,156 @@
+"""Checks that misbehave: they hang, flood, change files, are missing, or change their mind."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.actions.run.shop import Shop, alive
+from tests.actions.run.sound import require_told, seen, size
+from tests.conftest import git
+
+_MAKE = "cat > /dev/null; echo made > made.txt"
+
+
+@pytest.fixture
+def stocked(bakery: Shop) -> Shop:
+    bakery.task()
+    bakery.client(_MAKE)
+    bakery.write("mine.txt", "mine\n")
+    return bakery
+
+
+def test_a_check_that_hangs_after_the_work_fails_it(stocked: Shop) -> None:
+    before = seen(stocked)
+    check = "test ! -e made.txt || sleep 3600"
+    done = stocked.run(checks=check, timeout="1s", once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["checks_failed"]
+    assert "still running after 1 s" in end["fail"]["reason"]
+    assert (end["checks"][0]["exit"], end["checks"][0]["cause"]) == (None, "wall")
+    assert seen(stocked) == before
+
+
+def test_a_check_that_hung_before_is_no_fault_of_the_work(stocked: Shop) -> None:
+    done = stocked.run(checks="sleep 3600", timeout="0.6s", once=True)
+    assert done.outcomes == ["ok"]
+
+
+def test_what_a_check_leaves_running_is_ended(stocked: Shop) -> None:
+    done = stocked.run(checks="sleep 3600 & echo $! > ../pid", once=True)
+    assert done.outcomes == ["ok"]
+    assert alive([int((stocked.root.parent / "pid").read_text())]) == []
+
+
+def test_of_a_check_that_floods_little_is_kept(stocked: Shop) -> None:
+    check = (
+        f"yes {'flood' * 40} | head -c 50000000; echo; echo 'a.py:1:1: F821 x'; test ! -e made.txt"
+    )
+    done = stocked.run(checks=check, once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["checks_failed"]
+    assert end["fail"]["reason"] == "a.py:1:1: F821 x"
+    assert size(stocked) < 5_000_000
+    assert (stocked.cub / "ledger.jsonl").stat().st_size < 50_000
+    assert len((stocked.attempt(done.end["run"]) / "prompt.md").read_text()) < 50_000
+
+
+def test_a_check_that_prints_no_text_at_all(stocked: Shop) -> None:
+    check = "head -c 3000 /dev/urandom; printf '\\377\\000'; test ! -e made.txt"
+    done = stocked.run(checks=check, once=True)
+    assert done.outcomes == ["checks_failed"]
+    require_told(stocked, done)
+
+
+def test_what_a_check_changes_is_not_committed_with_the_work(stocked: Shop) -> None:
+    stocked.write("count.txt", "0\n")
+    stocked.commit()
+    check = "echo $(($(cat count.txt) + 1)) > count.txt; echo x >> report.xml"
+    done = stocked.run(checks=check, once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    assert end["git"]["files"] == ["made.txt"]
+    assert "count.txt" not in git(stocked.root, "show", "--name-only", "--format=", "HEAD~1")
+    assert "report.xml" not in git(stocked.root, "ls-files")
+
+
+def test_what_a_check_makes_out_of_the_work_is_taken_back_with_it(stocked: Shop) -> None:
+    before = seen(stocked)
+    check = "test ! -e made.txt || { cp made.txt built.txt; echo x > kept.txt; echo bad; exit 1; }"
+    done = stocked.run(checks=check, once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert seen(stocked) == before
+
+
+def test_what_the_first_check_leaves_is_not_what_the_second_one_trips_over(stocked: Shop) -> None:
+    """Files of checks before the attempt are no work of the agent's."""
+    stocked.client("cat > /dev/null")
+    done = stocked.run(checks="echo x >> report.xml", once=True)
+    assert done.outcomes == ["no_changes"]
+
+
+def test_a_check_that_is_missing_before_and_after_decides_nothing(stocked: Shop) -> None:
+    done = stocked.run(checks="no-such-check --all", once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    assert end["checks"][0]["exit"] == 127
+
+
+def test_a_check_that_the_work_breaks_fails_it(stocked: Shop) -> None:
+    stocked.write("check.sh", "#!/bin/sh\ntrue\n").chmod(0o755)
+    stocked.commit()
+    stocked.client("cat > /dev/null; rm check.sh; echo made > made.txt")
+    done = stocked.run(checks="./check.sh", once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert (stocked.root / "check.sh").exists()
+
+
+def test_a_check_that_the_work_makes_possible_is_fine(stocked: Shop) -> None:
+    stocked.client("cat > /dev/null; printf '#!/bin/sh\ntrue\n' > check.sh; chmod +x check.sh")
+    assert stocked.run(checks="./check.sh", once=True).outcomes == ["ok"]
+
+
+def test_a_missing_check_of_the_task_has_to_come(stocked: Shop) -> None:
+    (stocked.cub / "tasks.jsonl").unlink()
+    stocked.task(checks=["./bake.sh"])
+    assert stocked.run(once=True).outcomes == ["checks_failed"]
+    stocked.client("cat > /dev/null; printf '#!/bin/sh\ntrue\n' > bake.sh; chmod +x bake.sh")
+    assert stocked.run(once=True).outcomes == ["ok"]
+
+
+def test_a_check_that_kills_itself_is_a_failure(stocked: Shop) -> None:
+    done = stocked.run(checks="test ! -e made.txt || kill -9 $$", once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["checks_failed"]
+    assert end["checks"][0]["exit"] == 137
+
+
+def test_a_check_is_asked_once_for_the_same_files(stocked: Shop) -> None:
+    stocked.task("s-2")
+    stocked.client('cat > /dev/null; echo x > "$CUB_TASK"')
+    done = stocked.run(checks="echo x >> ../asked")
+    assert done.outcomes == ["ok", "ok"]
+    assert (stocked.root.parent / "asked").read_text().count("x") == 3
+    assert len(done.of("check_start")) == 3
+
+
+def test_all_of_several_checks_have_to_hold(stocked: Shop) -> None:
+    checks = ("true", "test ! -e made.txt", "echo last > ../last")
+    done = stocked.run(checks=checks, once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["checks_failed"]
+    assert [row["cmd"] for row in end["checks"]] == [checks[1], checks[0], checks[2]]
+
+
+def test_a_check_reads_nothing_and_knows_of_no_terminal(stocked: Shop) -> None:
+    check = 'test -z "$(cat)" && ! test -t 0 && test -z "$CUB_TASK$CUB_ATTEMPT"'
+    assert stocked.run(checks=check, once=True).outcomes == ["ok"]
+    ends = stocked.ledger("attempt_end")
+    assert ends[0]["checks"][0]["exit"] == 0
+
+
+def test_checks_of_a_work_tree_run_there(stocked: Shop) -> None:
+    stocked.write("kept.txt", "edited\n")
+    stocked.client("cat > /dev/null; echo bad > kept.txt")
+    done = stocked.run(checks="grep -q kept kept.txt", once=True, worktree=True)
+    assert done.outcomes == ["checks_failed"]
+    assert (stocked.root / "kept.txt").read_text() == "edited\n"

@@ -1,0 +1,332 @@
+"""What comes after a failure: who is charged, who waits, which client goes on, when a run ends."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from cub.actions.tasks.status import close, reopen
+from cub.actions.tasks.stores import open_stores
+from cub.project.project import Project
+from tests.actions.run.shop import CHECK, Done, Shop
+from tests.actions.run.sound import commits, require_told, seen
+
+_MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
+_LIMIT = 'echo \'API Error: 429 {"type":"rate_limit_error"}'
+_LOGIN = "echo 'Invalid API key · Please run /login' >&2; exit 1"
+_BAD = 'cat > /dev/null; echo "a.py:1:1: F82$(basename $CUB_ATTEMPT) x" > wrong'
+
+
+def _limited(rest: str = "") -> str:
+    return f"cat > /dev/null; {_LIMIT} {rest}' >&2; exit 1"
+
+
+def _at_first(first: str, then: str = _MAKE, times: int = 1) -> str:
+    """A client that does one thing so many times, and another one after that."""
+    count = "n=$(cat ../count 2> /dev/null || echo 0); echo $((n + 1)) > ../count"
+    return f"cat > /dev/null; {count}; if [ $n -lt {times} ]; then {first}; else {then}; fi"
+
+
+def _charges(done: Done) -> list[bool]:
+    return [event["fail"]["charge"] for event in done.of("attempt_end") if not event["ok"]]
+
+
+@pytest.mark.parametrize(
+    ("shell", "failure"),
+    [
+        (_limited("resets in 2 hours"), "rate_limited"),
+        (_LOGIN, "auth"),
+        ("exit 127", "harness_missing"),
+    ],
+)
+def test_what_is_no_fault_of_a_task_is_not_charged(bakery: Shop, shell: str, failure: str) -> None:
+    bakery.configure(run={"max_attempts": 1})
+    bakery.client(shell)
+    bakery.task()
+    done = bakery.run(once=True)
+    assert (done.outcomes, _charges(done), bakery.status()) == ([failure], [False], "open")
+    require_told(bakery, done)
+
+
+def test_after_a_charged_failure_the_task_goes_back_to_be_tried_again(bakery: Shop) -> None:
+    bakery.client("exit 1")
+    bakery.task()
+    bakery.run(once=True)
+    bakery.client(_LOGIN)
+    done = bakery.run(once=True)
+    assert (done.outcomes, bakery.status()) == (["auth"], "retry")
+    assert [event["n"] for event in bakery.ledger("attempt_end")] == [1, 2]
+
+
+def test_attempts_are_counted_over_runs(bakery: Shop) -> None:
+    bakery.client(_BAD)
+    bakery.task()
+    for expected in ("retry", "retry", "parked"):
+        bakery.run(once=True, checks=CHECK)
+        assert bakery.status() == expected
+    assert bakery.run().end["end"] == "nothing_ready"
+
+
+def test_what_is_not_charged_costs_no_attempt(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 2})
+    bakery.client(_at_first(_LOGIN, "exit 1", times=2))
+    bakery.task()
+    done = bakery.run()
+    assert done.outcomes == ["auth", "auth", "harness_exit", "harness_exit"]
+    assert bakery.status() == "parked"
+
+
+def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 2})
+    bakery.client(_BAD)
+    bakery.task()
+    bakery.run(checks=CHECK)
+    assert bakery.status() == "parked"
+    reopen(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
+    done = bakery.run(checks=CHECK)
+    assert [event["n"] for event in done.of("attempt_end")] == [3, 4]
+    assert bakery.status() == "parked"
+
+
+def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 2})
+    bakery.client(_at_first("exit 1"))
+    bakery.task()
+    assert bakery.run().outcomes == ["harness_exit", "ok"]
+    reopen(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
+    bakery.client("exit 1")
+    assert bakery.run().outcomes == ["harness_exit", "harness_exit"]
+
+
+def test_a_limit_is_waited_for(bakery: Shop) -> None:
+    bakery.client(_at_first(f"{_LIMIT} resets in 2 hours' >&2; exit 1"))
+    bakery.task()
+    start = bakery.clock.now()
+    done = bakery.run()
+    assert done.outcomes == ["rate_limited", "ok"]
+    (until,) = done.clock.waits
+    assert timedelta(hours=2) <= until - start < timedelta(hours=2, minutes=1)
+    (waiting,) = done.of("waiting")
+    assert waiting["until"].startswith(f"{until:%Y-%m-%dT%H:%M:%S}")
+    assert done.end["end"] == "done"
+
+
+def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> None:
+    bakery.client(_limited())
+    bakery.task()
+    start = bakery.clock.now()
+    done = bakery.run()
+    assert done.outcomes == ["rate_limited"] * 3
+    assert done.end["end"] == "machine"
+    first, second = done.clock.waits
+    assert timedelta(minutes=1) <= first - start < timedelta(minutes=1, seconds=20)
+    assert timedelta(minutes=3) <= second - start < timedelta(minutes=3, seconds=20)
+    assert bakery.status() == "open"
+
+
+def test_a_wait_ends_when_it_is_asked_to(bakery: Shop) -> None:
+    bakery.client(_limited("resets in 2 hours"))
+    bakery.task()
+    done = bakery.run(stop_at=lambda event: event["ev"] == "waiting")
+    assert (done.end["end"], done.outcomes) == ("interrupted", ["rate_limited"])
+    assert bakery.status() == "open"
+
+
+def test_another_client_goes_on_while_one_waits(bakery: Shop) -> None:
+    bakery.client(_limited("resets in 2 hours"), "first")
+    bakery.client(_MAKE)
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(harness="first,mine")
+    assert done.outcomes == ["rate_limited", "ok", "ok"]
+    assert [event["harness"] for event in done.of("attempt_end")] == ["first", "mine", "mine"]
+    assert done.clock.waits == []
+
+
+def test_the_client_whose_limit_ends_first_is_waited_for(bakery: Shop) -> None:
+    bakery.client(_limited("resets in 5 hours"), "first")
+    bakery.client(_at_first(f"{_LIMIT} resets in 1 hour' >&2; exit 1"))
+    bakery.task()
+    done = bakery.run(harness="first,mine")
+    assert done.outcomes == ["rate_limited", "rate_limited", "ok"]
+    assert [event["harness"] for event in done.of("attempt_end")] == ["first", "mine", "mine"]
+    assert len(done.clock.waits) == 1
+
+
+def test_the_first_client_comes_back_after_its_limit(bakery: Shop) -> None:
+    bakery.client(_at_first(f"{_LIMIT} resets in 1 hour' >&2; exit 1"), "first")
+    bakery.client(_MAKE)
+    for number in (1, 2):
+        bakery.task(f"s-{number}")
+
+    def leap(event: dict[str, object]) -> None:
+        if event["ev"] == "attempt_end" and event["ok"]:
+            bakery.clock.ahead += 7200
+
+    done = bakery.run(harness="first,mine", each=leap)
+    assert [event["harness"] for event in done.of("attempt_end")] == ["first", "mine", "first"]
+
+
+def test_a_client_that_is_missing_is_left_out(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.configure(
+        harnesses={
+            "gone": {"argv": ["/no/such/program"]}, "mine": {"argv": ["/bin/sh", "-c", _MAKE]}
+        }
+    )  # fmt: skip
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(harness="gone,mine")
+    assert done.outcomes == ["harness_missing", "ok", "ok"]
+    assert [event["harness"] for event in done.of("attempt_end")] == ["gone", "mine", "mine"]
+    assert done.end["ok"]
+
+
+@pytest.mark.parametrize("shell", [_LOGIN, "exit 127"])
+def test_three_failures_of_the_machine_in_a_row_end_a_run(bakery: Shop, shell: str) -> None:
+    bakery.client(shell)
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run()
+    assert len(done.outcomes) == 3
+    assert (done.end["end"], done.end["ok"]) == ("machine", False)
+    assert [bakery.status(key) for key in ("s-1", "s-2")] == ["open", "open"]
+    require_told(bakery, done)
+
+
+def test_failures_of_tasks_in_a_row_end_no_run(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 1})
+    bakery.client("exit 1")
+    for number in range(5):
+        bakery.task(f"s-{number}")
+    done = bakery.run()
+    assert done.outcomes == ["harness_exit"] * 5
+    assert done.end["end"] == "done"
+    assert done.end["parked"] == [f"s-{number}" for number in range(5)]
+
+
+def test_dollars_end_a_run_before_the_next_attempt(bakery: Shop) -> None:
+    bakery.client(f'{_MAKE}; echo \'{{"type": "cost", "usd": 0.6}}\'')
+    for number in range(4):
+        bakery.task(f"s-{number}")
+    done = bakery.run(usd=1.0)
+    assert done.outcomes == ["ok", "ok"]
+    assert (done.end["end"], done.end["ok"], done.end["usd"]) == ("budget", False, 1.2)
+    assert "$1.20 of $1.00" in done.end["why"]
+    assert done.end["ready"] == 2
+
+
+def test_tokens_end_a_run_and_reading_from_a_cache_is_free(bakery: Shop) -> None:
+    usage = '{"type": "usage", "input": 40, "output": 20, "cache_read": 9000, "cache_write": 5}'
+    bakery.client(f"{_MAKE}; echo '{usage}'")
+    bakery.configure(run={"budget": {"tokens": 100}})
+    for number in range(4):
+        bakery.task(f"s-{number}")
+    done = bakery.run()
+    assert (done.outcomes, done.end["end"]) == (["ok", "ok"], "budget")
+    assert done.end["tok"] == {"in": 80, "out": 40, "cache_read": 18000, "cache_write": 10}
+
+
+def test_a_client_that_goes_on_beyond_the_budget_is_ended(bakery: Shop) -> None:
+    bakery.client(
+        f'{_MAKE}; echo \'{{"type": "cost", "usd": 2}}\'; while echo on; do sleep 0.05; done'
+    )
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(usd=1.0)
+    (end,) = require_told(bakery, done)
+    assert (done.outcomes, done.end["end"]) == (["budget"], "budget")
+    assert (end["usd"], end["fail"]["charge"], bakery.status()) == (2.0, False, "open")
+    assert seen(bakery) == before
+
+
+def test_who_has_come_to_an_end_when_the_money_is_gone_is_done(bakery: Shop) -> None:
+    bakery.client(f'{_MAKE}; echo \'{{"type": "cost", "usd": 2}}\'')
+    bakery.task()
+    done = bakery.run(usd=1.0)
+    assert done.outcomes == ["ok"]
+    assert bakery.status() == "closed"
+
+
+def test_no_dollars_at_all_begin_nothing(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.task()
+    done = bakery.run(usd=0.0)
+    assert (done.outcomes, done.end["end"], bakery.status()) == ([], "budget", "open")
+
+
+def test_so_many_attempts_and_no_more(bakery: Shop) -> None:
+    bakery.client(_at_first("exit 1"))
+    for number in range(3):
+        bakery.task(f"s-{number}")
+    done = bakery.run(iterations=2)
+    assert (done.outcomes, done.end["end"]) == (["harness_exit", "ok"], "iterations")
+    assert done.end["attempts"] == 2
+
+
+@pytest.mark.parametrize(("shell", "ok"), [(_MAKE, True), ("exit 1", False)])
+def test_once_is_one_attempt(bakery: Shop, shell: str, ok: bool) -> None:
+    bakery.client(shell)
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(once=True)
+    assert (len(done.outcomes), done.end["end"], done.end["ok"]) == (1, "once", ok)
+
+
+def test_a_task_that_others_wait_for_frees_them(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.task("s-1", depends_on=["s-2"])
+    bakery.task("s-2", priority=4)
+    bakery.task("s-3", depends_on=["s-4"])
+    bakery.task("s-4", status="parked")
+    done = bakery.run()
+    assert [event["task"] for event in done.of("attempt_end")] == ["s-2", "s-1"]
+    assert bakery.status("s-3") == "open"
+
+
+def test_an_epic_closes_with_its_last_task(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.task("s-1", issue_type="epic")
+    bakery.task("s-1.1", parent="s-1")
+    assert bakery.run().outcomes == ["ok"]
+    assert bakery.status() == "closed"
+
+
+def test_stopped_in_the_middle_a_task_is_open_and_its_files_are_back(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; echo theirs > kept.txt; echo begun; exec sleep 3600")
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(stop_at=lambda event: event.get("text") == "begun\n")
+    (end,) = require_told(bakery, done)
+    assert (done.outcomes, done.end["end"]) == (["interrupted"], "interrupted")
+    assert (end["fail"]["charge"], bakery.status()) == (False, "open")
+    assert "theirs" in (bakery.root / end["git"]["patch"]).read_text()
+    assert seen(bakery) == before
+
+
+def test_what_a_person_closes_meanwhile_is_not_opened_again(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; echo begun; exit 1")
+    bakery.task()
+
+    def closes(event: dict[str, object]) -> None:
+        if event.get("text") == "begun\n":
+            close(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "wontfix")
+
+    done = bakery.run(once=True, each=closes)
+    assert done.outcomes == ["harness_exit"]
+    assert (bakery.status(), bakery.record()["close_reason"]) == ("closed", "wontfix")
+
+
+def test_what_a_person_reprioritizes_meanwhile_counts_for_the_next_task(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.task("s-1", priority=0)
+    bakery.task("s-2", priority=1)
+
+    def adds(event: dict[str, object]) -> None:
+        if event["ev"] == "attempt_end" and event["task"] == "s-1":
+            bakery.task("s-3", priority=0)
+
+    done = bakery.run(each=adds)
+    assert [event["task"] for event in done.of("attempt_end")] == ["s-1", "s-3", "s-2"]
+    assert commits(bakery)[0].startswith("chore(cub)")

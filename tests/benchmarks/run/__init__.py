@@ -1,0 +1,1 @@
+"""What `cub run` costs itself."""
