@@ -32,7 +32,7 @@ def test_nothing_ready_is_no_failure(bakery: Shop) -> None:
 
 def test_a_failing_check_is_told_to_the_retry_which_mends_it(bakery: Shop) -> None:
     bakery.client(
-        'grep -q "shop.py:7" && echo mended > fixed && exit 0; echo "shop.py:7:1: F821 gone" > wrong'
+        "grep -q shop.py:7 && echo mended > fixed && exit 0; echo 'shop.py:7:1: F821 gone' > wrong"
     )
     bakery.task()
     done = bakery.run(checks=CHECK)

@@ -24,9 +24,9 @@ _BAR = 0.15  # seconds of CPU, for each attempt
 
 
 class Row(NamedTuple):
-    """A run over `count` tasks: what it cost, and the memory of its largest process."""
+    """A run over so many tasks: what it cost, and the memory of its largest process."""
 
-    count: int
+    tasks: int
     cost: Cost
     megabytes: float
 
@@ -41,9 +41,9 @@ def main(say: Callable[[str], None]) -> None:
             first: Row | None = None
             for row in _rows(Path(folder).resolve(), check):
                 first = first or row
-                each = (row.cost.cpu - first.cost.cpu) / (row.count - 1) if row.count > 1 else 0.0
+                each = (row.cost.cpu - first.cost.cpu) / (row.tasks - 1) if row.tasks > 1 else 0.0
                 figures = f"{row.cost.cpu:.2f} | {row.cost.wall:.2f} | {each:.3f}"
-                say(f"| {row.count:,} | {len(check) // 2} | {figures} | {row.megabytes:.0f} |")
+                say(f"| {row.tasks:,} | {len(check) // 2} | {figures} | {row.megabytes:.0f} |")
     say(f"\nAn attempt is what each task costs beyond the first one; bar: {_BAR} s.")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -17,9 +16,10 @@ from tests.conftest import Cub
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 # It tells its process, and waits to be ended.
-WAIT = 'cat > /dev/null; echo half > kept.txt; echo $$ > "$HOME/pid.new"; ' + (
-    'mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec sleep 1000'
-)
+WAIT = """
+cat > /dev/null; echo half > kept.txt
+echo $$ > "$HOME/pid.new"; mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec sleep 1000
+"""
 
 
 @pytest.fixture
@@ -95,7 +95,8 @@ def test_what_is_not_trusted_does_not_run(ready: Shop, cub: Cub) -> None:
     assert cub("run", "--no-checks").code == 1
 
 
-def test_events_are_lines_of_json(ready: Shop, cub: Cub) -> None:
+@pytest.mark.usefixtures("ready")
+def test_events_are_lines_of_json(cub: Cub) -> None:
     done = cub("run", "--trust", "--json", "--check", CHECK)
     events = [json.loads(line) for line in done.out.splitlines()]
     assert [event["ev"] for event in events if event["ev"] not in ("client", "notice")] == [
@@ -116,7 +117,8 @@ def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> No
     assert sorted(ready.cub.iterdir()) == before
 
 
-def test_a_status_tells_how_it_ended(ready: Shop, cub: Cub) -> None:
+@pytest.mark.usefixtures("ready")
+def test_a_status_tells_how_it_ended(cub: Cub) -> None:
     assert cub("run", "status").out == "No run has been here yet.\n"
     cub("run", "--trust", "--no-checks")
     assert re.match(r"\d{8}-\d{6}-\w{4}: ended \(done\)\n", cub("run", "status").out)
@@ -217,4 +219,4 @@ def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
     taken = (Path(bakery.environ["HOME"]) / "taken").read_text().split()
     assert sorted(taken) == [f"s-{number}" for number in range(10)]
     assert all(bakery.status(f"s-{number}") == "closed" for number in range(10))
-    assert not [name for name in os.listdir(bakery.cub / "worktrees") if name[0] != "."]
+    assert not list((bakery.cub / "worktrees").glob("[!.]*"))
