@@ -15,7 +15,8 @@ from ruamel.yaml import YAML
 from tests.conftest import environment
 
 DOCS = Path(__file__).parents[2] / "docs"
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_NAME = re.compile(r"# (\S+\.\w+)\n")
 _YAML = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _END = "\x1e"
 _CODE = 'echo "exit code $?"'
@@ -36,14 +37,21 @@ class Done(NamedTuple):
     output: list[str]
 
 
-def commands(page: Path) -> list[Command]:
-    """All commands of a page but those that install something."""
+def commands(page: Path, *, saving: bool = False) -> list[Command]:
+    """All commands of a page but those that install something.
+
+    `saving` has each block that begins with the name of a file saved, without it, as that file.
+    """
     found = _BLOCK.findall(page.read_text(encoding="utf-8"))
-    told = [command for block in found for command in _commands(block)]
+    told = [command for kind, text in found for command in _commands(kind, text, saving)]
     return [command for command in told if not command.text.startswith("pip install ")]
 
 
-def _commands(block: str) -> Iterator[Command]:
+def _commands(kind: str, block: str, saving: bool) -> Iterator[Command]:
+    if kind != "console":
+        if saving and (named := _NAME.match(block)):
+            yield Command(f"cat > {named[1]} <<'END'\n{block[named.end() :]}END", ())
+        return
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         text, *shown = part.splitlines()
         yield Command(text, tuple(shown))
@@ -72,12 +80,12 @@ def typed(lines: list[str], folder: Path, home: Path) -> list[Done]:
     ]
 
 
-def follow(page: Path, folder: Path, home: Path) -> list[str]:
+def follow(page: Path, folder: Path, home: Path, *, saving: bool = False) -> list[str]:
     """Type in all of a page: the commands that fail, each of which the page says so of.
 
-    A page says it by `echo "exit code $?"` as the next command.
+    A page says it by `echo "exit code $?"` as the next command. For `saving` see `commands`.
     """
-    told = commands(page)
+    told = commands(page, saving=saving)
     results = typed([command.text for command in told], folder, home)
     assert len(results) == len(told), results[-1:]
     failed = []

@@ -76,3 +76,24 @@ def test_counts_of_attempts(cub: Cub, project: Path) -> None:
         **example("Counts of attempts"),
         "root": str(project),
     }
+
+
+SCRIPT = """\
+tasks:
+  "*":
+    - {files: {bread.py: "DOZEN = 12\\n"}, usage: {input: 1200, output: 300}, usd: 0.01}
+"""
+
+
+def test_runs(cub: Cub, project: Path, home: Path) -> None:
+    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    key = cub("task", "add", "Count bread").out.strip()
+    (project / ".cub" / "script.yaml").write_text(SCRIPT)
+    words = ("run", "--harness", "scripted")
+    shown = {**example("What a run would do"), "root": str(project), "tasks": [key]}
+    check = shown["checks"][0]
+    assert printed(cub, *words, "--check", check, "--dry-run") == shown
+    assert cub(*words, "--no-checks").code == 0
+    found, told = printed(cub, "run", "status"), example("Runs")
+    assert shape(found) == shape(told)
+    assert found["runs"][0]["outcomes"] == told["runs"][0]["outcomes"]

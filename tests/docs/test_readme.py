@@ -34,8 +34,12 @@ def test_ci_runs_the_two_commands_that_set_up() -> None:
         assert f"readme '{part}'" in script
 
 
-def test_the_other_commands_exist(cub: Cub, project: Path) -> None:
+def test_the_other_commands_exist(cub: Cub, project: Path, home: Path) -> None:
     (project / "AGENTS.md").write_text("# Rules\n", encoding="utf-8")
+    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    (project / ".cub").mkdir()
+    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: ""}}]}\n')
+    assert cub("config", "set", "--user", "run.harness", "scripted").code == 0
     for line in _block("sh", 1):
         command = line.partition("#")[0].split()[1:]
         assert cub(*command).code == 0, line

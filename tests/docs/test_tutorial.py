@@ -1,4 +1,4 @@
-"""The tutorial, typed in from its first command to its last."""
+"""The tutorials, typed in from the first command to the last."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ import pytest
 
 from tests.docs.pages import DOCS, follow
 
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the tutorials are written for a shell"
+)
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="the tutorial is written for a shell")
+
 def test_every_command_does_what_the_tutorial_says(tmp_path: Path, home: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     assert follow(DOCS / "tutorial.md", folder, home) == ["cub update"]
+
+
+def test_every_command_of_the_first_run_does_what_the_tutorial_says(
+    tmp_path: Path, home: Path
+) -> None:
+    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    assert follow(DOCS / "tutorial-run.md", folder, home, saving=True) == ["cub run"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cub.actions.run.folders import read_json, write_json
+from cub.actions.run.folders import read_json
 from cub.checks.fingerprint import compare, fingerprint
 from cub.checks.items import Item
 from cub.checks.parsers import parse
 from cub.checks.plain import plain, tail
+from cub.files.private import replace_file
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
 from cub.processes.stop import Stop
@@ -144,7 +146,7 @@ class Checker:
             self.known[tree, check.command] = check
         if check.repeatable:
             kept = {"tree": tree, "check": asdict(check)}
-            write_json(self._file(check.command), kept)
+            replace_file(self._file(check.command), [json.dumps(kept).encode()])
 
     def _file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

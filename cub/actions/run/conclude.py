@@ -49,10 +49,10 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
         verdict, broken = Verdict("unknown", words_of(error)), True
     ended = Fate(CLOSED) if verdict.ok else _fate(run, this, verdict)
     event = attempt_end(run, this, verdict, head)
-    said = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
+    told = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
     if not broken:  # else the next run tries again to put it back
         this.files.write(RESULT, {"event": event, "status": ended.status, "why": ended.why})
-    return Concluded(verdict, ended, event, said, broken)
+    return Concluded(verdict, told.fate, event, told.said, broken)
 
 
 def words_of(error: CubError) -> str:

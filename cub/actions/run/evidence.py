@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from cub.actions.run.checking import Compared
 from cub.checks.plain import plain
 from cub.harness.refusals import Refusal, refusal
+from cub.harness.resets import reset
 from cub.harness.signals import Signals, signals
 from cub.harness.transcript import Transcript
 from cub.processes.command import Ended
@@ -144,7 +145,10 @@ def _by_files(known: Evidence) -> Verdict | None:
 
 def _refused(known: Evidence) -> Refusal | None:
     """What the end of its output says of limits and logins; its own words of a limit first."""
-    texts = (known.told.limit, known.errors[-_TAIL:], known.told.final[-_TAIL:])
+    if limit := known.told.limit:  # the client's own event: it is one, whatever its words are
+        words = " ".join(limit.split())
+        return refusal(limit, known.at) or Refusal("rate_limited", reset(limit, known.at), words)
+    texts = (known.errors[-_TAIL:], known.told.final[-_TAIL:])
     return next((found for text in texts if text and (found := refusal(text, known.at))), None)
 
 

@@ -87,6 +87,14 @@ class RunFolder:
         return [cls(root, file.parent.name) for file in sorted((root / RUNS).glob(f"*/{RUN}"))]
 
 
+def keep_apart(root: Path) -> None:
+    """Have git look away from what runs keep, also where cub has been removed."""
+    ignore = root / RUNS / ".gitignore"
+    if not ignore.exists():
+        ignore.parent.mkdir(parents=True, exist_ok=True)
+        ignore.write_bytes(b"*\n")
+
+
 def new_run(at: datetime) -> str:
     """The id of a run: when it began, and a few letters."""
     return f"{at:%Y%m%d-%H%M%S}-{letters(token_bytes(8), 4)}"

@@ -20,6 +20,7 @@ from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.signals import signals
 from cub.processes.command import Limits
+from cub.store.briefs import Brief
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event
 from cub.store.spelling import CLOSED, PARKED
 
@@ -68,7 +69,8 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
             return ITERATIONS
         harness = clients.free(run.clock.now())
         if harness is None:
-            yield run.event("waiting", until=clients.until_text, harness=",".join(clients.names))
+            names, ready = ",".join(clients.names), len(_ready(run))
+            yield run.event("waiting", until=clients.until_text, harness=names, ready=ready)
             run.clock.wait(clients.until, run.stop)
             continue
         claimed = _claim(run, harness)
@@ -76,6 +78,7 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
             return DONE if tally.statuses else NOTHING
         done = yield from _attempted(run, harness, claimed)
         tally.statuses[claimed.task] = done.fate.status
+        run.is_broken |= done.broken
         clients.judge(harness, done.verdict, run.clock.now())
         if end := _reason_to_end(run, done, clients):
             return end
@@ -139,8 +142,6 @@ def _told(run: Run, this: Attempt, done: Concluded) -> Iterator[Event]:
 
 
 def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
-    tasks = run.opened.backend.read()
-    ready = len(queue(tasks, run.stores, run.settings.asked).rows)
     failed = tally.failed
     bad = end in (BUDGET, INTERRUPTED, MACHINE, BROKEN) or bool(failed)
     parked = [task for task, status in tally.statuses.items() if status == PARKED]
@@ -149,7 +150,7 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
         end=end,
         ok=not bad,
         tasks=tally.told(),
-        ready=ready,
+        ready=len(_ready(run)),
         **({"parked": parked} if parked else {}),
         **run.budget.told(),
     )
@@ -159,6 +160,10 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     if run.settings.commit and (failure := _commit_stores(run)):
         yield run.event("notice", text=f"the stores could not be committed: {failure}")
     yield event
+
+
+def _ready(run: Run) -> list[Brief]:
+    return queue(run.opened.backend.read(), run.stores, run.settings.asked).rows
 
 
 def _commit_stores(run: Run) -> str:

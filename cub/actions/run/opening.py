@@ -13,7 +13,7 @@ from cub import git
 from cub.actions.run.budget import Budget
 from cub.actions.run.checking import Checker
 from cub.actions.run.client import environment
-from cub.actions.run.folders import RUN, RunFolder, new_run, read_json, write_json
+from cub.actions.run.folders import RUN, RunFolder, keep_apart, new_run, read_json, write_json
 from cub.actions.run.ground import GitGround, Ground, git_ground
 from cub.actions.run.locks import at_work
 from cub.actions.run.plain_ground import PlainGround
@@ -69,6 +69,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     tasks = stores.backend.read()
     require_startable(tasks, stores, asked)
     install_git_files(stores.root)
+    keep_apart(stores.root)
     folder = RunFolder(stores.root, new_run(around.clock.now()))
     with ExitStack() as stack:
         here = None if asked.worktree else stores.project.root
@@ -96,6 +97,8 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         _keep(run)
         yield Opened(run, found, [*layers.warnings, *_hints(run)])
         # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
+        if run.is_broken:
+            return
         write_json(folder.path / RUN, {**read_json(folder.path / RUN), "ended": True})
         leave(run)
 
@@ -114,7 +117,7 @@ def _ground(
         return PlainGround(root)
     if settings.commit and (who := here.checkout.identity(environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
-        raise CubError(f"git does not know who commits: {who}", hint=hint)
+        raise CubError(f"git does not know who commits: {who.splitlines()[-1]}", hint=hint)
     words = {"run": folder.id, "date": folder.id[:8], "epic": settings.asked.epic}
     branch = branch_name(settings.branch, words) if settings.branch else ""
     if settings.asked.worktree:

@@ -67,7 +67,8 @@ def _of_run(stores: Stores, folder: RunFolder, environ: Mapping[str, str]) -> It
     for files in folder.attempts():
         if not files.has(RESULT):
             yield from _of_attempt(stores, folder, files, environ)
-    stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
+    if not read_json(folder.path / STATUS).get("ended"):
+        stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
     place = Path(str(facts.get("folder", "")))
     if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
         branches.remove_worktree(git.top_level(stores.root) or stores.root, top)

@@ -52,7 +52,9 @@ class RealClock:
 
 @dataclass(slots=True)
 class Run:
-    """`opened` are the stores, read at `clock`'s time by `stores`; `commands` are what a prompt
+    """`is_broken`: what the last attempt did could neither be kept nor put back.
+
+    `opened` are the stores, read at `clock`'s time by `stores`; `commands` are what a prompt
     names as feedback loops; `environ` is what clients and checks get.
     """
 
@@ -70,6 +72,7 @@ class Run:
     system: str
     harnesses: list[Harness]
     agreed: Agreed
+    is_broken: bool = False
 
     @property
     def stores(self) -> Stores:

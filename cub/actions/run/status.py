@@ -81,6 +81,7 @@ def _attempt_end(now: Standing, event: Event) -> None:
 
 def _waiting(now: Standing, event: Event) -> None:
     now.waiting_until, now.doing = event["until"], "waiting for the end of a limit"
+    now.ready = event["ready"]
 
 
 def _run_end(now: Standing, event: Event) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cub.actions.run.evidence import NO_CHANGE
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import Fate
@@ -13,18 +15,26 @@ from cub.store.events import ATTEMPT_START, TASK_STATE, Event
 from cub.store.spelling import CLOSED
 
 
-def tell(
-    run: Run, key: str, ended: Fate, event: Event, guard: Guard, *, no_change: bool
-) -> list[str]:
-    """Give the task its status, and the ledger the attempt; what there is to tell a person."""
+class Told(NamedTuple):
+    """What the task's status is now, and what there is to tell a person."""
+
+    fate: Fate
+    said: list[str]
+
+
+def tell(run: Run, key: str, ended: Fate, event: Event, guard: Guard, *, no_change: bool) -> Told:
+    """Give the task its status, and the ledger the attempt."""
     with run.stores.changing() as work:
         gone = guard.restore_tasks(work.change)
         said = [f"the task {one} was taken away, and is back" for one in gone]
         if key in work.tasks:
             said += _restore_checks(run, work, key)
             _give(work, key, ended, no_change=no_change, others=_is_of_others(run, key))
+            if (status := work.tasks[key].status) != ended.status:
+                ended = Fate(status)  # what somebody else did meanwhile stands
         work.outcome.events.append(event)
-    return [*said, *work.outcome.said, *(w.message for w in work.outcome.warnings)]
+    said += [*work.outcome.said, *(warning.message for warning in work.outcome.warnings)]
+    return Told(ended, said)
 
 
 def _give(work: Work, key: str, ended: Fate, *, no_change: bool, others: bool) -> None:

@@ -1,0 +1,92 @@
+"""What is left when a run has ended, and what the next one makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.actions.tasks.status import park
+from cub.actions.tasks.stores import open_stores
+from cub.errors import CubError
+from cub.project.project import Project
+from cub.store.events import Event
+from tests.actions.run.shop import Shop
+from tests.conftest import git
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+
+
+def test_what_could_not_be_put_back_is_taken_up_by_the_next_run(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; echo half > kept.txt; mv .git/HEAD .git/HEAD.away")
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(no_checks=True)
+    assert (done.outcomes, done.end["end"], done.end["ok"]) == (["unknown"], "broken", False)
+    (bakery.root / ".git" / "HEAD.away").rename(bakery.root / ".git" / "HEAD")
+    assert (bakery.root / "kept.txt").read_text() == "half\n"
+    bakery.client(WRITE)
+    again = bakery.run(no_checks=True)
+    assert (bakery.root / "kept.txt").read_text() == "kept\n"
+    assert again.outcomes == ["ok", "ok"]
+    ends = [(event["task"], event["n"]) for event in bakery.ledger("attempt_end")]
+    assert sorted(ends) == [("s-1", 1), ("s-1", 2), ("s-2", 1)]
+    assert [event["end"] for event in bakery.ledger("run_end")] == ["broken", "done"]
+
+
+@pytest.mark.parametrize("word", ["resets 3pm (UTC)", "come back some day"])
+def test_a_limit_that_the_client_tells_itself_is_one_whatever_its_words(
+    bakery: Shop, word: str
+) -> None:
+    bakery.client(f"""
+        cat > /dev/null; test -e "$HOME/told" && echo x > x && exit 0; touch "$HOME/told"
+        echo '{{"type":"limit","text":"{word}"}}'; exit 1""")
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert done.outcomes == ["rate_limited", "ok"]
+    assert len(bakery.clock.waits) == 1
+    assert [event["ready"] for event in done.of("waiting")] == [1]
+
+
+def test_git_looks_away_from_what_runs_keep_without_cubs_gitignore(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.run(checks="true")
+    (bakery.cub / ".gitignore").unlink()
+    shown = git(bakery.root, "status", "--porcelain", "--untracked-files=all")
+    assert not [line for line in shown.splitlines() if "/runs/" in line or "/cache/" in line]
+
+
+def test_a_task_that_a_person_parks_meanwhile_stays_so_and_is_told_so(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; exit 1")
+    bakery.task()
+
+    def each(event: Event) -> None:
+        if event["ev"] == "attempt_start":
+            park(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "not now")
+
+    done = bakery.run(no_checks=True, each=each)
+    assert bakery.status() == "parked"
+    assert [event["status"] for event in done.of("task_state")] == ["parked"]
+    assert done.end["tasks"] == {"parked": 1}
+
+
+def test_nothing_that_only_a_run_at_work_needs_is_left(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    folder = bakery.cub / "runs" / done.end["run"]
+    assert sorted(path.name for path in folder.iterdir() if path.is_file()) == [
+        "lock", "run.json", "status.json",
+    ]  # fmt: skip
+    assert not git(bakery.root, "for-each-ref", "refs/worktree", "refs/cub")
+
+
+def test_without_an_identity_nothing_is_begun(bakery: Shop) -> None:
+    for key in ("user.name", "user.email"):
+        git(bakery.root, "config", "--unset", key)
+    git(bakery.root, "config", "user.useConfigOnly", "true")
+    bakery.client(WRITE)
+    bakery.task()
+    with pytest.raises(CubError, match="git does not know who commits") as caught:
+        bakery.run(no_checks=True)
+    assert "\n" not in caught.value.message
+    assert bakery.status() == "open"
