@@ -26,7 +26,8 @@ _ERRORS = 64 << 10  # bytes of stderr that are looked at
 _SHOWN = 5_000  # texts of one attempt that are passed on; all of them are in the file
 _GOING_ON = ("text", "tool")
 TICK = 5.0  # seconds
-_OWN = ("CUB_RUN", "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT")
+RUN_MARK = "CUB_RUN"
+_OWN = (RUN_MARK, "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT")
 
 
 class Worked(NamedTuple):

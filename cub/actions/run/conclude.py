@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cub.actions.run.attempt import Attempt
 from cub.actions.run.evidence import Verdict
 from cub.actions.run.folders import DECISION, PATCH, RESTORING, RESULT
 from cub.actions.run.guard import Guard
@@ -16,6 +15,7 @@ from cub.actions.run.policy import Fate, fate
 from cub.actions.run.record import attempt_end, print_of
 from cub.actions.run.run import Run
 from cub.actions.run.tell import tell
+from cub.actions.run.under_way import Attempt
 from cub.errors import CubError
 from cub.processes.command import Limits
 from cub.prompt.message import commit_message

@@ -17,9 +17,10 @@ from cub.files.private import BROKEN, replace_file
 from cub.store.ids import letters
 
 RUNS = ".cub/runs"
-RUN, STATUS, LOCK = "run.json", "status.json", "lock"
+RUN, STATUS, LOCK, INDEX = "run.json", "status.json", "lock", "index"
 SYSTEM, PROMPT = "system.md", "prompt.md"
-EVENTS, ERRORS, CHECKS = "events.jsonl", "stderr.log", "checks.log"
+EVENTS, ERRORS = "events.jsonl", "stderr.log"
+BASELINE, CHECKS = "baseline.log", "checks.log"
 PATCH = "changes.patch"
 # What a run needs to recover from being killed: the files before the attempt, when the last
 # process of it ended, what was decided, and that the files were being put back.

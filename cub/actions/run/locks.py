@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cub import git
 from cub.actions.run.folders import LOCK, RUNS, RunFolder
 from cub.errors import CubError
+from cub.git.place import git_folder
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
-
-_TREE = f"{RUNS}/tree.lock"
 
 
 @contextmanager
 def at_work(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
     """Be alive, and be the one run that works in `checkout`, if that is not the run's own."""
-    tree = _lock(checkout / _TREE) if checkout else None
+    tree = _lock(_of_checkout(checkout)) if checkout else None
     if checkout and tree is None:
         raise CubError(
             "another run is at work in this checkout",
@@ -32,6 +32,12 @@ def at_work(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
     finally:
         for lock in filter(None, (own, tree)):
             lock.release()
+
+
+def _of_checkout(folder: Path) -> Path:
+    """One for all projects in a checkout, and where no agent takes it away."""
+    top = git.top_level(folder)
+    return git_folder(top) / "cub-run.lock" if top else folder / RUNS / "folder.lock"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from cub.actions.run.attempt import Attempt, attempt
+from cub.actions.run.attempt import attempt
 from cub.actions.run.clients import Clients
 from cub.actions.run.conclude import Concluded, conclude, words_of
 from cub.actions.run.evidence import Verdict
@@ -16,6 +16,7 @@ from cub.actions.run.policy import history
 from cub.actions.run.queue import Claimed, claim_next, queue
 from cub.actions.run.record import attempt_start
 from cub.actions.run.run import Run
+from cub.actions.run.under_way import Attempt
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.signals import signals

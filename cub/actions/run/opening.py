@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cub import git
 from cub.actions.run.budget import Budget
 from cub.actions.run.checking import Checker
-from cub.actions.run.client import environment
-from cub.actions.run.folders import RUN, RunFolder, keep_apart, new_run, read_json, write_json
-from cub.actions.run.ground import GitGround, Ground, git_ground
+from cub.actions.run.choose_ground import ground_of, remove_worktree
+from cub.actions.run.client import RUN_MARK, environment
+from cub.actions.run.folders import (
+    INDEX,
+    RUN,
+    RunFolder,
+    keep_apart,
+    new_run,
+    read_json,
+    write_json,
+)
+from cub.actions.run.ground import GitGround
 from cub.actions.run.locks import at_work
 from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
-from cub.actions.run.settings import Asked, RunSettings, branch_name, run_settings
+from cub.actions.run.settings import Asked, run_settings
 from cub.actions.run.trust import Agreed, require_trust
 from cub.actions.task_prompt import feedback_loops, system_prompt
 from cub.actions.tasks.stores import Stores, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.git import branches
 from cub.harness.choose import harnesses
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
 from cub.project.effective import effective
 from cub.store.events import Event
 
-_MANY = 5  # files that are named
 _LOOKED_AT = 20  # tasks
 
 
@@ -71,12 +78,14 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     install_git_files(stores.root)
     keep_apart(stores.root)
     folder = RunFolder(stores.root, new_run(around.clock.now()))
+    # What is left of a run that is killed is known by this.
+    environ = {**environment(settings.hide_env, around.environ), RUN_MARK: folder.id}
     with ExitStack() as stack:
         here = None if asked.worktree else stores.project.root
         stack.enter_context(at_work(folder, here))
-        found = recover(stores, environment(settings.hide_env, around.environ), around.clock)
-        ground = _ground(stores, settings, folder, around)
-        environ = environment(settings.hide_env, around.environ)
+        found = recover(stores, environ, around.clock)
+        stack.enter_context(_swept(folder))
+        ground = ground_of(stores, settings, folder, environ)
         limits = Limits(settings.timeout, None)
         run = Run(
             opened=stores,
@@ -103,51 +112,15 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         leave(run)
 
 
-def _ground(
-    stores: Stores, settings: RunSettings, folder: RunFolder, around: Surroundings
-) -> Ground:
-    """Where the run works: a clean checkout, a work tree of its own, or a folder without git."""
-    root, environ = stores.project.root, environment(settings.hide_env, around.environ)
-    index = folder.path / "index"
-    here = git_ground(root, index, environ, stores=stores.root == root)
-    if here is None:
-        if settings.asked.worktree or settings.branch:
-            what = "--worktree" if settings.asked.worktree else "a branch"
-            raise CubError(f"{what} needs git, and there is no repository here")
-        return PlainGround(root)
-    if settings.commit and (who := here.checkout.identity(environ)):
-        hint = 'git config user.name "Your Name"; git config user.email you@example.com'
-        raise CubError(f"git does not know who commits: {who.splitlines()[-1]}", hint=hint)
-    words = {"run": folder.id, "date": folder.id[:8], "epic": settings.asked.epic}
-    branch = branch_name(settings.branch, words) if settings.branch else ""
-    if settings.asked.worktree:
-        return _apart(here, folder, branch or f"cub/{folder.id}", environ)
-    _require_clean(here)
-    if branch:
-        branches.switch(here.checkout.top, branch)
-    elif settings.commit and not here.snapshot().branch:
-        raise CubError(
-            "HEAD is detached: what is committed here would be on no branch",
-            hint="`git switch -c NAME`, or `cub run --branch NAME`",
-        )
-    return here
-
-
-def _apart(
-    here: GitGround, folder: RunFolder, branch: str, environ: Mapping[str, str]
-) -> GitGround:
-    """A work tree of the run's own, on a branch of its own."""
-    top = here.checkout.top
-    if not branches.head(top):
-        hint = "commit something first: `git commit --allow-empty -m start`"
-        raise CubError("a work tree needs a commit to begin with", hint=hint)
-    place = folder.root / ".cub" / "worktrees" / folder.id
-    branches.add_worktree(top, place, branch)
-    inner = place / here.folder.relative_to(top).as_posix()
-    inner.mkdir(parents=True, exist_ok=True)
-    ground = git_ground(inner, folder.path / "index", environ, stores=False)
-    assert ground is not None
-    return ground
+@contextmanager
+def _swept(folder: RunFolder) -> Iterator[None]:
+    """A run that is refused leaves nothing behind."""
+    try:
+        yield
+    except CubError:
+        if not (folder.path / RUN).exists():
+            shutil.rmtree(folder.path, ignore_errors=True)
+        raise
 
 
 def leave(run: Run) -> None:
@@ -155,27 +128,10 @@ def leave(run: Run) -> None:
     if not isinstance(run.ground, GitGround):
         return
     run.ground.checkout.release()
-    for index in run.folder.path.glob("index*"):
+    for index in run.folder.path.glob(f"{INDEX}*"):
         index.unlink(missing_ok=True)
     if run.settings.asked.worktree:
         remove_worktree(run.opened.root, run.ground.checkout.top)
-
-
-def remove_worktree(root: Path, place: Path) -> None:
-    """Take a work tree away, if all that is in it is committed."""
-    if top := git.top_level(root):
-        branches.remove_worktree(top, place)
-
-
-def _require_clean(ground: GitGround) -> None:
-    own = f"{ground.folder.relative_to(ground.checkout.top).as_posix()}/.cub/".removeprefix("./")
-    if dirty := [path for path in ground.checkout.dirt() if not path.startswith(own)]:
-        more = [f"and {len(dirty) - _MANY} more"] if len(dirty) > _MANY else []
-        raise CubError(
-            "there are changes that are not committed",
-            hint="commit or stash them, or work beside them with `cub run --worktree`",
-            details=[*dirty[:_MANY], *more],
-        )
 
 
 def _keep(run: Run) -> None:

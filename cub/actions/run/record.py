@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cub.actions.run.attempt import Attempt
 from cub.actions.run.budget import tokens_told
 from cub.actions.run.checking import told
 from cub.actions.run.evidence import Verdict
 from cub.actions.run.folders import PATCH
 from cub.actions.run.run import Run
+from cub.actions.run.under_way import Attempt
 from cub.checks.fingerprint import fingerprint
 from cub.errors import CubError
 from cub.harness.signals import Signals, signals

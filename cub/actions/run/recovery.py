@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cub import git
+from cub.actions.run.aftermath import (
+    await_end,
+    ground_then,
+    is_committed,
+    put_back,
+    snapshot_of,
+)  # fmt: skip
+from cub.actions.run.choose_ground import remove_worktree
+from cub.actions.run.client import RUN_MARK
 from cub.actions.run.evidence import NO_CHANGE
 from cub.actions.run.folders import (
     DECISION,
-    ENDED,
     PATCH,
-    RESTORING,
     RESULT,
     RUN,
     START,
@@ -24,27 +30,17 @@ from cub.actions.run.folders import (
     read_json,
     write_json,
 )  # fmt: skip
-from cub.actions.run.ground import GitGround, git_ground
 from cub.actions.run.locks import if_dead
 from cub.actions.run.policy import history
 from cub.actions.run.run import Clock
 from cub.actions.tasks.status import finish, set_back
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.git import branches
-from cub.git.snapshot import Snapshot
-from cub.processes.command import Limits
 from cub.processes.strays import end_strays
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, Event
 from cub.store.lease import watch
 from cub.store.moments import written
 from cub.store.spelling import CLOSED, IN_PROGRESS, OPEN, RETRY
-
-_KEEPER = 8.0  # seconds that the end of a killed run's processes may take
-_SLACK = 10.0  # seconds that git may have gone on when its caller was killed
-_COMMIT = 1800.0  # seconds that a commit and its hooks may take
-_MANY = 5  # files that are named
-_MARK = "CUB_RUN"
 
 
 def recover(stores: Stores, environ: Mapping[str, str], clock: Clock) -> list[Event]:
@@ -62,16 +58,18 @@ def recover(stores: Stores, environ: Mapping[str, str], clock: Clock) -> list[Ev
 
 
 def _of_run(stores: Stores, folder: RunFolder, environ: Mapping[str, str]) -> Iterator[Event]:
-    end_strays((_MARK, folder.id))
+    ended = end_strays((RUN_MARK, folder.id))
     facts = read_json(folder.path / RUN)
     for files in folder.attempts():
         if not files.has(RESULT):
+            if ended:
+                await_end(files)
             yield from _of_attempt(stores, folder, files, environ)
     if not read_json(folder.path / STATUS).get("ended"):
         stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
     place = Path(str(facts.get("folder", "")))
     if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
-        branches.remove_worktree(git.top_level(stores.root) or stores.root, top)
+        remove_worktree(stores.root, top)
     write_json(folder.path / RUN, {**facts, "ended": True, "killed": True})
 
 
@@ -80,21 +78,22 @@ def _of_attempt(
 ) -> Iterator[Event]:
     """What was decided is carried out; what was not decided yet is put back."""
     start, decision = files.read(START), files.read(DECISION)
-    _await_end(files)
-    ground = _ground_of(start, folder, environ)
-    before = Snapshot.from_json(start["before"]) if ground and start.get("before") else None
+    ground, before = ground_then(start, folder, environ), snapshot_of(start)
     said: list[str] = []
     status = RETRY if start.get("charged") else OPEN
     event = _event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
-    if decision.get("ok") and _is_committed(ground, before, decision):
+    try:
+        done = bool(decision.get("ok")) and is_committed(ground, before, decision)
+        if not done and ground and before:
+            said = put_back(ground, before, files, folder)
+    except CubError as error:  # files that nobody can put back must not keep all runs from going on
+        done, said = False, [f"its files could not be put back: {error}"]
+    if done:
         status = CLOSED
+    elif decision.get("ok") is False:
+        status = str(decision.get("status", status))
     else:
-        if ground and before:
-            said = _put_back(ground, before, files, folder)
-        if decision.get("ok") is False:
-            status = str(decision.get("status", status))
-        else:
-            event = _interrupted(stores, folder, files, start)
+        event = _interrupted(stores, folder, files, start)
     yield from _concluded(stores, files, event, status, decision)
     for line in said:
         yield _event(stores, "notice", folder.id, task=start.get("task"), text=line)
@@ -162,87 +161,6 @@ def _is_told(stores: Stores, event: Event) -> bool:
         if all(known.get(name) == event.get(name) for name in which):
             return True
     return False
-
-
-def _is_committed(
-    ground: GitGround | None, before: Snapshot | None, decision: dict[str, Any]
-) -> bool:
-    """Whether the commit of an accepted attempt is there; where the files still are those that
-    the checks accepted, it is made now.
-    """
-    text = str(decision.get("message", ""))
-    if not text or ground is None or before is None:
-        return not text  # nothing was to be committed: what was decided holds
-    now = ground.snapshot(before)
-    if now.tree == decision.get("tree"):
-        limits = Limits(_COMMIT, None)
-        return not ground.commit(before, ground.changes(before, now), text, limits).failure
-    return branches.last_commit_is(ground.checkout.top, str(decision.get("head", "")), text)
-
-
-def _put_back(
-    ground: GitGround, before: Snapshot, files: AttemptFolder, folder: RunFolder
-) -> list[str]:
-    """Keep the changes, and take them back: all but what somebody else did since."""
-    now = ground.snapshot(before)
-    changed = ground.changes(before, now)
-    top, last = ground.checkout.top, _last_moment(files, folder)
-    if now.head != before.head and branches.committed_at(top) > last:
-        return ["somebody committed after the run was killed: its changes stay as they are"]
-    kept = PATCH if not files.has(PATCH) else "changes-when-killed.patch"
-    said = []
-    if changed and ground.patch(before, now, files.path / kept):
-        said.append(f"its changes are kept in {files.name}/{kept}")
-    later = [one.path for one in changed if _changed_at(top / one.path) > last]
-    said += [f"{path} was changed after the run was killed, and stays" for path in later[:_MANY]]
-    return said + ground.restore(before, now, later)
-
-
-def _last_moment(files: AttemptFolder, folder: RunFolder) -> float:
-    """The time after which no process of the attempt changed a file."""
-    ended = _time_of(files.path / ENDED)
-    steps = [_time_of(files.path / name) for name in (RESTORING, DECISION)]
-    if not ended:
-        steps.append(_time_of(folder.path / STATUS))
-    later = max(steps)
-    return max(ended, later + _SLACK if later else 0.0)
-
-
-def _await_end(files: AttemptFolder) -> None:
-    """What keeps the client writes a file when all has ended; it may be at it right now."""
-    deadline = time.monotonic() + (_KEEPER if files.has("events.jsonl") else 0.0)
-    while not files.has(ENDED) and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
-def _changed_at(path: Path) -> float:
-    """When a file, or for one that is gone its folder, was last changed."""
-    for one in (path, *path.parents):
-        try:
-            status = one.lstat()
-        except OSError:
-            continue
-        return max(status.st_ctime, status.st_mtime) if one == path else 0.0
-    return 0.0
-
-
-def _time_of(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _ground_of(
-    start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
-) -> GitGround | None:
-    place = Path(str(start.get("folder", "")))
-    if not place.is_dir():
-        return None
-    try:
-        return git_ground(place, folder.path / "index", environ, stores=False)
-    except CubError:
-        return None
 
 
 def _interrupted(

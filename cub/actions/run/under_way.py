@@ -1,0 +1,59 @@
+"""An attempt, and what is known of it so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cub.actions.run.checking import Compared
+from cub.actions.run.client import Worked
+from cub.actions.run.folders import START, AttemptFolder
+from cub.actions.run.policy import History
+from cub.actions.run.run import Run
+from cub.git.snapshot import FileChange
+from cub.harness.base import Harness
+from cub.harness.transcript import Transcript
+from cub.processes.command import Ended
+from cub.store.jsonl import Record
+
+_NOT_BEGUN = Ended(None, None, "stopped", "", 0.0)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt."""
+
+    task: Record
+    own_checks: tuple[str, ...]
+    number: int
+    harness: Harness
+    files: AttemptFolder
+    history: History
+    before: Any = None
+    after: Any = None
+    worked: Worked = field(default_factory=lambda: Worked(_NOT_BEGUN, Transcript(), ""))
+    changed: list[FileChange] = field(default_factory=list)
+    checks: list[Compared] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
+    observed: list[str] = field(default_factory=list)
+    moved: str = ""
+    began: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The task's id."""
+        return str(self.task["id"])
+
+
+def keep_start(run: Run, this: Attempt) -> None:
+    """Write down what recovery needs, before anything is started."""
+    start = {
+        "task": this.key,
+        "n": this.number,
+        "harness": this.harness.name,
+        "at": run.now,
+        "charged": this.history.charged,
+        "folder": run.ground.folder.as_posix(),
+        "before": this.before.to_json(),
+    }
+    this.files.write(START, start)
