@@ -50,7 +50,6 @@ def test_unknown_keys_are_warnings_at_any_depth(project: Path, cub: Cub) -> None
     assert result.err.splitlines() == [
         "warning: .cub/config.yaml:1: unknown key 'mapp'",
         "hint: did you mean 'map'?",
-        "warning: .cub/config.yaml:3: key 'run.model' has no effect in this version",
         "warning: .cub/config.yaml:4: unknown key 'run.modle'",
         "hint: did you mean 'run.model'?",
     ]
