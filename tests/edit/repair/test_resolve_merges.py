@@ -18,6 +18,7 @@ from cub.edit.repair.choices import choices
 from cub.edit.sections import Section, digest, find
 from cub.edit.writing import render
 from cub.errors import CubError
+from tests.conftest import few_examples
 from tests.edit.strategies import ENDS
 
 RULES = ["- Find a task.", "- Claim it.", "- Search first.", "- Run the checks.", "- Report."]
@@ -89,7 +90,10 @@ def recognize(section: Section) -> str | None:
     base=st.sampled_from(["", *(Branch(ABOVE, section(body), BELOW).text() for body in BODIES)]),
     end=st.sampled_from(ENDS[:2]),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
+@settings(
+    parent=few_examples,  # each is a merge by git
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
+)
 def test_of_two_branches_every_line_that_is_not_cubs_stays(
     tmp_path: Path, style: str, ours: str, theirs: str, base: str, end: str
 ) -> None:
