@@ -49,10 +49,18 @@ def play(
             output.warn(it.warnings)
             standing = Standing()
             steps = notified(loop(it.run), it.run)
+            unread: OSError | None = None
             with _shown(standing, stop, json=json) as show:
                 for event in chain(it.events, recorded(steps, it.run.folder, standing)):
-                    show(event)
                     end = event
+                    try:
+                        if unread is None:
+                            show(event)
+                    except OSError as error:  # who reads along is gone: end, but end well
+                        unread = error
+                        stop.request()
+        if unread is not None:
+            raise unread
     if end.get("end") == INTERRUPTED:
         return _INTERRUPTED
     return 0 if end.get("ok") else 1

@@ -185,6 +185,29 @@ def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) ->
     assert (done.outcomes, bakery.status()) == (["ok"], "closed")
 
 
+def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    for number in range(3):
+        bakery.task(f"s-{number}")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "cub", "run", "--trust", "--no-checks"],
+        cwd=bakery.root,
+        env=bakery.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert run.stdout
+    assert run.stderr
+    with run.stdout, run.stderr:
+        run.stdout.readline()
+        run.stdout.close()
+        assert run.stderr.read() == b""
+        assert run.wait(timeout=30) == 1
+    assert [event["end"] for event in bakery.ledger("run_end")] == ["interrupted"]
+    assert {bakery.status(f"s-{number}") for number in range(3)} <= {"open", "closed"}
+    assert not bakery.dirt()
+
+
 def test_the_status_of_a_run_at_work_shows_its_task(bakery: Shop, cub: Cub) -> None:
     bakery.client(WAIT)
     bakery.task()
