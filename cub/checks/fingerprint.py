@@ -60,12 +60,26 @@ def fingerprint(items: Iterable[Item], tail: str = "") -> str:
     return sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def whole_print(output: str) -> str:
+    """Tells one output of a tool from another, whatever its times, places in memory and on disk.
+
+    Unlike in a fingerprint, numbers count: three problems are not two.
+    """
+    text = _MASKED.sub(_numbered, plain(output))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def compare(before: Iterable[Item], after: Iterable[Item]) -> Change:
     """What changed; of items that look alike, as many as there are more are new or fixed."""
     before, after = tuple(before), tuple(after)
     new, unchanged = _parted(after, before)
     fixed, _ = _parted(before, after)
     return Change(new, fixed, unchanged)
+
+
+def _numbered(found: re.Match[str]) -> str:
+    kind = found.lastgroup
+    return found[0] if kind in ("number", "line") else f"<{kind}>"
 
 
 def _parted(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from cub.errors import CubError
 from cub.git.calling import ask, call
-from cub.git.place import head_of
+from cub.git.place import git_folder, head_of
 
 
 def head(top: Path) -> str:
@@ -49,10 +50,12 @@ def _exists(top: Path, full: str) -> bool:
     return ask(top, "show-ref", "--verify", "--quiet", full).code == 0
 
 
-def committed_at(top: Path) -> int:
-    """When the commit that is checked out was made, in seconds since 1970; 0 for none."""
-    answer = ask(top, "log", "-1", "--format=%ct", "HEAD")
-    return int(answer.out) if answer.code == 0 and answer.out.strip().isdigit() else 0
+def moved_at(top: Path) -> float:
+    """When HEAD was last led to another commit or branch, in seconds since 1970; 0 if unknown."""
+    for name in ("logs/HEAD", "HEAD"):
+        with suppress(OSError):
+            return (git_folder(top) / name).stat().st_mtime
+    return 0.0
 
 
 def last_commit_is(top: Path, parent: str, message: str) -> bool:

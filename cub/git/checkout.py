@@ -85,9 +85,12 @@ class Checkout(Place):
         environ: Mapping[str, str],
         limits: Limits,
         stop: Stop | None = None,
+        tree: str = "",
     ) -> Committed:
-        """Commit exactly `paths`, and those of `along` that git does not ignore."""
-        return commit(self, paths, along, message, environ, limits, stop)
+        """Commit exactly `paths`, as they are in `tree` if there is one, and those of `along`
+        that git does not ignore.
+        """
+        return commit(self, paths, along, message, environ, limits, stop, tree)
 
     def identity(self, environ: Mapping[str, str] | None = None) -> str:
         """What git says if it does not know who commits; "" if it does."""

@@ -17,6 +17,7 @@ from cub.processes.stop import Stop
 
 # `git commit` may start a tidying process that would outlive it.
 _COMMIT = ("git", "-c", "maintenance.auto=false", "-c", "gc.auto=0", "commit", "--quiet")
+_AT_ONCE = 500  # paths on a command line
 _TAIL = 4000  # characters of what git and its hooks said
 
 
@@ -40,8 +41,10 @@ def commit(
     environ: Mapping[str, str],
     limits: Limits,
     stop: Stop | None,
+    tree: str = "",
 ) -> Committed:
-    """Commit `paths` as they are on disk, and those of `along` that git does not ignore.
+    """Commit `paths` as they are in `tree`, or without one on disk, and those of `along` that git
+    does not ignore.
 
     What goes along makes no commit where there are paths and none of them differs.
 
@@ -49,7 +52,7 @@ def commit(
     """
     call(place.top, "reset", "--quiet")
     try:
-        _stage(place, paths)
+        _stage_from(place, tree, paths) if tree else _stage(place, paths)
         if paths and not _is_staged(place):  # what goes along is no reason for a commit
             return Committed(head_of(place.top).commit, "", ok=True, cause="")
         _stage(place, _unignored(place, along))
@@ -80,6 +83,24 @@ def _stage(place: Place, paths: Sequence[str]) -> None:
     for path in dict.fromkeys(paths):
         (there if _is_file(place, path) else gone).append(path)
     put(place, there, gone, None)
+
+
+def _stage_from(place: Place, tree: str, paths: Sequence[str]) -> None:
+    """What is checked is what is committed, though somebody may have changed the file since."""
+    if not paths:
+        return
+    around = {"GIT_LITERAL_PATHSPECS": "1"}
+    known = {}
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        for line in split(call(place.top, "ls-tree", "-z", tree, "--", *some, environ=around)):
+            about, _, path = line.partition("\t")
+            if (words := about.split())[1] != "tree":  # there is a folder in the place of a file
+                known[path] = words
+    gone = [path for path in paths if path not in known]
+    put(place, [], gone, None)
+    rows = (f"{mode} {oid}\t{path}" for path, (mode, _, oid) in known.items())
+    call(place.top, "update-index", "-z", "--index-info", stdin=joined(rows))
 
 
 def _is_file(place: Place, path: str) -> bool:

@@ -148,6 +148,6 @@ def _order(command: Command) -> bytes:
     if any("\0" in field for field in fields):
         raise CubError("a command can't have a zero byte in it", where=command.argv[0])
     try:
-        return os.fsencode("\0".join(fields))
+        return "\0".join(fields).encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise CubError(f"a command can't be written: {error}", where=command.argv[0]) from error

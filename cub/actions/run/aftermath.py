@@ -49,7 +49,7 @@ def is_committed(
     now = ground.snapshot(before)
     if now.tree == decision.get("tree"):
         limits = Limits(_COMMIT, None)
-        return not ground.commit(before, ground.changes(before, now), text, limits).failure
+        return not ground.commit(now, ground.changes(before, now), text, limits).failure
     return branches.last_commit_is(ground.checkout.top, str(decision.get("head", "")), text)
 
 
@@ -60,8 +60,9 @@ def put_back(
     now = ground.snapshot(before)
     changed = ground.changes(before, now)
     top, last = ground.checkout.top, _last_moment(files, folder)
-    if now.head != before.head and branches.committed_at(top) > last:
-        return ["somebody committed after the run was killed: its changes stay as they are"]
+    moved = (now.head, now.branch) != (before.head, before.branch)
+    if moved and branches.moved_at(top) > last:
+        return ["HEAD was moved after the run was killed: what it had changed stays as it is"]
     kept = PATCH if not files.has(PATCH) else "changes-when-killed.patch"
     said = []
     if changed and ground.patch(before, now, files.path / kept):

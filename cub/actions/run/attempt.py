@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Generator
 
 from cub.actions.run.around import checks_after, checks_before
-from cub.actions.run.client import Session, Worked, of_attempt, work
+from cub.actions.run.checking import NOT_RUN, Check
+from cub.actions.run.client import RUN_MARK, Session, Worked, of_attempt, work
 from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
 from cub.actions.run.folders import PROMPT, START, SYSTEM
 from cub.actions.run.guard import Guard
 from cub.actions.run.run import Run
-from cub.actions.run.under_way import Attempt, keep_start
+from cub.actions.run.under_way import Attempt, keep_start, restore_around
 from cub.actions.task_prompt import Wanted, task_prompt
 from cub.actions.tasks.inside import request
 from cub.harness.base import Launch
 from cub.processes.command import Limits
+from cub.processes.strays import end_strays
 from cub.store.events import Event
 from cub.store.tasks import Tasks
 
@@ -28,19 +31,38 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     keep_start(run, this)
     commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
     base = yield from checks_before(run, this, commands)
-    if run.stop.requested:
+    if verdict := _not_begun(run, this, base):
         this.after = this.before
-        return Verdict("interrupted", "the run was stopped")
+        return verdict
+    this.settings = run.ground.settings()
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
     _restore(run, this, guard)
     this.request = request(this.files.path)
-    known = yield from _evidence(run, this)
+    known = _evidence(run, this)
     if verdict := judged(known):
         return verdict
     yield from checks_after(run, this, commands, base)
     return by_checks(this.checks, known)
+
+
+def _not_begun(run: Run, this: Attempt, base: dict[str, Check]) -> Verdict | None:
+    """Why the client need not be started."""
+    if run.stop.requested:
+        return Verdict("interrupted", "the run was stopped")
+    for check in base.values():
+        # The task may bring about what its own checks need; all others have to be there.
+        if check.exit in NOT_RUN and check.command not in this.own_checks:
+            return Verdict(
+                "harness_missing", f"the check {check.command!r} can't be run{_why(check)}"
+            )
+    return None
+
+
+def _why(check: Check) -> str:
+    last = check.tail.strip().rpartition("\n")[2]
+    return f": {last}" if last else ""
 
 
 def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) -> str:
@@ -55,7 +77,7 @@ def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) ->
 
 def _restore(run: Run, this: Attempt, guard: Guard) -> None:
     """What was taken away of `.cub/`, and what recovery needs if that was the attempt's own."""
-    this.observed += [f"{name} was damaged, and is back" for name in guard.restore_files()]
+    restore_around(run, this, guard)
     if not this.files.has(START):
         keep_start(run, this)
 
@@ -88,15 +110,16 @@ def _client(run: Run, this: Attempt, prompt: str) -> Generator[Event, None, Work
             yield run.event("client", task=this.key, n=this.number, **told.tree())
 
 
-def _evidence(run: Run, this: Attempt) -> Generator[Event, None, Evidence]:
+def _evidence(run: Run, this: Attempt) -> Evidence:
     """What the files say, with commits that the agent made taken over."""
+    if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
+        end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
     run.ground.unlock(this.began)
     this.after = run.ground.snapshot(this.before)
     this.moved = moved = run.ground.moved(this.before, this.after)
     this.changed = run.ground.changes(this.before, this.after)
     if moved == "forward" and this.before.head != this.after.head:
-        this.observed.append("the agent committed by itself")
-        yield run.event("notice", task=this.key, text="the agent committed by itself")
+        this.observed.append("there are commits that the run did not make")
     told = this.worked.told
     return Evidence(
         ended=this.worked.ended,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cub.actions.run.folders import read_json
-from cub.checks.fingerprint import compare, fingerprint
+from cub.checks.fingerprint import compare, fingerprint, whole_print
 from cub.checks.items import Item
 from cub.checks.parsers import parse
 from cub.checks.plain import plain, tail
@@ -23,12 +23,14 @@ from cub.store.events import Event
 CACHE = ".cub/cache/checks"
 TAIL = 1500  # characters
 _MOST = 1_000_000  # bytes of output that are read
-_NOT_RUN = (126, 127)  # of a shell: no such command, or none that can be run
+NOT_RUN = (126, 127)  # of a shell: no such command, or none that can be run
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check's result. `exit` is None where it had to be stopped, for `cause`."""
+    """A check's result. `exit` is None where it had to be stopped, for `cause`; `whole` tells
+    one output from another, but for times and addresses.
+    """
 
     command: str
     exit: int | None
@@ -36,6 +38,7 @@ class Check:
     cause: str = ""
     items: tuple[Item, ...] = ()
     tail: str = ""
+    whole: str = ""
 
     @property
     def passed(self) -> bool:
@@ -50,7 +53,7 @@ class Check:
     @property
     def repeatable(self) -> bool:
         """Whether it tells something about the files, and not about the machine."""
-        return self.exit is not None and self.exit not in _NOT_RUN
+        return self.exit is not None and self.exit not in NOT_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def compared(check: Check, before: Check | None, *, own: bool) -> Compared:
         return Compared(check, False, check.items)
     if check.items and then.items:
         return Compared(check, not new and (bool(fixed) or not own), new, fixed)
-    same = check.cause == then.cause and (bool(check.cause) or check.print == then.print)
+    same = check.cause == then.cause and (bool(check.cause) or check.whole == then.whole)
     return Compared(check, same and not own, () if same else check.items)
 
 
@@ -122,8 +125,10 @@ class Checker:
         code = ended.exit if not ended.signal or ended.cause else 128 + ended.signal
         if ended.cause:
             return Check(command, None, ended.seconds, ended.cause, (), tail(text, TAIL))
-        items = () if code == 0 else parse(text)
-        return Check(command, code, ended.seconds, "", items, "" if code == 0 else tail(text, TAIL))
+        if code == 0:
+            return Check(command, 0, ended.seconds)
+        found = parse(text), tail(text, TAIL), whole_print(text)
+        return Check(command, code, ended.seconds, "", *found)
 
     def recall(self, tree: str, command: str) -> Check | None:
         """What a check said of these very files, if it was asked before."""

@@ -31,6 +31,8 @@ def ground_of(
             what = "--worktree" if settings.asked.worktree else "a branch"
             raise CubError(f"{what} needs git, and there is no repository here")
         return PlainGround(root)
+    if not settings.asked.worktree:
+        _require_clean(here)
     if settings.commit and (who := here.checkout.identity(environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
         raise CubError(f"git does not know who commits: {who.splitlines()[-1]}", hint=hint)
@@ -38,7 +40,6 @@ def ground_of(
     branch = branch_name(settings.branch, words) if settings.branch else ""
     if settings.asked.worktree:
         return _apart(here, folder, branch or f"cub/{folder.id}", environ)
-    _require_clean(here)
     if branch:
         branches.switch(here.checkout.top, branch)
     elif settings.commit and not here.snapshot().branch:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
@@ -134,6 +134,10 @@ class _Kept:
 
     def write(self, data: bytes) -> None:
         """Add to it; it is made with its first bytes."""
+        with suppress(OSError):  # a full disk costs the rest of a log, and not the attempt
+            self._write(data)
+
+    def _write(self, data: bytes) -> None:
         if self._file is None:
             self._file = self._files.opened(self._name)
         if self._left > 0:

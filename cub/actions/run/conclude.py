@@ -15,7 +15,7 @@ from cub.actions.run.policy import Fate, fate
 from cub.actions.run.record import attempt_end, print_of
 from cub.actions.run.run import Run
 from cub.actions.run.tell import tell
-from cub.actions.run.under_way import Attempt
+from cub.actions.run.under_way import Attempt, restore_around
 from cub.errors import CubError
 from cub.processes.command import Limits
 from cub.prompt.message import commit_message
@@ -40,7 +40,7 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     """Commit or put back, then tell the task and the ledger."""
     head, broken = "", False
     try:
-        this.observed += [f"{name} was damaged, and is back" for name in guard.restore_files()]
+        restore_around(run, this, guard)
         if verdict.ok:
             head, verdict = _committed(run, this, verdict)
         if not verdict.ok:
@@ -86,7 +86,7 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     head = ""
     if commits and this.changed:
         limits = Limits(run.settings.timeout, None)
-        saved = run.ground.commit(this.before, this.changed, decision["message"], limits)
+        saved = run.ground.commit(this.after, this.changed, decision["message"], limits)
         if saved.failure:
             return "", Verdict("commit_failed", saved.failure)
         head = saved.head

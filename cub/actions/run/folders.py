@@ -21,7 +21,7 @@ RUN, STATUS, LOCK, INDEX = "run.json", "status.json", "lock", "index"
 SYSTEM, PROMPT = "system.md", "prompt.md"
 EVENTS, ERRORS = "events.jsonl", "stderr.log"
 BASELINE, CHECKS = "baseline.log", "checks.log"
-PATCH = "changes.patch"
+PATCH, ASIDE = "changes.patch", "git"
 # What a run needs to recover from being killed: the files before the attempt, when the last
 # process of it ended, what was decided, and that the files were being put back.
 START, ENDED, DECISION, RESTORING = "start.json", "ended", "decision.json", "restoring"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cub import git
-from cub.git import branches
+from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
 from cub.git.locked import unlock
 from cub.git.snapshot import FileChange, Snapshot
@@ -48,6 +48,12 @@ class Ground(Protocol):
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
 
+    def settings(self) -> Any:
+        """What decides how git behaves."""
+
+    def restore_settings(self, before: Any, aside: Path) -> list[str]:
+        """Put back what decides that; the names of what differed, which is kept in `aside`."""
+
     def unlock(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
 
@@ -67,9 +73,9 @@ class Ground(Protocol):
         """The commit that is checked out when an attempt has been taken over; "" for none."""
 
     def commit(
-        self, before: Any, changed: Sequence[FileChange], message: str, limits: Limits
+        self, after: Any, changed: Sequence[FileChange], message: str, limits: Limits
     ) -> Saved:
-        """Commit what an attempt changed, and what the stores say by now."""
+        """Commit what an attempt changed, as it was in `after`, and what the stores say by now."""
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """Commit the stores alone."""
@@ -103,6 +109,14 @@ class GitGround:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
 
+    def settings(self) -> own_settings.Settings:
+        """See `Ground`."""
+        return own_settings.kept(self.checkout.top)
+
+    def restore_settings(self, before: own_settings.Settings, aside: Path) -> list[str]:
+        """See `Ground`."""
+        return own_settings.put_back(self.checkout.top, before, aside)
+
     def unlock(self, since: float) -> None:
         """See `Ground`."""
         unlock(self.checkout.top, since)
@@ -132,19 +146,19 @@ class GitGround:
         return before.head if before.head == after.head else branches.head(self.checkout.top)
 
     def commit(
-        self, before: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
+        self, after: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
     ) -> Saved:
         """See `Ground`. What was a file of the person's that git did not know stays so."""
-        del before
         paths = [one.path for one in changed if not one.untracked]
-        return self._commit(paths, message, limits)
+        return self._commit(paths, message, limits, after.tree)
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """See `Ground`."""
         return self._commit([], message, limits) if self.along else Saved()
 
-    def _commit(self, paths: list[str], message: str, limits: Limits) -> Saved:
-        done = self.checkout.commit(paths, self.along, message, self.environ, limits, None)
+    def _commit(self, paths: list[str], message: str, limits: Limits, tree: str = "") -> Saved:
+        around, along = self.environ, self.along
+        done = self.checkout.commit(paths, along, message, around, limits, tree=tree)
         if done.ok:
             return Saved(done.head)
         late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""

@@ -85,7 +85,11 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         stack.enter_context(at_work(folder, here))
         found = recover(stores, environ, around.clock)
         stack.enter_context(_swept(folder))
-        ground = ground_of(stores, settings, folder, environ)
+        try:
+            ground = ground_of(stores, settings, folder, environ)
+        except CubError as error:  # what was recovered before is told all the same
+            error.details += tuple(str(event.get("text", "")) for event in found)
+            raise
         limits = Limits(settings.timeout, None)
         run = Run(
             opened=stores,

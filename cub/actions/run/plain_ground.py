@@ -64,6 +64,13 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
+    def settings(self) -> None:
+        """See `Ground`."""
+
+    def restore_settings(self, before: None, aside: Path) -> list[str]:  # noqa: ARG002
+        """See `Ground`."""
+        return []
+
     def unlock(self, since: float) -> None:
         """See `Ground`."""
 
@@ -90,10 +97,10 @@ class PlainGround:
         return ""
 
     def commit(
-        self, before: Listing, changed: Sequence[FileChange], message: str, limits: Limits
+        self, after: Listing, changed: Sequence[FileChange], message: str, limits: Limits
     ) -> Saved:
         """See `Ground`."""
-        del before, changed, message, limits
+        del after, changed, message, limits
         return Saved()
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:

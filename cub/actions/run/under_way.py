@@ -7,7 +7,8 @@ from typing import Any
 
 from cub.actions.run.checking import Compared
 from cub.actions.run.client import Worked
-from cub.actions.run.folders import START, AttemptFolder
+from cub.actions.run.folders import ASIDE, START, AttemptFolder
+from cub.actions.run.guard import Guard
 from cub.actions.run.policy import History
 from cub.actions.run.run import Run
 from cub.git.snapshot import FileChange
@@ -36,6 +37,7 @@ class Attempt:
     checks: list[Compared] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
     observed: list[str] = field(default_factory=list)
+    settings: Any = None
     moved: str = ""
     began: float = 0.0
 
@@ -43,6 +45,14 @@ class Attempt:
     def key(self) -> str:
         """The task's id."""
         return str(self.task["id"])
+
+
+def restore_around(run: Run, this: Attempt, guard: Guard) -> None:
+    """Put back what an attempt changed around its files: in `.cub/`, and in git's own folder."""
+    back = guard.restore_files()
+    if this.settings is not None:
+        back += run.ground.restore_settings(this.settings, this.files.path / ASIDE)
+    this.observed += [f"{name} was changed by the attempt, and is back" for name in back]
 
 
 def keep_start(run: Run, this: Attempt) -> None:

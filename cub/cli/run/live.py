@@ -41,7 +41,7 @@ def _table(standing: Standing, stop: Stop) -> Table:
     from rich.text import Text
 
     table = Table.grid(padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True, min_width=6)
     table.add_column(no_wrap=True, overflow="ellipsis")
     for name, text in rows(standing, datetime.now(UTC)):
         table.add_row(name, Text(text))

@@ -78,7 +78,9 @@ def _stoppable() -> Iterator[Stop]:
             raise KeyboardInterrupt
         stop.request()
 
-    before = {number: signal.signal(number, handle) for number in _SIGNALS}
+    # Who was started with a signal ignored, as by nohup, is to live on.
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handle) for number in heard}
     try:
         yield stop
     finally:

@@ -54,7 +54,7 @@ def test_a_commit_of_the_agent_is_taken_over_and_not_doubled(stocked: Shop) -> N
     assert end["ok"]
     assert _log(stocked) == ["theirs", *_BEFORE]
     assert end["git"]["files"] == ["made.txt"]
-    assert "the agent committed by itself" in done.notices
+    assert "there are commits that the run did not make" in done.notices
     assert stocked.dirt() == "?? mine.txt\n"
 
 

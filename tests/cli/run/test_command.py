@@ -12,14 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
+from tests.cli.run.started import WAIT, client_of, started
 from tests.conftest import Cub
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
-# It tells its process, and waits to be ended.
-WAIT = """
-cat > /dev/null; echo half > kept.txt
-echo $$ > "$HOME/pid.new"; mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec sleep 1000
-"""
 
 
 @pytest.fixture
@@ -126,27 +122,6 @@ def test_a_status_tells_how_it_ended(cub: Cub) -> None:
     assert (run["alive"], run["ended"], run["outcomes"]) == (False, "done", {"ok": 1})
 
 
-def started(bakery: Shop, *words: str) -> subprocess.Popen[str]:
-    """A run that goes on until it is stopped, its client at work."""
-    (Path(bakery.environ["HOME"]) / "pid").unlink(missing_ok=True)
-    run = subprocess.Popen(
-        [sys.executable, "-m", "cub", "run", "--trust", "--no-checks", "--json", *words],
-        cwd=bakery.root,
-        env=bakery.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert run.stdout
-    while '"begun' not in run.stdout.readline():
-        assert run.poll() is None
-    return run
-
-
-def client_of(bakery: Shop) -> int:
-    return int((Path(bakery.environ["HOME"]) / "pid").read_text())
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_ends_the_client_and_the_bookkeeping(
     bakery: Shop, number: signal.Signals
@@ -168,6 +143,17 @@ def test_one_signal_ends_the_client_and_the_bookkeeping(
         "fp": event["fail"]["fp"],
     }  # fmt: skip
     assert "half" in (bakery.root / event["git"]["patch"]).read_text()
+
+
+def test_who_is_to_ignore_a_signal_does(bakery: Shop) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery, before=("nohup",))
+    run.send_signal(signal.SIGHUP)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=30)
+    assert json.loads(out.splitlines()[-1])["end"] == "interrupted"
+    assert run.returncode == 130
 
 
 def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) -> None:

@@ -1,0 +1,67 @@
+"""After SIGKILL: what a person did since stays, and what was recovered is told."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import Shop, alive
+from tests.cli.run.started import WAIT, client_of, started
+from tests.conftest import Cub, git
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+
+
+@pytest.fixture
+def killed(bakery: Shop) -> Shop:
+    """Its client had changed kept.txt; its processes are gone for a minute, by cub's files."""
+    bakery.client(WAIT)
+    bakery.task()
+    bakery.write("other.txt", "other\n")
+    bakery.commit()
+    run = started(bakery)
+    run.kill()
+    run.communicate()
+    (ended,) = _awaited(bakery.cub / "runs")
+    assert not alive([client_of(bakery)])
+    for path in [*ended.parent.iterdir(), *bakery.cub.glob("runs/*/*.json")]:
+        os.utime(path, (time.time() - 60,) * 2)
+    bakery.client(WRITE)
+    return bakery
+
+
+def _awaited(runs: Path) -> list[Path]:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if found := list(runs.glob("*/*/*/ended")):
+            return found
+        time.sleep(0.02)
+    raise AssertionError
+
+
+def test_a_file_that_a_person_changed_since_stays(killed: Shop, cub: Cub) -> None:
+    (killed.root / "other.txt").write_text("by hand\n")
+    refused = cub("run", "--trust", "--no-checks")
+    assert refused.code == 1
+    assert "there are changes that are not committed" in refused.err
+    assert "other.txt was changed after the run was killed, and stays" in refused.err
+    assert "attempt 1 of a killed run was interrupted" in refused.err
+    assert (killed.root / "other.txt").read_text() == "by hand\n"
+    assert killed.status() == "open"
+    git(killed.root, "checkout", "-q", "--", "other.txt", "kept.txt")
+    assert cub("run", "--trust", "--no-checks").code == 0
+
+
+@pytest.mark.parametrize("move", [("commit", "-qam", "by hand"), ("switch", "-qc", "theirs")])
+def test_where_a_person_led_HEAD_since_it_stays(  # noqa: N802 - as git spells it
+    killed: Shop, cub: Cub, move: tuple[str, ...]
+) -> None:
+    git(killed.root, *move)
+    branch = git(killed.root, "branch", "--show-current")
+    cub("run", "--trust", "--no-checks", "--label", "none")
+    assert (killed.root / "kept.txt").read_text() == "half\n"
+    assert git(killed.root, "branch", "--show-current") == branch
+    assert ("by hand" in killed.log()) is (move[0] == "commit")
