@@ -14,11 +14,12 @@ from cub.git.snapshot import FileChange, Snapshot
 
 
 class Pair(NamedTuple):
-    """A path with its mode before and after; 0 where it is not there."""
+    """A path with its mode before and after, 0 where it is not there; and its object before."""
 
     path: str
     old: int
     new: int
+    oid: str = ""
 
     @property
     def kind(self) -> Literal["A", "M", "D"]:
@@ -85,19 +86,19 @@ def submodules_with_changes(before: Snapshot, after: Snapshot) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def compared(place: Place, old: str, new: str) -> Compared:
+def compared(place: Place, before: str, after: str) -> Compared:
     """Compare two trees; what they are named by never changes, so the answer may be kept."""
-    if old == new:
+    if before == after:
         return Compared((), 0, 0)
-    pairs, added, removed = [], 0, 0
-    words = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames")
-    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", old, new)
+    pairs, added, removed = list[Pair](), 0, 0
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--numstat", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", before, after)
     parts = iter(split(call(place.top, *words, *plain, *place.pathspecs)))
     modules = set[str]()
     for part in parts:
         if part.startswith(":"):
-            modes = part[1:].split(" ", 2)
-            pairs.append(Pair(next(parts), int(modes[0], 8), int(modes[1], 8)))
+            old, new, oid, _ = part[1:].split(" ", 3)
+            pairs.append(Pair(next(parts), int(old, 8), int(new, 8), oid))
             modules.update(pair.path for pair in pairs[-1:] if pair.is_submodule)
             continue
         more, less, path = part.split("\t", 2)

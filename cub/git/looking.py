@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from fnmatch import translate
 from functools import cache
 from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.calling import ask, call, split, text
+from cub.git.flags import unflag
 from cub.git.own_index import Note, closed, opened, put, variables
 from cub.git.place import Place, git_folder, kind
+from cub.git.raw import Raw, is_readable, put_raw, stored
 from cub.git.snapshot import Snapshot
 from cub.git.status import Status, status
 
@@ -50,6 +54,8 @@ OPERATIONS = (
     "BISECT_EXPECTED_REV",
     "BISECT_ANCESTORS_OK",
 )
+# Paths that git does not look at; in a sparse checkout of a giant there are far more.
+_NOTED = 10_000
 # A ref of this work tree alone, that keeps `git gc` from the files of a snapshot.
 GUARD = "refs/worktree/cub/snapshot"
 
@@ -100,7 +106,7 @@ def _litter_files() -> re.Pattern[str]:
 
 
 def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
-    note, found = _compared(place, anew=anew)
+    note, found = _compared(place, since, anew=anew)
     if found.unmerged and since is None:
         raise UnmergedError(
             f"git is in the middle of a merge with conflicts in {len(found.unmerged)} files",
@@ -109,11 +115,17 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         )
     unknown = [path for path in found.unknown if _counts(place, path)]
     unknown += _hidden(place, since, {*note.untracked, *unknown}) if since else []
-    todo = _sorted(place, {**found.differing, **dict.fromkeys(unknown, False)})
+    persons = since.modes if since else {*note.untracked, *unknown} - found.removed
+    raw = stored(place, _raw(place, persons), note.raw)
+    others = dict.fromkeys([*unknown, *(path for path in note.raw if path not in raw)], False)
+    todo = _sorted(place, {**found.differing, **others}, raw)
+    changed = {path: file for path, file in raw.items() if _is_new(file, note.raw.get(path))}
     # The tree is of what is looked at alone: else it would change with what stays apart.
     apart = [name for name in place.apart if note.fresh and not name.endswith("/")]
-    put(place, todo.there, [*todo.gone, *apart], variables(place))
-    unchanged = note.tree and not (todo.there or todo.gone)
+    cleaned = [path for path in todo.there if path in note.raw]
+    put(place, todo.there, [*todo.gone, *cleaned, *apart], variables(place))
+    put_raw(place, changed, variables(place))
+    unchanged = note.tree and not (todo.there or todo.gone or changed)
     tree = note.tree if unchanged else _tree(place)
     if since is None and (unknown or note.untracked or found.differing or found.staged):
         call(place.top, "update-ref", GUARD, tree)
@@ -127,10 +139,15 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         _inner(place, since),
         begun(place),
         tuple(sorted(path for path in absent if not kind(place.top, path))),
+        {path: file.rights for path, file in raw.items()},
+        tuple(note.flags) if len(note.flags) <= _NOTED else None,
         found.unmerged,
     )
     if not found.unmerged:
-        closed(place, Note(note.source, found.head, result.untracked, tree, result.absent))
+        closed(
+            place,
+            Note(note.source, found.head, result.untracked, tree, result.absent, raw, note.flags),
+        )
     return result
 
 
@@ -140,13 +157,15 @@ def begun(place: Place) -> tuple[str, ...]:
     return tuple(name for name in OPERATIONS if os.path.lexists(folder / name))
 
 
-def _compared(place: Place, *, anew: bool) -> tuple[Note, Status]:
+def _compared(place: Place, since: Snapshot | None, *, anew: bool) -> tuple[Note, Status]:
     options = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
     note = opened(place, anew=anew)
+    if since and since.flagged is not None:  # what was flagged meanwhile would hide edits
+        note = replace(note, flags=unflag(place, note.flags, since.flagged, variables(place)))
     found = status(place, *options, environ=variables(place))
     if note.fresh or note.head == found.head:
         return note, found
-    return _compared(place, anew=True)  # HEAD moved and left the index as it was
+    return _compared(place, since, anew=True)  # HEAD moved and left the index as it was
 
 
 def _counts(place: Place, path: str) -> bool:
@@ -165,10 +184,19 @@ def _hidden(place: Place, since: Snapshot, known: set[str]) -> list[str]:
     return [path for path in paths if path not in tracked]
 
 
-def _sorted(place: Place, paths: dict[str, bool]) -> _Sorted:
+def _raw(place: Place, paths: Iterable[str]) -> list[str]:
+    """The files that the person did not give to git: they have to come back as they are."""
+    return sorted(path for path in paths if _counts(place, path) and is_readable(place, path))
+
+
+def _is_new(file: Raw, known: Raw | None) -> bool:
+    return known is None or (file.oid, file.mode) != (known.oid, known.mode)
+
+
+def _sorted(place: Place, paths: dict[str, bool], raw: Collection[str]) -> _Sorted:
     result = _Sorted([], [], [])
     for path, submodule in paths.items():
-        if place.is_apart(path):
+        if path in raw or place.is_apart(path):
             continue
         match kind(place.top, path):
             case stat.S_IFREG if not os.access(place.top / path, os.R_OK):

@@ -10,26 +10,30 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cub.errors import CubError
 from cub.git.calling import call, joined
+from cub.git.flags import flagged
 from cub.git.place import Place, git_folder
+from cub.git.raw import Raw
 
 _ADD = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the index was copied from, and what has been added to it since."""
+    """What the index was copied from, and what has been added to it since; `raw` byte for byte."""
 
     source: tuple[int, ...] = ()
     head: str = ""
     untracked: tuple[str, ...] = ()
     tree: str = ""
     absent: tuple[str, ...] = ()
+    raw: Mapping[str, Raw] = field(default_factory=dict)
+    flags: Mapping[str, bool] = field(default_factory=dict)
     fresh: bool = False
 
 
@@ -47,13 +51,14 @@ def opened(place: Place, *, anew: bool = False) -> Note:
     _note_path(place).unlink(missing_ok=True)
     if note is not None and not anew and note.source == _signature(place) and _is_there(place):
         return note
-    return Note(_copied(place), fresh=True)
+    source = _copied(place)
+    return Note(source, flags=flagged(place, place.index, variables(place)), fresh=True)
 
 
 def closed(place: Place, note: Note) -> None:
     """Note how it was left."""
     note = replace(note, fresh=False)
-    value = [note.source, note.head, note.untracked, note.tree, note.absent]
+    value = [note.source, note.head, note.untracked, note.tree, note.absent, note.raw, note.flags]
     _note_path(place).write_text(json.dumps(value), encoding="utf-8")
 
 
@@ -73,15 +78,21 @@ def put(
 
 def _noted(place: Place) -> Note | None:
     try:
-        source, head, untracked, tree, absent = json.loads(_note_path(place).read_bytes())
-    except (OSError, ValueError, TypeError):
+        value = json.loads(_note_path(place).read_bytes())
+        source, head, untracked, tree, absent, files, flags = value
+        raw = {path: _raw(*file) for path, file in files.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
         return None
     words = tuple(map(_text, untracked)), _text(tree), tuple(map(_text, absent))
-    return Note(tuple(source), _text(head), *words)
+    return Note(tuple(source), _text(head), *words, raw, dict(flags))
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _raw(oid: str, rights: int, times: list[int], size: int, inode: int, settled: bool) -> Raw:
+    return Raw(oid, rights, (times[0], times[1]), size, inode, settled)
 
 
 def _note_path(place: Place) -> Path:

@@ -12,9 +12,11 @@ from typing import NamedTuple
 from cub.git import heads
 from cub.git.calling import ask, call, failure, joined, split
 from cub.git.differing import Pair, compared
+from cub.git.flags import unflag_persons
 from cub.git.looking import is_litter, look
 from cub.git.objects import SUBMODULE
 from cub.git.place import Place, is_beyond_link, kind
+from cub.git.raw import give_rights, write_raw
 from cub.git.snapshot import Snapshot
 
 # They say how other files are written, and which are nobody's business: they come first.
@@ -56,6 +58,8 @@ def restore(
     kept += heads.put_back(place, before)
     heads.quit_operations(place, before)
     heads.reset_index(place.top)
+    if before.flagged is not None:
+        unflag_persons(place, before.flagged)
     for _ in range(2):
         left = _left(place, before, pairs, ours)
         if not left:
@@ -65,7 +69,9 @@ def restore(
         for pair in pairs:  # one by one: what stops one must not stop the others
             if pair.path in left:
                 _put_back(place, before, [pair])
-    return Restored(tuple(kept), (*failed, *_left(place, before, pairs, ours)))
+    failed += _left(place, before, pairs, ours)
+    give_rights(place, before.modes, {*failed, *spared})
+    return Restored(tuple(kept), tuple(failed))
 
 
 def _restore_inner(place: Place, path: str, before: Snapshot, now: Snapshot | None) -> Restored:
@@ -94,15 +100,15 @@ def _put_back(place: Place, before: Snapshot, pairs: Sequence[Pair]) -> frozense
     added = [pair.path for pair in pairs if not pair.old]
     rules = [path for path in added if PurePosixPath(path).name in _RULES]
     others = [path for path in added if path not in rules]
-    written = [pair.path for pair in pairs if pair.old and not _is_nested(place.top, pair.path)]
-    first = [path for path in written if PurePosixPath(path).name in _RULES]
+    written = [pair for pair in pairs if pair.old and not _is_nested(place.top, pair.path)]
+    first = [pair for pair in written if PurePosixPath(pair.path).name in _RULES]
     absent = frozenset(before.absent)
     stay = _ignored(place, rules) - absent
     _remove(place.top, [path for path in rules if path not in stay])
-    _write(place, before.tree, first)
+    _write(place, before, first)
     stay |= _ignored(place, others) - absent
     _remove(place.top, [path for path in others if path not in stay])
-    _write(place, before.tree, [path for path in written if path not in first])
+    _write(place, before, [pair for pair in written if pair not in first])
     _prune(place.top, [path for path in added if path not in stay])
     return stay
 
@@ -126,7 +132,13 @@ def _remove(top: Path, paths: Iterable[str]) -> None:
                 (top / path).unlink()
 
 
-def _write(place: Place, tree: str, paths: Sequence[str]) -> None:
+def _write(place: Place, before: Snapshot, pairs: Sequence[Pair]) -> None:
+    raw = {pair.path: pair.oid for pair in pairs if pair.path in before.modes}
+    write_raw(place, raw, before.modes)
+    _check_out(place, before.tree, [pair.path for pair in pairs if pair.path not in raw])
+
+
+def _check_out(place: Place, tree: str, paths: Sequence[str]) -> None:
     """Write files as git would check them out; what others may do to them never grows."""
     if not paths:
         return

@@ -16,8 +16,10 @@ class Snapshot:
     `head` is a commit ("" if unborn), `branch` a full name ("" if detached), `tree` an oid,
     `untracked` the paths that neither HEAD nor the index knew, `inner` the submodules with
     files by path, `begun` the files of git's that tell of a merge, rebase and the like, `absent`
-    the paths that git tracked though there was no file, `unmerged` those with a conflict. The
-    last ones are of the moment alone, and are not written down.
+    the paths that git tracked though there was no file, `modes` the rights of the untracked files,
+    which the tree holds byte for byte, `flagged` the paths that git is told not to look at (None
+    if nobody noted them), `unmerged` those with a conflict. The last ones are of the moment alone,
+    and are not written down.
     """
 
     head: str
@@ -27,6 +29,8 @@ class Snapshot:
     inner: Mapping[str, Snapshot] = field(default_factory=dict)
     begun: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    modes: Mapping[str, int] = field(default_factory=dict)
+    flagged: tuple[str, ...] | None = None
     unmerged: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -39,6 +43,8 @@ class Snapshot:
             "inner": {path: inner.to_json() for path, inner in self.inner.items()},
             "begun": list(self.begun),
             "absent": list(self.absent),
+            "modes": dict(self.modes),
+            "flagged": None if self.flagged is None else list(self.flagged),
         }
 
     @staticmethod
@@ -68,10 +74,18 @@ def _read(value: Any) -> Snapshot:
         {_word(path): _read(inner) for path, inner in value["inner"].items()},
         tuple(map(_word, value["begun"])),
         tuple(map(_word, value["absent"])),
+        {_word(path): _number(mode) for path, mode in value.get("modes", {}).items()},
+        None if value.get("flagged") is None else tuple(map(_word, value["flagged"])),
     )
 
 
 def _word(value: Any) -> str:
     if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int):
         raise TypeError
     return value

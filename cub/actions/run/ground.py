@@ -148,7 +148,9 @@ class GitGround:
     def commit(
         self, after: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
     ) -> Saved:
-        """See `Ground`. What was a file of the person's that git did not know stays so."""
+        """See `Ground`. What was a file of the person's that git did not know stays so: a snapshot
+        has its raw bytes, which are not what git would store.
+        """
         paths = [one.path for one in changed if not one.untracked]
         return self._commit(paths, message, limits, after.tree)
 
