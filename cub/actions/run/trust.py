@@ -33,8 +33,8 @@ class Executed(NamedTuple):
 @dataclass(slots=True)
 class Agreed:
     """The checks of tasks that a run may execute: those it began with, and what this person
-    agrees to meanwhile. `pinned` are the checks that each task had when the run began: what an
-    agent makes of them later does not count.
+    agrees to meanwhile. `pinned` are the checks that each task had then: what an agent makes of
+    them later does not count.
     """
 
     root: Path
@@ -47,8 +47,15 @@ class Agreed:
         return cls(stores.root, dict(_all_checks(tasks)))
 
     def of(self, task: Record) -> tuple[str, ...]:
-        """The checks that decide on a task."""
-        return self.pinned.get(task["id"], tuple(task.get("checks") or ()))
+        """The checks that decide on a task, which is about to be begun: those that it had, or new
+        ones that this person has agreed to. From here on they stay.
+        """
+        had, now = self.pinned.get(task["id"]), tuple(task.get("checks") or ())
+        if had is None or (now and not trust_of(self.root).missing(now)):
+            had = now
+        if had:
+            self.pinned[task["id"]] = had
+        return had
 
     def allows(self, tasks: Tasks, key: str) -> bool:
         """Whether all that a task brings along may run."""
@@ -74,12 +81,12 @@ def require_trust(stores: Stores, settings: RunSettings) -> None:
     if settings.asked.trust:
         return
     found = executed(stores)
+    whole = found.config
     if not settings.own_checks:
         found = found._replace(checks=[])
     if settings.asked.checks or not settings.own_checks:
         found = found._replace(config={k: v for k, v in found.config.items() if not _is_check(k)})
     known = trust_of(stores.root)
-    whole = executed(stores).config
     agreed = not found.config or known.config == digest_of(whole)
     missing = known.missing(found.checks)
     if agreed and not missing:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from cub.actions.run.loop import loop
 from cub.actions.run.opening import Surroundings, opened
@@ -198,6 +199,11 @@ def surroundings(home: Path) -> dict[str, str]:
 
 def alive(pids: Iterable[int]) -> list[int]:
     """Those processes that are there, and no zombies."""
-    listed = subprocess.run(["ps", "-Ao", "pid=,stat="], capture_output=True, text=True, check=True)
-    running = {int(row.split()[0]) for row in listed.stdout.splitlines() if " Z" not in row}
-    return [pid for pid in pids if pid in running]
+    return [pid for pid in pids if _is_running(pid)]
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -60,6 +60,10 @@ def test_what_an_attempt_excludes_is_seen_and_put_back(stocked: Shop) -> None:
 
 def test_a_client_that_kills_its_keeper_leaves_nothing_behind(stocked: Shop) -> None:
     pid = stocked.root.parent / "pid"
-    stocked.client(f"cat > /dev/null; setsid sleep 1000 & echo $! > {pid}; kill -9 $PPID; sleep 9")
+    stray = f"""
+        cat > /dev/null
+        "$PYTHON" -c "import os, time; os.setsid(); time.sleep(1000)" & echo $! > {pid}
+        kill -9 $PPID; sleep 9"""
+    stocked.client(stray)
     stocked.run(no_checks=True, once=True)
     assert not alive([int(pid.read_text())])

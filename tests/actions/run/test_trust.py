@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.trust import agree, disagree
+from cub.actions.run.trust import agree, agree_to, disagree
+from cub.actions.tasks.add import edit
+from cub.actions.tasks.draft import Draft
 from cub.actions.tasks.stores import Stores, open_stores
 from cub.errors import CubError
 from cub.project.project import Project
+from cub.store.events import Event
 from tests.actions.run.shop import Shop
 from tests.conftest import Cub
 
@@ -240,3 +243,17 @@ def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall:
     assert not (stall.root.parent / "ran").exists()
     stall.task("s-3")
     assert any("touch ../ran" in line for line in _refused(stall))
+
+
+def test_a_check_that_a_person_gives_a_waiting_task_counts_when_it_is_begun(stall: Shop) -> None:
+    stall.task("s-2", checks=["test -f made-s-2"])
+    agree(_stores(stall))
+
+    def each(event: Event) -> None:
+        if event["ev"] == "attempt_start" and event["task"] == "s-1":
+            edit(_stores(stall), "s-2", Draft(checks=["test -f other"]))
+            agree_to(_stores(stall), ["test -f other"])
+
+    done = stall.run(trust=False, each=each, iterations=2)
+    assert done.outcomes == ["ok", "checks_failed"]
+    assert stall.record("s-2")["checks"] == ["test -f other"]
