@@ -24,7 +24,7 @@ from cub.actions.run.folders import (
     write_json,
 )
 from cub.actions.run.ground import GitGround
-from cub.actions.run.locks import at_work
+from cub.actions.run.locks import at_work, is_alive
 from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
@@ -178,10 +178,12 @@ def _lacks_checks(run: Run) -> bool:
 
 
 def last_asked(root: Path) -> Asked | None:
-    """What the last run that did not come to its end was asked for."""
+    """What the last run was asked for that was killed, and that nobody has taken up since."""
     for folder in reversed(RunFolder.all(root)):
         facts = read_json(folder.path / RUN)
-        if not facts.get("ended") and isinstance(facts.get("asked"), dict):
+        if facts.get("ended") or is_alive(folder):
+            continue
+        if isinstance(facts.get("asked"), dict):
             known = {k: v for k, v in facts["asked"].items() if k in Asked.__slots__}
             given: dict[str, Any] = {k: tuple(v) if k == "checks" else v for k, v in known.items()}
             return Asked(**given)

@@ -42,6 +42,22 @@ def _awaited(runs: Path) -> list[Path]:
     raise AssertionError
 
 
+def test_resumed_it_goes_on_as_it_was_asked_to(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WAIT)
+    bakery.task("s-1", labels=["hot"])
+    bakery.task("s-2", priority=0)
+    run = started(bakery, "--label", "hot", "--max-iterations", "5")
+    run.kill()
+    run.communicate()
+    _awaited(bakery.cub / "runs")
+    bakery.client(WRITE)
+    done = cub("run", "--resume", "--trust", "--max-iterations", "4")
+    assert done.code == 0, done.err
+    assert "No run was killed" not in done.err
+    assert (bakery.status("s-1"), bakery.status("s-2")) == ("closed", "open")
+    assert "No run was killed" in cub("run", "--resume", "--trust", "--dry-run").err
+
+
 def test_a_file_that_a_person_changed_since_stays(killed: Shop, cub: Cub) -> None:
     (killed.root / "other.txt").write_text("by hand\n")
     refused = cub("run", "--trust", "--no-checks")
