@@ -110,7 +110,7 @@ def _seen(path: Path) -> Raw:
     try:
         found = path.lstat()
     except OSError:
-        raise CubError("a file changed while it was looked at", where=str(path)) from None
+        raise CubError("a file changed while it was looked at", where=path.as_posix()) from None
     times = found.st_mtime_ns, found.st_ctime_ns
     settled = time.time_ns() - max(times) > _SETTLED
     return Raw("", stat.S_IMODE(found.st_mode), times, found.st_size, found.st_ino, settled)

@@ -27,6 +27,6 @@ LINKED = World(
 
 def overwriting(folder: Path) -> Iterator[tuple[int, str]]:
     """The steps in which a file is overwritten in place: there the disk may still be full."""
-    for number, step in enumerate(calm(folder, LINKED, chunk=7).steps, 1):
+    for number, step in enumerate(calm(folder, LINKED, chunk=29).steps, 1):
         if step.endswith((" a.md", " b.md")):
             yield number, step

@@ -36,8 +36,8 @@ def test_a_crash_during_recovery_is_recovered_from(scratch: Path, world: World) 
     died, again = True, 0
     while died:
         died, again = False, again + 1
-        for step, root in crashes(scratch / str(again), world, chunk=7, every=5):
-            disk = stopping({again: die}, chunk=7)
+        for step, root in crashes(scratch / str(again), world, chunk=19, every=5):
+            disk = stopping({again: die}, chunk=19)
             died |= in_child(lambda: mend(root, disk)) == 9  # noqa: B023 - runs at once
             mend(root)
             assert whole(root) in (old, new), (step, again)

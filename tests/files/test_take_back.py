@@ -21,7 +21,7 @@ def test_a_disk_that_fills_up_while_overwriting_changes_nothing(scratch: Path) -
     for number, step in overwriting(scratch):
         root = build(scratch / str(number))
         with pytest.raises(CubError, match="cannot be written: no space left on device"):
-            change(root, LINKED.plan, stopping({number: refuse}, chunk=7))
+            change(root, LINKED.plan, stopping({number: refuse}, chunk=29))
         assert whole(root) == old, step
 
 
@@ -32,7 +32,7 @@ def test_a_crash_while_overwriting_is_taken_back_ends_all_old_or_all_new(scratch
         while died:
             after += 1
             root = build(scratch / f"{number}-{after}")
-            disk = stopping({number: refuse, number + after: die}, chunk=7)
+            disk = stopping({number: refuse, number + after: die}, chunk=29)
             died = in_child(lambda: change(root, LINKED.plan, disk)) == 9  # noqa: B023
             mend(root)
             assert whole(root) in (old, new), (step, after)
