@@ -101,7 +101,9 @@ def test_a_requested_stop_ends_it(make: Make) -> None:
 
 def test_nobody_is_busy_while_a_stopped_one_ends(make: Make) -> None:
     stop = Stop()
-    with Running(make.shell("trap 'sleep 0.5; exit 5' INT; echo; sleep 60"), stop=stop) as running:
+    with Running(
+        make.shell("trap 'sleep 0.5; exit 5' INT; echo; while :; do sleep 0.1; done"), stop=stop
+    ) as running:
         before = time.process_time()
         for _ in running.pieces():
             stop.request()
