@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 # What reading a damaged file of JSON may raise.
 BROKEN = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -20,6 +22,15 @@ def at_once(write: Write) -> None:
     cache must not take the room that those need, nor stand in a project that was refused.
     """
     write()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The mapping in a file of JSON; {} where it is missing or broken."""
+    try:
+        tree = json.loads(path.read_bytes())
+    except BROKEN:
+        return {}
+    return tree if isinstance(tree, dict) else {}
 
 
 def replace_file(path: Path, chunks: Iterable[bytes]) -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.files.private import BROKEN, replace_file
+from cub.files.private import read_json, replace_file
 
 
 class Trust(NamedTuple):
@@ -16,10 +16,6 @@ class Trust(NamedTuple):
 
     config: str = ""
     checks: frozenset[str] = frozenset()
-
-    def covers(self, config: Mapping[str, str], checks: Iterable[str]) -> bool:
-        """Whether all of these may run."""
-        return (not config or self.config == digest_of(config)) and not self.missing(checks)
 
     def missing(self, checks: Iterable[str]) -> list[str]:
         """Those commands of tasks that nobody has agreed to."""
@@ -71,8 +67,5 @@ def _file() -> Path:
 
 def _read() -> dict[str, object]:
     """What is known; a damaged file is as good as none: it only costs being asked again."""
-    try:
-        tree = json.loads(_file().read_bytes())["projects"]
-    except BROKEN:
-        return {}
+    tree = read_json(_file()).get("projects")
     return tree if isinstance(tree, dict) else {}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cub.actions.run.folders import read_json
 from cub.checks.fingerprint import compare, fingerprint, whole_print
 from cub.checks.items import Item
 from cub.checks.parsers import parse
 from cub.checks.plain import plain, tail
-from cub.files.private import replace_file
+from cub.files.private import read_json, replace_file
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
 from cub.processes.stop import Stop
@@ -161,8 +160,3 @@ class Checker:
 def told(checks: list[Compared]) -> list[dict[str, Any]]:
     """What the ledger is told of all of them, the failed ones first: their number is limited."""
     return [one.told() for one in sorted(checks, key=lambda one: one.ok)]
-
-
-def failing(checks: list[Compared]) -> Iterator[Compared]:
-    """Those that stand against an attempt."""
-    return (one for one in checks if not one.ok)

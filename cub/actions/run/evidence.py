@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from cub.actions.run.checking import Compared
+from cub.actions.run.checking import NOT_RUN, Compared
 from cub.checks.plain import plain
 from cub.harness.refusals import Refusal, refusal
 from cub.harness.resets import reset
@@ -22,7 +22,6 @@ from cub.prompt.attempts import INFRASTRUCTURE
 from cub.store.spelling import UNDONE
 
 NO_CHANGE = "no_change"
-_NOT_RUN = (126, 127)
 _TAIL = 8_000  # characters of what a client printed last
 
 
@@ -86,7 +85,7 @@ def judged(known: Evidence) -> Verdict | None:
     refused = _refused(known) if (failed or idle) and said.stuck is None else None
     if refused:
         return Verdict(refused.kind, refused.words, until=refused.until)
-    if known.ended.missing or (failed and known.ended.exit in _NOT_RUN and not told.final.strip()):
+    if known.ended.missing or (failed and known.ended.exit in NOT_RUN and not told.final.strip()):
         return Verdict("harness_missing", known.ended.missing or _last(known.errors))
     if known.over_budget:
         return Verdict("budget", "the run's budget was used up in the middle of the attempt")

@@ -13,7 +13,7 @@ from secrets import token_bytes
 from typing import Any, BinaryIO
 
 from cub.actions.tasks.inside import REQUEST, RESULT
-from cub.files.private import BROKEN, replace_file
+from cub.files.private import read_json, replace_file
 from cub.store.ids import letters
 
 RUNS = ".cub/runs"
@@ -107,15 +107,6 @@ def safe(task: str) -> str:
     if name == task and len(name) <= _LONGEST:
         return name
     return f"{name[:_LONGEST]}-{letters(blake2b(_bytes(task)).digest(), 6)}"
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A file of JSON; {} where it is missing or broken."""
-    try:
-        tree = json.loads(path.read_bytes())
-    except BROKEN:
-        return {}
-    return tree if isinstance(tree, dict) else {}
 
 
 def write_json(path: Path, tree: dict[str, Any]) -> None:

@@ -20,7 +20,6 @@ from cub.actions.run.folders import (
     RunFolder,
     keep_apart,
     new_run,
-    read_json,
     write_json,
 )
 from cub.actions.run.ground import GitGround
@@ -35,6 +34,7 @@ from cub.actions.task_prompt import feedback_loops, system_prompt
 from cub.actions.tasks.stores import Stores, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.files.private import read_json
 from cub.harness.choose import harnesses
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
@@ -93,7 +93,6 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         limits = Limits(settings.timeout, None)
         run = Run(
             opened=stores,
-            values=layers.values,
             settings=settings,
             folder=folder,
             ground=ground,

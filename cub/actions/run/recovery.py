@@ -27,7 +27,6 @@ from cub.actions.run.folders import (
     STATUS,
     AttemptFolder,
     RunFolder,
-    read_json,
     write_json,
 )  # fmt: skip
 from cub.actions.run.locks import if_dead
@@ -36,6 +35,7 @@ from cub.actions.run.run import Clock
 from cub.actions.tasks.status import finish, set_back
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
+from cub.files.private import read_json
 from cub.processes.strays import end_strays
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, Event
 from cub.store.lease import watch

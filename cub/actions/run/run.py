@@ -11,7 +11,7 @@ from cub.actions.run.budget import Budget
 from cub.actions.run.checking import Checker
 from cub.actions.run.folders import RunFolder
 from cub.actions.run.ground import Ground
-from cub.actions.run.settings import RunSettings, Values
+from cub.actions.run.settings import RunSettings
 from cub.actions.run.trust import Agreed
 from cub.actions.tasks.stores import Stores
 from cub.harness.base import Harness
@@ -21,7 +21,6 @@ from cub.store.jsonl import Record
 from cub.store.lease import watch
 from cub.store.moments import written
 
-WHO = "cub run"
 _SLACK = timedelta(hours=1)
 
 
@@ -59,7 +58,6 @@ class Run:
     """
 
     opened: Stores
-    values: Values
     settings: RunSettings
     folder: RunFolder
     ground: Ground

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from cub.actions.run.folders import STATUS, RunFolder, read_json, write_json
+from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.actions.run.locks import is_alive
+from cub.files.private import read_json
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, RUN_START, Event
 
 _OFTEN = 1.0  # seconds between two writings of what changes all the time

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.files.private import BROKEN, replace_file
+from cub.files.private import read_json, replace_file
 from cub.store.ids import find
 
 TASK, ATTEMPT = "CUB_TASK", "CUB_ATTEMPT"
@@ -59,8 +59,4 @@ def inside(environ: Mapping[str, str] = os.environ) -> Inside | None:
 
 def request(folder: Path) -> dict[str, Any]:
     """What the agent asked for; {} for nothing."""
-    try:
-        tree = json.loads((folder / REQUEST).read_bytes())
-    except BROKEN:
-        return {}
-    return tree if isinstance(tree, dict) else {}
+    return read_json(folder / REQUEST)
