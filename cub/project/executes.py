@@ -14,8 +14,8 @@ from cub.project.config import CONFIG, load
 
 Kind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
 
-# Of `run`; the last one says what those commands may see.
-_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env")
+# Of `run`; the last ones say what those commands may see, and whether checks have to decide.
+_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified")
 _WHOLE = ("harnesses", "context_commands")
 
 # In any folder: clients look for these from where they are started.

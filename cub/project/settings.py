@@ -59,6 +59,8 @@ _ROWS = (
             "with commas, the next one for when one can't go on."),
     Setting("run.model", "text", None, "The model that the client is to use."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
+    Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
+            "could judge it."),
     Setting("run.max_attempts", "whole", 3, "How often a task is tried.", least=1),
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),
     Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),

@@ -27,6 +27,7 @@ _MEANING = {
     "asked_question": "the agent ended with a question, which nobody could answer",
     "harness_exit": "the client failed by itself",
     "checks_failed": "a check failed that passed before",
+    "unverified": "no check could judge the work: all of them fail as they did before",
     "no_changes": "nothing was changed, and the agent did not say that nothing had to be",
     "commit_failed": "the changes could not be committed",
     "merge_conflict": "the changes could not be merged",
@@ -55,7 +56,7 @@ def previous(newest_first: Iterable[Event]) -> Previous | None:
     failed = _failed(newest_first)
     if not failed:
         return None
-    told = [event for event in failed if outcome(event) not in INFRASTRUCTURE] or failed[:1]
+    told = [event for event in failed if is_charged(event)] or failed[:1]
     last, *before = told[: OLDER_COUNT + 1]
     return Previous(
         _reason(last),
@@ -66,6 +67,12 @@ def previous(newest_first: Iterable[Event]) -> Previous | None:
     )
 
 
+def is_charged(event: Event) -> bool:
+    """Tell whether a failed attempt counts as one of those that its task has."""
+    charge = part(event, "fail").get("charge")
+    return charge if isinstance(charge, bool) else outcome(event) not in INFRASTRUCTURE
+
+
 def _failed(newest_first: Iterable[Event]) -> list[Event]:
     """The attempts since the last one that succeeded, by time: git merges files in any order."""
     found = sorted(islice(newest_first, MOST_LOOKED_AT), key=when, reverse=True)
@@ -74,7 +81,8 @@ def _failed(newest_first: Iterable[Event]) -> list[Event]:
 
 def _reason(event: Event) -> str:
     """The class, and what tells most of it: the agent's own words, or the first failing item."""
-    first = next(map(_said, items(event)), "")
+    unverified = outcome(event) == "unverified"  # its items are no fault of the attempt's
+    first = "" if unverified else next(map(_said, items(event)), "")
     said = event.get("stuck") or first or part(event, "fail").get("reason")
     what = said or _MEANING.get(outcome(event), "")
     return cut(": ".join(filter(None, map(data.line, (outcome(event), what)))), _REASON)
@@ -89,6 +97,8 @@ def _observations(event: Event, before: Sequence[Event]) -> Iterator[str]:
         yield f"{'new' if item in fresh else 'failing'}: {_said(item)}"
     if changed.fixed:
         yield f"fixed: {_named([item.where for item in changed.fixed])}"
+    if outcome(event) == "unverified":
+        yield "a check has to pass, or to fail less than before: nothing else shows that it is done"
     yield from (data.line(text) for text in texts(event.get("obs")))
     if files := texts(part(event, "git").get("files")):
         yield f"files touched: {_named(files)}"

@@ -32,6 +32,7 @@ _LIMITS: dict[tuple[str, ...], int] = {
     ("trailer", "next"): 200,
     ("stuck",): 500,
     ("note",): 500,
+    ("unverified",): 300,
 }
 _TEXT = 1000  # characters of any other text
 _LIST = 100

@@ -21,10 +21,7 @@ def checks_before(
     if missing:
         with this.files.opened(BASELINE) as log:
             for command in missing:
-                found[command] = check = yield from _check(run, this, command, log, base=True)
-                if check.cause == "wall":
-                    text = f"{command} does not end: until it does, it decides nothing"
-                    yield run.event("notice", task=this.key, text=text)
+                found[command] = yield from _check(run, this, command, log, base=True)
         fresh = run.ground.snapshot()
         if fresh.tree != this.before.tree:  # what a check leaves behind is no work of the agent's
             this.before = fresh

@@ -7,13 +7,21 @@ import time
 from collections.abc import Generator
 
 from cub.actions.run.around import checks_after, checks_before
-from cub.actions.run.checking import NOT_RUN, Check
+from cub.actions.run.checking import Check
 from cub.actions.run.client import RUN_MARK, Session, Worked, of_attempt, work
 from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
 from cub.actions.run.folders import PROMPT, START, SYSTEM
 from cub.actions.run.guard import Guard
 from cub.actions.run.run import Run
+from cub.actions.run.syntax import check_syntax
 from cub.actions.run.under_way import Attempt, keep_start, restore_around
+from cub.actions.run.verification import (
+    UNVERIFIED,
+    describe_undecided,
+    find_obstacle,
+    find_unverified,
+    has_worked,
+)
 from cub.actions.task_prompt import Wanted, task_prompt
 from cub.actions.tasks.inside import request
 from cub.harness.base import Launch
@@ -31,6 +39,8 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     keep_start(run, this)
     commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
     base = yield from checks_before(run, this, commands)
+    for text in describe_undecided(base, this.own_checks):
+        yield run.event("notice", task=this.key, text=text)
     if verdict := _not_begun(run, this, base):
         this.after = this.before
         return verdict
@@ -44,25 +54,30 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     if verdict := judged(known):
         return verdict
     yield from checks_after(run, this, commands, base)
-    return by_checks(this.checks, known)
+    doubt = find_unverified(this.checks)
+    if broken := check_syntax(run.ground, this.before, this.changed):
+        this.checks.append(broken)
+    verdict = by_checks(this.checks, known)
+    return _weigh(run, this, verdict, doubt) if verdict.ok and doubt else verdict
 
 
 def _not_begun(run: Run, this: Attempt, base: dict[str, Check]) -> Verdict | None:
     """Why the client need not be started."""
     if run.stop.requested:
         return Verdict("interrupted", "the run was stopped")
-    for check in base.values():
-        # The task may bring about what its own checks need; all others have to be there.
-        if check.exit in NOT_RUN and check.command not in this.own_checks:
-            return Verdict(
-                "harness_missing", f"the check {check.command!r} can't be run{_why(check)}"
-            )
+    if obstacle := find_obstacle(base, this.own_checks):
+        if not run.settings.accept_unverified:
+            return Verdict(UNVERIFIED, obstacle, is_free=True)
+        this.observed.append(f"no check can decide: {obstacle}")
     return None
 
 
-def _why(check: Check) -> str:
-    last = check.tail.strip().rpartition("\n")[2]
-    return f": {last}" if last else ""
+def _weigh(run: Run, this: Attempt, verdict: Verdict, doubt: str) -> Verdict:
+    """What becomes of work that nothing stands against and that nothing has judged."""
+    if run.settings.accept_unverified:
+        this.observed.append(f"it is accepted, although nothing has judged it: {doubt}")
+        return verdict._replace(doubt=doubt)
+    return Verdict(UNVERIFIED, doubt, is_free=not has_worked(this.checks))
 
 
 def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) -> str:

@@ -26,12 +26,18 @@ _TAIL = 8_000  # characters of what a client printed last
 
 
 class Verdict(NamedTuple):
-    """How an attempt ended: `failure` is a class, "" for success; `until` is a limit's end."""
+    """How an attempt ended: `failure` is a class, "" for success; `until` is a limit's end.
+
+    `is_free`: it counts as no attempt, whatever its class. `doubt` is why nothing has judged an
+    attempt that is accepted all the same.
+    """
 
     failure: str = ""
     reason: str = ""
     no_change: bool = False
     until: datetime | None = None
+    is_free: bool = False
+    doubt: str = ""
 
     @property
     def ok(self) -> bool:
@@ -41,7 +47,7 @@ class Verdict(NamedTuple):
     @property
     def charged(self) -> bool:
         """Whether it counts as one of the attempts that a task has."""
-        return not self.ok and self.failure not in INFRASTRUCTURE
+        return not (self.ok or self.is_free or self.failure in INFRASTRUCTURE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cub import git
+from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
 from cub.git.locked import unlock
@@ -41,6 +42,12 @@ class Ground(Protocol):
 
     def changes(self, before: Any, after: Any) -> list[FileChange]:
         """What is different."""
+
+    def read(self, path: str, most: int) -> bytes:
+        """Read a changed file as it is now; b"" for one that is larger, or no regular file."""
+
+    def read_before(self, before: Any, path: str) -> bytes:
+        """Read a changed file as it was; where nobody kept that, what is there now."""
 
     def told(self, before: Any, after: Any) -> dict[str, Any]:
         """What the ledger is told of a change."""
@@ -97,6 +104,16 @@ class GitGround:
     def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         """See `Ground`."""
         return self.checkout.changes(before, after)
+
+    def read(self, path: str, most: int) -> bytes:
+        """See `Ground`."""
+        return read_whole(self.checkout.top, path, most)
+
+    def read_before(self, before: Snapshot, path: str) -> bytes:
+        """See `Ground`."""
+        with git.Objects(self.checkout.top) as objects:
+            found = objects.get(f"{before.tree}:{path}")
+        return found.data if found else b""
 
     def told(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
         """See `Ground`."""
@@ -166,6 +183,15 @@ class GitGround:
         late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
         said = done.output.strip() or "a hook or git itself refused it without a word"
         return Saved(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
+
+
+def read_whole(root: Path, path: str, most: int) -> bytes:
+    """Read a regular file; b"" for one of more than `most` bytes, and for what can't be read."""
+    try:
+        data = read_start(str(root), path, most + 1)
+    except (OSError, ValueError):
+        return b""
+    return data if len(data) <= most else b""
 
 
 def git_ground(

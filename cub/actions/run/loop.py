@@ -17,6 +17,7 @@ from cub.actions.run.queue import Claimed, claim_next, queue
 from cub.actions.run.record import attempt_start
 from cub.actions.run.run import Run
 from cub.actions.run.under_way import Attempt
+from cub.actions.run.verification import HINT, UNVERIFIED
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.signals import signals
@@ -28,14 +29,18 @@ from cub.store.spelling import CLOSED, PARKED
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
 BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
+_BAD = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED)
 _STORES = "chore(cub): record what the run did"
 
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the tasks of this run, the last status of each."""
+    """What became of the tasks of this run, the last status of each; why it ends, if that needs
+    words.
+    """
 
     statuses: dict[str, str] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def failed(self) -> list[str]:
@@ -82,6 +87,7 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
         run.is_broken |= done.broken
         clients.judge(harness, done.verdict, run.clock.now())
         if end := _reason_to_end(run, done, clients):
+            tally.why = f"{done.verdict.reason}; {HINT}" if end == UNVERIFIED else ""
             return end
 
 
@@ -92,6 +98,8 @@ def _reason_to_end(run: Run, done: Concluded, clients: Clients) -> str:
         return BUDGET
     if done.broken:
         return BROKEN
+    if done.verdict.failure == UNVERIFIED and done.verdict.is_free:
+        return UNVERIFIED
     if run.settings.asked.once:
         return ONCE
     return MACHINE if clients.are_over else ""
@@ -144,7 +152,7 @@ def _told(run: Run, this: Attempt, done: Concluded) -> Iterator[Event]:
 
 def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     failed = tally.failed
-    bad = end in (BUDGET, INTERRUPTED, MACHINE, BROKEN) or bool(failed)
+    bad = end in _BAD or bool(failed)
     parked = [task for task, status in tally.statuses.items() if status == PARKED]
     event = run.event(
         RUN_END,
@@ -155,8 +163,8 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
         **({"parked": parked} if parked else {}),
         **run.budget.told(),
     )
-    if end == BUDGET:
-        event["why"] = run.budget.words()
+    if why := run.budget.words() if end == BUDGET else tally.why:
+        event["why"] = why
     run.opened.ledger.append(event)
     if run.settings.commit and (failure := _commit_stores(run)):
         yield run.event("notice", text=f"the stores could not be committed: {failure}")

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from cub.actions.run.ground import Saved
+from cub.actions.run.ground import Saved, read_whole
 from cub.git.snapshot import FileChange
 from cub.processes.command import Limits
 
@@ -55,6 +55,15 @@ class PlainGround:
         kinds |= {path: "D" for path in then if path not in now}
         different = sorted(path for path in kinds if then.get(path) != now.get(path))
         return [FileChange(path, kinds[path], False, False) for path in different]
+
+    def read(self, path: str, most: int) -> bytes:
+        """See `Ground`."""
+        return read_whole(self.folder, path, most)
+
+    def read_before(self, before: Listing, path: str) -> bytes:
+        """See `Ground`."""
+        del before
+        return self.read(path, 1 << 20)
 
     def told(self, before: Listing, after: Listing) -> dict[str, Any]:
         """See `Ground`."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from cub.actions.run.evidence import Verdict
-from cub.prompt.attempts import INFRASTRUCTURE
+from cub.prompt.attempts import INFRASTRUCTURE, is_charged
 from cub.prompt.recorded import number
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, outcome, part
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, part
 from cub.store.ledger import Ledger
 from cub.store.spelling import OPEN, PARKED, RETRY
 
@@ -49,7 +49,7 @@ def told(newest_first: Iterable[Event]) -> History:
             continue
         attempts = max(attempts, number(event.get("n")))
         over |= bool(event.get("ok"))
-        if event.get("ev") == ATTEMPT_END and not over and _counts(event):
+        if event.get("ev") == ATTEMPT_END and not over and is_charged(event):
             charged += 1
             prints.append(str(part(event, "fail").get("fp") or ""))
     return History(attempts, charged, tuple(prints))
@@ -85,11 +85,6 @@ class Row(NamedTuple):
     def is_over(self) -> bool:
         """Whether trying once more makes no sense."""
         return self.length >= IN_A_ROW
-
-
-def _counts(event: Event) -> bool:
-    charge = part(event, "fail").get("charge")
-    return charge if isinstance(charge, bool) else outcome(event) not in INFRASTRUCTURE
 
 
 def _leading(prints: tuple[str, ...], print_: str) -> int:

@@ -35,6 +35,7 @@ def attempt_end(run: Run, this: Attempt, verdict: Verdict, head: str) -> Event:
         "exit": worked.ended.exit,
         "signal": worked.ended.signal,
         "ok": verdict.ok,
+        **({"unverified": verdict.doubt} if verdict.doubt else {}),
         **_failure(this, verdict),
         "tok": tokens_told(worked.told.tokens),
         "usd": worked.told.usd,

@@ -48,6 +48,7 @@ class RunSettings:
     model: str | None
     checks: tuple[str, ...]
     own_checks: bool
+    accept_unverified: bool
     max_attempts: int
     timeout: float
     idle_timeout: float
@@ -76,6 +77,7 @@ def run_settings(values: Values, asked: Asked) -> RunSettings:
         model=asked.model or get["run.model"],
         checks=() if asked.no_checks else asked.checks or tuple(get["run.checks"]),
         own_checks=not asked.no_checks,
+        accept_unverified=get["run.accept_unverified"],
         max_attempts=get["run.max_attempts"],
         timeout=_seconds(asked.timeout or get["run.timeout"], "--timeout"),
         idle_timeout=_seconds(asked.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),

@@ -22,6 +22,7 @@ _ENDS = {
     "budget": "The budget is used up",
     "interrupted": "Stopped",
     "broken": "Stopped: what the last attempt did could neither be kept nor put back",
+    "unverified": "Stopped: no check can decide whether a task is done",
     "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
 }
 _STATUS = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cub.repomap.symbols.parsing import Ending
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser, Query, QueryCursor
+    from tree_sitter import Language, Parser, Query, QueryCursor
 
 _QUERIES = Path(__file__).parent / "queries"
 
@@ -66,6 +66,14 @@ class Pattern(NamedTuple):
     has_fields: bool
 
 
+class LoadedParser(NamedTuple):
+    """What it takes to parse a language, without its query, which takes longer to load."""
+
+    language: Language
+    parser: Parser
+    ending: Ending
+
+
 class Grammar(NamedTuple):
     """What it takes to find a language's definitions; `patterns` by their number in the query."""
 
@@ -76,29 +84,37 @@ class Grammar(NamedTuple):
 
 
 @cache
-def grammar(language: str) -> Grammar | None:
-    """The grammar of a language, once a process; None if it isn't installed or doesn't fit."""
+def load_parser(language: str) -> LoadedParser | None:
+    """Load a language's parser, once a process; None if it isn't installed or doesn't fit."""
     source = _SOURCES.get(language)
     if source is None:
         return None
     try:
-        from tree_sitter import Language, Parser, Query, QueryCursor
+        from tree_sitter import Language, Parser
 
         grown = Language(getattr(import_module(f"tree_sitter_{source.module}"), source.function)())
     except (ImportError, AttributeError, ValueError):  # not there, other names, another ABI
         return None
+    parser = Parser(grown)
+    return LoadedParser(grown, parser, _ending(parser, source.ending))
+
+
+@cache
+def grammar(language: str) -> Grammar | None:
+    """The grammar of a language, once a process; None if it isn't installed or doesn't fit."""
+    loaded = load_parser(language)
+    if loaded is None:
+        return None
+    from tree_sitter import Query, QueryCursor
+
+    source = _SOURCES[language]
     files = [_QUERIES / f"{name}.scm" for name in source.queries]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    query = Query(grown, text)
+    query = Query(loaded.language, text)
     cursor = QueryCursor(query)
     cursor.set_max_start_depth(source.depth)
-    parser = Parser(grown)
-    return Grammar(
-        parser,
-        _ending(parser, source.ending),
-        cursor,
-        tuple(_patterns(query, text.encode())),
-    )
+    patterns = tuple(_patterns(query, text.encode()))
+    return Grammar(loaded.parser, loaded.ending, cursor, patterns)
 
 
 def _ending(parser: Parser, statement: bytes) -> Ending:

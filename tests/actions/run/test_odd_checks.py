@@ -31,7 +31,7 @@ def test_a_check_that_hangs_after_the_work_fails_it(stocked: Shop) -> None:
 
 
 def test_a_check_that_hung_before_is_no_fault_of_the_work(stocked: Shop) -> None:
-    done = stocked.run(checks="sleep 3600", timeout="0.6s", once=True)
+    done = stocked.run(checks=("sleep 3600", "true"), timeout="0.6s", once=True)
     assert done.outcomes == ["ok"]
     assert "sleep 3600 does not end: until it does, it decides nothing" in done.notices
 
@@ -92,22 +92,22 @@ def test_what_the_first_check_leaves_is_not_what_the_second_one_trips_over(stock
 def test_a_check_that_is_missing_starts_no_client_and_ends_the_run(stocked: Shop) -> None:
     stocked.client(f"echo x >> ../started; {_MAKE}")
     done = stocked.run(checks="no-such-check --all")
-    ends = require_told(stocked, done)
-    assert done.outcomes == ["harness_missing"] * 3
-    assert "'no-such-check --all' can't be run: " in ends[0]["fail"]["reason"]
-    assert "not found" in ends[0]["fail"]["reason"]
-    assert (ends[0]["fail"]["charge"], stocked.status()) == (False, "open")
-    assert (done.end["end"], done.end["ok"]) == ("machine", False)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["unverified"]
+    assert "'no-such-check --all' can't be run: " in end["fail"]["reason"]
+    assert "not found" in end["fail"]["reason"]
+    assert (end["fail"]["charge"], stocked.status()) == (False, "open")
+    assert (done.end["end"], done.end["ok"]) == ("unverified", False)
     assert not (stocked.root.parent / "started").exists()
 
 
 def test_more_problems_of_a_kind_that_no_parser_knows_are_new_ones(stocked: Shop) -> None:
     check = 'echo "$(ls | wc -l) problems found at $(date)"; exit 1'
-    assert stocked.run(checks=check, once=True).outcomes == ["checks_failed"]
+    assert stocked.run(checks=(check, "true"), once=True).outcomes == ["checks_failed"]
     check = 'ls | sed "s/^/PROBLEM /"; seq 500 | sed "s/^/fine /"; exit 1'
-    assert stocked.run(checks=check, once=True).outcomes == ["checks_failed"]
+    assert stocked.run(checks=(check, "true"), once=True).outcomes == ["checks_failed"]
     check = 'echo "3 problems found at $(date +%H:%M:%S)"; exit 1'
-    assert stocked.run(checks=check, once=True).outcomes == ["ok"]
+    assert stocked.run(checks=(check, "true"), once=True).outcomes == ["ok"]
 
 
 def test_what_a_check_said_can_not_be_forged_on_disk(stocked: Shop) -> None:
@@ -139,8 +139,8 @@ def test_a_check_that_the_work_breaks_fails_it(stocked: Shop) -> None:
 
 def test_a_check_that_the_work_makes_possible_is_fine(stocked: Shop) -> None:
     stocked.client("cat > /dev/null; printf '#!/bin/sh\ntrue\n' > check.sh; chmod +x check.sh")
-    assert stocked.run(checks="./check.sh", once=True).outcomes == ["harness_missing"]
-    assert stocked.run(checks="test -x check.sh", once=True).outcomes == ["ok"]
+    assert stocked.run(checks="./check.sh", once=True).outcomes == ["unverified"]
+    assert stocked.run(checks=("test -x check.sh", "true"), once=True).outcomes == ["ok"]
 
 
 def test_a_missing_check_of_the_task_has_to_come(stocked: Shop) -> None:

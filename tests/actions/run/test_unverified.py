@@ -1,0 +1,190 @@
+"""Checks that cannot decide: they close no task, and where nothing can decide no client starts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import Shop
+from tests.actions.run.sound import require_told, seen
+
+_WORK = "cat > /dev/null; echo x >> ../started; echo made >> made.txt"
+_PYTHON = Path(sys.executable).as_posix()
+_PYTEST = f"{_PYTHON} -m pytest -q -p no:cacheprovider"
+_RED = "def test_old():\n    assert False\n"
+_GREEN = "def test_fine():\n    assert True\n"
+
+
+@pytest.fixture
+def stocked(bakery: Shop) -> Shop:
+    bakery.write(".gitignore", "__pycache__/\n")
+    bakery.commit()
+    bakery.task()
+    bakery.client(_WORK)
+    return bakery
+
+
+def started(shop: Shop) -> int:
+    """How often the client was started."""
+    file = shop.root.parent / "started"
+    return file.read_text().count("x") if file.exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("check", "says"),
+    [
+        ("false", "false fails already, and names no failing item"),
+        (f"{_PYTHON} -m nopytest_here", "No module named nopytest_here"),
+        ("echo 'all is bad'; exit 3", "all is bad"),
+        ("no-such-check --all", "can't be run"),
+        ("sleep 3600", "does not end"),
+    ],
+)
+def test_where_nothing_can_decide_no_client_is_started_and_the_run_ends(
+    stocked: Shop, check: str, says: str
+) -> None:
+    before = seen(stocked)
+    done = stocked.run(checks=check, timeout="0.6s")
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["unverified"]
+    assert says in end["fail"]["reason"]
+    assert (end["fail"]["charge"], stocked.status(), started(stocked)) == (False, "open", 0)
+    assert (done.end["end"], done.end["ok"]) == ("unverified", False)
+    assert says in done.end["why"]
+    assert seen(stocked) == before
+
+
+def test_a_work_tree_without_the_test_runner_closes_nothing(stocked: Shop) -> None:
+    done = stocked.run(checks=f"{_PYTHON} -S -m pytest -q", worktree=True)
+    assert done.outcomes == ["unverified"]
+    assert "No module named pytest" in done.end["why"]
+    assert (stocked.status(), started(stocked)) == ("open", 0)
+
+
+def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
+    done = stocked.run(checks=("false", "true"), once=True)
+    assert done.outcomes == ["ok"]
+    assert "false fails already, and names no failing item: it can't decide" in done.notices
+
+
+def test_a_check_of_the_task_decides_where_those_of_the_project_cannot(stocked: Shop) -> None:
+    (stocked.cub / "tasks.jsonl").unlink()
+    stocked.task(checks=["test -e made.txt"])
+    assert stocked.run(checks="false", once=True).outcomes == ["ok"]
+    stocked.task("s-2", checks=["test -e never.txt"])
+    done = stocked.run(checks="false", once=True, task="s-2")
+    assert done.outcomes == ["checks_failed"]
+
+
+def test_failing_items_that_stay_as_they_are_judge_nothing(stocked: Shop) -> None:
+    stocked.write("wrong", "shop.py:7:1: F821 old\n")
+    stocked.commit()
+    before = seen(stocked)
+    done = stocked.run(checks="cat wrong; exit 1", once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["unverified"]
+    assert end["fail"]["charge"] is True
+    assert "shop.py:7:1" in end["fail"]["reason"]
+    assert (stocked.status(), done.end["end"]) == ("retry", "once")
+    assert seen(stocked) == before
+
+
+def test_the_next_prompt_says_that_nothing_judged_the_work(stocked: Shop) -> None:
+    stocked.write("wrong", "shop.py:7:1: F821 old\n")
+    stocked.commit()
+    stocked.run(checks="cat wrong; exit 1", once=True)
+    done = stocked.run(checks="cat wrong; exit 1", once=True)
+    prompt = (stocked.attempt(done.end["run"], 2) / "prompt.md").read_text()
+    assert "Failure reason: unverified: every check fails as it did before" in prompt
+    assert "a check has to pass, or to fail less than before" in prompt
+    assert "failing: `shop.py:7:1`" in prompt
+
+
+def test_an_item_that_goes_away_judges(stocked: Shop) -> None:
+    stocked.write("wrong", "shop.py:7:1: F821 old\nshop.py:9:1: F401 older\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; sed -i.bak 1d wrong; rm -f wrong.bak")
+    assert stocked.run(checks="cat wrong; exit 1", once=True).outcomes == ["ok"]
+
+
+def test_tests_that_pass_beside_one_that_failed_before_judge(stocked: Shop) -> None:
+    stocked.write("tests/test_old.py", _RED)
+    stocked.write("tests/test_fine.py", _GREEN)
+    stocked.commit()
+    assert stocked.run(checks=_PYTEST, once=True).outcomes == ["ok"]
+
+
+def test_a_suite_in_which_nothing_passes_judges_nothing(stocked: Shop) -> None:
+    stocked.write("tests/test_old.py", _RED)
+    stocked.commit()
+    done = stocked.run(checks=_PYTEST, once=True)
+    assert done.outcomes == ["unverified"]
+    assert done.of("attempt_end")[0]["fail"]["charge"] is True
+
+
+def test_tests_that_cannot_be_collected_end_the_run_and_charge_nothing(stocked: Shop) -> None:
+    stocked.write("tests/test_old.py", "import no_such_module_here\n")
+    stocked.commit()
+    done = stocked.run(checks=_PYTEST)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["unverified"]
+    assert (end["fail"]["charge"], stocked.status()) == (False, "open")
+    assert done.end["end"] == "unverified"
+    assert "could not work" in done.end["why"]
+    assert started(stocked) == 1
+
+
+def test_a_project_without_tests_is_judged_by_the_first_one_that_passes(stocked: Shop) -> None:
+    done = stocked.run(checks=_PYTEST)
+    assert done.outcomes == ["unverified"]
+    assert "finds no test" in done.notices
+    assert (done.end["end"], stocked.status()) == ("unverified", "open")
+    stocked.client("cat > /dev/null; mkdir tests; echo 'def test_fine(): pass' > tests/test_new.py")
+    assert stocked.run(checks=_PYTEST).outcomes == ["ok"]
+
+
+def test_whoever_wants_may_accept_what_nothing_has_judged(stocked: Shop) -> None:
+    stocked.configure(run={"accept_unverified": True})
+    done = stocked.run(checks="false", once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["ok"]
+    assert "false" in end["unverified"]
+    assert stocked.status() == "closed"
+    assert any("nothing has judged" in text for text in done.notices.splitlines())
+
+
+def test_a_syntax_error_is_evidence_without_a_check(stocked: Shop) -> None:
+    stocked.client("cat > /dev/null; echo 'def broken(:' > shop.py")
+    before = seen(stocked)
+    done = stocked.run(no_checks=True, once=True)
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["checks_failed"]
+    assert end["fail"]["reason"] == "shop.py:1: SyntaxError: invalid syntax"
+    assert seen(stocked) == before
+    second = stocked.run(no_checks=True, once=True)
+    prompt = (stocked.attempt(second.end["run"], 2) / "prompt.md").read_text()
+    assert "failing: `shop.py:1`: SyntaxError: invalid syntax" in prompt
+
+
+def test_a_syntax_error_is_evidence_against_checks_that_pass(stocked: Shop) -> None:
+    stocked.client("cat > /dev/null; printf 'function f( {' > shop.js")
+    done = stocked.run(checks="true", once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert done.of("attempt_end")[0]["fail"]["reason"] == "shop.js:1: syntax error"
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/data/bad.py", "fixtures/bad.py", "vendor/bad.py", "notes.txt", "bad.c"]
+)
+def test_what_may_be_broken_on_purpose_is_no_evidence(stocked: Shop, path: str) -> None:
+    stocked.client(f"cat > /dev/null; mkdir -p $(dirname {path}); echo 'def broken(:' > {path}")
+    assert stocked.run(checks="true", once=True).outcomes == ["ok"]
+
+
+def test_a_file_that_was_broken_before_is_no_fault_of_the_work(stocked: Shop) -> None:
+    stocked.write("shop.py", "def broken(:\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; echo '# more' >> shop.py")
+    assert stocked.run(checks="true", once=True).outcomes == ["ok"]
