@@ -40,6 +40,6 @@ def test_the_other_commands_exist(cub: Cub, project: Path, home: Path) -> None:
     (project / ".cub").mkdir()
     (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: ""}}]}\n')
     assert cub("config", "set", "--user", "run.harness", "scripted").code == 0
-    for line in _block("sh", 1):
+    for line in _block("sh", 2):
         command = line.partition("#")[0].split()[1:]
         assert cub(*command).code == 0, line
