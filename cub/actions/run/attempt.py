@@ -39,11 +39,11 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     keep_start(run, this)
     commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
     base = yield from checks_before(run, this, commands)
-    for text in describe_undecided(base, this.own_checks):
-        yield run.event("notice", task=this.key, text=text)
     if verdict := _not_begun(run, this, base):
         this.after = this.before
         return verdict
+    for text in describe_undecided(base, this.own_checks):
+        yield run.event("notice", task=this.key, text=text)
     this.settings = run.ground.settings()
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()

@@ -87,7 +87,7 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
         run.is_broken |= done.broken
         clients.judge(harness, done.verdict, run.clock.now())
         if end := _reason_to_end(run, done, clients):
-            tally.why = f"{done.verdict.reason}; {HINT}" if end == UNVERIFIED else ""
+            tally.why = done.verdict.reason if end == UNVERIFIED else ""
             return end
 
 
@@ -165,6 +165,8 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     )
     if why := run.budget.words() if end == BUDGET else tally.why:
         event["why"] = why
+    if end == UNVERIFIED:
+        event["hint"] = HINT
     run.opened.ledger.append(event)
     if run.settings.commit and (failure := _commit_stores(run)):
         yield run.event("notice", text=f"the stores could not be committed: {failure}")

@@ -25,7 +25,7 @@ def find_obstacle(before: Mapping[str, Check], own: Collection[str]) -> str:
     checks = [check for check in before.values() if check.command not in own]
     for check in checks:
         if check.exit in NOT_RUN:
-            return f"the check {check.command!r} can't be run{_quote_end(check)}"
+            return f"the check `{check.command}` can't be run{_quote_end(check)}"
     if not before or any(command in own for command in before) or any(map(_may_decide, checks)):
         return ""
     return "; ".join(_explain(check) + _quote_end(check) for check in checks)
@@ -71,19 +71,19 @@ def _has_judged(one: Compared) -> bool:
 
 def _explain(check: Check) -> str:
     if check.cause:
-        return f"{check.command} does not end: until it does, it decides nothing"
+        return f"`{check.command}` does not end: until it does, it decides nothing"
     if check.finds_no_test:
-        return f"{check.command} finds no test: it can't decide before there is one"
-    return f"{check.command} fails already, and names no failing item: it can't decide"
+        return f"`{check.command}` finds no test: it can't decide before there is one"
+    return f"`{check.command}` fails already, and names no failing item: it can't decide"
 
 
 def _name(check: Check) -> str:
     for item in check.items:
-        return f"{check.command}: {item.where}" + (f": {item.message}" if item.message else "")
-    return check.command + _quote_end(check)
+        return f"`{check.command}`: {item.where}" + (f": {item.message}" if item.message else "")
+    return f"`{check.command}`{_quote_end(check)}"
 
 
 def _quote_end(check: Check) -> str:
-    """The last line that a check printed, behind a colon."""
+    """The last line that a check printed, in parentheses."""
     said = check.tail.strip().rpartition("\n")[2]
-    return f": {said}" if said else ""
+    return f" ({said})" if said else ""

@@ -133,8 +133,12 @@ def _run_end(event: Event) -> Iterator[str]:
     tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
     used = cost(tokens, event["usd"])
     why = f" ({event['why']})" if event.get("why") else ""
+    if event["end"] == "unverified":
+        why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
+    if event.get("hint"):
+        yield f"hint: {visible(event['hint'])}"
     attempts = event["attempts"]
     if attempts:
         left = f", {event['ready']} ready" if event["ready"] else ""

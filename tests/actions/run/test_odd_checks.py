@@ -33,7 +33,7 @@ def test_a_check_that_hangs_after_the_work_fails_it(stocked: Shop) -> None:
 def test_a_check_that_hung_before_is_no_fault_of_the_work(stocked: Shop) -> None:
     done = stocked.run(checks=("sleep 3600", "true"), timeout="0.6s", once=True)
     assert done.outcomes == ["ok"]
-    assert "sleep 3600 does not end: until it does, it decides nothing" in done.notices
+    assert "`sleep 3600` does not end: until it does, it decides nothing" in done.notices
 
 
 def test_what_a_check_leaves_running_is_ended(stocked: Shop) -> None:
@@ -94,7 +94,7 @@ def test_a_check_that_is_missing_starts_no_client_and_ends_the_run(stocked: Shop
     done = stocked.run(checks="no-such-check --all")
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["unverified"]
-    assert "'no-such-check --all' can't be run: " in end["fail"]["reason"]
+    assert "`no-such-check --all` can't be run (" in end["fail"]["reason"]
     assert "not found" in end["fail"]["reason"]
     assert (end["fail"]["charge"], stocked.status()) == (False, "open")
     assert (done.end["end"], done.end["ok"]) == ("unverified", False)

@@ -35,7 +35,7 @@ def started(shop: Shop) -> int:
 @pytest.mark.parametrize(
     ("check", "says"),
     [
-        ("false", "false fails already, and names no failing item"),
+        ("false", "`false` fails already, and names no failing item"),
         (f"{_PYTHON} -m nopytest_here", "No module named nopytest_here"),
         ("echo 'all is bad'; exit 3", "all is bad"),
         ("no-such-check --all", "can't be run"),
@@ -66,7 +66,7 @@ def test_a_work_tree_without_the_test_runner_closes_nothing(stocked: Shop) -> No
 def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
     done = stocked.run(checks=("false", "true"), once=True)
     assert done.outcomes == ["ok"]
-    assert "false fails already, and names no failing item: it can't decide" in done.notices
+    assert "`false` fails already, and names no failing item: it can't decide" in done.notices
 
 
 def test_a_check_of_the_task_decides_where_those_of_the_project_cannot(stocked: Shop) -> None:
