@@ -77,7 +77,7 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
         line = file.error.line
         return f"broken at line {line}" if line else f"unusable: {file.error.message}"
     if file.section is None:
-        return "missing"
+        return f"unmarked at line {fault.line}" if fault else "missing"
     if fault:
         return f"newer than this cub (v{file.section.version})"
     need = seen.need_of(file.key)

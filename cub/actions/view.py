@@ -9,16 +9,18 @@ from posixpath import basename, dirname
 
 from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, MAP, OWN_FILES, RUNLOOP
+from cub.edit.document import Document
 from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
+from cub.edit.repair.unmarked import Unmarked, find_unmarked
 from cub.errors import CubError, NewerError
 from cub.files import Planned, Tree
 from cub.project.client_settings import context_file_names
 from cub.project.project import Project
 from cub.project.state import STATE, State
 from cub.project.survey import InstructionFile, distinct, look
-from cub.project.targets import GEMINI, TARGETS, is_nested
-from cub.prompt.instructions import Need, render
+from cub.project.targets import GEMINI, TARGETS, is_nested, is_whole
+from cub.prompt.instructions import Need, released_bodies, render
 from cub.prompt.templates import TemplateSet, shipped
 from cub.store.place import TASKS
 
@@ -81,8 +83,22 @@ class View:
         found = [self.fault(file) for file in distinct(wanted)]
         return [fault for fault in found if fault]
 
+    def unmarked(self, file: InstructionFile) -> Sequence[Unmarked]:
+        """The sections of a file that have lost their markers; a file of cub's own has none."""
+        if file.document is None or file.section:
+            return ()
+        if is_whole(file.path) or unseal(file.document.data):
+            return ()
+        need = self.need_of(file.key) or Need("agents", claude=True)
+        return find_unmarked(file.document, released_bodies(self.templates, need))
+
     def fault(self, file: InstructionFile) -> CubError | None:
-        """Why one file's section can't be written."""
+        """Why one file's section can't be written.
+
+        A section without markers counts only where another one would be written beside it.
+        """
+        if file.document and self.need_of(file.key) and (parts := self.unmarked(file)):
+            return unmarked_fault(file.document, parts)
         version = self.templates.version
         if file.error or not file.section or file.section.version <= version:
             return file.error
@@ -91,6 +107,19 @@ class View:
         return NewerError(
             "this section was written", f"v{found}", f"writes v{version}", where=where
         )
+
+
+def unmarked_fault(document: Document, parts: Sequence[Unmarked]) -> CubError:
+    """What is wrong with a file that has these sections without markers."""
+    return CubError(
+        "a managed section without its BEGIN and END markers",
+        where=document.at(parts[0].start),
+        hint="run `cub repair`: it puts them back, drops the text, or leaves it to you",
+        details=[f"{document.at(p.start)}: {_EXTENT[p.proven]}" for p in parts],
+    )
+
+
+_EXTENT = {True: "cub's own text", False: "cub's comments; the text below them was edited"}
 
 
 def view(

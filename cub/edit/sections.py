@@ -80,7 +80,12 @@ def author_of(inside: Sequence[bytes]) -> Author:
 
 def is_own_comment(line: bytes) -> bool:
     """Whether `line` reads as a comment that cub writes below BEGIN: a note or the digest."""
-    return tuple(line.split()) in _NOTES or _DIGEST.fullmatch(line) is not None
+    return tuple(line.split()) in _NOTES or is_digest(line)
+
+
+def is_digest(line: bytes) -> bool:
+    """Whether `line` reads as the digest."""
+    return _DIGEST.fullmatch(line) is not None
 
 
 def is_old_digest(line: bytes) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Literal
 
+from cub.edit.document import normalized
+from cub.edit.repair.unmarked import Released, ReleasedBody
 from cub.edit.sections import digest
 from cub.prompt.templates import TemplateSet
 
@@ -60,6 +62,33 @@ def recognize(templates: TemplateSet, version: int, recorded: str, need: Need) -
     return None
 
 
+def released_bodies(templates: TemplateSet, need: Need) -> Released:
+    """What the templates of any version can say in a file like the one with `need`."""
+    return Released(_openings(templates), partial(_all_bodies, templates, need))
+
+
+@lru_cache(maxsize=8)
+def _openings(templates: TemplateSet) -> frozenset[bytes]:
+    """The first lines of all bodies: no flag changes the one of its template."""
+    needs = (Need("nested", root=_ROOTS[0]), *(Need(name) for name in _TEMPLATES))
+    return frozenset(lines[0] for _, lines in _in_all_versions(templates, needs))
+
+
+@lru_cache(maxsize=8)
+def _all_bodies(templates: TemplateSet, need: Need) -> tuple[ReleasedBody, ...]:
+    return tuple(dict.fromkeys(_in_all_versions(templates, _alike(need))))
+
+
+def _in_all_versions(templates: TemplateSet, needs: Iterable[Need]) -> Iterator[ReleasedBody]:
+    """What `needs` give in each version that has their templates."""
+    for version, need in product(range(1, templates.version + 1), needs):
+        try:
+            body = render(templates, version, need)
+        except LookupError:
+            continue
+        yield ReleasedBody(version, tuple(normalized(body.encode())))
+
+
 def _alike(need: Need) -> Iterator[Need]:
     yield need
     if need.template == "nested":
@@ -73,6 +102,6 @@ def _alike(need: Need) -> Iterator[Need]:
             yield replace(need, template=template, root="", **inlined, **said)  # type: ignore[arg-type]
 
 
-_TEMPLATES = ("agents", "claude", "gemini")
+_TEMPLATES: tuple[Literal["agents", "claude", "gemini"], ...] = ("agents", "claude", "gemini")
 _FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
 _ROOTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")

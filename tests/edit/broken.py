@@ -54,6 +54,7 @@ BREAKS: Mapping[str, Callable[[Digest], str]] = {
     "unbroken": section,
     "BEGIN without END": lambda kind: BEGIN + inside(kind) + TEXT,
     "END without BEGIN": lambda kind: inside(kind) + END + TEXT,
+    "neither BEGIN nor END": lambda kind: inside(kind) + TEXT,
     "END before BEGIN": lambda kind: END + TEXT + BEGIN + inside(kind) + TEXT,
     "BEGIN, then a section": lambda kind: BEGIN + TEXT + section(kind),
     "a section, then BEGIN": lambda kind: section(kind) + TEXT + BEGIN,

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from markdown_it.utils import read_fixture_file
 
-from cub.edit.document import Document
+from cub.edit.document import Document, normalized
+from cub.edit.repair.choices import choices
+from cub.edit.repair.unmarked import Released, ReleasedBody
 from cub.edit.sections import find
 from cub.edit.writing import put, remove
 from cub.errors import CubError
@@ -50,3 +52,16 @@ def test_remove(title: str, given: str, expected: str) -> None:
     section = find(document)
     assert section is not None
     assert remove(document, section).decode() == expected, title
+
+
+def _offered(given: str) -> str:
+    body = ReleasedBody(1, tuple(normalized(BODY.encode())))
+    released = Released(frozenset({body.lines[0]}), lambda: [body])
+    found = choices(Document(given.encode(), "AGENTS.md"), lambda _: None, released)
+    titles = [f"{number}. {choice.title}\n" for number, choice in enumerate(found, 1)]
+    return "".join([*titles, "---\n", found[0].data.decode()]) if found else ""
+
+
+@pytest.mark.parametrize(("title", "given", "expected"), **_titles("unmarked"))  # type: ignore[arg-type]
+def test_unmarked(title: str, given: str, expected: str) -> None:
+    assert _offered(given) == expected, title

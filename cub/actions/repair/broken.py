@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cub.actions.repair.originals import recognizer
-from cub.actions.view import View
+from cub.actions.view import View, unmarked_fault
 from cub.edit.document import Document
 from cub.edit.markers import scan
 from cub.edit.plan import PlanWarning
@@ -15,6 +15,7 @@ from cub.edit.repair.choices import choices
 from cub.edit.sections import find
 from cub.errors import CubError, NewerError
 from cub.project.survey import InstructionFile
+from cub.prompt.instructions import Need, released_bodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,16 @@ class Broken:
     choices: tuple[Choice, ...] = ()
 
 
-def broken_among(seen: View, files: Iterable[InstructionFile]) -> list[Broken]:
-    """Those of `files` whose markers are broken, each once."""
+def broken_among(
+    seen: View, files: Iterable[InstructionFile], paths: Collection[str]
+) -> list[Broken]:
+    """Those of `files` whose markers are broken or gone, each once.
+
+    In a file that gets no section, gone markers are looked for only if it is one of `paths`.
+    """
     found: dict[Hashable, list[InstructionFile]] = {}
     for file in files:
-        if _document(seen, file):
+        if _is_broken(seen, file) or (file.path in paths and seen.unmarked(file)):
             found.setdefault(seen.tree.identity(file.real), []).append(file)
     return [_broken(seen, names) for names in found.values()]
 
@@ -43,15 +49,22 @@ def broken_among(seen: View, files: Iterable[InstructionFile]) -> list[Broken]:
 def not_broken(seen: View, files: Iterable[InstructionFile]) -> Iterator[PlanWarning]:
     """What is wrong with other files, with the way on."""
     for file in files:
-        if not _document(seen, file):
+        if not _is_broken(seen, file):
             yield from _others(seen, file)
 
 
+def _is_broken(seen: View, file: InstructionFile) -> bool:
+    """Whether the fault of a file is in its markers."""
+    if file.error:
+        return _document(seen, file) is not None
+    return file.section is None and seen.fault(file) is not None
+
+
 def _document(seen: View, file: InstructionFile) -> Document | None:
-    """The document of a file whose fault is in its markers; None for every other file."""
+    """The document of a file that can be read, whatever its markers are."""
     try:
-        data = seen.tree.read(file.real) if file.error else None
-        return None if data is None else Document.parse(data, file.path)
+        data = None if file.document else seen.tree.read(file.real)
+        return file.document if data is None else Document.parse(data, file.path)
     except CubError:
         return None
 
@@ -68,12 +81,14 @@ def _others(seen: View, file: InstructionFile) -> Iterator[PlanWarning]:
 
 def _broken(seen: View, files: Sequence[InstructionFile]) -> Broken:
     """One broken file, which has all the names of `files`."""
-    names, fault = tuple(file.path for file in files), files[0].error
-    document, real = _document(seen, files[0]), files[0].real
+    names, file = tuple(file.path for file in files), files[0]
+    document, real = _document(seen, file), file.real
     assert document is not None
-    assert fault is not None
+    fault = file.error or unmarked_fault(document, seen.unmarked(file))
+    need = seen.need_of(file.key) or Need("agents", claude=True)
+    released = released_bodies(seen.templates, need)
     try:
-        found = choices(document, recognizer(seen, names[0], real))
+        found = choices(document, recognizer(seen, names[0], real), released)
         return Broken(names, real, document, fault, _without_downgrades(seen, document, found))
     except CubError as by_hand:
         return Broken(names, real, document, by_hand)
@@ -83,8 +98,9 @@ def _without_downgrades(
     seen: View, document: Document, found: Sequence[Choice]
 ) -> tuple[Choice, ...]:
     """The choices that do not put an older section in place of a newer cub's."""
-    newest, version = max(scan(document), key=lambda m: m.version or 0), seen.templates.version
-    if (newest.version or 0) <= version:
+    version = seen.templates.version
+    newest = max(scan(document), key=lambda m: m.version or 0, default=None)
+    if newest is None or (newest.version or 0) <= version:
         return tuple(found)
     sections = (find(document.with_data(choice.data)) for choice in found)
     kept = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -65,14 +65,14 @@ def find_broken(
     for path in paths:
         if not files[path].stands:
             raise UsageError("there is no such file", where=path)
-    broken = broken_among(seen, files.values())
+    broken = broken_among(seen, files.values(), paths)
     # What a file needs depends on the other ones: each is taken to be repaired the first way.
     whole = {file.real: file.choices[0].data for file in broken if file.choices}
     numbers = count(1)
     choices = (
-        _numbered(seen, next(numbers), file, choice, whole)
+        Numbered(next(numbers), file, why, edit)
         for file in broken
-        for choice in file.choices
+        for why, edit in _changes(seen, file, whole)
     )
     # Whatever is no target may be anything.
     asked = [
@@ -120,20 +120,29 @@ def _of_section(seen: View, path: str, section: Section | None) -> str:
     return "" if current else "`cub update` brings the section up to date."
 
 
-def _numbered(
-    seen: View, number: int, file: Broken, choice: Choice, whole: Mapping[str, bytes]
-) -> Numbered:
-    data = _written(seen, file, choice, whole)
-    why = choice.why + ("" if data == choice.data else "; the section is rendered anew")
-    return Numbered(number, file, why, Edit(file.real, file.document.data, data, choice.title))
+def _changes(seen: View, file: Broken, whole: Mapping[str, bytes]) -> Iterator[tuple[str, Edit]]:
+    """The choices of a file that change anything, as edits, and why each loses nothing."""
+    for choice in file.choices:
+        data, why = _written(seen, file, choice, whole), choice.why
+        if data != choice.data:
+            why += "; the section is rendered anew" if choice.anew else "; a new section is added"
+        if data != file.document.data:
+            yield why, Edit(file.real, file.document.data, data, choice.title)
 
 
 def _written(seen: View, file: Broken, choice: Choice, whole: Mapping[str, bytes]) -> bytes:
-    """The bytes of a choice, its section rendered for what the file needs then."""
+    """The bytes of a choice, its section rendered for what the file needs then.
+
+    Where cub's text stays as a person's, word for word, a new section tells that it is no section.
+    """
     then = after(seen, {**whole, file.real: choice.data})
     need = next((then.needs[name] for name in file.names if name in then.needs), None)
     mended = then.files.get(file.names[0])
-    if not choice.anew or need is None or mended is None or then.fault(mended):
+    if need is None or mended is None or mended.error:
+        return choice.data
+    fault = then.fault(mended)
+    is_due = choice.anew and not fault if mended.section else fault
+    if not is_due:
         return choice.data
     plan = refresh(Editor(then.tree, then.templates, then.top), mended, need)
     return next((edit.after for edit in plan.edits if edit.after), choice.data)

@@ -12,6 +12,8 @@ from cub.edit.markers import Marker
 from cub.edit.repair.choice import Choice, rebuilt, section_in
 from cub.edit.repair.regions import Region, own_headers, regions
 from cub.edit.repair.resolve import Recognize, resolutions
+from cub.edit.repair.unmarked import NOTHING_RELEASED, Released, find_unmarked
+from cub.edit.repair.unmarked_choices import unmarked_choices
 from cub.errors import CubError
 
 MOST = 9
@@ -26,15 +28,18 @@ class _Broken:
     regions: list[Region]
 
 
-def choices(document: Document, recognize: Recognize) -> list[Choice]:
+def choices(
+    document: Document, recognize: Recognize, released: Released = NOTHING_RELEASED
+) -> list[Choice]:
     """What can be done about `document`, best first; nothing where it is well formed.
 
-    `recognize` tells the text that cub once wrote from a section that a person edited. Raises
-    CubError for a conflict that has to be resolved by hand.
+    `recognize` tells the text that cub once wrote from a section that a person edited; by
+    `released`, a section without markers is known. Raises CubError for a conflict that has to be
+    resolved by hand.
     """
     found = markers.scan(document)
     if not found:
-        return []
+        return unmarked_choices(document, find_unmarked(document, released))
     if conflicts := overlapping(document, found[0].line, found[-1].line):
         try:
             return resolutions(document, conflicts, recognize)

@@ -88,7 +88,8 @@ def test_a_number_that_nobody_offered_is_a_mistake(bakery: Path, number: int) ->
     ("old", "new", "number", "step"),
     [
         (END, "", 1, ""),
-        (END, "", 2, "`cub init` adds a new section."),
+        (END, "", 2, ""),
+        ("need to know.\n\n" + END, "must know.\n", 1, "`cub init` adds a new section."),
         (END, END + END, 1, ""),
         ("- Claim:", END + "- Claim:", 1, ""),
         (END, MINE + END + END, 1, ""),
