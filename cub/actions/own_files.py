@@ -18,6 +18,7 @@ from cub.prompt.templates import TemplateSet
 CONSTITUTION = ".cub/constitution.md"
 GITIGNORE, GITATTRIBUTES = ".cub/.gitignore", ".cub/.gitattributes"
 MAP = ".cub/map.md"
+MAP_FORMAT = 1  # the version in its seal, which counts by itself
 MAP_LINES = ("/map.md",)
 LEDGER_LINES = ("/ledger.jsonl", "/ledger-archive.jsonl")
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cub.actions.own_files import MAP, is_intact, known_seal
+from cub.actions.own_files import MAP, MAP_FORMAT, is_intact, known_seal
 from cub.actions.section_edits import BACKUPS, merged
 from cub.edit.document import Document
 from cub.edit.owned import seal, unseal
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 CACHE = ".cub/cache"
 CACHES = (".gitignore", BASIS, FACTS, LAST)
-FORMAT = 1
 _BUDGET = re.compile(rb"of (\d+) tokens")
 _SAYS = "project map, about {estimate} of {tokens} tokens; `cub map` renews it"
 
@@ -128,14 +127,17 @@ def plan_map(project: Project, made: Made, warnings: tuple[PlanWarning, ...] = (
     fresh = made.data
     if Document(data).newline == b"\r\n":  # a checkout with autocrlf
         fresh = fresh.replace(b"\n", b"\r\n")
-    plan = Plan((Edit(MAP, data, fresh, "refresh: the project map", local=local),), warnings)
+    drawn, due = _budget(data), _budget(fresh)
+    budget = f", for {due} tokens in place of {drawn}" if drawn and drawn != due else ""
+    edit = Edit(MAP, data, fresh, f"refresh: the project map{budget}", local=local)
+    plan = Plan((edit,), warnings)
     return plan if is_cubs(project, data) else merged([plan, _backup(project, data)])
 
 
 def _withdrawn(project: Project, reason: str) -> Plan:
     """An older map goes where there is nothing to map, or no map is wanted; an edited one stays."""
     data = project.tree.read(MAP)
-    found = known_seal(data, MAP, FORMAT) if data is not None else None
+    found = known_seal(data, MAP, MAP_FORMAT) if data is not None else None
     if found is None or not found.intact:
         return Plan()
     local = not project.config.map_commit
@@ -153,29 +155,39 @@ def drawn_map(
 
     To `check`, a stale map is only told: any commit may make one. An edited or a torn one counts.
     """
+    there = project.tree.read(MAP)
     if project.config.map_tokens:
         made = make_map(project, Wanted(progress=progress, keep=keep))
         plan = plan_map(project, made)
+        if check and not plan.empty and there is not None and is_intact(there):
+            return Plan((), (_stale_warning(there, made),)), project
     else:
-        check, plan = False, _withdrawn(project, "map.tokens is 0")
-    there = project.tree.read(MAP)
-    if check and not plan.empty and there is not None and is_intact(there):
-        hint = "`cub map` renews it"
-        return Plan((), (PlanWarning("the map is older than the files", MAP, hint=hint),)), project
+        plan = _withdrawn(project, "map.tokens is 0")
     planned = {project.tree.real(edit.path): edit.after for edit in plan.edits}
     return plan, replace(project, tree=Planned(project.tree, planned)) if planned else project
 
 
+def _stale_warning(there: bytes, made: Made) -> PlanWarning:
+    """Why the map that is there is not the one that is due: another budget, or other files."""
+    drawn, due = _budget(there), _budget(made.data)
+    if not (drawn and due) or drawn == due:
+        return PlanWarning("the map is older than the files", MAP, hint="`cub map` renews it")
+    message = f"the map was drawn for {drawn} tokens, and the configuration says {due}"
+    hint = f"`cub config set map.tokens {drawn}` keeps that, `cub map` draws it for {due}"
+    return PlanWarning(message, MAP, hint=hint)
+
+
 def is_current(data: bytes, made: Made) -> bool:
     """Whether a file says what the fresh map says, whatever a formatter or git did to its bytes."""
-    found, fresh = known_seal(data, MAP, FORMAT), unseal(made.data)
+    found, fresh = known_seal(data, MAP, MAP_FORMAT), unseal(made.data)
     is_same = found is not None and found.intact and found == fresh
     return is_same and _budget(data) == _budget(made.data)
 
 
-def _budget(data: bytes) -> list[bytes]:
+def _budget(data: bytes) -> int | None:
     """What the header tells of it: a small project has the same map for any."""
-    return _BUDGET.findall(data[:200])
+    found = _BUDGET.search(data[:200])
+    return int(found[1]) if found else None
 
 
 def _cache_of(root: Path) -> Path:
@@ -230,7 +242,7 @@ def _sealed(body: str, tokens: int, estimate: int = 0) -> bytes:
     """The file; its header tells its own length, too."""
     while True:
         says = _SAYS.format(estimate=estimate, tokens=tokens)
-        data = seal(body, FORMAT, "<!-- {} -->", says=says)
+        data = seal(body, MAP_FORMAT, "<!-- {} -->", says=says)
         count = max(estimate, estimate_tokens(data.decode()))
         if count == estimate:
             return data

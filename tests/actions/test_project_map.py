@@ -181,6 +181,23 @@ def test_to_check_a_stale_one_is_a_warning_and_a_missing_one_a_change(code: Path
     assert ([edit.path for edit in plan.shared], said(plan)) == ([MAP], [])
 
 
+def test_to_check_one_of_another_budget_is_told_as_that(code: Path) -> None:
+    write(code, "ruby/till.rb", "class Till\nend\n")
+    init(code)
+    made = make_map(Project.load(code), Wanted(tokens=3000))
+    (code / MAP).write_bytes(made.data)
+    plan = plan_update(Project.load(code), check=True)
+    (warning,) = plan.warnings
+    assert plan.edits == ()
+    assert warning.message == "the map was drawn for 3000 tokens, and the configuration says 1500"
+    assert "`cub config set map.tokens 3000`" in warning.hint
+    (edit,) = update(code).edits
+    assert edit.reason == "refresh: the project map, for 1500 tokens in place of 3000"
+    (code / MAP).write_bytes(made.data)
+    write(code, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    assert plan_update(Project.load(code), check=True) == Plan()
+
+
 def _nothing_to_map(root: Path) -> None:
     shutil.rmtree(root / "src")
 
