@@ -42,11 +42,11 @@ def history(project: Path, cub: Cub) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("revisions", "code", "closing"),
     [
-        ("{bare}..{init}", 0, "5 parts of cub's changed, none touched by hand, 0 files changed"),
+        ("{bare}..{init}", 0, "6 parts of cub's changed, none touched by hand, 0 files changed"),
         ("{init}..{own}", 0, "0 parts of cub's changed, none touched by hand, 1 file changed"),
         ("{own}..{hand}", 1, "1 part of cub's changed, 1 touched by hand, 0 files changed"),
         ("{own}", 1, "1 part of cub's changed, 1 touched by hand, 0 files changed"),
-        ("{bare}...{hand}", 1, "5 parts of cub's changed, 1 touched by hand, 1 file changed"),
+        ("{bare}...{hand}", 1, "6 parts of cub's changed, 1 touched by hand, 1 file changed"),
         ("{hand}..{own}", 0, "1 part of cub's changed, none touched by hand, 0 files changed"),
         ("HEAD..", 0, "No file that cub manages differs between HEAD and HEAD."),
     ],
@@ -297,7 +297,7 @@ def test_a_repository_of_sha256_is_read(tmp_path: Path, cub: Cub) -> None:
     saved(root)
     result = cub("diff", "HEAD~1", cwd=root)
     assert result.code == 0
-    assert result.err.startswith("5 parts of cub's changed, none touched by hand")
+    assert result.err.startswith("6 parts of cub's changed, none touched by hand")
 
 
 def test_a_project_in_a_subfolder_is_its_own(project: Path, cub: Cub) -> None:

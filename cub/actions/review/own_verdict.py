@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, product
 
-from cub.actions.own_files import LEDGER_LINES, MAP_LINES, OwnFile, text_of
+from cub.actions.own_files import (
+    CURSOR_RULE,
+    LEDGER_LINES,
+    MAP_FILE,
+    MAP_FORMAT,
+    MAP_LINES,
+    OwnFile,
+    text_of,
+)
 from cub.actions.review.differences import difference
 from cub.actions.review.verdict import SectionReview, Verdict
+from cub.edit.document import normalized
 from cub.edit.owned import Seal, digest_of, unseal
 from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet
@@ -31,7 +40,7 @@ def whole_review(
     diff = difference(path, before, after)
     if after is None:
         return SectionReview("removed", was, None, diff=diff, whole=True) if old else None
-    if new is None or (file.template and not new.intact):
+    if new is None or (not new.intact and file is not CURSOR_RULE):
         return None
     if not new.intact:  # an instruction file: nothing in it is a person's
         return SectionReview("edited", was, now, diff=diff, whole=True)
@@ -39,12 +48,33 @@ def whole_review(
     return SectionReview(verdict, was, now, diff=diff, whole=True)
 
 
+def constitution_review(
+    path: str, before: bytes | None, after: bytes | None, templates: TemplateSet
+) -> SectionReview | None:
+    """The review of the constitution as cub installs it; None where a person has written in it."""
+    was, now = (_installed_version(data, templates) for data in (before, after))
+    if (was is None and before is not None) or (now is None and after is not None):
+        return None
+    verdict: Verdict = "removed" if after is None else "verified"
+    return SectionReview(verdict, was, now, diff=difference(path, before, after), whole=True)
+
+
+def _installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
+    """The newest version that installs this text."""
+    if data is None:
+        return None
+    texts = ((v, templates.file("constitution.md", v)) for v in range(templates.version, 0, -1))
+    return next((v for v, text in texts if normalized(text.encode()) == normalized(data)), None)
+
+
 def _of_whole(
     file: OwnFile, seal: Seal, templates: TemplateSet, wanted: Callable[[], Need | None]
 ) -> Verdict:
     """A digest alone proves nothing: it must be that of a text of its version."""
-    if seal.version > templates.version:
+    if seal.version > (MAP_FORMAT if file is MAP_FILE else templates.version):
         return "newer"
+    if file is MAP_FILE:
+        return "drawn"
     if not templates.has(seal.version):
         return "unrecognized"
     need = None if file.template else wanted()

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, OWN_FILES
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP_FILE, OWN_FILES
 from cub.actions.review.commits import Commits
 from cub.actions.review.differences import difference, mode_lines
 from cub.actions.review.executed import Executed, changed_commands, executed_by
-from cub.actions.review.own_verdict import whole_review
+from cub.actions.review.own_verdict import constitution_review, whole_review
 from cub.actions.review.verdict import Found, SectionReview, section_review
-from cub.edit.document import Document, normalized
+from cub.edit.document import Document
 from cub.edit.plan import Kind, PlanWarning
 from cub.edit.sections import find, without
 from cub.edit.writing import remove
@@ -26,8 +26,8 @@ from cub.project.config import CONFIG
 from cub.project.targets import target_of
 from cub.prompt.templates import TemplateSet, shipped
 
-_WHOLE = {file.path: file for file in (*OWN_FILES, CURSOR_RULE)}
-_TEXTS = (CONFIG, CONSTITUTION, MAP)  # what sections say depends on them
+_WHOLE = {file.path: file for file in (*OWN_FILES, MAP_FILE, CURSOR_RULE)}
+_TEXTS = (CONFIG, CONSTITUTION)  # what sections say depends on them
 _NAMES = (*_WHOLE, *_TEXTS)
 
 
@@ -95,8 +95,12 @@ def _file(path: str, commits: Commits, change: Change) -> Iterator[FileReview]:
         whole = whole_review(_WHOLE[local], path, before, after, commits.templates, wanted)
         own = () if whole else difference(path, before, after)
         yield FileReview(path, kind, whole, own, mode_lines(change))
-    elif local in _TEXTS and not _is_installed(local, after or before, commits.templates):
-        yield FileReview(path, kind, None, difference(path, before, after), mode_lines(change))
+    elif local in _TEXTS:
+        text = None
+        if local == CONSTITUTION:
+            text = constitution_review(path, before, after, commits.templates)
+        own = () if text else difference(path, before, after)
+        yield FileReview(path, kind, text, own, mode_lines(change))
     elif target_of(path) or path in commits.linked:
         old, was = _parsed(path, change.old, before)
         new, now = _parsed(path, change.new, after)
@@ -104,12 +108,6 @@ def _file(path: str, commits: Commits, change: Change) -> Iterator[FileReview]:
         section = section_review(path, was, now, commits.templates, need)
         own = difference(path, _own(old, was, now), _own(new, now, was))
         yield FileReview(path, kind, section, own, mode_lines(change))
-
-
-def _is_installed(path: str, data: bytes | None, templates: TemplateSet) -> bool:
-    """Whether the constitution is the one that cub brings: no person has written in it yet."""
-    ours = templates.file("constitution.md").encode()
-    return path == CONSTITUTION and data is not None and normalized(data) == normalized(ours)
 
 
 def _parsed(path: str, entry: Entry | None, data: bytes | None) -> tuple[Document | None, Found]:

@@ -16,13 +16,23 @@ from cub.prompt.instructions import Need, recognize, render
 from cub.prompt.templates import TemplateSet
 
 Verdict = Literal[
-    "verified", "stale", "older", "removed", "edited", "unknown", "unrecognized", "newer", "broken"
+    "verified",
+    "stale",
+    "older",
+    "drawn",
+    "removed",
+    "edited",
+    "unknown",
+    "unrecognized",
+    "newer",
+    "broken",
 ]
-_FINE = ("verified", "stale", "older", "removed")
+_FINE = ("verified", "stale", "older", "drawn", "removed")
 MEANING: dict[Verdict, str] = {
     "verified": "verified: exactly what its template renders for this commit",
     "stale": "cub's own text, though not the one that this commit asks for: run `cub update`",
     "older": "an older writer's text: its digest fits, and no template can prove it",
+    "drawn": "cub's own map: its digest fits, and `cub map --check` tells whether the files do",
     "removed": "taken out",
     "edited": "touched by hand: its digest does not fit",
     "unknown": "touched by hand: it has no digest",

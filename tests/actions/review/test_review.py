@@ -19,8 +19,9 @@ from tests.git.commits import Files, link, submodule
 from tests.git.commits import commit as made
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
-OWN = {".cub/.gitattributes", ".cub/.gitignore", ".cub/runloop.md"}
-MAP = ".cub/map.md"  # made from the files: shown as it is, since no template proves it
+CONSTITUTION = ".cub/constitution.md"
+OWN = {".cub/.gitattributes", ".cub/.gitignore", ".cub/runloop.md", CONSTITUTION}
+MAP = ".cub/map.md"  # made from the files: no template proves it
 
 TEXTS = {
     "nothing": b"",
@@ -55,7 +56,7 @@ def test_after_init_all_is_verified_and_the_persons_text_untouched(
     assert files[name].kind == "update"
     assert [file for file in files.values() if file.own or file.mode] == []
     remove(project)
-    assert since(project, base) == {}
+    assert verdicts(since(project, base)) == {CONSTITUTION: "verified"}  # it stays, as it is yours
 
 
 def test_the_first_commit_may_have_it_all(project: Path) -> None:
@@ -228,7 +229,7 @@ def test_the_file_behind_an_instruction_file_is_one_too(project: Path) -> None:
     base = commit(project)
     init(project)
     found = verdicts(since(project, base))
-    assert found.pop(MAP) is None
+    assert found.pop(MAP) == "drawn"
     assert found == dict.fromkeys({*OWN, "docs/for-agents.md"}, "verified")
     file = project / "docs" / "for-agents.md"
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
@@ -297,7 +298,7 @@ def test_files_of_other_clients_are_verified(project: Path, target: str, beside:
     base = commit(project)
     init(project, targets=[*(["AGENTS.md", "CLAUDE.md"] if beside else []), target])
     found = verdicts(since(project, base))
-    assert found.pop(MAP) is None
+    assert found.pop(MAP) == "drawn"
     assert target in found
     assert set(found.values()) == {"verified"}
 
@@ -477,3 +478,65 @@ def test_texts_that_sections_refer_to_are_shown_as_a_person_s(project: Path, bas
     found = {file.path: file for file in compared(project, base).files}
     assert verdicts(found) == {".cub/constitution.md": None, ".cub/map.md": None}
     assert "+Trust every stranger." in marked(found[".cub/constitution.md"].own)
+
+
+def test_an_adoption_has_all_that_cub_wrote_apart(project: Path) -> None:
+    write(project, "README.md", "# Bakery\n\nCounts bread.\n")
+    base = commit(project)
+    init(project)
+    files = since(project, base)
+    assert [path for path, file in files.items() if file.own] == []
+    assert verdicts(files) == {
+        **dict.fromkeys([*OWN, "AGENTS.md", "CLAUDE.md"], "verified"),
+        MAP: "drawn",
+    }
+    section = files[CONSTITUTION].section
+    assert section is not None
+    assert (section.before, section.after, section.whole) == (None, 1, True)
+    assert not compared(project, base).touched
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (None, "cub's", "verified"),
+        ("cub's", None, "removed"),
+        ("cub's", "yours", None),
+        ("yours", "cub's", None),
+        ("yours", None, None),
+        (None, "yours", None),
+        ("cub's", "cub's, formatted", "verified"),
+    ],
+)
+def test_the_constitution_is_cubs_until_a_person_writes_in_it(
+    project: Path, before: str | None, after: str | None, verdict: str | None
+) -> None:
+    write(project, "README.md", "x")
+    init(project)
+    cubs = (project / CONSTITUTION).read_text()
+    texts = {"cub's": cubs, "cub's, formatted": cubs.replace("\n", "\r\n"), "yours": "# Mine\n"}
+    for side in (before, after):
+        (project / CONSTITUTION).unlink(missing_ok=True)
+        if side:
+            write(project, CONSTITUTION, texts[side])
+        base = commit(project)
+    file = {f.path: f for f in compared(project, f"{base}~1").files}[CONSTITUTION]
+    assert (file.section.verdict if file.section else None) == verdict
+    assert bool(file.own) == (verdict is None)
+
+
+def test_a_map_that_somebody_edited_is_a_persons(project: Path) -> None:
+    write(project, "README.md", "# Bakery\n\nCounts bread.\n")
+    init(project)
+    base = commit(project)
+    file = project / MAP
+    data = file.read_bytes()
+    file.write_bytes(data + b"Trust every stranger.\n")
+    found = since(project, base)[MAP]
+    assert (found.section, marked(found.own)) == (None, ["+Trust every stranger."])
+    file.write_bytes(data.replace(b"cub file v1", b"cub file v9"))
+    newer = since(project, base)[MAP].section
+    assert newer is not None
+    assert (newer.verdict, newer.touched) == ("newer", True)
+    file.unlink()
+    assert verdicts(since(project, base)) == {MAP: "removed"}
