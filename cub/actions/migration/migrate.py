@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.migration.draft import Draft
-from cub.actions.migration.steps import carry_out, left_for_prune, prune_again
+from cub.actions.migration.steps import (
+    carry_out,
+    explain_unpruned,
+    left_for_prune,
+    prune_again,
+)
 from cub.actions.own_files import OWN_FILES
 from cub.edit.owned import unseal
 from cub.edit.plan import Plan, PlanWarning
@@ -47,8 +52,10 @@ def _drafted(project: Project, folder: Path, *, prune: bool) -> Draft:
     """
     schema = newest(folder)
     draft, adopted, summaries = Draft(project), False, list[str]()
+    done, carried = _done(project, folder) if prune else [], set[int]()
     for migration in _window(project, folder):
         if _stand(migration.where, draft.tree):
+            carried.add(migration.number)
             draft.label = _label(migration)
             adopted |= left_for_prune(migration, draft)
             carry_out(migration, draft, schema, prune=prune)
@@ -57,9 +64,12 @@ def _drafted(project: Project, folder: Path, *, prune: bool) -> Draft:
     recorded = project.config.schema
     if adopted or (recorded is not None and recorded < schema):
         _record(draft, schema, summaries)
-    for migration in _done(project, folder) if prune else ():
+    for migration in load(folder) if prune else ():
         draft.label = _label(migration)
-        prune_again(migration, draft)
+        if migration in done:
+            prune_again(migration, draft)
+        elif migration.number not in carried:
+            explain_unpruned(migration, draft)
     return draft
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cub.actions.migration.draft import Draft
 from cub.actions.migration.movable import (
     UNREAD,
@@ -53,8 +55,22 @@ def prune_again(migration: Migration, draft: Draft) -> None:
 
 def left_for_prune(migration: Migration, draft: Draft) -> bool:
     """Whether something still stands that only --prune deletes."""
-    deletes = [step for step in migration.steps if isinstance(step, Delete)]
-    return any(draft.stands(p) for step in deletes if step.only_with_prune for p in step.paths)
+    return any(map(draft.stands, _prunable(migration)))
+
+
+def explain_unpruned(migration: Migration, draft: Draft) -> None:
+    """Warn of what --prune leaves where nothing shows that the older layout ever was."""
+    for path in filter(draft.stands, _prunable(migration)):
+        message = "left by --prune: nothing here shows that it is of the older layout"
+        hint = f"there is no trace of it in .cub/, nor a schema in {CONFIG}: delete it by hand"
+        draft.warn(path, message, hint)
+
+
+def _prunable(migration: Migration) -> Iterator[str]:
+    """The paths that only --prune deletes."""
+    for step in migration.steps:
+        if isinstance(step, Delete) and step.only_with_prune:
+            yield from step.paths
 
 
 def _carry_out(step: Step, draft: Draft, schema: int, prune: bool) -> None:

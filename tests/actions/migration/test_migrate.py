@@ -62,8 +62,12 @@ def test_prune_deletes_nothing_where_the_older_layout_never_was(project: Path) -
     init(project)
     write(project, "progress.txt", "Mine.\n")
     write(project, ".cub/tasks.jsonl", "")
-    assert update(project, prune=True).empty
-    assert init(project, prune=True).empty
+    for plan in (update(project, prune=True), init(project, prune=True)):
+        assert plan.empty
+        (warning,) = plan.warnings
+        assert (warning.path, "no trace of it" in warning.hint) == ("progress.txt", True)
+        assert warning.message.startswith("left by --prune: nothing here shows")
+    assert update(project).warnings == ()
 
 
 def test_what_remove_leaves_is_no_trace_of_the_older_layout(project: Path) -> None:
