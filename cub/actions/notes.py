@@ -11,6 +11,7 @@ from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
 from cub.project.survey import InstructionFile, distinct
 from cub.project.targets import AGENTS, is_nested, is_whole, target_of
+from cub.prompt.instructions import recognize
 
 
 def missing(seen: View) -> Iterator[PlanWarning]:
@@ -22,6 +23,28 @@ def missing(seen: View) -> Iterator[PlanWarning]:
             yield PlanWarning("this file is gone", path, hint=hint)
         elif file.section is None and not is_whole(path):
             yield PlanWarning("the managed section is gone", file.real, hint=hint)
+
+
+def lost_constitution(seen: View) -> Iterator[PlanWarning]:
+    """A constitution that is gone, as long as a section still has something of it."""
+    if not seen.known.constitution and any(_has_constitution(seen, path) for path in seen.needs):
+        message = "this file is gone, and the sections refer to it no longer"
+        hint = "`cub init` installs cub's own text again; git may have yours"
+        yield PlanWarning(message, CONSTITUTION, hint=hint)
+
+
+def _has_constitution(seen: View, path: str) -> bool:
+    """Whether a file refers to the constitution, or has its text in a section of cub's own."""
+    file, need = seen.files[path], seen.needs[path]
+    if file.document and is_whole(path):
+        return CONSTITUTION.encode() in file.document.data
+    if file.section is None or file.section_says(CONSTITUTION):
+        return file.section is not None
+    section = file.section
+    is_inlined = need.shared and "constitution" in seen.project.config.inline
+    if not is_inlined or section.author != "cub":
+        return False
+    return recognize(seen.templates, section.version, section.digest, need) is None
 
 
 def oddities(seen: View) -> Iterator[PlanWarning]:

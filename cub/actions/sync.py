@@ -93,7 +93,8 @@ def plan_update(
     drawn, project = drawn_map(project, progress, keep, check=check)
     seen = view(project, templates=templates)
     sections = _sections(seen, edited, add=False)
-    odd = Plan((), (*notes.oddities(seen), *notes.missing(seen)))
+    gone = (*notes.missing(seen), *notes.lost_constitution(seen))
+    odd = Plan((), (*notes.oddities(seen), *gone))
     rest = merged([sections, drawn, _own_files(seen, seen.state, add=False), odd])
     return migrated.followed_by(rest, both_reasons=True)
 

@@ -6,6 +6,7 @@ import pytest
 
 from cub.actions.sync import plan_init, plan_update
 from cub.edit.document import Document
+from cub.edit.plan import Plan
 from cub.edit.sections import find
 from cub.errors import CubError
 from cub.project.project import Project
@@ -226,3 +227,27 @@ def test_remove_may_be_said_twice_but_not_where_cub_never_was(project: Path) -> 
     remove(project, purge=True)
     assert tree(project) == {}
     assert not (project / ".cub").exists()
+
+
+def _told(plan: Plan) -> list[str]:
+    return [w.message for w in plan.warnings if w.path == ".cub/constitution.md"]
+
+
+@pytest.mark.parametrize(
+    "config", ["", "inline: [constitution]\n", "targets: [.cursor/rules/cub.mdc]\n"]
+)
+def test_a_deleted_constitution_is_told_once(project: Path, config: str) -> None:
+    """It may be a decision: what takes the references out tells of it, and nothing after that."""
+    write(project, ".cub/config.yaml", config)
+    init(project)
+    (project / ".cub/constitution.md").unlink()
+    gone = ["this file is gone, and the sections refer to it no longer"]
+    checked = plan_update(Project.load(project), check=True)
+    assert (_told(checked), bool(checked.shared)) == (gone, True)
+    assert "`cub init`" in checked.warnings[0].hint
+    assert _told(update(project)) == gone
+    assert update(project) == Plan()
+    assert plan_update(Project.load(project), check=True) == Plan()
+    init(project)
+    assert (project / ".cub/constitution.md").exists()
+    assert update(project) == Plan()
