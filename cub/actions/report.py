@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, OWN_FILES, refresh
+from cub.actions.read_limits import bytes_read
+from cub.actions.root_needs import ROOTS
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.sections import Section
@@ -13,7 +15,7 @@ from cub.errors import CubError
 from cub.files import Tree
 from cub.project.config import CONFIG
 from cub.project.survey import InstructionFile
-from cub.project.targets import CLAUDE, GEMINI, clients_of, is_whole
+from cub.project.targets import CLAUDE, CODEX, GEMINI, clients_of, is_whole
 from cub.prompt.instructions import render
 from cub.store.place import LEDGER, TASKS
 from cub.tokens import estimate_tokens
@@ -23,7 +25,10 @@ _BY_REFERENCE = (*CLAUDE.clients, *GEMINI.clients)  # they resolve imports
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """One row. `tokens` is what reading the whole file costs; `line` is where it is broken."""
+    """One row. `tokens` is what reading the whole file costs; `line` is where it is broken.
+
+    `read_in_part`: how many bytes those of `clients` read that do not read all of it.
+    """
 
     path: str
     owner: str
@@ -31,6 +36,7 @@ class FileStatus:
     tokens: int | None = None
     clients: tuple[str, ...] = ()
     line: int | None = None
+    read_in_part: dict[str, int] = field(default_factory=dict)
 
 
 _STORES = (FileStatus(TASKS, "you + cub", "in place"), FileStatus(LEDGER, "cub", "in place"))
@@ -60,7 +66,7 @@ def _shown(file: InstructionFile, seen: View) -> bool:
 
 def _instructions(file: InstructionFile, seen: View) -> FileStatus:
     tokens = _tokens(file.document.data) if file.document else None
-    fault = seen.fault(file)
+    fault, read = seen.fault(file), bytes_read(seen, file.path)
     return FileStatus(
         file.path,
         "you + cub" if file.own or file.error else "cub",
@@ -68,6 +74,7 @@ def _instructions(file: InstructionFile, seen: View) -> FileStatus:
         tokens,
         clients_of(file.path),
         fault.line if fault else None,
+        {} if read is None else {CODEX: read},
     )
 
 
@@ -80,10 +87,27 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
         return f"unmarked at line {fault.line}" if fault else "missing"
     if fault:
         return f"newer than this cub (v{file.section.version})"
+    if file.section.author == "cub" and (cause := _blocking_target(file, seen)):
+        return f"not known until {cause} is repaired"
     need = seen.need_of(file.key)
     if need and file.section.is_current(render(seen.templates, version, need), version):
         return f"current (v{version})"
     return _outdated(file.section, version)
+
+
+def _blocking_target(file: InstructionFile, seen: View) -> str:
+    """The broken target beside `file`, whose text decides what `file` has to say; "" if none."""
+    folder, name = posixpath.split(file.path)
+    for path in seen.targets if name in ROOTS else ():
+        other = seen.files[path]
+        beside = posixpath.dirname(path) == folder and posixpath.basename(path) in ROOTS
+        if beside and other.key != file.key and (other.error or _is_unmarked(other, seen)):
+            return path
+    return ""
+
+
+def _is_unmarked(file: InstructionFile, seen: View) -> bool:
+    return file.section is None and seen.fault(file) is not None
 
 
 def _outdated(section: Section, version: int) -> str:

@@ -12,6 +12,7 @@ from cub.actions.migration.migrate import due, migrate
 from cub.actions.own_files import CURSOR_RULE, OWN_FILES
 from cub.actions.parity import plan_parity
 from cub.actions.project_map import drawn_map
+from cub.actions.read_limits import unread_sections
 from cub.actions.section_edits import Edited, Editor, merged, refresh
 from cub.actions.view import View, after, view
 from cub.edit.plan import Edit, Plan
@@ -66,7 +67,9 @@ def plan_init(
     sections = merged([_sections(seen, edited, add=True), left_out])
     own = _own_files(seen, _remembering(seen), add=True)
     installed = _installed(seen, {file.path for file in dropped})
-    rest = merged([sections, installed, drawn, own, _configured(project, wanted), settings])
+    unread = Plan((), tuple(unread_sections(seen, sections)))
+    configured = _configured(project, wanted)
+    rest = merged([sections, installed, drawn, own, configured, settings, unread])
     return migrated.followed_by(rest, both_reasons=True)
 
 
@@ -94,7 +97,7 @@ def plan_update(
     seen = view(project, templates=templates)
     sections = _sections(seen, edited, add=False)
     gone = (*notes.missing(seen), *notes.lost_constitution(seen))
-    odd = Plan((), (*notes.oddities(seen), *gone))
+    odd = Plan((), (*notes.oddities(seen), *gone, *unread_sections(seen, sections)))
     rest = merged([sections, drawn, _own_files(seen, seen.state, add=False), odd])
     return migrated.followed_by(rest, both_reasons=True)
 

@@ -60,13 +60,19 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
 def _table(project: Project) -> _Table:
     from cub.actions.migration.migrate import announced
+    from cub.actions.read_limits import unread_sections
     from cub.actions.report import status as rows_of
     from cub.actions.view import view
     from cub.files import pending
 
     seen = view(project)
     older = announced(project)
-    warnings = (*pending(project.root), *older, *project.config.warnings)
+    warnings = (
+        *pending(project.root),
+        *older,
+        *project.config.warnings,
+        *unread_sections(seen),
+    )
     return _Table(rows_of(seen), warnings, seen.initialized or bool(older))
 
 
@@ -91,4 +97,13 @@ def _rows_of(found: Outcome[_Table]) -> list[tuple[str, ...]]:
 
 def _cells(row: FileStatus) -> tuple[str, ...]:
     tokens = "" if row.tokens is None else f"{row.tokens:,}"
-    return row.path, row.owner, row.state, tokens, ", ".join(row.clients)
+    clients = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
+    return row.path, row.owner, row.state, tokens, ", ".join(clients)
+
+
+def _reader(name: str, read: int | None) -> str:
+    """A client, and how much of the file it reads where that is not all."""
+    if read is None:
+        return name
+    whole, rest = divmod(read, 1024)
+    return f"{name} (first {read:,} bytes)" if rest else f"{name} (first {whole} KiB)"

@@ -23,9 +23,11 @@ class Target(NamedTuple):
     also: str = ""
 
 
+CODEX = "Codex"
+CODEX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, as long as nobody sets it
 AGENTS = Target(
     "AGENTS.md",
-    ("Codex", "Copilot", "Cursor", "opencode", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro"),
+    (CODEX, "Copilot", "Cursor", "opencode", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro"),
     nested=True,
 )
 CLAUDE = Target("CLAUDE.md", ("Claude Code",), nested=True)

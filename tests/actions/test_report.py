@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cub.actions.report import FileStatus, status
 from cub.actions.view import view
 from cub.project.project import Project
@@ -63,3 +65,23 @@ def test_unreadable_targets_are_rows_too(project: Path) -> None:
     (project / "AGENTS.md").mkdir()
     row = _rows(project)["AGENTS.md"]
     assert row.state.startswith("unusable: this is a folder")
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])
+def test_beside_a_broken_file_nobody_knows_what_the_other_one_has_to_say(
+    project: Path, name: str
+) -> None:
+    init(project)
+    other = {"AGENTS.md": "CLAUDE.md", "CLAUDE.md": "AGENTS.md"}[name]
+    file = project / name
+    good = file.read_bytes()
+    conflict = b"<<<<<<< HEAD\n## A\n=======\n## B\n>>>>>>> bread\n"
+    unmarked = b"## " + good.partition(b"\n## ")[2].partition(b"\n<!-- END")[0]
+    for data in (good.replace(b"## Cub Integration\n", conflict), unmarked, good[:-40]):
+        file.write_bytes(data)
+        rows = _rows(project)
+        assert rows[name].state.split()[0] in ("broken", "unmarked")
+        assert rows[other].state == f"not known until {name} is repaired"
+    edited = project / other
+    edited.write_bytes(edited.read_bytes().replace(b"## Cub", b"## Our Cub"))
+    assert _rows(project)[other].state == "edited inside"  # that is so, whatever the other says

@@ -83,11 +83,15 @@ def test_several_errors_are_all_there(project: Path, cub: Cub) -> None:
 
 
 def test_status_has_the_same_rows_for_programs_and_for_people(project: Path, cub: Cub) -> None:
-    (project / "AGENTS.md").write_bytes(MINE)
+    (project / "AGENTS.md").write_bytes(MINE + b"- Bake.\n" * 5_000)
     cub("init")
     found = json.loads(cub("status", "--json").out)
     assert (found["v"], found["root"]) == (1, str(project))
-    shown = cub("status").out.splitlines()[1:]
+    told = cub("status")
+    shown = told.out.splitlines()[1:]
+    assert found["files"][0]["read_in_part"] == {"Codex": 32_768}
+    assert "  Codex (first 32 KiB), Copilot," in shown[0]
+    assert [w["message"] in told.err for w in found["warnings"]] == [True]
     assert [row["path"] for row in found["files"]] == [line.split()[0] for line in shown]
     for row, line in zip(found["files"], shown, strict=True):
         assert row["owner"] in line
