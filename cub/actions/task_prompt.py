@@ -11,11 +11,12 @@ from cub.edit.owned import body_of
 from cub.edit.plan import PlanWarning
 from cub.files import Tree
 from cub.project.effective import effective
+from cub.project.project import Project
 from cub.prompt.attempts import previous
 from cub.prompt.inputs import DONE, REMAINING, Inputs, Siblings
 from cub.prompt.task_prompt import TOKENS, TaskPrompt, compose
 from cub.prompt.templates import TemplateSet, shipped
-from cub.repomap.stack.facts import Purpose
+from cub.repomap.stack.facts import Command, Purpose
 from cub.store.briefs import Brief
 from cub.store.ids import find
 from cub.store.jsonl import Record
@@ -51,13 +52,21 @@ def task_prompt(
     return Composed(compose(inputs, shipped(), tokens), told(tasks))
 
 
-def feedback_loops(tree: Tree) -> tuple[str, ...]:
-    """How the project checks itself, by the manifests at its root."""
-    from cub.repomap.stack.reading import read_stack
+def find_feedback_loops(project: Project) -> tuple[Command, ...]:
+    """Find how the project checks itself: what its map names for that, and no further targets of
+    the same manifest, which are mostly parts and variants of the first one.
+    """
+    from cub.actions.project_map import Wanted as WantedMap
+    from cub.actions.project_map import settings_of
+    from cub.repomap.project_stack import read_project_stack
 
-    stack = read_stack(sorted(tree.names("")), lambda path: tree.read(path) or b"")
-    found = (stack.commands_for(purpose)[:1] for purpose in _LOOPS)
-    return tuple(command.text for commands in found for command in commands)
+    stack = read_project_stack(project.root, settings_of(project, WantedMap()).exclude)
+    found: dict[tuple[str, str, str], Command] = {}
+    for command in (one for purpose in _LOOPS for one in stack.commands_for(purpose) if one.line):
+        is_target = command.origin == "target"
+        key = (command.purpose, command.source, "" if is_target else command.line)
+        found.setdefault(key, command)
+    return tuple(found.values())
 
 
 def system_prompt(tree: Tree, templates: TemplateSet | None = None) -> str:
@@ -74,7 +83,7 @@ def _configured(stores: Stores, tasks: Tasks, key: str) -> Wanted:
     values = effective(stores.project, os.environ).values
     own = tasks.record(key).get("checks") or ()
     checks = tuple(dict.fromkeys([*own, *values["run.checks"].value]))
-    loops = checks or feedback_loops(stores.project.tree)
+    loops = checks or tuple(one.line for one in find_feedback_loops(stores.project))
     return Wanted(tasks, loops, values["run.message"].value, values["run.commit"].value)
 
 

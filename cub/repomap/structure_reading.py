@@ -6,21 +6,18 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from cub.files.regular import read_start
+from cub.repomap.file_reading import read_file
+from cub.repomap.listing.kinds import FOREIGN
 from cub.repomap.listing.shares import shares
 from cub.repomap.outline.conventions import conventions
 from cub.repomap.outline.described import in_short
 from cub.repomap.outline.descriptions import describe, summary
 from cub.repomap.outline.key_files import key_files
 from cub.repomap.outline.tree import outline
+from cub.repomap.project_stack import stack_of
 from cub.repomap.sifted import Sifted
-from cub.repomap.stack.reading import read_stack
 from cub.repomap.stack.stack import Stack
 from cub.repomap.structure import Structure
-from cub.repomap.symbols.jobs import FOREIGN
-
-_MOST = 20_000_000  # bytes; who asks wants far less
-_BEGIN, _END = b"<!-- BEGIN CUB MANAGED SECTION", b"END CUB MANAGED SECTION -->"
 
 
 def structure_of(files: Sifted) -> Structure:
@@ -29,8 +26,7 @@ def structure_of(files: Sifted) -> Structure:
     known = [path for path in found.paths if kinds.of(path) not in FOREIGN]
     seen: set[str] = set()
     read = _reader(found.root, seen)
-    # Lock files and wrappers tell how a project is built.
-    stack = read_stack([p for p in found.paths if kinds.beside(p) not in FOREIGN], read)
+    stack = stack_of(found.paths, kinds, read)
     described = describe(frozenset(known), read) | _packages(stack)
     return Structure(
         summary=summary(frozenset(known), read),
@@ -44,27 +40,14 @@ def structure_of(files: Sifted) -> Structure:
 
 
 def _reader(root: Path, seen: set[str]) -> Callable[[str], bytes]:
-    """Reads a file of the listing, which has regular files alone, and adds it to those `seen`.
-
-    What cub put into it is left out: the README that AGENTS.md is a link to says the same before
-    and after `cub init`.
-    """
+    """Reads a file of the listing, and adds it to those `seen`."""
     base = os.fspath(root)
 
     def read(path: str) -> bytes:
         seen.add(path)
-        return _without_sections(read_start(base, path, _MOST))
+        return read_file(base, path)
 
     return read
-
-
-def _without_sections(data: bytes) -> bytes:
-    kept, at = [], 0
-    while (end := data.find(_END, at)) >= 0:
-        behind, start = end + len(_END), data.rfind(_BEGIN, at, end)
-        kept.append(data[at : behind if start < 0 else start])
-        at = behind
-    return b"".join((*kept, data[at:]))
 
 
 def _packages(stack: Stack) -> dict[str, str]:

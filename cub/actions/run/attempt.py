@@ -82,7 +82,7 @@ def _weigh(run: Run, this: Attempt, verdict: Verdict, doubt: str) -> Verdict:
 
 def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) -> str:
     """What the client is sent, kept in the attempt's folder, too."""
-    loops, settings = commands or run.commands, run.settings
+    loops, settings = commands or tuple(one.line for one in run.loops), run.settings
     wanted = Wanted(tasks, loops, settings.message, commits=settings.commit)
     prompt = task_prompt(run.stores, this.key, wanted=wanted).prompt.text
     this.files.text(SYSTEM, run.system)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from cub.actions.run.budget import Budget
@@ -30,18 +31,22 @@ from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
 from cub.actions.run.settings import Asked, run_settings
 from cub.actions.run.trust import Agreed, require_trust
-from cub.actions.task_prompt import feedback_loops, system_prompt
+from cub.actions.task_prompt import find_feedback_loops, system_prompt
 from cub.actions.tasks.stores import Stores, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.private import read_json
 from cub.harness.choose import harnesses
+from cub.layout.words import written
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
 from cub.project.effective import effective
+from cub.repomap.stack.facts import Command, Purpose
 from cub.store.events import Event
 
 _LOOKED_AT = 20  # tasks
+_PROPOSED: tuple[Purpose, ...] = ("test", "typecheck", "lint")
+_MOST_PROPOSED = 3
 
 
 @dataclass(slots=True)
@@ -100,7 +105,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             clock=around.clock,
             stop=around.stop,
             budget=Budget(settings.usd, settings.tokens, settings.iterations),
-            commands=feedback_loops(stores.project.tree),
+            loops=() if settings.checks else find_feedback_loops(stores.project),
             environ=environ,
             system=system_prompt(stores.project.tree),
             harnesses=clients,
@@ -159,8 +164,7 @@ def asked_json(asked: Asked) -> dict[str, object]:
 def _hints(run: Run) -> Iterator[PlanWarning]:
     settings = run.settings
     if not settings.checks and settings.own_checks and _lacks_checks(run):
-        known = f", such as [{run.commands[0]}]" if run.commands else ""
-        hint = f"set run.checks{known}, or use --check; --no-checks is silent about it"
+        hint = f"{_proposal(run.loops)}, or use --check; --no-checks is silent about it"
         yield PlanWarning("no check decides whether a task is done", hint=hint)
     if isinstance(run.ground, PlainGround):
         hint = "`git init` gives a run the means to do so"
@@ -168,6 +172,14 @@ def _hints(run: Run) -> Iterator[PlanWarning]:
             "there is no git here: what a failed attempt changes stays, and nothing is committed",
             hint=hint,
         )
+
+
+def _proposal(loops: Sequence[Command]) -> str:
+    """How to configure the best of the commands that are known: tests tell most of a change."""
+    best = sorted(loops, key=lambda one: _PROPOSED.index(one.purpose))[:_MOST_PROPOSED]
+    if not best:
+        return "set run.checks"
+    return f"`cub config set run.checks {quote(written([one.line for one in best]))}`"
 
 
 def _lacks_checks(run: Run) -> bool:

@@ -16,6 +16,7 @@ from cub.actions.run.trust import Agreed
 from cub.actions.tasks.stores import Stores
 from cub.harness.base import Harness
 from cub.processes.stop import Stop
+from cub.repomap.stack.facts import Command
 from cub.store.events import Event
 from cub.store.jsonl import Record
 from cub.store.lease import watch
@@ -53,8 +54,8 @@ class RealClock:
 class Run:
     """`is_broken`: what the last attempt did could neither be kept nor put back.
 
-    `opened` are the stores, read at `clock`'s time by `stores`; `commands` are what a prompt
-    names as feedback loops; `environ` is what clients and checks get.
+    `opened` are the stores, read at `clock`'s time by `stores`; `loops` are what a prompt names
+    where no check is configured; `environ` is what clients and checks get.
     """
 
     opened: Stores
@@ -65,7 +66,7 @@ class Run:
     clock: Clock
     stop: Stop
     budget: Budget
-    commands: tuple[str, ...]
+    loops: tuple[Command, ...]
     environ: Mapping[str, str]
     system: str
     harnesses: list[Harness]

@@ -17,6 +17,8 @@ class Kind(StrEnum):
     GENERATED = "generated"
 
 
+FOREIGN = (Kind.VENDORED, Kind.GENERATED)
+
 _TEST_FOLDER = re.compile(
     r"(?:.*[-_.])?(?:tests?|specs?|__tests?_.*|e2e|testdata|testsuite|(?:__)?fixtures?(?:__)?"
     r"|(?:__)?mocks?(?:__)?|__snapshots__|testutils?|test[-_].*|unittests?)"

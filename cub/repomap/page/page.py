@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from cub.repomap.outline.words import one_line, shown_path
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 TITLE = "# Project map\n\n"
 # Shares of the room, in this order; what a part does not need goes to the ones behind it.
 _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS = 0.16, 0.1, 0.14, 0.6
-_MOST_COMMANDS = 3  # for one purpose
 
 
 def body(found: RepoMap, tokens: int, header: int) -> str:
@@ -77,12 +75,6 @@ def _is_ours(technology: Technology, found: Structure) -> bool:
 
 
 def _commands(commands: Sequence[Command]) -> Iterable[str]:
-    count: dict[str, int] = {}
     for command in commands:
-        if not command.folder.isprintable():
-            continue  # nobody could type it
-        count[command.purpose] = count.get(command.purpose, 0) + 1
-        if count[command.purpose] <= _MOST_COMMANDS:
-            text = one_line(command.text)
-            where = f"cd {quote(command.folder)} && " if command.folder else ""
-            yield f"{command.purpose}: {where}{text} ({shown_path(command.source)})"
+        if command.line:
+            yield f"{command.purpose}: {command.line} ({shown_path(command.source)})"

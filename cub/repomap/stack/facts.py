@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal, NamedTuple
 
 from cub.repomap.notes import Note
+from cub.repomap.outline.words import one_line
 
 Purpose = Literal["install", "build", "test", "lint", "format", "typecheck", "run"]
 Role = Literal["language", "runtime", "framework", "library", "manager", "build", "tool"]
@@ -38,6 +40,12 @@ class Command(NamedTuple):
     source: str
     folder: str = ""
     origin: Literal["target", "tool", "ci"] = "tool"
+
+    @property
+    def line(self) -> str:
+        """What to type at the project's root; "" for a folder whose name nobody could type."""
+        where = f"cd {quote(self.folder)} && " if self.folder else ""
+        return f"{where}{one_line(self.text)}" if self.folder.isprintable() else ""
 
 
 class EntryPoint(NamedTuple):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from cub.repomap.listing.kinds import Kind, Kinds
+from cub.repomap.listing.kinds import FOREIGN, Kind, Kinds
 from cub.repomap.listing.languages import header_language, language_of
 from cub.repomap.listing.listing import File, Listing
 from cub.repomap.symbols.scan import Job
 
 Jobs = dict[File, Job]
-FOREIGN = (Kind.VENDORED, Kind.GENERATED)
 
 
 def jobs_of(found: Listing, kinds: Kinds) -> Jobs:

@@ -18,6 +18,7 @@ from cub.actions.run.opening import Surroundings, opened
 from cub.actions.run.settings import Asked
 from cub.actions.run.status import Standing, recorded
 from cub.actions.tasks.stores import open_stores
+from cub.edit.plan import PlanWarning
 from cub.processes.stop import Stop
 from cub.project.project import Project
 from cub.store.events import Event
@@ -52,6 +53,7 @@ class Done:
 
     events: list[Event]
     clock: LeapingClock
+    warnings: list[PlanWarning]
 
     def of(self, name: str) -> list[Event]:
         return [event for event in self.events if event["ev"] == name]
@@ -156,12 +158,13 @@ class Shop:
         given = {"harness": "mine", "trust": True, **asked}
         if isinstance(given.get("checks"), str):
             given["checks"] = (given["checks"],)
-        stop, events = Stop(), list[Event]()
+        stop, events, warnings = Stop(), list[Event](), list[PlanWarning]()
         try:
             stores = open_stores(Project.load(self.root), "cub run")
             around = Surroundings(stop, self.environ, clock=self.clock)
             with opened(stores, Asked(**given), around) as it:
                 events += it.events
+                warnings += it.warnings
                 for event in recorded(loop(it.run), it.run.folder, Standing()):
                     events.append(event)
                     if each:
@@ -170,7 +173,7 @@ class Shop:
                         stop.request()
         finally:
             stop.close()
-        return Done(events, self.clock)
+        return Done(events, self.clock, warnings)
 
     def attempt(self, run: str, number: int = 1, task: str = "s-1") -> Path:
         return self.cub / "runs" / run / task / str(number)

@@ -1,0 +1,69 @@
+"""What a run without checks proposes, and what its prompt names."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.layout.reading import parse
+from cub.layout.source import read
+from tests.actions.run.shop import Shop
+from tests.conftest import git
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+PYPROJECT = (
+    '[project]\nname = "oven"\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n[tool.ruff]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "proposed"),
+    [
+        (
+            {"pyproject.toml": PYPROJECT, "src/oven/__init__.py": ""},
+            "`cub config set run.checks '[pytest, mypy src, ruff check]'`",
+        ),
+        (
+            {
+                "package.json": '{"workspaces": ["web"]}',
+                "web/package.json": '{"scripts": {"lint": "eslint .", "test": "jest"}}',
+            },
+            """`cub config set run.checks '["cd web && npm test", "cd web && npm run lint"]'`""",
+        ),
+        ({"notes.txt": ""}, "set run.checks"),
+    ],
+    ids=["python", "workspace", "nothing known"],
+)
+def test_tests_come_first(bakery: Shop, files: dict[str, str], proposed: str) -> None:
+    for path, text in files.items():
+        bakery.write(path, text)
+    bakery.commit("manifests")
+    bakery.client(WRITE)
+    bakery.task()
+    (warning,) = bakery.run().warnings
+    assert warning.message == "no check decides whether a task is done"
+    assert warning.hint == f"{proposed}, or use --check; --no-checks is silent about it"
+
+
+def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
+    bakery.write("packages/a b/package.json", '{"scripts": {"test": "jest"}}')
+    bakery.write("package.json", '{"workspaces": ["packages/*"]}')
+    git(bakery.root, "add", "-A")
+    bakery.commit("manifests")
+    bakery.client(WRITE)
+    bakery.task()
+    (warning,) = bakery.run().warnings
+    line = warning.hint.partition("run.checks '")[2].partition("'`")[0].replace("'\"'\"'", "'")
+    root = parse(read(line.encode(), ""))
+    assert root
+    assert root.plain() == ["cd 'packages/a b' && npm test"]
+
+
+def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
+    bakery.write("pyproject.toml", PYPROJECT)
+    bakery.write("src/oven/__init__.py", "")
+    bakery.commit("manifests")
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
+    assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
