@@ -1,4 +1,4 @@
-"""What a run would send for a task: gathered from tasks, ledger, configuration and manifests."""
+"""The prompt of a task: gathered from tasks, ledger, configuration and manifests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from cub.actions.own_files import RUNLOOP
+from cub.actions.tasks.inside import inside
 from cub.actions.tasks.stores import Stores, told
 from cub.edit.owned import body_of
 from cub.edit.plan import PlanWarning
@@ -27,12 +28,13 @@ _LOOPS: tuple[Purpose, ...] = ("typecheck", "test", "lint")
 
 
 class Wanted(NamedTuple):
-    """What a run knows already: the tasks, its commands and its commits."""
+    """What a run knows already: the tasks, its commands, and whether it commits."""
 
     tasks: Tasks
     commands: tuple[str, ...]
     message: str
     commits: bool
+    in_run: bool = True
 
 
 class Composed(NamedTuple):
@@ -84,7 +86,8 @@ def _configured(stores: Stores, tasks: Tasks, key: str) -> Wanted:
     own = tasks.record(key).get("checks") or ()
     checks = tuple(dict.fromkeys([*own, *values["run.checks"].value]))
     loops = checks or tuple(one.line for one in find_feedback_loops(stores.project))
-    return Wanted(tasks, loops, values["run.message"].value, values["run.commit"].value)
+    message, commits = values["run.message"].value, values["run.commit"].value
+    return Wanted(tasks, loops, message, commits, in_run=inside() is not None)
 
 
 def _inputs(stores: Stores, key: str, wanted: Wanted) -> Inputs:
@@ -104,6 +107,7 @@ def _inputs(stores: Stores, key: str, wanted: Wanted) -> Inputs:
         commands=wanted.commands,
         message=wanted.message,
         commits=wanted.commits,
+        in_run=wanted.in_run,
     )
 
 

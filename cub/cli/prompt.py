@@ -1,4 +1,4 @@
-"""`cub prompt`: exactly what a run would send for a task."""
+"""`cub prompt`: what a run would send for a task, with an end for who works outside of one."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ def prompt(
     tokens: Tokens = None,
 ) -> None:
     """Print the prompt of a task: the task, its epic, why the last attempt failed, how it ends.
+
+    It is what a run sends, but for the end: outside of a run, the agent itself closes the task
+    and commits.
 
     Example: cub prompt k3f9a --explain
     """

@@ -25,7 +25,8 @@ NONE = Siblings((), 0)
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """All that a prompt is made of. `done` are the epic's tasks that are done, the last one first,
-    `remaining` those that are not closed; `closing` and `commands` are command lines.
+    `remaining` those that are not closed; `closing` and `commands` are command lines. `commits`
+    says whether finished work is committed: by the run, or outside of one by the agent.
     """
 
     task: Record
@@ -37,3 +38,4 @@ class Inputs:
     commands: Sequence[str] = ()
     message: str = "{type}({id}): {title}"
     commits: bool = True
+    in_run: bool = True

@@ -77,6 +77,7 @@ def _fixed(inputs: Inputs) -> dict[str, Any]:
         "commands": [data.code(command) for command in inputs.commands],
         "message": data.code(message),
         "commits": inputs.commits,
+        "in_run": inputs.in_run,
         "previous": inputs.previous,
     }
 

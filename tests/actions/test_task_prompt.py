@@ -152,11 +152,29 @@ def test_without_any_command_the_loops_alone_are_named(prompt: Prompt) -> None:
     assert told.startswith("1. Run feedback loops (typecheck, test, lint)\n2. ")
 
 
-def test_message_and_commit_are_as_configured(prompt: Prompt) -> None:
+def test_outside_of_a_run_the_agent_commits_and_closes(prompt: Prompt) -> None:
     own = prompt("b-1", task("b-1", issue_type="bug"))
-    assert "3. Leave your changes uncommitted: the run commits them as `bug(b-1): B-1`\n" in own
-    config = 'run: {commit: false, message: "[{id}] {title}"}'
-    assert "3. Commit: `[b-1] B-1`\n" in prompt("b-1", task("b-1"), config=config)
+    assert own.endswith("2. Mark the task complete\n3. Commit: `bug(b-1): B-1`\n")
+    assert "- When it is done: `cub task close b-1`\n" in own
+    assert "run's own checks" not in own
+    config = 'run: {message: "[{id}] {title}"}'
+    assert prompt("b-1", task("b-1"), config=config).endswith("3. Commit: `[b-1] B-1`\n")
+
+
+def test_inside_of_a_run_the_run_commits(
+    prompt: Prompt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUB_TASK", "b-1")
+    monkeypatch.setenv("CUB_ATTEMPT", str(tmp_path))
+    own = prompt("b-1", task("b-1", issue_type="bug"))
+    assert own.endswith("Leave your changes uncommitted: the run commits them as `bug(b-1): B-1`\n")
+    assert "- Inside a run, closing is a request: the run's own checks decide.\n" in own
+
+
+def test_where_finished_tasks_are_not_to_be_committed_a_person_does(prompt: Prompt) -> None:
+    own = prompt("b-1", task("b-1"), config="run: {commit: false}")
+    last = "3. Leave your changes uncommitted: they stay in the files for a person to commit\n"
+    assert own.endswith(last)
 
 
 def test_a_retry_is_told_of_the_attempts_in_the_ledger(prompt: Prompt) -> None:

@@ -130,6 +130,8 @@ CASES: dict[str, Inputs] = {
     "parsed-log": inputs(previous=previous([ended(1, checks=[check(tail=PYTEST)])])),
     "timeout": inputs(previous=previous([ended(3, "timeout_wall", checks=[]), SECOND])),
     "no-commit": inputs(commits=False, message="{id} {type}: {title}"),
+    "outside": inputs(in_run=False, message="{id} {type}: {title}"),
+    "outside-no-commit": inputs(in_run=False, commits=False),
     "hostile": inputs(**HOSTILE),
     "hostile-ledger": _loud(),
     "hostile-log": inputs(

@@ -84,6 +84,7 @@ WORLDS = st.builds(
     commands=st.lists(TEXTS, max_size=2),
     message=st.just("{type}({id}): {title}") | TEXTS,
     commits=st.booleans(),
+    in_run=st.booleans(),
 )
 # Letters and signs that mean nothing to Markdown, to a terminal or to cub.
 PLAIN = st.text(st.sampled_from("abcdefgh ABC,;é面"), min_size=1, max_size=80).filter(str.strip)

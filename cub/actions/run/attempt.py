@@ -12,6 +12,7 @@ from cub.actions.run.client import RUN_MARK, Session, Worked, of_attempt, work
 from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
 from cub.actions.run.folders import PROMPT, START, SYSTEM
 from cub.actions.run.guard import Guard
+from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.run import Run
 from cub.actions.run.syntax import check_syntax
 from cub.actions.run.under_way import Attempt, keep_start, restore_around
@@ -83,7 +84,8 @@ def _weigh(run: Run, this: Attempt, verdict: Verdict, doubt: str) -> Verdict:
 def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) -> str:
     """What the client is sent, kept in the attempt's folder, too."""
     loops, settings = commands or tuple(one.line for one in run.loops), run.settings
-    wanted = Wanted(tasks, loops, settings.message, commits=settings.commit)
+    commits = settings.commit and not isinstance(run.ground, PlainGround)
+    wanted = Wanted(tasks, loops, settings.message, commits)
     prompt = task_prompt(run.stores, this.key, wanted=wanted).prompt.text
     this.files.text(SYSTEM, run.system)
     this.files.text(PROMPT, prompt)

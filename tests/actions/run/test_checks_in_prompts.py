@@ -1,12 +1,14 @@
-"""What a run without checks proposes, and what its prompt names."""
+"""What a run without checks proposes, and what its prompt says of checks and commits."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from cub.layout.reading import parse
 from cub.layout.source import read
-from tests.actions.run.shop import Shop
+from tests.actions.run.shop import Shop, surroundings
 from tests.conftest import git
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
@@ -67,3 +69,33 @@ def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
     done = bakery.run(no_checks=True)
     prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
     assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
+
+
+@pytest.mark.parametrize(
+    ("commit", "ends"),
+    [
+        (True, "3. Leave your changes uncommitted: the run commits them as `task(s-1): Do s-1`\n"),
+        (
+            False,
+            "3. Leave your changes uncommitted: they stay in the files for a person to commit\n",
+        ),
+    ],
+)
+def test_the_prompt_says_who_commits(bakery: Shop, commit: bool, ends: str) -> None:
+    bakery.configure(run={"commit": commit})
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
+    assert prompt.endswith(ends)
+    assert "- Inside a run, closing is a request" in prompt
+
+
+def test_without_git_nobody_is_told_that_the_run_commits(tmp_path: Path, home: Path) -> None:
+    bakery = Shop(tmp_path / "plain", surroundings(home))
+    bakery.root.mkdir()
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
+    assert prompt.endswith("they stay in the files for a person to commit\n")
