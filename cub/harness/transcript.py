@@ -9,15 +9,14 @@ from cub.harness.events import ClientEvent, Tokens
 
 MOST_FINAL = 64 * 1024  # characters
 MOST_DENIED = 20
-_MOST_LINE = 200
 
 
 @dataclass(slots=True)
 class Transcript:
     """The sum of the events so far.
 
-    `last` is the last thing that was said or done, in one line. `priced`: the client told what
-    it cost. `ended`: there was a result event. `limit` are the last words about a limit.
+    `priced`: the client told what it cost. `ended`: there was a result event. `limit` are the
+    last words about a limit.
     """
 
     tokens: Tokens = field(default_factory=Tokens)
@@ -26,7 +25,6 @@ class Transcript:
     session: str = ""
     denied: list[str] = field(default_factory=list)
     limit: str = ""
-    last: str = ""
     failed: bool = False
     ended: bool = False
     _result: str = ""
@@ -62,17 +60,9 @@ class Transcript:
             case "result":
                 self.ended, self.failed = True, event.failed
                 self._result = event.text[-MOST_FINAL:]
-        if event.kind in ("text", "tool", "denied", "limit"):
-            self.last = _line(event.text) or self.last
 
     def _say(self, text: str) -> None:
         self._said.append(text[-MOST_FINAL:])
         self._length += len(self._said[-1])
         while self._length - len(self._said[0]) > MOST_FINAL:
             self._length -= len(self._said.popleft())
-
-
-def _line(text: str) -> str:
-    """The last line of a text that says something, cut."""
-    said = text[-4 * _MOST_LINE :].rstrip().rpartition("\n")[2]
-    return " ".join(said.split())[:_MOST_LINE]

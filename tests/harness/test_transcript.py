@@ -56,16 +56,10 @@ def test_what_else_is_kept() -> None:
         ClientEvent("limit", "resets 3pm"),
         ClientEvent("other", "noise"),
     )
-    assert (found.session, found.limit, found.last) == ("s-1", "resets 3pm", "resets 3pm")
+    assert (found.session, found.limit) == ("s-1", "resets 3pm")
 
 
 def test_no_more_than_twenty_denied_commands_are_kept() -> None:
     found = told(*(ClientEvent("denied", f"rm {number}") for number in range(30)))
     assert len(found.denied) == 20
     assert found.denied[-1] == "rm 19"
-
-
-def test_the_last_action_is_one_line() -> None:
-    assert told(text("one\n  two   words \n\n")).last == "two words"
-    assert told(text("one\n"), text("\n")).last == "one"
-    assert len(told(ClientEvent("tool", "y" * 999)).last) == 200

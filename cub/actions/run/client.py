@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
@@ -23,9 +24,9 @@ from cub.processes.stop import Stop
 
 _KEPT = 20 << 20  # bytes of a client's output that are kept
 _ERRORS = 64 << 10  # bytes of stderr that are looked at
-_SHOWN = 5_000  # texts of one attempt that are passed on; all of them are in the file
+_SHOWN = 5_000  # texts of one attempt, then one a tick, are passed on; all are in the file
 _GOING_ON = ("text", "tool")
-TICK = 5.0  # seconds
+TICK = 1.0  # seconds
 RUN_MARK = "CUB_RUN"
 _OWN = (RUN_MARK, "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT")
 
@@ -57,7 +58,7 @@ def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None
     argv = (*session.wrap, *start.argv)
     command = Command(argv, session.folder, {**session.environ, **start.environ}, start.stdin)
     told, lines, stream = Transcript(), Lines(), session.harness.stream()
-    errors, shown = bytearray(), 0
+    errors, passing = bytearray(), _Passing()
     with ExitStack() as stack:
         out, err = (stack.enter_context(_Kept(files, name)) for name in (EVENTS, ERRORS))
         running = stack.enter_context(
@@ -69,15 +70,14 @@ def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None
                 errors = (errors + piece.data)[-_ERRORS:]
                 continue
             if not piece.stream:
+                yield from passing.waiting()
                 yield None
                 continue
             out.write(piece.data)
             for line in lines.feed(piece.data):
                 for event in stream.read(line):
                     told.add(event)
-                    shown += event.kind == "text"
-                    if event.kind != "text" or shown <= _SHOWN:
-                        yield event
+                    yield from passing.next(event)
                     # Who has come to an end may say so: what is paid for is not thrown away.
                     if event.kind in _GOING_ON and session.budget.with_attempt(told).is_over:
                         running.end()
@@ -118,6 +118,30 @@ def _shim(folder: RunFolder) -> str:
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cub "$@"\n', encoding="utf-8")
         shim.chmod(0o755)
     return str(shim.parent)
+
+
+@dataclass(slots=True)
+class _Passing:
+    """Which events are passed on: all but for texts beyond the first `_SHOWN`, of which the
+    newest one waits for the next tick.
+    """
+
+    _texts: int = 0
+    _newest: ClientEvent | None = None
+
+    def next(self, event: ClientEvent) -> Iterator[ClientEvent]:
+        """The event, if it is passed on now."""
+        self._texts += event.kind == "text"
+        if event.kind != "text" or self._texts <= _SHOWN:
+            yield event
+        else:
+            self._newest = event
+
+    def waiting(self) -> Iterator[ClientEvent]:
+        """The text that waits, if there is one."""
+        if self._newest:
+            yield self._newest
+        self._newest = None
 
 
 class _Kept:

@@ -9,10 +9,14 @@ from typing import Any, NamedTuple
 
 from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.actions.run.locks import is_alive
+from cub.checks.plain import plain
 from cub.files.private import read_json
+from cub.harness.last_line import LastLine
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, RUN_START, Event
 
 _OFTEN = 1.0  # seconds between two writings of what changes all the time
+_LONGEST = 120  # characters of what a client does
+_BEGINNING, _AT_WORK = "beginning", "at work"
 
 
 @dataclass(slots=True)
@@ -29,12 +33,14 @@ class Standing:
     attempt_started: str = ""
     doing: str = "starting"
     waiting_until: str = ""
+    said: str = ""
     ready: int = 0
     attempts: int = 0
     tokens: int = 0
     usd: float = 0.0
     outcomes: dict[str, int] = field(default_factory=dict)
     ended: str = ""
+    last_line: LastLine = field(default_factory=LastLine, repr=False)
 
     def take(self, event: Event) -> None:
         """Go on by an event."""
@@ -47,7 +53,10 @@ class Standing:
 
     def to_json(self) -> dict[str, Any]:
         """The same as a tree."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in _TOLD}
+
+
+_TOLD = tuple(name for name in Standing.__slots__ if name != "last_line")
 
 
 def _run_start(now: Standing, event: Event) -> None:
@@ -57,13 +66,19 @@ def _run_start(now: Standing, event: Event) -> None:
 def _attempt_start(now: Standing, event: Event) -> None:
     now.task, now.title, now.attempt = event["task"], event.get("title", ""), event["n"]
     now.attempt_started, now.harness = event["ts"], event["harness"]
-    now.ready, now.doing, now.waiting_until = event.get("waiting", 0), "beginning", ""
+    now.ready, now.doing, now.waiting_until = event.get("waiting", 0), _BEGINNING, ""
+    now.said, now.last_line = "", LastLine()
 
 
 def _client(now: Standing, event: Event) -> None:
-    kind, text = event.get("type"), event.get("text")
-    if kind in ("text", "tool") and text:
-        now.doing = text.strip().splitlines()[0][:120] if text.strip() else now.doing
+    kind, text = event.get("type"), event.get("text") or ""
+    if kind == "tool" and text.strip():
+        now.doing = plain(text.strip().splitlines()[0][:_LONGEST])
+    elif kind == "text" or now.doing == _BEGINNING:
+        now.doing = _AT_WORK
+    if kind in ("text", "result"):
+        now.last_line.add(text)
+        now.said = now.last_line.text
     now.tokens += sum(event.get(name, 0) for name in ("input", "output", "cache_write"))
     now.usd += event.get("usd") or 0.0
 
@@ -71,6 +86,14 @@ def _client(now: Standing, event: Event) -> None:
 def _check_start(now: Standing, event: Event) -> None:
     before = " on the files as they were" if event.get("base") else ""
     now.doing = f"check{before}: {event['cmd']}"
+
+
+def _check_end(now: Standing, event: Event) -> None:
+    now.doing = _BEGINNING if event["base"] else now.doing
+
+
+def _tick(now: Standing, event: Event) -> None:  # noqa: ARG001
+    now.doing = _AT_WORK if now.doing == _BEGINNING else now.doing
 
 
 def _attempt_end(now: Standing, event: Event) -> None:
@@ -94,7 +117,9 @@ _TAKEN = {
     RUN_START: _run_start,
     ATTEMPT_START: _attempt_start,
     "client": _client,
+    "tick": _tick,
     "check_start": _check_start,
+    "check_end": _check_end,
     ATTEMPT_END: _attempt_end,
     "waiting": _waiting,
     RUN_END: _run_end,
@@ -106,8 +131,7 @@ def recorded(events: Iterable[Event], folder: RunFolder, standing: Standing) -> 
     last = 0.0
     for event in events:
         standing.take(event)
-        busy = event["ev"] in ("client", "tick")
-        if not busy or time.monotonic() - last >= _OFTEN:
+        if event["ev"] != "client" or time.monotonic() - last >= _OFTEN:
             write_json(folder.path / STATUS, standing.to_json())
             last = time.monotonic()
         yield event
@@ -123,5 +147,5 @@ class Known(NamedTuple):
 def standing_of(folder: RunFolder) -> Known:
     """What a run last wrote down of itself."""
     found = read_json(folder.path / STATUS)
-    known = {name: value for name, value in found.items() if name in Standing.__slots__}
+    known = {name: value for name, value in found.items() if name in _TOLD}
     return Known(Standing(**{**known, "run": folder.id}), is_alive(folder))

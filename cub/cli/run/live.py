@@ -62,6 +62,8 @@ def rows(standing: Standing, now: datetime) -> Iterator[tuple[str, str]]:
         yield "now", f"waiting for the end of a limit, {left} more"
     elif standing.doing:
         yield "now", visible(standing.doing)
+    if standing.said:
+        yield "said", visible(standing.said)
     used = cost(standing.tokens, standing.usd)
     tried = ", ".join(f"{count} {name}" for name, count in standing.outcomes.items())
     so_far = [f"{standing.ready} more ready", tried, used]

@@ -1,0 +1,82 @@
+"""How a run stands, as `cub run status` and the live view read it while the run works."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions.run.folders import RunFolder
+from cub.actions.run.status import Standing, standing_of
+from cub.cli.run.live import rows
+from cub.store.events import Event
+from tests.actions.run.shop import Shop
+
+AT = "2026-01-01T08:00:00.000Z"
+START = {"ev": "attempt_start", "ts": AT, "task": "s-1", "n": 1, "harness": "mine"}
+SLOW = """cat > /dev/null; printf '\\033[31mI look\\033[0m at '; printf 'the shop\\n\\n'"""
+MUCH = "cat > /dev/null; yes more | head -n 6000; echo I look at the shop"
+UNTIL_SEEN = 'while ! test -e "$HOME/seen"; do sleep 0.05; done; echo x > x'
+
+
+def client(kind: str, **facts: Any) -> Event:
+    return {"ev": "client", "ts": AT, "task": "s-1", "n": 1, "type": kind, **facts}
+
+
+def shown(*events: Event) -> dict[str, str]:
+    standing = Standing()
+    for event in (START, *events):
+        standing.take(event)
+    return dict(rows(standing, datetime(2026, 1, 1, 8, tzinfo=UTC)))
+
+
+@pytest.mark.parametrize(
+    ("events", "now", "said"),
+    [
+        ([], "beginning", None),
+        ([{"ev": "tick"}], "at work", None),
+        ([client("session", id="s")], "at work", None),
+        ([client("text", text="I look.\n")], "at work", "I look."),
+        ([client("text", text="I "), client("text", text="look")], "at work", "I look"),
+        ([client("text", text="Now:\n"), client("tool", text="edit a\nb")], "edit a", "Now:"),
+        ([client("tool", text="edit a"), client("text", text="Done.\n")], "at work", "Done."),
+        ([client("result", text="All good.\n\nStatus: done\n")], "at work", "Status: done"),
+        ([client("text", text="a\x1b]0;t\x07\u202eb\n")], "at work", "a\\u202eb"),
+        (
+            [{"ev": "check_start", "cmd": "make", "base": True}, {"ev": "check_end", "base": True}],
+            "beginning",
+            None,
+        ),
+    ],
+)
+def test_what_is_done_and_what_was_said_last(
+    events: list[Event], now: str, said: str | None
+) -> None:
+    found = shown(*events)
+    assert (found["now"], found.get("said")) == (now, said)
+
+
+def test_the_next_attempt_begins_with_nothing_said() -> None:
+    end = {"ev": "attempt_end", "ok": True}
+    assert "said" not in shown(client("text", text="I look"), end, START)
+    assert shown(client("text", text="I look"), START, client("text", text="s"))["said"] == "s"
+
+
+@pytest.mark.parametrize("says", [SLOW, MUCH])
+def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> None:
+    bakery.client(f"{says}; {UNTIL_SEEN}")
+    bakery.task()
+    found = []
+
+    def each(event: Event) -> None:
+        if event["ev"] == "tick":
+            (folder,) = RunFolder.all(bakery.root)
+            found.append(standing_of(folder).standing)
+            if found[-1].said not in ("", "more"):
+                (Path(bakery.environ["HOME"]) / "seen").touch()
+
+    done = bakery.run(no_checks=True, each=each)
+    assert done.outcomes == ["ok"]
+    assert (found[-1].said, found[-1].doing) == ("I look at the shop", "at work")
