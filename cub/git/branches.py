@@ -15,6 +15,23 @@ def head(top: Path) -> str:
     return head_of(top).commit
 
 
+def branch(top: Path) -> str:
+    """The name of the branch that is checked out; "" where HEAD is detached."""
+    return head_of(top).branch.removeprefix("refs/heads/")
+
+
+def commits_ahead(top: Path, name: str) -> list[str]:
+    """List what a merge of a branch would bring, the oldest commit first: short id and subject."""
+    words = ("log", "--reverse", "--no-show-signature", "--format=%h %s")
+    answer = ask(top, *words, f"HEAD..refs/heads/{name}", "--")
+    return answer.out.decode("utf-8", "replace").splitlines()
+
+
+def is_clean(top: Path) -> bool:
+    """Whether nothing in a work tree is left to commit, untracked files included."""
+    return not ask(top, "status", "--porcelain", "--untracked-files=normal").out
+
+
 def switch(top: Path, name: str) -> str:
     """Switch to a branch, made where HEAD is if there is none; returns its full name.
 

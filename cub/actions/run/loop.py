@@ -16,6 +16,7 @@ from cub.actions.run.policy import history
 from cub.actions.run.queue import Claimed, claim_next, queue
 from cub.actions.run.record import attempt_start
 from cub.actions.run.run import Run
+from cub.actions.run.run_end import describe_branch, describe_parked
 from cub.actions.run.under_way import Attempt
 from cub.actions.run.verification import HINT, UNVERIFIED
 from cub.errors import CubError
@@ -161,6 +162,8 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
         tasks=tally.told(),
         ready=len(_ready(run)),
         **({"parked": parked} if parked else {}),
+        **(describe_parked(run) if end in (DONE, NOTHING) else {}),
+        **describe_branch(run),
         **run.budget.told(),
     )
     if why := run.budget.words() if end == BUDGET else tally.why:
@@ -168,7 +171,8 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     if end == UNVERIFIED:
         event["hint"] = HINT
     run.opened.ledger.append(event)
-    if run.settings.commit and (failure := _commit_stores(run)):
+    is_news = bool(tally.statuses) or run.has_recovered
+    if run.settings.commit and is_news and (failure := _commit_stores(run)):
         yield run.event("notice", text=f"the stores could not be committed: {failure}")
     yield event
 

@@ -60,12 +60,15 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run takes from around it: the environment, a profile, time, and how it is stopped."""
+    """What a run takes from around it: the environment, a profile, time, how it is stopped, and
+    the folder where the person stands.
+    """
 
     stop: Stop
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     profile: str | None = None
     clock: Clock = field(default_factory=RealClock)
+    cwd: Path = field(default_factory=Path.cwd)
 
 
 @contextmanager
@@ -110,6 +113,8 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             system=system_prompt(stores.project.tree),
             harnesses=clients,
             agreed=Agreed.now(stores),
+            cwd=around.cwd,
+            has_recovered=bool(found),
         )
         _keep(run)
         yield Opened(run, found, [*layers.warnings, *_hints(run)])

@@ -18,7 +18,7 @@ from cub.store.events import Event
 from cub.store.ids import find
 from cub.store.lease import lease
 from cub.store.ready import blockers, ready
-from cub.store.spelling import IN_PROGRESS
+from cub.store.spelling import IN_PROGRESS, PARKED
 from cub.store.tasks import Tasks
 
 Begin = Callable[[str], Event]
@@ -47,6 +47,12 @@ def queue(tasks: Tasks, stores: Stores, asked: Asked, agreed: Agreed | None = No
     rows = ready(tasks, stores.watch.lapsed).briefs
     wanted = _wanted(rows, tasks, asked)
     return Queue([row for row in wanted if agreed is None or agreed.allows(tasks, row.id)], tasks)
+
+
+def parked(tasks: Tasks, asked: Asked) -> list[Brief]:
+    """The tasks that only a person frees, of those that are wanted."""
+    rows = [row for row in tasks if row.status == PARKED and not row.is_epic]
+    return list(_wanted(rows, tasks, asked))
 
 
 def claim_next(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Protocol
 
 from cub.actions.run.budget import Budget
@@ -52,7 +53,8 @@ class RealClock:
 
 @dataclass(slots=True)
 class Run:
-    """`is_broken`: what the last attempt did could neither be kept nor put back.
+    """`is_broken`: what the last attempt did could neither be kept nor put back. `has_recovered`:
+    a killed run was concluded before this one. `cwd` is where the person stands.
 
     `opened` are the stores, read at `clock`'s time by `stores`; `loops` are what a prompt names
     where no check is configured; `environ` is what clients and checks get.
@@ -71,6 +73,8 @@ class Run:
     system: str
     harnesses: list[Harness]
     agreed: Agreed
+    cwd: Path
+    has_recovered: bool
     is_broken: bool = False
 
     @property

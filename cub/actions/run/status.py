@@ -101,6 +101,7 @@ def _attempt_end(now: Standing, event: Event) -> None:
     now.outcomes[outcome] = now.outcomes.get(outcome, 0) + 1
     now.attempts += 1
     now.doing, now.task, now.title, now.attempt = outcome, "", "", 0
+    now.said = ""
 
 
 def _waiting(now: Standing, event: Event) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -143,6 +143,41 @@ def _run_end(event: Event) -> Iterator[str]:
     if attempts:
         left = f", {event['ready']} ready" if event["ready"] else ""
         yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
+    if found := event.get("left_parked"):
+        yield from parked_lines(found["tasks"], found["n"])
+    if branch := event.get("branch"):
+        yield from _branch(branch)
+
+
+def parked_lines(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
+    """The parked tasks, of which the first ones are named, and how a person frees them."""
+    what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
+    yield f"{what} parked, and not tried until somebody reopens {them}:"
+    for task in tasks:
+        yield f"  {visible(task['id'])}: {visible(task['title'])}"
+    yield from _more(count - len(tasks))
+    key, one = (visible(tasks[0]["id"]), "it") if count == 1 else ("ID", "one")
+    yield f"`cub task reopen {key}` gives {one} all its attempts back."
+
+
+def _branch(branch: Mapping[str, Any]) -> Iterator[str]:
+    """The commits of a work tree's branch, and the line that merges them."""
+    name, count = visible(branch["name"]), branch["n"]
+    if branch.get("left"):
+        yield f"What is not committed stays in {visible(branch['left'])}."
+    if not count:
+        yield f"There is nothing to merge: {name} has no commit that is not here."
+        return
+    yield f"{count} commit{'s are' if count != 1 else ' is'} on {name}:"
+    for commit in branch["commits"]:
+        yield f"  {visible(commit)}"
+    yield from _more(count - len(branch["commits"]))
+    yield from ("", f"  {visible(branch['merge'])}")
+
+
+def _more(count: int) -> Iterator[str]:
+    if count:
+        yield f"  and {count} more"
 
 
 _TOLD: dict[str, Callable[[Event], Iterator[str]]] = {

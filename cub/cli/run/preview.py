@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from cub.cli import output
+from cub.cli.run.lines import parked_lines
 from cub.cli.visible import visible
 from cub.errors import CubError
 
@@ -18,7 +19,7 @@ _SHOWN = 20
 
 def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> None:
     """The clients, the checks, and the queue in its order."""
-    from cub.actions.run.queue import queue, require_startable
+    from cub.actions.run.queue import parked, queue, require_startable
     from cub.actions.run.settings import run_settings
     from cub.actions.run.trust import require_trust
     from cub.harness.choose import harnesses
@@ -55,5 +56,9 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
         output.line(f"and {len(rows) - _SHOWN} more")
     if not rows:
         output.line("Nothing is ready.")
+        if left := parked(tasks, asked):
+            named = [tasks.record(row.id) for row in left[:_SHOWN]]
+            for line in parked_lines(named, len(left)):
+                output.line(line)
     if untrusted:
         output.talk(f"It would not begin: {untrusted}.")

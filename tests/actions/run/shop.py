@@ -152,6 +152,7 @@ class Shop:
         *,
         stop_at: Callable[[Event], bool] | None = None,
         each: Callable[[Event], None] | None = None,
+        cwd: Path | None = None,
         **asked: Any,
     ) -> Done:
         """Run to the end; a stop is requested at the first event that `stop_at` is true of."""
@@ -161,7 +162,7 @@ class Shop:
         stop, events, warnings = Stop(), list[Event](), list[PlanWarning]()
         try:
             stores = open_stores(Project.load(self.root), "cub run")
-            around = Surroundings(stop, self.environ, clock=self.clock)
+            around = Surroundings(stop, self.environ, clock=self.clock, cwd=cwd or self.root)
             with opened(stores, Asked(**given), around) as it:
                 events += it.events
                 warnings += it.warnings

@@ -60,7 +60,7 @@ def test_what_is_done_and_what_was_said_last(
 
 def test_the_next_attempt_begins_with_nothing_said() -> None:
     end = {"ev": "attempt_end", "ok": True}
-    assert "said" not in shown(client("text", text="I look"), end, START)
+    assert "said" not in shown(client("text", text="I look"), end)
     assert shown(client("text", text="I look"), START, client("text", text="s"))["said"] == "s"
 
 
