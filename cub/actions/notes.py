@@ -5,10 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP
+from cub import git
+from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, local_files
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
+from cub.project.project import Project
 from cub.project.survey import InstructionFile, distinct
 from cub.project.targets import AGENTS, is_nested, is_whole, target_of
 from cub.prompt.instructions import recognize
@@ -85,6 +87,14 @@ def leftover(seen: View) -> list[InstructionFile]:
     """Files with a section that no target asks for."""
     kept = {seen.files[path].key for path in seen.needs}
     return [f for f in distinct(seen.files.values()) if f.section and f.key not in kept]
+
+
+def still_tracked(project: Project) -> Iterator[PlanWarning]:
+    """Files that are to stay local, and that git goes on to track because it does so already."""
+    local = local_files(project.config)
+    for path in () if project.committed else git.tracked_among(project.root, [*local]):
+        message = f"git tracks this file, so `{local[path]}: false` does not keep it out of commits"
+        yield PlanWarning(f"{message} yet", path, hint=f"`git rm --cached {path}`, then commit")
 
 
 def hidden(seen: View) -> Iterator[PlanWarning]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cub.edit.document import Document
@@ -21,6 +21,7 @@ MAP = ".cub/map.md"
 MAP_FORMAT = 1  # the version in its seal, which counts by itself
 MAP_LINES = ("/map.md",)
 LEDGER_LINES = ("/ledger.jsonl", "/ledger-archive.jsonl")
+TASKS_LINES = ("/tasks.jsonl", "/tasks.jsonl.rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ RUNLOOP = OwnFile(
     ".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True
 )
 # These come with the first task, too: they do not tell that a project wants cub's sections.
+IGNORING = OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git")
 GIT_FILES = (
-    OwnFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git"),
+    IGNORING,
     OwnFile(GITATTRIBUTES, "gitattributes", "# {}", "lets git merge tasks and ledger"),
 )
 OWN_FILES = (RUNLOOP, *GIT_FILES)
@@ -112,8 +114,21 @@ def text_of(file: OwnFile, templates: TemplateSet, version: int, local: Sequence
 
 def local_lines(config: Config) -> tuple[str, ...]:
     """What a project keeps out of git because its configuration asks for that."""
-    kept = {MAP_LINES: config.map_commit, LEDGER_LINES: config.ledger_commit}
-    return tuple(line for lines, shared in kept.items() if not shared for line in lines)
+    return tuple(line for line, _ in _unshared(config))
+
+
+def local_files(config: Config) -> dict[str, str]:
+    """The same files by their paths, each with the key that keeps it out of git."""
+    return {f".cub{line}": key for line, key in _unshared(config)}
+
+
+def _unshared(config: Config) -> Iterator[tuple[str, str]]:
+    rows = (
+        ("map.commit", MAP_LINES, config.map_commit),
+        ("ledger.commit", LEDGER_LINES, config.ledger_commit),
+        ("tasks.commit", TASKS_LINES, config.tasks_commit),
+    )
+    return ((line, key) for key, lines, shared in rows if not shared for line in lines)
 
 
 def install_constitution(tree: Tree, templates: TemplateSet) -> Edit | None:

@@ -97,7 +97,9 @@ def plan_update(
     seen = view(project, templates=templates)
     sections = _sections(seen, edited, add=False)
     gone = (*notes.missing(seen), *notes.lost_constitution(seen))
-    odd = Plan((), (*notes.oddities(seen), *gone, *unread_sections(seen, sections)))
+    unread = unread_sections(seen, sections)
+    tracked = notes.still_tracked(project)
+    odd = Plan((), (*notes.oddities(seen), *gone, *unread, *tracked))
     rest = merged([sections, drawn, _own_files(seen, seen.state, add=False), odd])
     return migrated.followed_by(rest, both_reasons=True)
 
@@ -114,7 +116,8 @@ def _installed(seen: View, gone: set[str]) -> Plan:
     """The constitution, and warnings about every file but those that are `gone`."""
     install = own_files.install_constitution(seen.tree, seen.templates)
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
-    return Plan((install,) if install else (), (*odd, *notes.hidden(seen)))
+    warnings = (*odd, *notes.hidden(seen), *notes.still_tracked(seen.project))
+    return Plan((install,) if install else (), warnings)
 
 
 def _sections(seen: View, edited: Edited, *, add: bool) -> Plan:

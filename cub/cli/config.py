@@ -90,7 +90,7 @@ def set_(
 
     Example: cub config set run.max_attempts 5
     """
-    from cub.actions.configure import plan_set
+    from cub.actions.configure import next_step, plan_set
     from cub.project.project import find_root
 
     options: Options = context.obj
@@ -99,7 +99,8 @@ def set_(
         close(_set_user(key, value, flags), key, flags)
         return
     root = find_root(options.directory)
-    close(carry_out(root, lambda project: plan_set(project, key, value), flags), key, flags)
+    plan = carry_out(root, lambda project: plan_set(project, key, value), flags)
+    close(plan, key, flags, next_step(plan, key) if plan.edits else "")
 
 
 @app.command()
@@ -128,15 +129,14 @@ def schema() -> None:
     output.as_json(tree())
 
 
-def close(plan: Plan, key: str, show: Show) -> None:
-    """The last line: how it stands."""
+def close(plan: Plan, key: str, show: Show, step: str = "") -> None:
+    """The last line: how it stands, and which step is next."""
     if plan.empty:
         output.talk(f"Nothing to do: {key} is set so already.")
     elif show.only:
         output.talk(f"{plan.edits[0].path} would change; nothing was written.")
     else:
-        more = " Run `cub init` to follow it." if key in ("targets", "inline") else ""
-        output.talk(f"Set {key} in {plan.edits[0].path}.{more}")
+        output.talk(f"Set {key} in {plan.edits[0].path}. {step}".rstrip())
 
 
 def _set_user(key: str, words: str, show: Show) -> Plan:

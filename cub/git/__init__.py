@@ -6,7 +6,7 @@ restoring, branches): only a run needs it, and every other start of cub would pa
 
 from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
-from cub.git.tracked import tracked
+from cub.git.tracked import tracked, tracked_among
 from cub.git.unmerged import unmerged
 from cub.git.worktree import common_folder, ignored, is_bare, top_level
 
@@ -24,5 +24,6 @@ __all__ = [
     "is_bare",
     "top_level",
     "tracked",
+    "tracked_among",
     "unmerged",
 ]

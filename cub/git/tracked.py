@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from cub.git.worktree import top_level
@@ -21,6 +22,13 @@ def tracked(folder: Path) -> tuple[str, ...] | None:
         return None
     found = _listed(folder)
     return _listed(folder, "--others", "--exclude-standard") if found == () else found
+
+
+def tracked_among(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Those of the paths that git tracks, relative to `folder`; none where git can't tell."""
+    if not paths or top_level(folder) is None:
+        return ()
+    return _listed(folder, "--", *(f":(literal){path}" for path in paths)) or ()
 
 
 def _listed(folder: Path, *options: str) -> tuple[str, ...] | None:

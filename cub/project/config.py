@@ -34,6 +34,7 @@ class Config:
     map_exclude: tuple[str, ...] = ()
     map_commit: bool = True
     ledger_commit: bool = True
+    tasks_commit: bool = True
     backend: Literal["jsonl", "beads"] = "jsonl"
     warnings: tuple[PlanWarning, ...] = ()
 
@@ -61,6 +62,7 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG, schema: int =
         map_exclude=tuple(values.get("map.exclude", ())),
         map_commit=values.get("map.commit", True),
         ledger_commit=values.get("ledger.commit", True),
+        tasks_commit=values.get("tasks.commit", True),
         backend=values.get("tasks.backend", "jsonl"),
         warnings=layer.warnings,
     )

@@ -55,6 +55,7 @@ _ROWS = (
     Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
     Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
+    Setting("tasks.commit", "flag", True, "Whether the tasks are shared through git."),
     Setting("run.harness", "text", "auto", "The client that works on the tasks; several "
             "with commas, the next one for when one can't go on."),
     Setting("run.model", "text", None, "The model that the client is to use."),

@@ -12,6 +12,7 @@ from cub.actions.own_files import (
     MAP_FILE,
     MAP_FORMAT,
     MAP_LINES,
+    TASKS_LINES,
     OwnFile,
     text_of,
 )
@@ -90,7 +91,7 @@ def _bodies(
 ) -> Iterator[str]:
     """What the file may say: first what it should, then what it would in another project."""
     if file.template:
-        for lines in product(((), MAP_LINES), ((), LEDGER_LINES)):
+        for lines in product(((), MAP_LINES), ((), LEDGER_LINES), ((), TASKS_LINES)):
             yield text_of(file, templates, version, [*chain(*lines)])
         return
     asked = need or Need("rule")

@@ -115,6 +115,6 @@ def ground_then(
     if not place.is_dir():
         return None
     try:
-        return git_ground(place, folder.path / INDEX, environ, stores=False)
+        return git_ground(place, folder.path / INDEX, environ)
     except CubError:
         return None

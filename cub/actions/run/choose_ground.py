@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cub import git
+from cub.actions.own_files import local_files
 from cub.actions.run.folders import INDEX, RunFolder
-from cub.actions.run.ground import GitGround, Ground, git_ground
+from cub.actions.run.ground import STORES, GitGround, Ground, git_ground
 from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.settings import RunSettings, branch_name
 from cub.actions.tasks.stores import Stores
@@ -25,7 +26,7 @@ def ground_of(
     `environ` is what git's hooks get.
     """
     root = stores.project.root
-    here = git_ground(root, folder.path / INDEX, environ, stores=stores.root == root)
+    here = git_ground(root, folder.path / INDEX, environ, stores=_committed(stores))
     if here is None:
         if settings.asked.worktree or settings.branch:
             what = "--worktree" if settings.asked.worktree else "a branch"
@@ -50,6 +51,13 @@ def ground_of(
     return here
 
 
+def _committed(stores: Stores) -> list[str]:
+    """The files of tasks and ledger that commits of the project take along, as far as git lets."""
+    local = local_files(stores.project.config)
+    here = stores.root == stores.project.root
+    return [name for name in STORES if here and name not in local]
+
+
 def _apart(
     here: GitGround, folder: RunFolder, branch: str, environ: Mapping[str, str]
 ) -> GitGround:
@@ -62,7 +70,7 @@ def _apart(
     branches.add_worktree(top, place, branch)
     inner = place / here.folder.relative_to(top).as_posix()
     inner.mkdir(parents=True, exist_ok=True)
-    ground = git_ground(inner, folder.path / INDEX, environ, stores=False)
+    ground = git_ground(inner, folder.path / INDEX, environ)
     assert ground is not None
     return ground
 

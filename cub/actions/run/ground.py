@@ -16,7 +16,7 @@ from cub.git.snapshot import FileChange, Snapshot
 from cub.processes.command import Limits
 from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
 
-_STORES = (TASKS, REJECTED, LEDGER, ARCHIVE)
+STORES = (TASKS, REJECTED, LEDGER, ARCHIVE)
 _LOCAL = (
     ".cub/state.json", ".cub/journal.jsonl", ".cub/lock", ".cub/runs/", ".cub/worktrees/",
     ".cub/cache/", ".cub/logs/", ".cub/backups/",
@@ -195,16 +195,16 @@ def read_whole(root: Path, path: str, most: int) -> bytes:
 
 
 def git_ground(
-    folder: Path, index: Path, environ: Mapping[str, str], *, stores: bool
+    folder: Path, index: Path, environ: Mapping[str, str], *, stores: Sequence[str] = ()
 ) -> GitGround | None:
-    """The checkout around `folder`; None where there is no git. `stores` says whether the
-    project's stores are in it.
+    """The checkout around `folder`; None where there is no git. `stores` are the project's files
+    of tasks and ledger that go with its commits.
     """
     top = git.top_level(folder)
     if top is None:
         return None
     inner = folder.relative_to(top).as_posix()
     prefix = "" if inner == "." else f"{inner}/"
-    apart = tuple(prefix + name for name in (*_STORES, *_LOCAL))
-    along = tuple(prefix + name for name in _STORES) if stores else ()
+    apart = tuple(prefix + name for name in (*STORES, *_LOCAL))
+    along = tuple(prefix + name for name in stores)
     return GitGround(folder, Checkout(top, index, apart), along, environ)

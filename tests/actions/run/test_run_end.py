@@ -166,3 +166,30 @@ def test_what_an_attempt_came_to_is_committed(bakery: Shop, shell: str) -> None:
     bakery.task()
     bakery.run(no_checks=True, once=True)
     assert bakery.log()[0] == RECORD
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize(
+    ("local", "committed"),
+    [
+        (("tasks",), {".cub/ledger.jsonl"}),
+        (("ledger",), {".cub/tasks.jsonl"}),
+        (("tasks", "ledger"), set[str]()),
+    ],
+)
+def test_what_is_kept_local_is_in_no_commit_of_a_run(
+    bakery: Shop, tracked: bool, local: tuple[str, ...], committed: set[str]
+) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.write(".cub/ledger.jsonl", "")
+    if tracked:
+        bakery.commit("stores")
+    bakery.configure(**{name: {"commit": False} for name in local})
+    head = bakery.head
+    bakery.run(no_checks=True)
+    changed = git(bakery.root, "log", "--format=", "--name-only", f"{head}..").split()
+    assert {path for path in changed if "jsonl" in path} == committed
+    assert "s-1.txt" in changed
+    assert (RECORD in bakery.log()) == bool(committed)
+    assert bakery.status() == "closed"
