@@ -14,7 +14,9 @@ from cub import __version__
 from cub.cli import output
 from cub.cli.options import Options
 from cub.cli.shapes import error_tree
+from cub.cli.visible import visible
 from cub.errors import CubError, InternalError, UsageError
+from cub.files import Listener, listen
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
@@ -87,6 +89,7 @@ def _cub(
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
     output.prepare()
+    listen(Listener(output.warn, lambda text: output.talk(visible(text))))
     code = 0
     problem: CubError | None = None
     bug: Exception | None = None

@@ -41,27 +41,24 @@ def carry_out(
 ) -> Plan:
     """Make the plan of the project at `root` and show it; apply it unless it was only to be shown.
 
-    A writing command holds the project's lock from before it plans, and first ends a change
-    that was interrupted. `confirm` is called when the
-    plan has been shown and nothing is written yet; it may raise.
+    A writing command holds the project's lock from before it plans. It shows what is done when
+    it is done. With `confirm`, it shows what may be done, and then calls that, which may raise.
     """
-    from cub.files import apply, exclusive, pending, recover
+    from cub.files import apply, exclusive, require_applicable
     from cub.project.project import Project
 
     if show.only:
         return _show_only(root, make_plan, show)
-    with exclusive(root):
-        output.warn(recover(root))
+    with exclusive(root) as held:
         plan = make_plan(Project.load(root))
         output.warn(plan.warnings)
-        output.summary(plan)
         if confirm:
+            require_applicable(plan, held)
+            output.summary(plan)
             confirm()
-        try:
-            apply(plan, root)
-        except KeyboardInterrupt:
-            output.warn(pending(root))
-            raise
+        apply(plan, held)
+        if not confirm:
+            output.summary(plan)
     return plan
 
 

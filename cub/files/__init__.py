@@ -1,24 +1,27 @@
 """The only place that touches user files: exact reads, and one writer, `apply`."""
 
-from cub.files.apply import apply
+from cub.files.apply import apply, require_applicable
 from cub.files.journal import JOURNAL, pending
-from cub.files.lock import LOCK, exclusive
+from cub.files.listener import Listener, listen
+from cub.files.lock import LOCK, Held, exclusive
 from cub.files.reading import link_text, names_in, read, real_path
-from cub.files.recovery import recover
 from cub.files.tree import Planned, Tree, WorkTree
 
 __all__ = [
     "JOURNAL",
     "LOCK",
+    "Held",
+    "Listener",
     "Planned",
     "Tree",
     "WorkTree",
     "apply",
     "exclusive",
     "link_text",
+    "listen",
     "names_in",
     "pending",
     "read",
     "real_path",
-    "recover",
+    "require_applicable",
 ]

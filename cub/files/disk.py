@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
+import struct
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +15,9 @@ from pathlib import Path
 Data = bytes | Iterable[bytes]  # in one piece, or piece by piece
 
 _CHUNK = 1 << 20
+# Linux' call for the flags of a file: _IOR('f', 1, long), and two of the flags.
+_GET_FLAGS = 2 << 30 | struct.calcsize("l") << 16 | ord("f") << 8 | 1
+_IMMUTABLE, _APPEND = 0x10, 0x20
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends otherwise
 
 
@@ -55,6 +62,16 @@ class Disk:
         self._before("rename", target)
         source.replace(target)
 
+    def link(self, source: Path, target: Path) -> None:
+        """Give a file a second name."""
+        self._before("link", target)
+        target.hardlink_to(source)
+
+    def set_aside(self, path: Path, aside: Path) -> None:
+        """Take a file, or a link itself, from its name, and keep it under another one."""
+        self._before("set aside", path)
+        path.rename(aside)
+
     def unlink(self, path: Path) -> None:
         """Remove a file, if it is there."""
         self._before("unlink", path)
@@ -81,6 +98,42 @@ class Disk:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def write_unsynced(self, path: Path, data: bytes) -> None:
+        """Write what nobody needs after a crash."""
+        self._before("write", path)
+        path.write_bytes(data)
+
+    def try_write(self, path: Path) -> None:
+        """OSError where a file may not be written. It is opened, and nothing is done to it."""
+        self._before("try", path)
+        os.close(os.open(path, os.O_WRONLY | _BINARY))
+
+    def try_replace(self, path: Path) -> None:
+        """OSError where a file, or a link itself, may not be renamed over, moved or deleted.
+
+        rmdir is refused in any case, but the system first looks at all that it looks at for
+        these: the folder's mode, stickiness, flags of both, the mount. On some systems it says
+        first that this is no folder, and then nothing is found out.
+        """
+        self._before("try", path)
+        try:
+            path.rmdir()
+        except NotADirectoryError:
+            return
+        path.mkdir()  # an empty folder that took the file's place just now
+
+    def try_fill(self, folder: Path) -> None:
+        """OSError where names may not be added to a folder, and taken from it."""
+        self._before("try", folder)
+        if os.name == "nt":
+            return
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
+        if _is_append_only(folder):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
     def _put(
         self, path: Path, data: Data, flags: int, mode: int = 0o666, *, cut: bool = False
@@ -109,3 +162,23 @@ def _copy_attributes(source: Path, target: Path) -> None:
             os.chown(target, status.st_uid, status.st_gid)
     shutil.copystat(source, target)
     os.utime(target)
+
+
+def _is_append_only(folder: Path) -> bool:
+    """Whether a folder takes names and gives none back; False where the system can't say."""
+    if sys.platform != "linux":
+        fixed = stat.UF_IMMUTABLE | stat.UF_APPEND | stat.SF_IMMUTABLE | stat.SF_APPEND
+        return bool(getattr(folder.stat(), "st_flags", 0) & fixed)
+    from fcntl import ioctl
+
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        flags = ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l")))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return bool(int.from_bytes(flags[:4], sys.byteorder) & (_IMMUTABLE | _APPEND))

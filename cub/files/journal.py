@@ -10,9 +10,9 @@ import os
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -30,7 +30,8 @@ class Step:
 
     `rename` puts `temp` over `target`; `overwrite` copies it into the same inode (hard links),
     with `undo` (base64) being the old bytes; `delete` removes `target`; `unlink` removes a
-    symbolic link itself, whose text `before` stands for.
+    symbolic link itself, whose text `before` stands for. `keep` is where the old file stays
+    until the whole change is made.
     """
 
     action: Literal["rename", "overwrite", "delete", "unlink"]
@@ -40,6 +41,39 @@ class Step:
     before: str
     after: str
     undo: str = ""
+    keep: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal of one change, in the hands of who began it or found it after a crash.
+
+    Only they end it: `begin` makes one where there is none yet, and `load` where one was left.
+    """
+
+    root: Path
+    steps: tuple[Step, ...]
+    folders: tuple[str, ...]
+    disk: Disk
+    stage: Literal["begun", "committed", "taken back"] = "begun"
+
+    def commit(self) -> Journal:
+        """The one moment that decides: from here on a crash is carried to its end."""
+        self.disk.append(self.root / JOURNAL, _COMMITTED)
+        return replace(self, stage="committed")
+
+    def revoke(self) -> Journal:
+        """Take the commit back: from here on a crash is undone again.
+
+        The line loses its end instead of getting a next one: a full disk has no room for that.
+        """
+        self.disk.shorten(self.root / JOURNAL, 1)
+        return replace(self, stage="taken back")
+
+    def end(self) -> None:
+        """The change is over, one way or the other."""
+        self.disk.unlink(self.root / JOURNAL)
+        self.disk.sync_folder((self.root / JOURNAL).parent)
 
 
 def fingerprint(data: bytes | None) -> str:
@@ -55,41 +89,26 @@ def pending(root: Path) -> list[PlanWarning]:
     return [PlanWarning("a change was interrupted here", JOURNAL, hint=hint)]
 
 
-def begin(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
-    """Write down what is going to happen. From here on a crash is undone, until `commit`."""
-    record = {"v": 1, "steps": [asdict(step) for step in steps], "folders": list(folders)}
-    disk.create(root / JOURNAL, json.dumps(record).encode() + b"\n")
-    disk.sync_folder((root / JOURNAL).parent)
+def begin(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> Journal:
+    """Write down what is going to happen. From here on a crash is undone, until `commit`.
 
-
-def commit(root: Path, disk: Disk) -> None:
-    """The one moment that decides: from here on a crash is carried to its end."""
-    disk.append(root / JOURNAL, _COMMITTED)
-
-
-def revoke(root: Path, disk: Disk) -> None:
-    """Take the commit back: from here on a crash is undone again.
-
-    The line loses its end instead of getting a next one: a full disk has no room for that.
+    OSError, with nothing left of it, where it can't be written; one that is there already is
+    somebody else's, and stays.
     """
-    disk.shorten(root / JOURNAL, 1)
+    begun = Journal(root, tuple(steps), tuple(folders), disk)
+    record = {"v": 1, "steps": [asdict(step) for step in steps], "folders": list(folders)}
+    try:
+        disk.create(root / JOURNAL, json.dumps(record).encode() + b"\n")
+        disk.sync_folder((root / JOURNAL).parent)
+    except FileExistsError:
+        raise
+    except BaseException:
+        begun.end()
+        raise
+    return begun
 
 
-def close(root: Path, disk: Disk) -> None:
-    """The transaction is over, one way or the other."""
-    disk.unlink(root / JOURNAL)
-    disk.sync_folder((root / JOURNAL).parent)
-
-
-class Entry(NamedTuple):
-    """What a journal says: the steps, the new folders, and how far it came."""
-
-    steps: list[Step]
-    folders: list[str]
-    stage: Literal["begun", "committed", "taken back"]
-
-
-def load(root: Path) -> Entry:
+def load(root: Path, disk: Disk) -> Journal:
     """Read the journal that a crash left.
 
     One that names files outside the project was not written by cub: CubError.
@@ -97,10 +116,11 @@ def load(root: Path) -> Entry:
     record, _, decided = (read(root, JOURNAL) or b"").partition(b"\n")
     steps, folders = _parsed(record)
     _require_inside(root, steps, folders)
+    found = Journal(root, tuple(steps), tuple(folders), disk)
     if decided == _COMMITTED:
-        return Entry(steps, folders, "committed")
+        return replace(found, stage="committed")
     # A line without its end was taken back, or torn when it was written; nothing was done then.
-    return Entry(steps, folders, "taken back" if decided else "begun")
+    return replace(found, stage="taken back") if decided else found
 
 
 def encode_undo(data: bytes) -> str:
@@ -130,7 +150,7 @@ def _step(values: dict[str, object]) -> Step:
 
 def _require_inside(root: Path, steps: Sequence[Step], folders: Sequence[str]) -> None:
     """Refuse a journal that came with a repository instead of from a crash of cub's."""
-    temps = [step.temp for step in steps if step.temp]
+    temps = [name for step in steps for name in (step.temp, step.keep) if name]
     names = [*temps, *folders, *(step.target for step in steps)]
     inside = all(_is_inside(root, name) for name in names)
     if not inside or not all(_TEMP.fullmatch(temp.rpartition("/")[2]) for temp in temps):

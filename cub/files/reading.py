@@ -99,8 +99,12 @@ def require_writable(real: Path, path: str) -> None:
 
 def trouble(error: OSError, path: str, what: str) -> CubError:
     """A system error as a known one."""
-    reason = (error.strerror or str(error)).lower()
-    return CubError(f"{what}: {reason}", where=path, hint=_hint(error))
+    return CubError(f"{what}: {reason(error)}", where=path, hint=_hint(error))
+
+
+def reason(error: OSError) -> str:
+    """Why a system call failed, as a part of a sentence."""
+    return (error.strerror or str(error)).lower()
 
 
 def _hint(error: OSError) -> str:

@@ -1,87 +1,117 @@
-"""Carrying a transaction to one of its two ends, from wherever it stopped."""
+"""Carrying a change to one of its two ends, from wherever it stopped: all new, or all old."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cub.edit.plan import PlanWarning
-from cub.files import journal
+from cub.errors import CubError
 from cub.files.disk import Disk
-from cub.files.journal import JOURNAL, Step, fingerprint
-from cub.files.reading import link_text, trouble
+from cub.files.half_done import half_done, path_of
+from cub.files.journal import JOURNAL, Journal, Step, decode_undo, fingerprint, load, pending
+from cub.files.reading import link_text, reason, trouble
 
 
-def recover(root: Path, disk: Disk | None = None) -> list[PlanWarning]:
-    """End an interrupted transaction: undo it, or carry it out if it was committed.
+class TakenBackError(CubError):
+    """The disk refused a change after its commit; every file is as it was."""
+
+
+def recover(root: Path, disk: Disk) -> list[PlanWarning]:
+    """End an interrupted change: undo it, or carry it out if it was committed.
 
     A file that somebody changed since stays as it is and is named in a warning.
     """
-    disk = disk or Disk()
-    if not journal.pending(root):
+    if not pending(root):
         return []
     try:
-        return _ended(root, disk)
+        return _ended(load(root, disk))
     except OSError as error:
         raise trouble(error, JOURNAL, "an interrupted change can't be ended") from error
 
 
-def _ended(root: Path, disk: Disk) -> list[PlanWarning]:
-    steps, folders, stage = journal.load(root)
-    if stage != "committed":
-        if stage == "taken back":
-            _restore(root, steps, disk)
-        undo(root, steps, folders, disk)
+def _ended(journal: Journal) -> list[PlanWarning]:
+    if journal.stage == "begun":
+        undo(journal)
         return [PlanWarning("undid a change that was interrupted", JOURNAL)]
-    left = finish(root, steps, disk)
-    return [PlanWarning("finished a change that was interrupted", JOURNAL)] + [
-        PlanWarning("changed since cub was interrupted: left as it is", path) for path in left
-    ]
+    if journal.stage == "taken back":
+        left = _taken_back(journal)
+        return [PlanWarning("undid a change that was interrupted", JOURNAL), *map(_left, left)]
+    try:
+        changed = conclude(journal)
+    except TakenBackError as error:
+        return [PlanWarning(f"undid a change that was interrupted: {error.message}", error.where)]
+    return [PlanWarning("finished a change that was interrupted", JOURNAL), *map(_left, changed)]
 
 
-def undo(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
+def _left_text(step: Step) -> str:
+    kept = f"; its old text is in {step.keep}" if step.keep else ""
+    return f"{step.path} was changed meanwhile, and stays{kept}"
+
+
+def _left(step: Step) -> PlanWarning:
+    hint = f"its old text is in {step.keep}" if step.keep else ""
+    return PlanWarning("changed since cub was interrupted: left as it is", step.path, hint=hint)
+
+
+def undo(journal: Journal, spared: Collection[str] = ()) -> None:
     """Remove what was prepared: temporary files, new folders, the journal."""
-    _drop_temps(root, steps, disk)
-    for folder in reversed(folders):
-        disk.remove_folder(root / folder)
-    journal.close(root, disk)
+    _drop_temps(journal, spared)
+    for folder in reversed(journal.folders):
+        journal.disk.remove_folder(journal.root / folder)
+    journal.end()
 
 
-def finish(root: Path, steps: Sequence[Step], disk: Disk) -> list[str]:
-    """Carry out a committed transaction, from wherever it stopped.
+def conclude(journal: Journal) -> list[Step]:
+    """Carry out a committed change, from wherever it stopped.
 
-    Returns the paths that hold neither old nor new bytes: they are left alone.
+    Returns the steps whose files hold neither old nor new bytes: those are left alone. Where the
+    disk refuses, what was done is taken back: TakenBackError.
     """
-    left = [step.path for step in _in_order(steps) if not _carry_out(root, step, disk)]
-    _drop_temps(root, steps, disk)
-    for folder in sorted({(root / step.target).parent for step in steps}):
-        if folder.is_dir():
-            disk.sync_folder(folder)
-    _prune(root, steps, disk)
-    journal.close(root, disk)
-    return left
+    try:
+        left = [step for step in _in_order(journal.steps) if not _carry_out(journal, step)]
+        _sync_targets(journal)
+    except OSError as error:
+        _take_back(journal, error)
+    try:
+        _clean_up(journal)
+    except OSError as error:
+        raise CubError(
+            f"everything is written, but cleaning up failed: {reason(error)}",
+            where=path_of(journal, error) or JOURNAL,
+            hint="mend that; the next command that writes cleans up first",
+        ) from error
+    return [replace(step, keep="") for step in left]
 
 
-def take_back(root: Path, steps: Sequence[Step], folders: Sequence[str], disk: Disk) -> None:
-    """Undo a transaction after its commit, while nothing but overwriting has begun."""
-    journal.revoke(root, disk)
-    _restore(root, steps, disk)
-    undo(root, steps, folders, disk)
+def _take_back(journal: Journal, error: OSError) -> None:
+    """Undo a change after its commit, and raise what that was done for."""
+    where = path_of(journal, error) or "."
+    try:
+        left = _taken_back(journal.revoke())
+    except OSError as second:
+        raise half_done(journal, error, second) from error
+    told = trouble(error, where, "cannot be written")
+    details = [_left_text(step) for step in left]
+    raise TakenBackError(told.message, where=where, hint=told.hint, details=details) from error
 
 
-def _restore(root: Path, steps: Sequence[Step], disk: Disk) -> None:
-    """Put the old bytes back into files that were overwritten in place, whole or in part."""
-    for step in steps:
-        now, new = _bytes(root / step.target), _bytes(root / step.temp)
-        done = fingerprint(now) == step.after
-        if step.action == "overwrite" and (done or _torn(now, new, step)):
-            disk.overwrite(root / step.target, journal.decode_undo(step))
+def _taken_back(journal: Journal) -> list[Step]:
+    """Make every file what it was, but for those that somebody else has changed since: they stay,
+    as does what they were. The steps of those.
+    """
+    left = [step for step in reversed(_in_order(journal.steps)) if not _restore(journal, step)]
+    _sync_targets(journal)
+    kept = [step if _is_kept(journal, step) else replace(step, keep="") for step in left]
+    undo(journal, {step.keep for step in kept})
+    return kept
 
 
 def _in_order(steps: Sequence[Step]) -> list[Step]:
-    """Overwriting comes first: it alone can still fail for want of space, and be taken back.
+    """Overwriting comes first: it takes space, and is the likeliest to fail.
 
     A link goes before the file that it leads to, so that it never dangles.
     """
@@ -89,39 +119,56 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
     return sorted(steps, key=lambda step: rank[step.action])
 
 
-def _carry_out(root: Path, step: Step, disk: Disk) -> bool:
-    return (_unlinked if step.action == "unlink" else _written)(root, step, disk)
+def _carry_out(journal: Journal, step: Step) -> bool:
+    """Make one file new, unless it is; False for one that somebody else has changed."""
+    deeds: dict[str, Callable[[Journal, Step], bool]] = {
+        "unlink": _unlinked,
+        "delete": _deleted,
+    }
+    return deeds.get(step.action, _written)(journal, step)
 
 
-def _written(root: Path, step: Step, disk: Disk) -> bool:
-    target, temp = root / step.target, root / step.temp
-    now, new = _bytes(target), _bytes(temp) if step.temp else None
+def _written(journal: Journal, step: Step) -> bool:
+    target, temp = journal.root / step.target, journal.root / step.temp
+    now, new = _bytes(target), _bytes(temp)
     mark = fingerprint(now)
-    known = mark in (step.before, step.after) or _torn(now, new, step)
-    if target.is_dir() or not known:
+    if target.is_dir() or not (mark in (step.before, step.after) or _torn(journal, step)):
         return False
     if mark == step.after:
         return True
-    if step.action == "delete":
-        disk.unlink(target)
-        return True
     if new is None:
         return False
-    if step.action == "rename" and _renamed(temp, target, disk):
-        return True
-    disk.overwrite(target, new)
+    if step.action == "rename":
+        if _renamed(temp, target, journal.disk):
+            return True
+        _separate(journal, step)
+    journal.disk.overwrite(target, new)
     return True
 
 
-def _unlinked(root: Path, step: Step, disk: Disk) -> bool:
+def _deleted(journal: Journal, step: Step) -> bool:
+    target = journal.root / step.target
+    mark = fingerprint(_bytes(target))
+    if target.is_dir() or mark not in (step.before, step.after):
+        return False
+    if mark:
+        _set_aside(journal, step)
+    return True
+
+
+def _unlinked(journal: Journal, step: Step) -> bool:
     """Remove a link itself, if it still leads where it led; what it leads to is not touched."""
-    if not os.path.lexists(root / step.target):
+    if not os.path.lexists(journal.root / step.target):
         return True
-    text = link_text(root, step.target)
+    text = link_text(journal.root, step.target)
     if text is None or fingerprint(text) != step.before:
         return False
-    disk.unlink(root / step.target)
+    _set_aside(journal, step)
     return True
+
+
+def _set_aside(journal: Journal, step: Step) -> None:
+    journal.disk.set_aside(journal.root / step.target, journal.root / step.keep)
 
 
 def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
@@ -135,34 +182,110 @@ def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
     return True
 
 
-def _drop_temps(root: Path, steps: Sequence[Step], disk: Disk) -> None:
-    for step in steps:
-        if step.temp:
-            disk.unlink(root / step.temp)
+def _separate(journal: Journal, step: Step) -> None:
+    """Have the old bytes apart from a file that is to be overwritten in place after all."""
+    target, keep = journal.root / step.target, journal.root / step.keep
+    if step.keep and _old_bytes(journal, step) is None:
+        journal.disk.unlink(keep)
+        journal.disk.create(keep, target.read_bytes(), target)
+
+
+def _restore(journal: Journal, step: Step) -> bool:
+    """Make one file old again, if cub changed it; False if somebody else did since."""
+    if step.action == "overwrite" or _bytes(journal.root / step.temp) is not None:
+        return _overwritten_back(journal, step)
+    target, keep = journal.root / step.target, journal.root / step.keep
+    kept = _is_kept(journal, step)
+    if not _is_new(journal, step):
+        return not kept
+    if not step.before:
+        journal.disk.unlink(target)
+    elif not kept:
+        return False
+    elif not _renamed(keep, target, journal.disk):
+        journal.disk.overwrite(target, keep.read_bytes())
+    return True
+
+
+def _is_new(journal: Journal, step: Step) -> bool:
+    """Whether a file is as the change makes it."""
+    target = journal.root / step.target
+    if step.after:
+        return fingerprint(_bytes(target)) == step.after
+    return not os.path.lexists(target)
+
+
+def _is_kept(journal: Journal, step: Step) -> bool:
+    """Whether the old file is there under its other name, as it was."""
+    keep = journal.root / step.keep
+    if not step.keep or not os.path.lexists(keep):
+        return False
+    old = os.fsencode(keep.readlink()) if step.action == "unlink" else _bytes(keep)
+    return fingerprint(old) == step.before
+
+
+def _overwritten_back(journal: Journal, step: Step) -> bool:
+    """Put old bytes back into a file that was overwritten in place, whole or in part."""
+    old = _old_bytes(journal, step)
+    done = fingerprint(_bytes(journal.root / step.target)) == step.after
+    if old is not None and (done or _torn(journal, step)):
+        journal.disk.overwrite(journal.root / step.target, old)
+    return True
+
+
+def _old_bytes(journal: Journal, step: Step) -> bytes | None:
+    """The old bytes of a file that is overwritten in place; None where they are nowhere else."""
+    if step.action == "overwrite":
+        return decode_undo(step)
+    target, keep = journal.root / step.target, journal.root / step.keep
+    if not target.is_file() or not _is_kept(journal, step) or keep.samefile(target):
+        return None
+    return keep.read_bytes()
+
+
+def _torn(journal: Journal, step: Step) -> bool:
+    """Whether a file is what stopping while it was overwritten, or restored, leaves.
+
+    Every byte is then the old one or the new one of its place.
+    """
+    now, new = _bytes(journal.root / step.target), _bytes(journal.root / step.temp)
+    old = _old_bytes(journal, step)
+    if now is None or new is None or old is None:
+        return False
+    if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
+        return False
+    return all(now[n : n + 1] in (old[n : n + 1], new[n : n + 1]) for n in range(len(now)))
 
 
 def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _torn(now: bytes | None, new: bytes | None, step: Step) -> bool:
-    """Whether a file is what stopping while it was overwritten, or restored, leaves.
-
-    Every byte is then the old one or the new one of its place.
-    """
-    if step.action != "overwrite" or now is None or new is None:
-        return False
-    old = journal.decode_undo(step)
-    if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
-        return False
-    return all(now[n : n + 1] in (old[n : n + 1], new[n : n + 1]) for n in range(len(now)))
+def _sync_targets(journal: Journal) -> None:
+    for folder in sorted({(journal.root / step.target).parent for step in journal.steps}):
+        if folder.is_dir():
+            journal.disk.sync_folder(folder)
 
 
-def _prune(root: Path, steps: Sequence[Step], disk: Disk) -> None:
+def _clean_up(journal: Journal) -> None:
+    """What was only there to take it back, folders that deletions left empty, the journal."""
+    _drop_temps(journal)
+    _prune(journal)
+    journal.end()
+
+
+def _drop_temps(journal: Journal, spared: Collection[str] = ()) -> None:
+    for step in journal.steps:
+        for name in (step.temp, step.keep):
+            if name and name not in spared:
+                journal.disk.unlink(journal.root / name)
+
+
+def _prune(journal: Journal) -> None:
     """Remove folders inside .cub that deletions left empty."""
-    for step in steps:
-        folder = (root / step.target).parent
+    for step in journal.steps:
+        folder = (journal.root / step.target).parent
         gone = step.action in ("delete", "unlink")
-        while gone and root / ".cub" in folder.parents and folder.is_dir():
-            disk.remove_folder(folder)
+        while gone and journal.root / ".cub" in folder.parents and folder.is_dir():
+            journal.disk.remove_folder(folder)
             folder = folder.parent

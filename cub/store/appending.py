@@ -6,19 +6,21 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cub.files import Held
 from cub.files.disk import Disk
 from cub.files.reading import locate, read, require_writable, trouble
 
 
-def append(root: Path, path: str, lines: Sequence[bytes], disk: Disk) -> None:
-    """Add lines to `path` below `root`, on disk when this returns; the lock is held.
+def append(held: Held, path: str, lines: Sequence[bytes], disk: Disk) -> None:
+    """Add lines to `path` in the project whose lock is held, on disk when this returns.
 
     A line that a crash cut off is ended first. Raises CubError, with the file as it was, if
     they can't be written.
     """
     if not lines:
         return
-    real = locate(root, path) or Path(os.path.realpath(root / path))
+    held.require()
+    real = locate(held.root, path) or Path(os.path.realpath(held.root / path))
     data = b"".join(line + b"\n" for line in lines)
     try:
         if not real.exists():

@@ -9,7 +9,7 @@ from cub.files import exclusive, read
 from cub.files.single import replace_single
 from cub.store.appending import append, missing_lines
 from cub.store.events import Event, when
-from cub.store.file_backend import WAIT, sweep
+from cub.store.file_backend import sweep
 from cub.store.ledger import Ledger
 from cub.store.place import ARCHIVE
 from cub.store.scanning import event_of
@@ -26,7 +26,7 @@ def archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> Arch
     """Move what happened before a moment. A crash in between leaves events in both files, never
     in none; the next time, they are not added again.
     """
-    with exclusive(ledger.root, WAIT):
+    with exclusive(ledger.root) as held:
         data = read(ledger.root, ledger.path) or b""
         old: list[bytes] = []
         stay: list[bytes] = []
@@ -39,7 +39,7 @@ def archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> Arch
         if old:
             ledger.require_writable()
             new = missing_lines(ledger.root, ARCHIVE, old)
-            append(ledger.root, ARCHIVE, new, ledger.disk)
+            append(held, ARCHIVE, new, ledger.disk)
             rest = b"\n".join(stay)
             sweep(ledger.root / ledger.path)
             replace_single(ledger.root / ledger.path, data, rest, ledger.path, ledger.disk)

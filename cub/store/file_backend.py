@@ -9,20 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cub.errors import CubError
-from cub.files import exclusive, read
+from cub.files import Held, exclusive, read
 from cub.files.disk import Disk
+from cub.files.lock_wait import LockWait
 from cub.files.single import replace_single
 from cub.store.appending import append, missing_lines
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
 from cub.store.tasks import Tasks
 
-# Seconds; a change takes milliseconds, but many agents may be at it.
-WAIT = 30.0
 _PIECE = 1 << 20
 
 
-def _nothing() -> None:
+def _nothing(_: Held) -> None:
     pass
 
 
@@ -52,7 +51,7 @@ class FileBackend:
 
     root: Path
     disk: Disk = field(default_factory=Disk)
-    prepare: Callable[[], None] = _nothing
+    prepare: Callable[[Held], None] = _nothing
     name: str = "jsonl"
 
     def read(self) -> Tasks:
@@ -60,35 +59,36 @@ class FileBackend:
         tasks = Tasks.parse(read(self.root, TASKS) or b"")
         if tasks.rejected:
             # Whoever may only read is told of them all the same; who writes keeps them anyway.
-            with suppress(CubError), exclusive(self.root, 0):
-                self._keep_rejected(tasks)
+            at_once = LockWait(limit=0)
+            with suppress(CubError), exclusive(self.root, wait=at_once) as held:
+                self._keep_rejected(tasks, held)
         return tasks
 
     @contextmanager
     def change(self) -> Iterator[FileChange]:
         """Hold the project's lock, read anew, and replace the file if a task has changed."""
-        with exclusive(self.root, WAIT):
+        with exclusive(self.root) as held:
             before = read(self.root, TASKS)
             change = FileChange(Tasks.parse(before or b""))
             yield change
             if change.changed:
                 if before is None:
-                    self.prepare()
-                self._write(change.tasks, before)
+                    self.prepare(held)
+                self._write(change.tasks, before, held)
 
     def closing(self, key: str) -> tuple[str, ...]:
         """The commands of this cub."""
         return (f"cub task close {key}", f"cub task close {key} --reason no_change")
 
-    def _write(self, tasks: Tasks, before: bytes | None) -> None:
-        self._keep_rejected(tasks)
+    def _write(self, tasks: Tasks, before: bytes | None, held: Held) -> None:
+        self._keep_rejected(tasks, held)
         sweep(self.root / TASKS)
         replace_single(self.root / TASKS, before, serialized(tasks), TASKS, self.disk)
 
-    def _keep_rejected(self, tasks: Tasks) -> None:
+    def _keep_rejected(self, tasks: Tasks, held: Held) -> None:
         """Before they leave the file, and each once."""
         lines = [rejected.kept for rejected in tasks.rejected]
-        append(self.root, REJECTED, missing_lines(self.root, REJECTED, lines), self.disk)
+        append(held, REJECTED, missing_lines(self.root, REJECTED, lines), self.disk)
 
 
 def sweep(path: Path) -> None:

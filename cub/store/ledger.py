@@ -14,7 +14,6 @@ from cub.files.reading import locate, require_writable, trouble
 from cub.masking import masked
 from cub.store.appending import append
 from cub.store.events import ATTEMPT_END, Event, Mask, line_of
-from cub.store.file_backend import WAIT
 from cub.store.jsonl import encode
 from cub.store.place import LEDGER
 from cub.store.scanning import ANY, Follower, events_back, events_in
@@ -32,8 +31,8 @@ class Ledger:
     def append(self, *events: Event) -> None:
         """Add events; they are on disk when this returns. Takes the project's lock."""
         lines = [line_of({"v": 1, **event}, self.mask) for event in events]
-        with exclusive(self.root, WAIT):
-            append(self.root, self.path, lines, self.disk)
+        with exclusive(self.root) as held:
+            append(held, self.path, lines, self.disk)
 
     def require_writable(self) -> None:
         """CubError if no event may be added: for those who write something else first."""

@@ -17,9 +17,9 @@ from cub.prompt.templates import TemplateSet
 
 
 def carry_out(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
-    with exclusive(root):
+    with exclusive(root) as held:
         plan = make_plan(Project.load(root))
-        apply(plan, root)
+        apply(plan, held)
     return plan
 
 

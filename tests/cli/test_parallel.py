@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -52,15 +53,19 @@ def test_init_and_remove_at_once_leave_one_of_both(project: Path, home: Path, cu
     )
 
 
-def test_a_writer_gives_up_after_a_while_and_says_who_is_at_work(project: Path, cub: Cub) -> None:
+def test_a_writer_says_for_whom_it_waits_until_it_is_interrupted(
+    project: Path, home: Path, cub: Cub
+) -> None:
     cub("init")
     before = stand(project)
     with holder(project) as process:
-        result = cub("update")
+        waiting = start(project, home, "update")
+        assert waiting.stderr is not None
+        assert waiting.stderr.readline().startswith(f"Waiting for process {process.pid} on ")
         looked = cub("status"), cub("update", "--check")
-    assert result.code == 1
-    assert result.err.startswith("error: .cub/lock: another cub is at work here\n")
-    assert f"held by process {process.pid} on " in result.err
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate()
+    assert waiting.returncode in (130, -signal.SIGINT)
     assert [look.code for look in looked] == [0, 0]
     now = {name: entry for name, entry in stand(project).items() if name != ".cub/lock"}
     assert {**now, ".cub": before[".cub"]} == before

@@ -24,8 +24,8 @@ BYTES = [
 
 
 def write(root: Path, *edits: Edit) -> None:
-    with exclusive(root):
-        apply(Plan(edits), root)
+    with exclusive(root) as held:
+        apply(Plan(edits), held)
 
 
 @pytest.fixture
@@ -94,9 +94,9 @@ def test_a_file_below_a_linked_folder_is_written_where_it_is(root: Path) -> None
 
 
 def test_an_empty_plan_touches_nothing(root: Path) -> None:
-    with exclusive(root):
+    with exclusive(root) as held:
         before = (root / ".cub").stat().st_mtime_ns
-        apply(Plan(), root)
+        apply(Plan(), held)
         assert (root / ".cub").stat().st_mtime_ns == before
 
 

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from cub.errors import CubError
-from cub.files import exclusive
+import cub
+from cub.edit.plan import Edit, Plan
+from cub.errors import CubError, InternalError
+from cub.files import apply, exclusive
+from cub.files.disk import Disk
+from cub.files.lock_wait import LockWait
+from tests.files.disks import steps
 from tests.files.hold_lock import holder
 from tests.files.worlds import whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and links")
+PACKAGE = Path(cub.__file__).parent
+AT_ONCE = LockWait(limit=0)
 
 
 @pytest.fixture
@@ -25,7 +32,7 @@ def test_the_error_says_who_holds_the_lock(root: Path) -> None:
     with holder(root) as process:
         with (
             pytest.raises(CubError, match="another cub is at work here") as error,
-            exclusive(root, 0.2),
+            exclusive(root, wait=LockWait(limit=0.2)),
         ):
             pass
         assert error.value.exit_code == 1
@@ -35,7 +42,7 @@ def test_the_error_says_who_holds_the_lock(root: Path) -> None:
 
 
 def test_a_timeout_of_nothing_does_not_wait(root: Path) -> None:
-    with holder(root), pytest.raises(CubError), exclusive(root, timeout=0):
+    with holder(root), pytest.raises(CubError), exclusive(root, wait=AT_ONCE):
         pass
 
 
@@ -43,7 +50,7 @@ def test_a_waiting_writer_goes_on_when_the_lock_is_free(root: Path) -> None:
     with holder(root) as process:
         assert process.stdin is not None
         process.stdin.close()
-        with exclusive(root, timeout=30):
+        with exclusive(root):
             assert (root / ".cub" / "lock").exists()
 
 
@@ -53,7 +60,7 @@ def test_the_lock_of_a_killed_process_never_blocks(root: Path) -> None:
         process.kill()
         assert process.wait() == -signal.SIGKILL
         assert (root / ".cub" / "lock").exists()
-        with exclusive(root, timeout=0):
+        with exclusive(root, wait=AT_ONCE):
             pass
     assert whole(root) == {}
 
@@ -61,7 +68,7 @@ def test_the_lock_of_a_killed_process_never_blocks(root: Path) -> None:
 def test_the_lock_is_free_after_an_error(root: Path) -> None:
     with pytest.raises(ZeroDivisionError), exclusive(root):
         raise ZeroDivisionError
-    with exclusive(root, timeout=0):
+    with exclusive(root, wait=AT_ONCE):
         pass
 
 
@@ -111,6 +118,41 @@ def test_a_lock_that_is_a_link_is_not_written_through(root: Path, target: str) -
     file = root / ".cub" / target
     file.write_bytes(b"theirs")
     (root / ".cub" / "lock").symlink_to(target)
-    with pytest.raises(CubError), exclusive(root):
+    with pytest.raises(CubError, match="this is a symbolic link") as error, exclusive(root):
         pass
-    assert file.read_bytes() == b"theirs"
+    assert (error.value.where, file.read_bytes()) == (".cub/lock", b"theirs")
+
+
+@posix
+def test_a_folder_in_the_place_of_the_lock_is_named(root: Path) -> None:
+    (root / ".cub/lock").mkdir(parents=True)
+    with pytest.raises(CubError) as error, exclusive(root):
+        pass
+    assert error.value.where == ".cub/lock"
+
+
+@posix
+def test_a_new_dot_cub_is_on_disk_before_anything_in_it_counts(root: Path) -> None:
+    taken = steps(lambda disk: held_once(root, disk))
+    assert taken[:2] == [("mkdir", root / ".cub"), ("fsync", root)]
+    (root / ".cub").mkdir()
+    (root / ".cub/theirs").touch()
+    assert ("fsync", root) not in steps(lambda disk: held_once(root, disk))
+
+
+def held_once(root: Path, disk: Disk) -> None:
+    with exclusive(root, disk):
+        pass
+
+
+def test_a_lock_that_was_given_back_is_no_leave_to_write(root: Path) -> None:
+    with exclusive(root) as held:
+        pass
+    with pytest.raises(InternalError):
+        apply(Plan((Edit("a.md", None, b"x"),)), held)
+    assert whole(root) == {}
+
+
+def test_only_the_door_makes_what_writers_have_to_show() -> None:
+    made = [path for path in PACKAGE.rglob("*.py") if "Held(" in path.read_text("utf-8")]
+    assert made == [PACKAGE / "files" / "lock.py"]

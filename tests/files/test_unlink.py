@@ -9,7 +9,7 @@ import pytest
 
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import apply, link_text
+from cub.files import link_text
 from cub.files.disk import Disk
 from cub.files.journal import fingerprint
 from tests.files.crashing import World, calm, crashes
@@ -53,7 +53,7 @@ WORLD = World(
 def test_a_crash_at_any_step_ends_all_old_or_all_new(scratch: Path, chunk: int) -> None:
     old, new, steps = calm(scratch / "o", WORLD, chunk)
     assert {"stays.md", "hard.md", "twin.md", ".cub", ".cub/runloop.md.old"} == new.keys()
-    assert steps.index("unlink PROMPT.md") < steps.index("unlink .cub/prompt.md")
+    assert steps.index("set aside PROMPT.md") < steps.index("set aside .cub/prompt.md")
     ends = []
     for step, root in crashes(scratch, WORLD, chunk):
         mend(root)
@@ -90,7 +90,7 @@ def test_a_link_that_has_changed_stops_the_plan(tmp_path: Path, other: str | Non
         (root / "PROMPT.md").symlink_to(other)
     before = whole(root)
     with pytest.raises(CubError, match="changed since cub read it"):
-        apply(WORLD.plan, root)
+        change(root, WORLD.plan)
     assert whole(root) == before
 
 
@@ -100,7 +100,7 @@ def test_recovery_leaves_a_link_that_was_changed_meanwhile(
 ) -> None:
     left = 0
     for step, root in crashes(scratch, WORLD):
-        if step == "unlink PROMPT.md":
+        if step == "set aside PROMPT.md":
             (root / "PROMPT.md").unlink()
             if other is None:
                 (root / "PROMPT.md").write_bytes(b"mine\n")
@@ -121,7 +121,7 @@ def test_a_dangling_link_can_go_and_a_link_can_only_go(tmp_path: Path) -> None:
     change(root, Plan((LINK,)))
     assert not os.path.lexists(root / "PROMPT.md")
     with pytest.raises(InternalError):
-        apply(Plan((Edit("other.md", b"stays.md", b"x", link=True),)), root)
+        change(root, Plan((Edit("other.md", b"stays.md", b"x", link=True),)))
 
 
 def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path
     change(root, Plan((Edit("inside/old/link", b"../../stays.md", None, link=True),)))
     assert not os.path.lexists(root / ".cub/old/link")
     with pytest.raises(CubError, match="leads out of the project"):
-        apply(Plan((Edit("outside/far", b"project", None, link=True),)), root)
+        change(root, Plan((Edit("outside/far", b"project", None, link=True),)))
     assert (tmp_path / "far").is_symlink()
 
 

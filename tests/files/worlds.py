@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.edit.plan import Edit, Plan
-from cub.files import apply, exclusive, recover
+from cub.files import apply, exclusive
 from cub.files.disk import Disk
 
 _OLD = b"old, and longer than what comes\r\n"
@@ -85,11 +85,11 @@ LEAVING = Plan(
 
 def change(root: Path, plan: Plan = PLAN, disk: Disk | None = None) -> None:
     """What a writing command does: under the lock, apply."""
-    with exclusive(root):
-        apply(plan, root, disk)
+    with exclusive(root) as held:
+        apply(plan, held, disk)
 
 
 def mend(root: Path, disk: Disk | None = None) -> list[tuple[str, str]]:
     """What the next writing command does first; returns the warnings' paths and messages."""
-    with exclusive(root):
-        return [(warning.path, warning.message) for warning in recover(root, disk)]
+    with exclusive(root, disk) as held:
+        return [(warning.path, warning.message) for warning in held.recovered]

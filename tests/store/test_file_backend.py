@@ -70,7 +70,7 @@ def test_what_was_put_is_seen_in_the_block(scratch: Path) -> None:
 
 def test_the_first_tasks_are_prepared_for(tmp_path: Path) -> None:
     root, calls = tmp_path.resolve(), []
-    backend = FileBackend(root, prepare=lambda: calls.append(names(root)))
+    backend = FileBackend(root, prepare=lambda _: calls.append(names(root)))
     assert len(backend.read()) == 0
     with backend.change():
         pass

@@ -11,7 +11,6 @@ from pathlib import Path
 from cub.files import exclusive, read
 from cub.files.single import replace_single
 from cub.store.backend import Change
-from cub.store.file_backend import WAIT
 from cub.store.merge import merged
 from cub.store.place import LEDGER, TASKS
 from cub.store.tasks import Tasks
@@ -46,13 +45,14 @@ class Guard:
 
     def restore_files(self) -> list[str]:
         """Put back files that are gone, and what is missing of the ledger; their names."""
-        for name in _STORES:
-            if name not in self.links and (self.root / name).is_symlink():
-                (self.root / name).unlink()
-        gone = [name for name in self.others if not os.path.lexists(self.root / name)]
-        for name in gone:
-            replace_single(self.root / name, None, self.others[name], name)
-        return [*gone, *([LEDGER] if self._restore_ledger() else [])]
+        with exclusive(self.root):  # which ends what a killed command of the agent's left
+            for name in _STORES:
+                if name not in self.links and (self.root / name).is_symlink():
+                    (self.root / name).unlink()
+            gone = [name for name in self.others if not os.path.lexists(self.root / name)]
+            for name in gone:
+                replace_single(self.root / name, None, self.others[name], name)
+            return [*gone, *([LEDGER] if self._restore_ledger() else [])]
 
     def restore_tasks(self, change: Change) -> list[str]:
         """Put back tasks that are gone or older than they were; their ids. The store is locked,
@@ -77,13 +77,11 @@ class Guard:
         now = read(self.root, LEDGER) or b""
         if now.startswith(self.ledger):
             return False
-        with exclusive(self.root, WAIT):
-            now = read(self.root, LEDGER) or b""
-            known = set(self.ledger.splitlines())
-            added = [line for line in now.splitlines() if line not in known]
-            whole = self.ledger + b"".join(line + b"\n" for line in added)
-            exists = (self.root / LEDGER).exists()
-            replace_single(self.root / LEDGER, now if exists else None, whole, LEDGER)
+        known = set(self.ledger.splitlines())
+        added = [line for line in now.splitlines() if line not in known]
+        whole = self.ledger + b"".join(line + b"\n" for line in added)
+        exists = (self.root / LEDGER).exists()
+        replace_single(self.root / LEDGER, now if exists else None, whole, LEDGER)
         return True
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from cub.actions.own_files import GITIGNORE
 from cub.actions.run.budget import Budget
 from cub.actions.run.checking import Checker
 from cub.actions.run.choose_ground import ground_of, remove_worktree
@@ -32,9 +33,10 @@ from cub.actions.run.run import Clock, RealClock, Run
 from cub.actions.run.settings import Asked, run_settings
 from cub.actions.run.trust import Agreed, require_trust
 from cub.actions.task_prompt import find_feedback_loops, system_prompt
-from cub.actions.tasks.stores import Stores, install_git_files
+from cub.actions.tasks.stores import Stores, end_interrupted, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.files import exclusive
 from cub.files.private import read_json
 from cub.harness.choose import harnesses
 from cub.layout.words import written
@@ -77,13 +79,16 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
 
     CubError, with nothing begun, for what keeps it from that.
     """
+    stores = end_interrupted(stores)
     layers = effective(stores.project, around.environ, around.profile)
     settings = run_settings(layers.values, asked)
     require_trust(stores, settings)
     clients = harnesses(settings.harnesses, settings.configured, stores.root)
     tasks = stores.backend.read()
     require_startable(tasks, stores, asked)
-    install_git_files(stores.root)
+    if not (stores.root / GITIGNORE).exists():
+        with exclusive(stores.root) as held:
+            install_git_files(held)
     keep_apart(stores.root)
     folder = RunFolder(stores.root, new_run(around.clock.now()))
     # What is left of a run that is killed is known by this.

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.actions.own_files import GITIGNORE
 from cub.actions.tasks.findings import as_warnings, of_lines
 from cub.actions.tasks.work import Outcome, Work
-from cub.edit.plan import PlanWarning
+from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
-from cub.files import exclusive
+from cub.files import Held, apply, exclusive, pending
 from cub.project.project import Project
 from cub.store.backend import Backend
 from cub.store.file_backend import FileBackend
@@ -66,7 +65,7 @@ class Stores:
 def open_stores(project: Project, who: str, at: str = "") -> Stores:
     """The stores of a project, as its configuration asks for them."""
     root = store_root(project.root)
-    backend: Backend = FileBackend(root, prepare=lambda: _install(root))
+    backend: Backend = FileBackend(root, prepare=install_git_files)
     if project.config.backend == "beads":
         from cub.store.beads.backend import BeadsBackend
 
@@ -74,30 +73,40 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
     return Stores(project, root, backend, Ledger(root), watch(at or now()), who)
 
 
+def end_interrupted(stores: Stores) -> Stores:
+    """End what another command left half done where a run reads and writes files of its own
+    accord; the stores as they are then.
+    """
+    ended: list[PlanWarning] = []
+    for root in dict.fromkeys((stores.root, stores.project.root)):
+        if pending(root):
+            with exclusive(root) as held:
+                ended += held.recovered
+    if not ended:
+        return stores
+    return open_stores(Project.load(stores.project.root), stores.who, stores.now)
+
+
 def told(tasks: Tasks) -> list[PlanWarning]:
     """What a person should know of a file of tasks: lines that are none, ids given twice."""
     return as_warnings(of_lines(tasks))
 
 
-def install_git_files(root: Path) -> None:
-    """What git has to know of `.cub/`, where it is not told yet."""
-    if not (root / GITIGNORE).exists():
-        with exclusive(root):
-            _install(root)
+def install_git_files(held: Held) -> None:
+    """Before the first task, or run: git is to merge tasks, and to leave out what is local."""
+    apply(plan_git_files(Project.load(held.root)), held)
 
 
-def _install(root: Path) -> None:
-    """Before the first task: git is to merge tasks, and to leave out what is local."""
+def plan_git_files(project: Project) -> Plan:
+    """The files that tell git of `.cub/`, as they are now."""
     from cub.actions.own_files import GIT_FILES, local_lines, refresh, text_of
-    from cub.edit.plan import Plan
-    from cub.files import apply
     from cub.project.state import State
     from cub.prompt.templates import shipped
 
-    project, templates = Project.load(root), shipped()
+    templates = shipped()
     local = local_lines(project.config)
     edits = []
     for file in GIT_FILES:
         body = text_of(file, templates, templates.version, local)
         edits.append(refresh(file, project.tree, templates, State(), body).edit)
-    apply(Plan(tuple(filter(None, edits))), root)
+    return Plan(tuple(filter(None, edits)))

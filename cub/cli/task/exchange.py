@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,16 +77,20 @@ def export(
     """
     from cub.actions.tasks.exchange import export as exported
 
-    data, warnings = exported(opened(context), format)
+    stores = opened(context)
+    data, warnings = exported(stores, format)
     output.warn(warnings)
     if file is None:
         output.text(data)
         return
+    from cub.files import exclusive
     from cub.files.single import read_single, replace_single
 
     options: Options = context.obj
     shown, path = file.as_posix(), options.directory / file
-    replace_single(path, read_single(path, shown), data, shown)
+    inside = Path(os.path.realpath(path)).is_relative_to(stores.root)
+    with exclusive(stores.root) if inside else nullcontext():
+        replace_single(path, read_single(path, shown), data, shown)
     output.talk(f"Wrote {visible(shown)}.")
 
 

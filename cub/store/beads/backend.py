@@ -12,7 +12,6 @@ from cub.errors import CubError
 from cub.files import exclusive
 from cub.store.beads import client
 from cub.store.beads.calls import Pair, calls
-from cub.store.file_backend import WAIT
 from cub.store.formats.beads import issue
 from cub.store.formats.beads_issue import task_of
 from cub.store.jsonl import Record, lines
@@ -57,7 +56,7 @@ class BeadsBackend:
 
         Where one fails, those before it stay.
         """
-        with exclusive(self.root, WAIT):
+        with exclusive(self.root):
             change = BeadsChange(self.read())
             yield change
             for call in calls(change.pairs()):

@@ -21,10 +21,10 @@ MOVE = "where: {files: [a]}\nsteps: [{move: {from: a, to: b}}]\n"
 
 
 def migrated(root: Path, folder: Path, schema: int = 3) -> Plan:
-    with exclusive(root):
+    with exclusive(root) as held:
         project = Project.of(root, WorkTree(root), schema=schema)
         plan = migrate(project, folder=folder).plan
-        apply(plan, root)
+        apply(plan, held)
     return plan
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.tasks.stores import install_git_files
+from cub.files import exclusive
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
 from tests.conftest import git
@@ -24,7 +25,8 @@ def stocked(bakery: Shop) -> Shop:
     bakery.write("kept.txt", "kept\nand more\n")
     bakery.task()
     bakery.client("true")
-    install_git_files(bakery.root)
+    with exclusive(bakery.root) as held:
+        install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
     return bakery

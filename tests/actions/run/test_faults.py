@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cub.actions.tasks.stores import install_git_files
+from cub.files import exclusive
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.actions.run.sound import require_told, seen, size
 
@@ -144,7 +145,8 @@ def stocked(bakery: Shop) -> Shop:
     bakery.task()
     bakery.client("true")
     bakery.script({"s-1": [{}]})
-    install_git_files(bakery.root)
+    with exclusive(bakery.root) as held:
+        install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
     return bakery

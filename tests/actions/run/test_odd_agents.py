@@ -10,6 +10,7 @@ import pytest
 
 from cub.actions.tasks.stores import install_git_files
 from cub.errors import CubError
+from cub.files import exclusive
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen
 
@@ -24,7 +25,8 @@ def stocked(bakery: Shop) -> Shop:
     bakery.task("s-2", status="parked", notes="by hand")
     bakery.write(".cub/constitution.md", "# Ours\n")
     bakery.write(".cub/agents/mine.md", "an agent\n")
-    install_git_files(bakery.root)
+    with exclusive(bakery.root) as held:
+        install_git_files(held)
     history = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "s-2"}
     bakery.write(".cub/ledger.jsonl", json.dumps({**history, "status": "parked"}) + "\n")
     return bakery

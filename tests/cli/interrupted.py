@@ -1,0 +1,192 @@
+"""Projects as killed commands leave them, and every command that finds one so, in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from cub.actions.configure import plan_set
+from cub.actions.project_map import Wanted, make_map, plan_map
+from cub.actions.repair.repair import plan_repair
+from cub.actions.tasks.stores import plan_git_files
+from cub.cli import init, remove, update
+from cub.cli.app import app, run
+from cub.edit.plan import Plan
+from cub.files import apply, exclusive
+from cub.files.disk import Disk
+from cub.files.private import Write
+from cub.project.project import Project
+from cub.store.jsonl import encode
+from tests.cli.standing import MINE, NO_END
+from tests.store.records import task
+
+Entry = tuple[str, bytes | str, int]
+Tree = dict[str, Entry]
+TASKS = b"\n".join(encode(task(key)) for key in ("a-1", "b-2")) + b"\n"
+# What holds a moment or an id that is another one each time, or is thrown away at any time.
+_PASSING = (".cub/tasks.jsonl", ".cub/ledger.jsonl", ".cub/runs", ".cub/cache", "out.jsonl")
+
+
+def saved(root: Path) -> Tree:
+    """Every file, link and folder; names of one file have one number."""
+    return {path.relative_to(root).as_posix(): _entry(path) for path in sorted(root.rglob("*"))}
+
+
+def _entry(path: Path) -> Entry:
+    if path.is_symlink():
+        return "link", str(path.readlink()), 0
+    if path.is_dir():
+        return "folder", "", 0
+    return "file", path.read_bytes(), path.stat().st_ino
+
+
+def rebuilt(tree: Tree, folder: Path) -> Path:
+    """A project like the one that was saved."""
+    root, known = folder / "shop", dict[int, Path]()
+    root.mkdir(parents=True)
+    for name, (kind, content, number) in tree.items():
+        path = root / name
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "link":
+            path.symlink_to(str(content))
+        elif number in known:
+            os.link(known[number], path)
+        else:
+            path.write_bytes(bytes(content))  # type: ignore[arg-type]
+            known[number] = path
+    return root.resolve()
+
+
+def lasting(root: Path) -> dict[str, tuple[str, bytes | str]]:
+    """What two runs of a command on one project have in common."""
+    found = {name: entry for name, entry in _contents(saved(root)).items() if name != ".cub"}
+    return {name: entry for name, entry in found.items() if not name.startswith(_PASSING)}
+
+
+def _bare(root: Path) -> None:
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        (root / name).write_bytes(MINE)
+    (root / "app.py").write_bytes(b"def bake():\n    return 1\n")
+    (root / "in.jsonl").write_bytes(encode(task("c-3")) + b"\n")
+
+
+def _installed(root: Path) -> None:
+    """With work for `cub update` and `cub map`."""
+    _bare(root)
+    with exclusive(root) as held:
+        apply(_init(Project.load(root)), held)
+    (root / ".cub/tasks.jsonl").write_bytes(TASKS)
+    (root / ".cub/config.yaml").write_bytes(b"inline: [constitution]\n")
+    (root / "shop.py").write_bytes(b"def sell():\n    return 2\n")
+
+
+def _broken(root: Path) -> None:
+    _bare(root)
+    (root / "AGENTS.md").write_bytes(NO_END)
+
+
+class Change(NamedTuple):
+    """What a command changes with a journal: the project before, and the plan."""
+
+    build: Callable[[Path], None]
+    plan: Callable[[Project], Plan]
+
+
+def _uncached(write: Write) -> None:
+    """Caches are written behind the change: who is killed leaves none."""
+
+
+def _init(project: Project) -> Plan:
+    return init.make_plan(project, keep=_uncached)
+
+
+def _update(project: Project) -> Plan:
+    return update.make_plan(project, keep=_uncached)
+
+
+def _map(project: Project) -> Plan:
+    return plan_map(project, make_map(project, Wanted(keep=_uncached)), ())
+
+
+# Commands that change tasks, and runs, have a plan before the first task alone: git's files.
+CHANGES = {
+    "init": Change(_bare, _init),
+    "update": Change(_installed, _update),
+    "remove": Change(_installed, lambda project: remove.make_plan(project, purge=True)),
+    "repair": Change(_broken, lambda project: plan_repair(project, 1, ())),
+    "map": Change(_installed, _map),
+    "config set": Change(_installed, lambda project: plan_set(project, "run.max_attempts", "7")),
+    "task add": Change(_bare, plan_git_files),
+}
+
+WRITERS: dict[str, tuple[str, ...]] = {
+    "init": (),
+    "update": (),
+    "remove": (),
+    "repair": ("--apply", "1"),
+    "map": (),
+    "config set": ("run.max_attempts", "5"),
+    "run": ("--once", "--harness", "scripted", "--no-checks", "--trust"),
+    "task add": ("x",),
+    "task edit": ("a-1", "-p", "0"),
+    "task claim": ("a-1",),
+    "task close": ("a-1",),
+    "task reopen": ("a-1",),
+    "task park": ("a-1",),
+    "task import": ("{root}/in.jsonl",),
+    "task export": ("-o", "out.jsonl"),
+    "task doctor": ("--fix",),
+    "task dep add": ("a-1", "b-2"),
+    "task dep remove": ("a-1", "b-2"),
+    "ledger archive": ("--before", "2020-01-01"),
+}
+# `trust` and `config set --user` write the person's own files, `demo` a folder of its own.
+READERS = {
+    "task list", "task ready", "task show", "task stats", "run status", "prompt", "ledger show",
+    "ledger list", "ledger stats", "ledger tail", "trust", "diff", "status", "config show",
+    "config get", "config path", "config schema", "demo",
+}  # fmt: skip
+
+
+def commands() -> Iterator[str]:
+    """All commands of the command line."""
+    return _below(typer.main.get_command(app), ())
+
+
+def _below(command: Any, path: tuple[str, ...]) -> Iterator[str]:
+    names = list(getattr(command, "commands", ()))
+    if not names or command.invoke_without_command:
+        yield " ".join(path)
+    for name in names:
+        yield from _below(command.commands.get(name), (*path, name))
+
+
+def run_writer(name: str, root: Path) -> int:
+    """The command itself; its exit code."""
+    arguments = [text.format(root=root) for text in WRITERS[name]]
+    return run(["-C", str(root), *name.split(), *arguments])
+
+
+def left_behind(change: Change, folder: Path) -> tuple[Tree, list[Tree], Tree]:
+    """The project before, each one that a kill in between can leave, and the one after."""
+    root = rebuilt({}, folder / "made")
+    change.build(root)
+    before, states = saved(root), list[Tree]()
+
+    def look(_: str, __: Path) -> None:
+        state = saved(root)
+        if not states or _contents(state) != _contents(states[-1]):
+            states.append(state)
+
+    with exclusive(root) as held:
+        apply(change.plan(Project.load(root)), held, Disk(before=look))
+    return before, states, saved(root)
+
+
+def _contents(tree: Tree) -> dict[str, tuple[str, bytes | str]]:
+    return {name: entry[:2] for name, entry in tree.items()}

@@ -1,0 +1,70 @@
+"""Every command that writes first ends what any other one left half done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.interrupted import (
+    CHANGES,
+    READERS,
+    WRITERS,
+    Tree,
+    commands,
+    lasting,
+    left_behind,
+    rebuilt,
+    run_writer,
+)
+from tests.files.conftest import scratch  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs hard links")
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's configuration, and no run around the test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CUB_ROOT", "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_each_command_is_known_to_write_or_to_read_only() -> None:
+    assert sorted(commands()) == sorted([*WRITERS, *READERS])
+
+
+def picked(states: list[Tree], number: int) -> Iterator[int]:
+    """Two states for each writer, others than for the one before: all of them, and all pairs of
+    commands, at a fraction of the time that all pairs of both would take.
+    """
+    for start in (0, -(-len(states) // 2)):
+        yield (number + start) % len(states)
+
+
+@pytest.mark.parametrize("killed", CHANGES)
+def test_a_writer_after_a_kill_ends_all_old_or_all_new_and_does_its_work(
+    killed: str,
+    scratch: Path,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before, states, after = left_behind(CHANGES[killed], scratch)
+    seen = set()
+    for number, writer in enumerate(WRITERS):
+        ends = []
+        for name, tree in (("old", before), ("new", after)):
+            root = rebuilt(tree, scratch / f"{number}-{name}")
+            ends.append((run_writer(writer, root), lasting(root)))
+        for state in picked(states, number):
+            root = rebuilt(states[state], scratch / f"{number}-{state}")
+            capsys.readouterr()
+            end = run_writer(writer, root), lasting(root)
+            said = capsys.readouterr().err
+            assert end in ends, (writer, state)
+            if ".cub/journal.jsonl" in states[state]:
+                assert "a change that was interrupted" in said, (writer, state)
+            assert not list(root.rglob("*.tmp")), (writer, state)
+            seen.add(state)
+    assert seen == set(range(len(states)))
