@@ -16,7 +16,7 @@ from cub.cli.options import Options
 from cub.cli.shapes import error_tree
 from cub.cli.visible import visible
 from cub.errors import CubError, InternalError, UsageError
-from cub.files import Listener, listen
+from cub.files import Listener, listening
 from cub.files.reading import trouble
 
 BUG = InternalError.exit_code
@@ -89,13 +89,13 @@ def _cub(
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
     output.prepare()
-    listen(Listener(output.warn, lambda text: output.talk(visible(text))))
     code = 0
     problem: CubError | None = None
     bug: Exception | None = None
     try:
         command = typer.main.get_command(app)
-        result = command.main(arguments, prog_name="cub", standalone_mode=False)
+        with listening(Listener(output.warn, lambda text: output.talk(visible(text)))):
+            result = command.main(arguments, prog_name="cub", standalone_mode=False)
         output.flush()
         code = result if isinstance(result, int) else 0
     except CubError as error:

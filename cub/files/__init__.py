@@ -2,7 +2,7 @@
 
 from cub.files.apply import apply, require_applicable
 from cub.files.journal import JOURNAL, pending
-from cub.files.listener import Listener, listen
+from cub.files.listener import Listener, listening
 from cub.files.lock import LOCK, Held, exclusive
 from cub.files.reading import link_text, names_in, read, real_path
 from cub.files.tree import Planned, Tree, WorkTree
@@ -18,7 +18,7 @@ __all__ = [
     "apply",
     "exclusive",
     "link_text",
-    "listen",
+    "listening",
     "names_in",
     "pending",
     "read",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -25,10 +26,15 @@ def listener() -> Listener:
     return _CURRENT.get()
 
 
-def listen(to: Listener) -> None:
-    """Have a listener hear it from here on.
+@contextmanager
+def listening(to: Listener) -> Iterator[None]:
+    """Have a listener hear what comes up meanwhile.
 
-    A lock is taken in many places far below the command line, and none of them could forget to
-    pass on what came up.
+    A lock is taken in many places far below the command line; so none of them can forget to pass
+    it on.
     """
-    _CURRENT.set(to)
+    token = _CURRENT.set(to)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)

@@ -43,7 +43,8 @@ def _ended(journal: Journal) -> list[PlanWarning]:
     try:
         changed = conclude(journal)
     except TakenBackError as error:
-        return [PlanWarning(f"undid a change that was interrupted: {error.message}", error.where)]
+        what = f"undid a change that was interrupted: {error.message}"
+        return [PlanWarning(what, error.where, hint="; ".join(error.details))]
     return [PlanWarning("finished a change that was interrupted", JOURNAL), *map(_left, changed)]
 
 
@@ -90,6 +91,12 @@ def conclude(journal: Journal) -> list[Step]:
 def _take_back(journal: Journal, error: OSError) -> None:
     """Undo a change after its commit, and raise what that was done for."""
     where = path_of(journal, error) or "."
+    if any(_is_lost(journal, step) for step in journal.steps):
+        raise CubError(
+            f"interrupted: {reason(error)}",
+            where=where,
+            hint="mend that and run any command that writes: it finishes what was begun",
+        ) from error
     try:
         left = _taken_back(journal.revoke())
     except OSError as second:
@@ -213,6 +220,13 @@ def _is_new(journal: Journal, step: Step) -> bool:
     if step.after:
         return fingerprint(_bytes(target)) == step.after
     return not os.path.lexists(target)
+
+
+def _is_lost(journal: Journal, step: Step) -> bool:
+    """Whether a file is new, and what it was is nowhere: a change was being cleaned up."""
+    if step.action == "overwrite" or not step.before:
+        return False
+    return _is_new(journal, step) and not _is_kept(journal, step)
 
 
 def _is_kept(journal: Journal, step: Step) -> bool:

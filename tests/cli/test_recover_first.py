@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import cub
 from tests.cli.interrupted import (
     CHANGES,
     READERS,
@@ -24,6 +26,9 @@ from tests.files.conftest import scratch  # noqa: F401 - a fixture
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs hard links")
 
 
+PACKAGE = Path(cub.__file__).parent
+
+
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's configuration, and no run around the test."""
@@ -34,6 +39,16 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_command_is_known_to_write_or_to_read_only() -> None:
     assert sorted(commands()) == sorted([*WRITERS, *READERS])
+
+
+def test_each_plan_that_is_carried_out_is_killed_somewhere_here() -> None:
+    imports = re.compile(r"from cub\.(?:cli\.carry_out|files) import .*\b(?:carry_out|apply)\b")
+    found = {path.stem for path in PACKAGE.rglob("*.py") if imports.search(path.read_text("utf-8"))}
+    # `stores` brings git's files before the first task; `diff` only shows, and the demo's section
+    # is in a folder of its own.
+    makers = {"task add": "stores", "config set": "config"}
+    plans = {makers.get(name, name) for name in CHANGES}
+    assert found - {"carry_out", "diff", "section"} == plans
 
 
 def picked(states: list[Tree], number: int) -> Iterator[int]:

@@ -60,6 +60,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "temp": "../home/victim",
         "after": fingerprint(VICTIM),
     },
+    "delete what was kept": {"keep": "../home/victim"},
     "drop": {"temp": "../home/victim", "before": "x", "after": "y"},
 }
 
@@ -102,11 +103,12 @@ def test_no_folder_outside_is_removed(root: Path, folder: str) -> None:
     assert (root.parent / "home" / "empty").is_dir()
 
 
+@pytest.mark.parametrize("role", ["temp", "keep"])
 @pytest.mark.parametrize("name", ["payload", "pkg/AGENTS.md", ".cub/constitution.md", ".git/HEAD"])
-def test_only_temporary_files_of_cub_s_own_are_cleaned_up(root: Path, name: str) -> None:
+def test_only_temporary_files_of_cub_s_own_are_cleaned_up(root: Path, name: str, role: str) -> None:
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_bytes(b"theirs")
-    write(root, {"temp": name}, committed=False)
+    write(root, {role: name}, committed=False)
     with pytest.raises(CubError):
         mend(root)
     assert (root / name).read_bytes() == b"theirs"

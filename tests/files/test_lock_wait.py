@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 
 from cub.errors import CubError
-from cub.files import Listener, exclusive, listen
+from cub.files import Listener, exclusive, listening
 from cub.files.lock_wait import LIMIT, LockWait
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="another handle is no other holder there")
@@ -47,14 +46,9 @@ def held(root: Path) -> Iterator[Path]:
 
 def wait(root: Path, clock: Clock, said: list[str] | None = None) -> None:
     """Wait for the lock, and take down what is said."""
-    heard = [] if said is None else said
-
-    def work() -> None:
-        listen(Listener(lambda _: None, heard.append))
-        with exclusive(root, wait=clock.rule()):
-            pass
-
-    copy_context().run(work)
+    hears = Listener(lambda _: None, ([] if said is None else said).append)
+    with listening(hears), exclusive(root, wait=clock.rule()):
+        pass
 
 
 def test_one_and_the_same_holder_is_waited_for_up_to_a_bound(root: Path, held: Path) -> None:

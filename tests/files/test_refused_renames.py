@@ -156,6 +156,20 @@ def test_a_refused_cleaning_up_is_told_as_that(scratch: Path) -> None:
     assert whole(root) == new
 
 
+def test_what_is_cleaned_up_already_is_not_taken_back(scratch: Path) -> None:
+    new = calm(scratch / "o", EVERY_KIND).new
+    root = EVERY_KIND.make(scratch / "p")
+    unlinks = count()
+    last = Disk(
+        before=lambda step, _: die(root) if step == "unlink" and next(unlinks) > 7 else None
+    )
+    assert in_child(lambda: change(root, EVERY_KIND.plan, last)) == 9
+    with pytest.raises(CubError, match="interrupted: operation not permitted"):
+        mend(root, refusing(lambda step, path: step == "fsync" and path == root))
+    mend(root)
+    assert whole(root) == new
+
+
 def test_without_hard_links_a_copy_does_it(scratch: Path) -> None:
     old, new, _ = calm(scratch / "o", EVERY_KIND)
     root = EVERY_KIND.make(scratch / "p")
