@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
+from cub.edit.diffs import text_diff
 from cub.edit.document import Document
 from cub.edit.edited import user_lines
-from cub.edit.plan import Edit, Plan, PlanWarning, text_diff
+from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.edit.sections import Section, digest
 from cub.edit.writing import Put, put, remove
 from cub.errors import CubError, InternalError

@@ -87,7 +87,7 @@ def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: Show) -> 
         return plan
     output.warn(plan.warnings)
     if show.diff:
-        output.diff(plan)
+        output.diff(plan.diff())
         output.changelog(plan)
     else:
         output.summary(plan)

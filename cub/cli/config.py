@@ -148,7 +148,7 @@ def _set_user(key: str, words: str, show: Show) -> Plan:
     plan = plan_set_user(read_user_file(), shown(file), key, words)
     output.warn(plan.warnings)
     if show.diff:
-        output.diff(plan)
+        output.diff(plan.diff())
     else:
         output.summary(plan)
     for edit in () if show.only else plan.edits:

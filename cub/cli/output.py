@@ -84,9 +84,12 @@ def error(error: CubError) -> None:
             talk(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
 
 
-def diff(plan: Plan) -> None:
-    """A plan as a unified diff that `git apply` reads."""
-    lines(plan.diff())
+def diff(lines_of_it: Iterable[str]) -> None:
+    """A unified diff: every byte of it for `git apply`, harmless and in colors on a terminal."""
+    if sys.stdout.isatty():
+        lines(map(visible, lines_of_it))
+    else:
+        text(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
 
 
 def changelog(plan: Plan) -> None:

@@ -118,4 +118,4 @@ def _show(fault: CubError, choices: Sequence[Numbered]) -> None:
         output.line()
         output.heading(f"{choice.n}. {choice.title}")
         output.line(f"   {choice.why}")
-        output.lines(choice.edit.diff())
+        output.diff(choice.edit.diff())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher, unified_diff
-from typing import Literal, TypeVar
+from difflib import SequenceMatcher
+from typing import Literal
 
+from cub.edit.diffs import common_ends, header_name, hunks_of
 from cub.edit.document import split_lines
 from cub.errors import InternalError
 
 Kind = Literal["create", "update", "delete"]
-Line = TypeVar("Line", bytes, str)
+
+_NOTHING, _EMPTY = "0" * 7, "e69de29"  # git's names of no file and of one without a byte
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +44,28 @@ class Edit:
     def counts(self) -> tuple[int, int]:
         """Lines added and removed."""
         old, new = split_lines(self.before or b""), split_lines(self.after or b"")
-        skip, tail = _common_ends(old, new)
+        skip, tail = common_ends(old, new)
         matches = SequenceMatcher(None, old[skip : len(old) - tail], new[skip : len(new) - tail])
         same = skip + tail + sum(block.size for block in matches.get_matching_blocks())
         return len(new) - same, len(old) - same
 
     def diff(self) -> Iterator[str]:
-        """A unified diff that `git apply` reads, line by line, without line ends."""
-        if self.link:
-            yield f"diff --git a/{self.path} b/{self.path}"
-            yield "deleted file mode 120000"
-        yield f"--- {'/dev/null' if self.before is None else f'a/{self.path}'}"
-        yield f"+++ {'/dev/null' if self.after is None else f'b/{self.path}'}"
-        yield from _hunks(self.before or b"", self.after or b"")
+        """A unified diff that `git apply` and `patch` read, line by line, without line ends.
+
+        What is no UTF-8 is kept as surrogates: encoded with them, it is the file's own bytes.
+        """
+        old, new = header_name(f"a/{self.path}"), header_name(f"b/{self.path}")
+        hunks = list(hunks_of(self.before or b"", self.after or b""))
+        if self.link or not hunks:
+            yield f"diff --git {old.rstrip()} {new.rstrip()}"
+            what = "new" if self.before is None else "deleted"
+            yield f"{what} file mode {'120000' if self.link else '100644'}"
+        if not hunks:  # an empty file: no line says that it comes or goes
+            yield f"index {_NOTHING}..{_EMPTY}" if what == "new" else f"index {_EMPTY}..{_NOTHING}"
+            return
+        yield f"--- {'/dev/null' if self.before is None else old}"
+        yield f"+++ {'/dev/null' if self.after is None else new}"
+        yield from hunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,8 @@ class Plan:
 
     def diff(self) -> Iterator[str]:
         """The diffs of all shared edits, line by line."""
-        for edit in self.shared:
+        # Behind an empty file's, the names of the next one would be read as further ones of it.
+        for edit in sorted(self.shared, key=lambda edit: not (edit.before or edit.after)):
             yield from edit.diff()
 
     def followed_by(self, then: Plan, *, both_reasons: bool = False) -> Plan:
@@ -119,51 +131,3 @@ def _joined(first: Edit, then: Edit, both_reasons: bool) -> Edit:
         notes=tuple(dict.fromkeys((*first.notes, *then.notes))),
         local=first.local and then.local,
     )
-
-
-def text_diff(before: str, after: str, path: str, before_name: str, after_name: str) -> list[str]:
-    """A short unified diff of two texts with names of their own, for messages."""
-    lines = _hunks(*(text.encode("utf-8", "surrogateescape") for text in (before, after)))
-    return [f"--- {path} ({before_name})", f"+++ {path} ({after_name})", *lines]
-
-
-def _hunks(before: bytes, after: bytes) -> Iterator[str]:
-    """Hunks with three lines of context; common ends are cut off first, so big files are cheap."""
-    old, new = _display(before), _display(after)
-    skip, tail = (max(0, n - 3) for n in _common_ends(old, new))
-    diff = unified_diff(old[skip : len(old) - tail], new[skip : len(new) - tail], lineterm="")
-    for line in list(diff)[2:]:
-        if line.startswith("@@"):
-            yield _shifted(line, skip)
-        else:
-            yield from line.split("\n")
-
-
-def _display(data: bytes) -> list[str]:
-    """Lines as git cuts them: at LF only."""
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    if lines[-1]:
-        lines[-1] += "\n\\ No newline at end of file"
-    return lines if lines[-1] else lines[:-1]
-
-
-def _common_ends(old: Sequence[Line], new: Sequence[Line]) -> tuple[int, int]:
-    """How many lines two versions have in common at the start, and behind that at the end."""
-    skip = _common(old, new)
-    return skip, _common(old[skip:][::-1], new[skip:][::-1])
-
-
-def _common(old: Sequence[Line], new: Sequence[Line]) -> int:
-    pairs = zip(old, new, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
-
-
-def _shifted(header: str, skip: int) -> str:
-    """A hunk header whose line numbers count from the start of the file."""
-    old, new = header.split()[1:3]
-
-    def moved(span: str) -> str:
-        start, comma, length = span[1:].partition(",")
-        return f"{span[0]}{int(start) + skip}{comma}{length}"
-
-    return f"@@ {moved(old)} {moved(new)} @@"

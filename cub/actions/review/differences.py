@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cub.edit.diffs import text_diff
 from cub.edit.document import lf_text
-from cub.edit.plan import text_diff
 from cub.git import Change
 
 _FILE = 0o100644

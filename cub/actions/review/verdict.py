@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from cub.actions.section_edits import hand_diff
+from cub.edit.diffs import text_diff
 from cub.edit.document import lf_text
 from cub.edit.older import is_older
-from cub.edit.plan import text_diff
 from cub.edit.sections import Section, digest
 from cub.errors import CubError
 from cub.prompt.instructions import Need, recognize, render
