@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cub import git
 from cub.actions.own_files import CONSTITUTION, CURSOR_RULE, MAP, local_files
 from cub.actions.view import View
 from cub.edit.owned import unseal
 from cub.edit.plan import PlanWarning
+from cub.files import Missing
 from cub.project.project import Project
 from cub.project.survey import InstructionFile, distinct
 from cub.project.targets import AGENTS, is_nested, is_whole, target_of
@@ -21,7 +22,9 @@ def missing(seen: View) -> Iterator[PlanWarning]:
     hint = "`cub init` puts it back; to go on without it, set `targets` in .cub/config.yaml"
     for path in seen.needs:
         file = seen.files[path]
-        if not file.exists:
+        if file.missing:
+            yield _missing_here(file.missing)
+        elif not file.exists:
             yield PlanWarning("this file is gone", path, hint=hint)
         elif file.section is None and not is_whole(path):
             yield PlanWarning("the managed section is gone", file.real, hint=hint)
@@ -49,6 +52,25 @@ def _has_constitution(seen: View, path: str) -> bool:
     return recognize(seen.templates, section.version, section.digest, need) is None
 
 
+def written_anew(seen: View, paths: Iterable[str]) -> Iterator[PlanWarning]:
+    """Files that `init` creates, the instruction files and `paths`, although git has them."""
+    for path in dict.fromkeys((*seen.needs, *paths)):
+        file = seen.files.get(path)
+        missing = file.missing if file else seen.tree.missing(path)
+        if missing and not missing.is_withheld:
+            message = "git has this file, deleted here: a new one takes its place"
+            yield PlanWarning(message, path, hint=missing.hint)
+
+
+def _missing_here(missing: Missing) -> PlanWarning:
+    if missing.is_withheld:
+        message = f"not refreshed: git keeps it out of this checkout ({missing.why})"
+        return PlanWarning(message, missing.path, hint=missing.hint)
+    hint = f"{missing.hint}; `cub init` writes a new one; to go on without it, "
+    hint += "set `targets` in .cub/config.yaml"
+    return PlanWarning("this file is gone", missing.path, hint=hint)
+
+
 def oddities(seen: View) -> Iterator[PlanWarning]:
     """Names of another case, targets without a folder, and sections of what is no target."""
     for path, file in seen.files.items():
@@ -60,7 +82,8 @@ def oddities(seen: View) -> Iterator[PlanWarning]:
             )
         elif file.homeless and path in seen.targets and is_nested(path):
             hint = "take it out of `targets` in .cub/config.yaml"
-            yield PlanWarning("its folder is gone", path, hint=hint)
+            gone = PlanWarning("its folder is gone", path, hint=hint)
+            yield _missing_here(file.missing) if file.missing else gone
     for file in leftover(seen):
         hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
         yield PlanWarning("this section is not kept up to date", file.path, None, hint)

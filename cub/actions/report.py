@@ -84,7 +84,7 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
         line = file.error.line
         return f"broken at line {line}" if line else f"unusable: {file.error.message}"
     if file.section is None:
-        return f"unmarked at line {fault.line}" if fault else "missing"
+        return _absent(file, fault)
     if fault:
         return f"newer than this cub (v{file.section.version})"
     if file.section.author == "cub" and (cause := _blocking_target(file, seen)):
@@ -93,6 +93,13 @@ def _section_state(file: InstructionFile, seen: View, fault: CubError | None) ->
     if need and file.section.is_current(render(seen.templates, version, need), version):
         return f"current (v{version})"
     return _outdated(file.section, version)
+
+
+def _absent(file: InstructionFile, fault: CubError | None) -> str:
+    """Why a file has no section: git keeps it out, or the markers are gone, or there is none."""
+    if file.missing and file.missing.is_withheld:
+        return "not in this checkout"
+    return f"unmarked at line {fault.line}" if fault else "missing"
 
 
 def _blocking_target(file: InstructionFile, seen: View) -> str:

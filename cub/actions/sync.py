@@ -116,7 +116,8 @@ def _installed(seen: View, gone: set[str]) -> Plan:
     """The constitution, and warnings about every file but those that are `gone`."""
     install = own_files.install_constitution(seen.tree, seen.templates)
     odd = (warning for warning in notes.oddities(seen) if warning.path not in gone)
-    warnings = (*odd, *notes.hidden(seen), *notes.still_tracked(seen.project))
+    anew = notes.written_anew(seen, (edit.path for edit in (install,) if edit))
+    warnings = (*odd, *anew, *notes.hidden(seen), *notes.still_tracked(seen.project))
     return Plan((install,) if install else (), warnings)
 
 
@@ -141,7 +142,9 @@ def _one_round(seen: View, edited: Edited, *, add: bool) -> Plan:
     plans, faults = [], [*seen.faults(), *seen.unfit]
     for path, need in seen.needs.items():
         file = seen.files[path]
-        if (add or file.section) and not seen.fault(file) and not is_whole(path):
+        if add and file.missing and file.missing.is_withheld:
+            faults.append(file.missing.error())
+        elif (add or file.section) and not seen.fault(file) and not is_whole(path):
             try:
                 plans.append(refresh(editor, file, need))
             except CubError as error:

@@ -4,6 +4,7 @@ from cub.files.apply import apply, require_applicable
 from cub.files.journal import JOURNAL, pending
 from cub.files.listener import Listener, listening
 from cub.files.lock import LOCK, Held, exclusive
+from cub.files.missing import Missing
 from cub.files.reading import link_text, names_in, read, real_path
 from cub.files.tree import Planned, Tree, WorkTree
 
@@ -12,6 +13,7 @@ __all__ = [
     "LOCK",
     "Held",
     "Listener",
+    "Missing",
     "Planned",
     "Tree",
     "WorkTree",

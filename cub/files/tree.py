@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cub.files.missing import Missing
 from cub.files.reading import names_in, read, real_path
 
 
@@ -28,6 +29,9 @@ class Tree(Protocol):
 
     def identity(self, path: str) -> Hashable | None:
         """Equal for two names of one file (a link, a hard link); None where there is no file."""
+
+    def missing(self, path: str) -> Missing | None:
+        """What git has under `path`, where nothing is there; None where git has nothing either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,10 @@ class WorkTree:
         except OSError:
             return None
         return status.st_dev, status.st_ino
+
+    def missing(self, path: str) -> Missing | None:  # noqa: ARG002
+        """Of git, `cub.git.GitWorkTree` knows more."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +100,7 @@ class Planned:
     def identity(self, path: str) -> Hashable | None:
         """New files have none yet: their real path tells them apart."""
         return self.tree.identity(path)
+
+    def missing(self, path: str) -> Missing | None:
+        """Nothing is missing where something is planned, be it a deletion."""
+        return None if self.tree.real(path) in self.files else self.tree.missing(path)

@@ -4,6 +4,7 @@ What works on a checkout is imported from its own modules (checkout, snapshot, c
 restoring, branches): only a run needs it, and every other start of cub would pay for it.
 """
 
+from cub.git.missing import GitWorkTree, read_checked_out, require_not_withheld
 from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
 from cub.git.tracked import tracked, tracked_among
@@ -14,6 +15,7 @@ __all__ = [
     "Change",
     "Endpoints",
     "Entry",
+    "GitWorkTree",
     "Objects",
     "PathError",
     "Revision",
@@ -22,6 +24,8 @@ __all__ = [
     "endpoints",
     "ignored",
     "is_bare",
+    "read_checked_out",
+    "require_not_withheld",
     "top_level",
     "tracked",
     "tracked_among",

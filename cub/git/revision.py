@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError, UsageError
+from cub.files import Missing
 from cub.git.objects import FOLDER, LINK, Entry, Objects
 
 _LIST = "`git log` and `git branch --all` list what there is; `git fetch` gets what is new"
@@ -76,6 +77,10 @@ class Revision:
         """The path behind links: commits know no other way to give one file two names."""
         real = self._follow(path)
         return real if self.entry(real) else None
+
+    def missing(self, path: str) -> Missing | None:  # noqa: ARG002
+        """A commit is whole."""
+        return None
 
     def entry(self, path: str) -> Entry | None:
         """What stands under exactly this path; links are entries of their own."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cub import __version__, git
 from cub.errors import CubError
-from cub.files import Tree, WorkTree
+from cub.files import Tree
 from cub.files.reading import trouble
 from cub.project import config
 from cub.project.config import CONFIG, SCHEMA, Config
@@ -28,7 +28,7 @@ class Project:
     @classmethod
     def load(cls, root: Path) -> Project:
         """The project at `root`, its configuration read and checked."""
-        return cls.of(root, WorkTree(root))
+        return cls.of(root, git.GitWorkTree(root))
 
     @classmethod
     def of(

@@ -13,7 +13,7 @@ from cub.edit.document import BOM, Document
 from cub.edit.imports import imports
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import Tree
+from cub.files import Missing, Tree
 from cub.project import flat_links
 from cub.project.targets import is_nested
 
@@ -27,8 +27,8 @@ class InstructionFile:
 
     `document` is None where there is no such file; `section` where it has none; `error` says
     why it can be neither read nor edited; `misnamed` is the name that stands in its place and
-    differs by case; `homeless`: even its folder is not there; `identity` is equal for two names of
-    one file, a flattened link among them.
+    differs by case; `homeless`: even its folder is not there; `missing`: git has it all the same;
+    `identity` is equal for two names of one file, a flattened link among them.
     """
 
     path: str
@@ -38,6 +38,7 @@ class InstructionFile:
     error: CubError | None = None
     misnamed: str = ""
     homeless: bool = False
+    missing: Missing | None = None
     identity: Hashable | None = None
 
     @property
@@ -130,7 +131,11 @@ def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:
     homeless = not names and not look.tree.has_folder(folder)
     if homeless and not is_nested(there):
         _require_no_file(look, folder)
-    return InstructionFile(path, real, misnamed=misnamed, homeless=homeless)
+    missing = look.tree.missing(there)
+    # Of the root's files, each may decide what the others have to say.
+    if missing and missing.is_withheld and not is_nested(there):
+        raise missing.error()
+    return InstructionFile(path, real, misnamed=misnamed, homeless=homeless, missing=missing)
 
 
 def _require_no_file(look: _Look, folder: str) -> None:

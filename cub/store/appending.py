@@ -8,7 +8,9 @@ from pathlib import Path
 
 from cub.files import Held
 from cub.files.disk import Disk
+from cub.files.missing import require_unlocked_file
 from cub.files.reading import locate, read, require_writable, trouble
+from cub.git import require_not_withheld
 
 
 def append(held: Held, path: str, lines: Sequence[bytes], disk: Disk) -> None:
@@ -20,16 +22,29 @@ def append(held: Held, path: str, lines: Sequence[bytes], disk: Disk) -> None:
     if not lines:
         return
     held.require()
-    real = locate(held.root, path) or Path(os.path.realpath(held.root / path))
+    real = require_appendable(held.root, path)
     data = b"".join(line + b"\n" for line in lines)
     try:
         if not real.exists():
             _create(real, data, disk)
             return
-        require_writable(real, path)
         _add(real, data if _ends_well(real) else b"\n" + data, disk)
     except OSError as error:
         raise trouble(error, path, "cannot be written") from error
+
+
+def require_appendable(root: Path, path: str) -> Path:
+    """Where the lines of `path` go; CubError where none may be added, or git has others."""
+    real = locate(root, path)
+    if real is None:
+        require_not_withheld(root, path)
+        return Path(os.path.realpath(root / path))
+    require_writable(real, path)
+    try:
+        require_unlocked_file(real, path)
+    except OSError as error:
+        raise trouble(error, path, "cannot be read") from error
+    return real
 
 
 def missing_lines(root: Path, path: str, lines: Iterable[bytes]) -> list[bytes]:

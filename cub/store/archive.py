@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cub.files import exclusive, read
+from cub.files import exclusive
 from cub.files.single import replace_single
+from cub.git import read_checked_out
 from cub.store.appending import append, missing_lines
 from cub.store.events import Event, when
 from cub.store.file_backend import sweep
@@ -27,7 +28,7 @@ def archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> Arch
     in none; the next time, they are not added again.
     """
     with exclusive(ledger.root) as held:
-        data = read(ledger.root, ledger.path) or b""
+        data = read_checked_out(ledger.root, ledger.path) or b""
         old: list[bytes] = []
         stay: list[bytes] = []
         kept = 0

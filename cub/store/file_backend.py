@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cub.errors import CubError
-from cub.files import Held, exclusive, read
+from cub.files import Held, exclusive
 from cub.files.disk import Disk
 from cub.files.lock_wait import LockWait
 from cub.files.single import replace_single
+from cub.git import read_checked_out
 from cub.store.appending import append, missing_lines
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
@@ -56,7 +57,7 @@ class FileBackend:
 
     def read(self) -> Tasks:
         """The tasks as they are now. Lines that are none are copied to where they are kept."""
-        tasks = Tasks.parse(read(self.root, TASKS) or b"")
+        tasks = Tasks.parse(read_checked_out(self.root, TASKS) or b"")
         if tasks.rejected:
             # Whoever may only read is told of them all the same; who writes keeps them anyway.
             at_once = LockWait(limit=0)
@@ -68,7 +69,7 @@ class FileBackend:
     def change(self) -> Iterator[FileChange]:
         """Hold the project's lock, read anew, and replace the file if a task has changed."""
         with exclusive(self.root) as held:
-            before = read(self.root, TASKS)
+            before = read_checked_out(self.root, TASKS)
             change = FileChange(Tasks.parse(before or b""))
             yield change
             if change.changed:

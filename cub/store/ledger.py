@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 from cub.files import exclusive
 from cub.files.disk import Disk
-from cub.files.reading import locate, require_writable, trouble
+from cub.files.reading import locate, trouble
 from cub.masking import masked
-from cub.store.appending import append
+from cub.store.appending import append, require_appendable
 from cub.store.events import ATTEMPT_END, Event, Mask, line_of
 from cub.store.jsonl import encode
 from cub.store.place import LEDGER
@@ -36,9 +36,7 @@ class Ledger:
 
     def require_writable(self) -> None:
         """CubError if no event may be added: for those who write something else first."""
-        real = locate(self.root, self.path)
-        if real is not None:
-            require_writable(real, self.path)
+        require_appendable(self.root, self.path)
 
     def events(self) -> Iterator[Event]:
         """All events from the first to the last; lines that are none are passed over."""

@@ -93,9 +93,11 @@ def test_a_gitignore_of_ones_own_stays_and_the_lines_it_lacks_are_told(bakery: P
 
 def test_tasks_alone_need_no_init(project: Path) -> None:
     from cub.actions.tasks.stores import install_git_files
+    from cub.files import exclusive
 
     (project / ".cub").mkdir()
-    install_git_files(project)
+    with exclusive(project) as held:
+        install_git_files(held)
     setting(project, "ledger.commit", "false")
     assert ignored(project) >= set(FILES["ledger.commit"])
 

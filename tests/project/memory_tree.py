@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cub.errors import CubError
+from cub.files import Missing
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,9 @@ class MemoryTree:
 
     def identity(self, path: str) -> str | None:
         return self._spelled(self.real(path))
+
+    def missing(self, path: str) -> Missing | None:  # noqa: ARG002
+        return None
 
     def _spelled(self, path: str) -> str | None:
         return next((p for p in self.files if self._folded(p) == self._folded(path)), None)
