@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from io import TextIOWrapper
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +20,7 @@ from cub.errors import CubError, RefusedError
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 _RICH = 500  # rows; more of them take a second each thousand to lay out
+_SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
 _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 
 
@@ -29,9 +31,23 @@ def prepare() -> None:
         nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # A patch that is piped on must not get other line ends on the way, as on Windows.
-            stream.reconfigure(errors="exact", newline="\n")
+        if isinstance(stream, TextIOWrapper):
+            make_harmless(stream)
+
+
+def make_harmless(stream: TextIOWrapper) -> None:
+    """See to it that any text can be printed: in the stream's encoding, or else in UTF-8."""
+    encoding = stream.encoding
+    try:
+        plain = _SAMPLE.encode(encoding)
+        begins = plain.startswith(_SAMPLE[0].encode(encoding))
+        fits = begins and plain.decode(encoding) == _SAMPLE
+    except UnicodeError:  # "idna", "punycode" and "undefined" are names of encodings, too
+        plain, fits = b"", False
+    # A byte that is no text stands for itself only where a character of ASCII is one byte, too.
+    errors = "exact" if plain == _SAMPLE.encode("ascii") or not fits else "backslashreplace"
+    # A text that is piped on must not get other line ends on the way, as on Windows.
+    stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
 
 
 def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
