@@ -9,7 +9,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.carry_out import Show, afterwards, carry_out
-from cub.cli.many import Dirs, Outcome, each, many_tree, told
+from cub.cli.many import Outcome, each, many_tree, told
 from cub.cli.options import Diff, DryRun, Edited, EditedChoice, Json, Options, Prune
 from cub.cli.progress import Bar
 from cub.cli.shapes import plan_tree
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
+Projects = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="DIR",
+        help="The project to refresh, this one by default; with --check any number of them, in one "
+        "table.",
+        show_default=False,
+        readable=False,  # one that may not be read is a row, too
+    ),
+]
 Check = Annotated[
     bool, typer.Option("--check", help="Exit 1 if anything would change; write nothing.")
 ]
@@ -31,7 +41,7 @@ Check = Annotated[
 @app.command()
 def update(
     context: typer.Context,
-    dirs: Dirs = None,
+    dirs: Projects = None,
     check: Check = False,
     diff: Diff = False,
     dry_run: DryRun = False,
@@ -47,17 +57,14 @@ def update(
 
     options: Options = context.obj
     show = Show(dry_run, diff, json, check)
-    if dirs:
-        found = each(
-            options.directory,
-            _checked(dirs, show),
-            lambda p: make_plan(p, edited, prune, check=True),
-        )
+    if dirs and check and not diff:
+        found = each(options.directory, dirs, lambda p: make_plan(p, edited, prune, check=True))
         _check_many(found, json=json)
         return
+    here = options.directory / _only(dirs) if dirs else options.directory
     with Bar("Reading files") as bar, afterwards() as keep:
         plan = carry_out(
-            find_root(options.directory),
+            find_root(here),
             lambda p: make_plan(p, edited, prune, check=check, progress=bar, keep=keep),
             show,
         )
@@ -67,13 +74,12 @@ def update(
         raise typer.Exit(1)
 
 
-def _checked(dirs: list[Path], show: Show) -> list[Path]:
-    """Several projects are only checked: each is updated where its diff can be reviewed."""
-    if not show.check or show.diff:
-        raise UsageError(
-            "projects that are named are only checked", hint="add --check, or use cub -C DIR update"
-        )
-    return dirs
+def _only(dirs: list[Path]) -> Path:
+    """One project; several are only checked: each is updated where its diff can be reviewed."""
+    if len(dirs) > 1:
+        hint = "name one DIR, or use --check without --diff"
+        raise UsageError("several projects are only checked, in one table", hint=hint)
+    return dirs[0]
 
 
 def _check_many(outcomes: list[Outcome[Plan]], *, json: bool) -> None:

@@ -57,7 +57,7 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
         ("nope", "No such command 'nope'.", "`cub --help` lists what there is"),
         ("--nope", "No such option: --nope", "`cub --help` lists what there is"),
         ("init --nope", "No such option: --nope", "`cub init --help` lists what there is"),
-        ("update pkg", "projects that are named are only checked", "add --check"),
+        ("update . pkg", "several projects are only checked", "name one DIR, or use --check"),
         ("update --edited x", "'x' is not one of", "`cub update --help` lists what there is"),
         ("init --targets", "Option '--targets' requires an argument.", "`cub "),
         ("init --targets ,", "--targets names no file", ""),

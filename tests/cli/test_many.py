@@ -190,9 +190,19 @@ def test_several_projects_are_never_written_to(folder: Path, cub: Cub, options: 
     before = stand(folder)
     done = cub("update", *options.split(), "stale", "good", cwd=folder)
     assert done.code == 2
-    assert "projects that are named are only checked" in done.err
-    assert "cub -C DIR update" in done.err
+    assert "several projects are only checked" in done.err
+    assert "name one DIR, or use --check" in done.err
     assert stand(folder) == before
+
+
+def test_one_project_that_is_named_is_refreshed(folder: Path, cub: Cub) -> None:
+    there = cub("update", "--diff", cwd=folder / "stale")
+    assert cub("-C", str(folder), "update", "--diff", "stale/.cub") == there
+    assert there.out.startswith("--- a/AGENTS.md\n")
+    done = cub("update", "stale", cwd=folder)
+    assert (done.code, done.err) == (0, "Updated 1 file.\n")
+    assert cub("update", "--check", cwd=folder / "stale").code == 0
+    assert cub("update", "nowhere", cwd=folder).code == 1
 
 
 def test_dry_run_beside_a_check_changes_nothing(folder: Path, cub: Cub) -> None:
