@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -70,7 +71,7 @@ def init(
             root, lambda p: make_plan(p, nested, chosen, edited, named, prune, bar, keep), show
         )
     if not show.only:
-        close(plan)
+        close(plan, root)
 
 
 def make_plan(
@@ -100,12 +101,16 @@ def make_plan(
     )
 
 
-def close(plan: Plan) -> None:
-    """The last line: what to do next."""
+def close(plan: Plan, root: Path) -> None:
+    """The last line: what to do next; git is spoken of only where it is at hand."""
+    from cub.git import is_usable
+
     if plan.empty:
         output.talk("Nothing to do: everything is in place.")
-    else:
+    elif is_usable(root):
         output.talk("Done. Review it with git, then commit; `cub update` refreshes what is cub's.")
+    else:
+        output.talk("Done. `cub update` refreshes what is cub's.")
 
 
 def _known(clients: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from cub.git.objects import Entry, Objects
 from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
 from cub.git.tracked import tracked, tracked_among
 from cub.git.unmerged import unmerged
-from cub.git.worktree import common_folder, ignored, is_bare, top_level
+from cub.git.worktree import common_folder, ignored, is_bare, is_usable, top_level
 
 __all__ = [
     "Change",
@@ -24,6 +24,7 @@ __all__ = [
     "endpoints",
     "ignored",
     "is_bare",
+    "is_usable",
     "read_checked_out",
     "require_not_withheld",
     "top_level",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,11 @@ def top_level(folder: Path) -> Path | None:
         if _is_file(entry) or os.path.lexists(entry / "HEAD"):
             return candidate
     return None
+
+
+def is_usable(folder: Path) -> bool:
+    """Whether `folder` is in a work tree, and there is a git to work on it with."""
+    return top_level(folder) is not None and shutil.which("git") is not None
 
 
 def common_folder(top: Path) -> Path | None:

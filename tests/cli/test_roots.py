@@ -26,7 +26,8 @@ def test_the_top_of_the_work_tree_is_the_project(project: Path, cub: Cub, start:
 def test_without_git_the_folder_is_the_project(tmp_path: Path, cub: Cub) -> None:
     folder = tmp_path / "plain"
     (folder / "src").mkdir(parents=True)
-    assert cub("init", cwd=folder).code == 0
+    done = cub("init", cwd=folder)
+    assert (done.code, done.err) == (0, "Done. `cub update` refreshes what is cub's.\n")
     assert roots(tmp_path) == ["plain"]
     # From now on the sub-folders belong to it.
     assert cub("update", "--check", cwd=folder / "src").code == 0
@@ -38,9 +39,14 @@ def test_without_a_git_command_everything_works_that_can(project: Path, home: Pa
     env = {**environment(home), "PATH": str(home)}
     for command in ("init", "update", "status", "remove"):
         done = subprocess.run(
-            [sys.executable, "-m", "cub", command], cwd=project / "src", env=env, check=False
+            [sys.executable, "-m", "cub", command],
+            cwd=project / "src",
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0
+        assert (done.returncode, "git" in done.stderr) == (0, False)
     assert roots(project) == ["."]
 
 

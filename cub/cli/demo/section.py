@@ -26,7 +26,7 @@ def play_section(root: Path) -> None:
     agents.write_bytes(_THEIRS)
     output.heading("A repository with an AGENTS.md of its own: Windows line ends, no last one.")
     _step(root, "cub init --diff", init.make_plan, Show(diff=True), only="AGENTS.md")
-    init.close(_step(root, "cub init", init.make_plan))
+    init.close(_step(root, "cub init", init.make_plan), root)
     output.heading("\nNow a person writes a line into cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
     _refused(root)
