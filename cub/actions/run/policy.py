@@ -60,7 +60,7 @@ def fate(verdict: Verdict, print_: str, before: History, most: int) -> Fate:
     if not verdict.charged:
         return Fate(RETRY if before.charged else OPEN)
     same = 1 + _leading(before.prints, print_)
-    if print_ and same >= IN_A_ROW:
+    if same >= IN_A_ROW:
         return Fate(PARKED, f"{same} attempts failed in the same way ({verdict.failure})")
     if before.charged + 1 >= most:
         count = before.charged + 1

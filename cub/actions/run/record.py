@@ -54,12 +54,15 @@ def attempt_end(run: Run, this: Attempt, verdict: Verdict, head: str) -> Event:
 
 
 def print_of(this: Attempt, verdict: Verdict) -> str:
-    """What tells this failure from another one: the failed checks, or the class and its reason."""
+    """What tells this failure from another one: what the failed checks found or printed, or the
+    class and its reason where they said nothing.
+    """
+    found = ""
     failed = [one.check for one in this.checks if not one.ok]
     if verdict.failure == "checks_failed" and failed:
         items = [item for check in failed for item in check.items]
-        return fingerprint(items, "\n".join(check.tail or check.cause for check in failed))
-    return fingerprint((), f"{verdict.failure} {verdict.reason}")
+        found = fingerprint(items, "\n".join(check.tail or check.cause for check in failed))
+    return found or fingerprint((), f"{verdict.failure} {verdict.reason}")
 
 
 def _failure(this: Attempt, verdict: Verdict) -> Event:

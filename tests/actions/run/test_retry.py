@@ -77,6 +77,20 @@ def test_what_is_not_charged_costs_no_attempt(bakery: Shop) -> None:
     assert bakery.status() == "parked"
 
 
+@pytest.mark.parametrize("check", ["test -e never", "exit 3", "echo; exit 1"])
+def test_a_check_that_says_nothing_fails_in_the_same_way_each_time(
+    bakery: Shop, check: str
+) -> None:
+    bakery.configure(run={"max_attempts": 9})
+    bakery.client('cat > /dev/null; basename "$CUB_ATTEMPT" > made; echo "try $(cat made)"')
+    bakery.task(checks=[check])
+    done = bakery.run()
+    assert done.outcomes == ["checks_failed"] * 3
+    assert bakery.status() == "parked"
+    assert "3 attempts failed in the same way" in bakery.record()["notes"]
+    assert len({event["fail"]["fp"] for event in done.of("attempt_end")} - {""}) == 1
+
+
 def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
     bakery.client(_BAD)
