@@ -14,6 +14,7 @@ from cub.store.events import Event, cut, outcome, part, when
 
 # Classes that say something about the machine, and nothing about the task.
 INFRASTRUCTURE = ("interrupted", "rate_limited", "auth", "harness_missing", "budget")
+QUESTION = "asked_question"
 _MEANING = {
     "interrupted": "the run was stopped, for no fault of the task",
     "rate_limited": "the client had reached its limit, for no fault of the task",
@@ -24,7 +25,7 @@ _MEANING = {
     "timeout_wall": "the client was stopped because its time was over",
     "permission_denied": "the client was not allowed what it wanted to do",
     "stuck": "the agent gave up, and did not say why",
-    "asked_question": "the agent ended with a question, which nobody could answer",
+    QUESTION: "the agent ended with a question, which nobody could answer",
     "harness_exit": "the client failed by itself",
     "checks_failed": "a check failed that passed before",
     "unverified": "no check could judge the work: all of them fail as they did before",
@@ -32,6 +33,10 @@ _MEANING = {
     "commit_failed": "the changes could not be committed",
     "merge_conflict": "the changes could not be merged",
 }
+DECIDE = (
+    "nobody answers questions while you work: decide by yourself, and say in your closing lines "
+    "how; where only a person can know, end with the signal that you are stuck"
+)
 PIVOT = "take another way than the attempts before, or say what keeps you from it"
 NEWEST, OLDER, OLDER_COUNT = 1500, 300, 2  # characters, for each; how many older attempts
 _REASON, _ITEMS, _NAMES = 400, 8, 3
@@ -128,6 +133,8 @@ def _avoid(failed: Sequence[Event]) -> Iterator[str]:
         yield f"{_same(count(failed[0]))}, {len(same)} times{_edits(same)}"
         if print_of(failed[1]) == mark:  # the last two: more of the same leads nowhere
             yield PIVOT
+    if outcome(failed[0]) == QUESTION:
+        yield DECIDE
     denied = (text for event in failed for text in texts(event.get("denied")))
     yield from dict.fromkeys(f"this is not allowed: {data.code(text)}" for text in denied)
     for event in failed:

@@ -24,6 +24,7 @@ from cub.tokens import estimate_tokens
 TOKENS = 4000
 EPIC_WORDS, NOTES = 200, 5
 _TITLE, _SHORTEST = 200, 40  # characters: of a sibling's title, and of a line that was cut
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\dZ \S")  # as cub begins a note
 _HEADINGS = re.compile(rf"^## (?P<title>{'|'.join(data.TITLES)})$", re.MULTILINE)
 
 
@@ -64,7 +65,7 @@ def compose(inputs: Inputs, templates: TemplateSet, tokens: int = TOKENS) -> Tas
 def _fixed(inputs: Inputs) -> dict[str, Any]:
     """What no budget cuts."""
     task = inputs.task
-    notes = str(task.get("notes") or "").splitlines()
+    notes = _notes(str(task.get("notes") or ""))
     said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
     words = {key: data.line(value or "") for key, value in said.items()}
     message = filled(inputs.message, words)
@@ -72,7 +73,7 @@ def _fixed(inputs: Inputs) -> dict[str, Any]:
         **words,
         "description": data.prose(str(task.get("description") or "")),
         "criteria": _told(data.item, task.get("acceptance_criteria") or ()),
-        "notes": _told(data.line, notes)[-NOTES:],
+        "notes": _told(_note, notes)[-NOTES:],
         "closing": [data.code(command) for command in inputs.closing],
         "commands": [data.code(command) for command in inputs.commands],
         "message": data.code(message),
@@ -80,6 +81,25 @@ def _fixed(inputs: Inputs) -> dict[str, Any]:
         "in_run": inputs.in_run,
         "previous": inputs.previous,
     }
+
+
+def _notes(text: str) -> list[str]:
+    """Each note with all of its lines; what has no stamp in front is a note a line."""
+    notes: list[str] = []
+    stamped = False
+    for line in text.splitlines():
+        begins = _STAMP.match(line) is not None
+        if begins or not stamped:
+            notes.append(line)
+        else:
+            notes[-1] += f"\n{line}"
+        stamped |= begins
+    return notes
+
+
+def _note(text: object) -> str:
+    """A note as an item of a list; Markdown in a line alone would open what nothing closes."""
+    return data.item(text) if "\n" in str(text) else data.line(text)
 
 
 def _told(form: Callable[[object], str], texts: Iterable[object]) -> list[str]:

@@ -148,7 +148,9 @@ def _told(run: Run, this: Attempt, done: Concluded) -> Iterator[Event]:
     yield done.event
     for text in [*this.observed, *done.said]:
         yield run.event("notice", task=this.key, text=text)
-    yield run.event(TASK_STATE, task=this.key, status=done.fate.status, why=done.fate.why)
+    question = {"question": done.fate.question} if done.fate.question else {}
+    status, why = done.fate.status, done.fate.why
+    yield run.event(TASK_STATE, task=this.key, status=status, why=why, **question)
 
 
 def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:

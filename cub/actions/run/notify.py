@@ -1,4 +1,4 @@
-"""Telling a person: `run.notify` is called when a run stops, an agent is stuck, money is gone."""
+"""Telling a person: `run.notify` is called when a run stops, a task is parked, money is gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from cub.actions.run.run import Run
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
-from cub.store.events import ATTEMPT_END, RUN_END, TASK_STATE, Event
+from cub.store.events import RUN_END, TASK_STATE, Event
 from cub.store.spelling import PARKED
 
 _LIMITS = Limits(30.0, None)
@@ -32,8 +32,7 @@ def kind_of(event: Event) -> str:
     name = event["ev"]
     if name == RUN_END:
         return "budget" if event["end"] == "budget" else "stop"
-    stuck = name == ATTEMPT_END and (event.get("fail") or {}).get("class") == "stuck"
-    return "stuck" if stuck or (name == TASK_STATE and event["status"] == PARKED) else ""
+    return "stuck" if name == TASK_STATE and event["status"] == PARKED else ""
 
 
 def _tell(run: Run, kind: str, event: Event) -> str:

@@ -104,7 +104,10 @@ def _attempt_end(event: Event) -> Iterator[str]:
 
 def _task_state(event: Event) -> Iterator[str]:
     why = f": {visible(event['why'])}" if event.get("why") else ""
-    yield f"  {visible(event['task'])} is {_STATUS.get(event['status'], event['status'])}{why}"
+    task = visible(event["task"])
+    yield f"  {task} is {_STATUS.get(event['status'], event['status'])}{why}"
+    if event.get("question"):
+        yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
 
 
 def _notice(event: Event) -> Iterator[str]:

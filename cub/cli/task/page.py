@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.visible import visible
+from cub.store.spelling import PARKED
 
 if TYPE_CHECKING:
     from cub.actions.tasks.queries import Shown
@@ -37,6 +38,12 @@ def page(shown: Shown) -> Iterator[str]:
     yield from _block("Checks", _items(record, "checks"))
     yield from _block("Tasks", _children(shown))
     yield from _block("Notes", str(record.get("notes") or "").splitlines())
+    if record["status"] == PARKED:
+        yield ""
+        yield visible(
+            f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
+            f"`cub task edit {record['id']} --note TEXT` tells the agent more before."
+        )
 
 
 def _facts(record: Record) -> Iterator[tuple[str, str]]:

@@ -54,15 +54,15 @@ _ROWS = {
     ),
     "stuck": Row(
         {**_MESS, "final": "<stuck>there is no oven</stuck>"},
-        f"{_MESSY}; echo '<stuck>there is no oven</stuck>'", "stuck", "retry", "there is no oven",
+        f"{_MESSY}; echo '<stuck>there is no oven</stuck>'", "stuck", "parked", "there is no oven",
     ),
     "stuck in the closing lines": Row(
         {"final": "Status: stuck\nSummary: no oven"}, "echo Status: stuck; echo Summary: no oven",
-        "stuck", "retry", "no oven",
+        "stuck", "parked", "no oven",
     ),
     "stuck, and exit 1": Row(
         {"final": "<stuck>no oven</stuck>", "exit": 1}, "echo '<stuck>no oven</stuck>'; exit 1",
-        "stuck", "retry", "no oven",
+        "stuck", "parked", "no oven",
     ),
     "a promise with nothing done": Row(
         {"final": "<promise>COMPLETE</promise>"}, "echo '<promise>COMPLETE</promise>'",

@@ -52,7 +52,7 @@ def test_an_agent_that_is_stuck_is_told(bakery: Shop) -> None:
     _run(bakery, "echo '<stuck>no oven</stuck>'", once=True)
     kinds, events = _told(bakery)
     assert kinds == ["stuck s-1", "stop"]
-    assert events[0]["fail"]["reason"] == "no oven"
+    assert (events[0]["ev"], events[0]["question"]) == ("task_state", "no oven")
 
 
 def test_a_parked_task_is_told(bakery: Shop) -> None:

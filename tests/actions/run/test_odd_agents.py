@@ -201,7 +201,7 @@ def test_who_asks_to_give_a_task_up_is_stuck(stocked: Shop, reason: str) -> None
     before = seen(stocked).files
     done = _work(stocked, f"{_MAKE}; {_CUB} task close s-1 --reason {reason} -m 'the oven is cold'")
     (end,) = require_told(stocked, done)
-    assert (done.outcomes, stocked.status()) == (["stuck"], "retry")
+    assert (done.outcomes, stocked.status()) == (["stuck"], "parked")
     assert f"as {reason}: the oven is cold" in end["fail"]["reason"]
     assert seen(stocked).files == before
 

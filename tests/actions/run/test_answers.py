@@ -1,0 +1,85 @@
+"""What only a person can answer: the task is set aside, and the answer reaches the next prompt."""
+
+from __future__ import annotations
+
+from cub.actions.tasks.add import edit
+from cub.actions.tasks.draft import Draft
+from cub.actions.tasks.queries import shown
+from cub.actions.tasks.status import reopen
+from cub.actions.tasks.stores import Stores, open_stores
+from cub.cli.run.lines import lines_of
+from cub.cli.task.page import page
+from cub.project.project import Project
+from tests.actions.run.shop import Done, Shop
+
+_KEY = "I need the name of the oven"
+_STUCK = f"cat > /dev/null; echo '<stuck>{_KEY}</stuck>'"
+_ASK = "cat > /dev/null; echo 'I see two.'; echo 'Which oven should I use?'"
+
+
+def _stores(shop: Shop) -> Stores:
+    return open_stores(Project.load(shop.root), "ida")
+
+
+def _page(shop: Shop) -> str:
+    return "\n".join(page(shown(_stores(shop), "s-1")))
+
+
+def _prompt(shop: Shop, done: Done, which: int = -1) -> str:
+    log = str(done.of("attempt_end")[which]["log"])
+    return (shop.root / log / "prompt.md").read_text()
+
+
+def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 9})
+    bakery.client(_STUCK)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert (done.outcomes, bakery.status(), done.end["parked"]) == (["stuck"], "parked", ["s-1"])
+    (state,) = done.of("task_state")
+    assert (state["question"], state["why"]) == (_KEY, f"it waits for an answer: {_KEY}")
+    said = "\n".join(lines_of(state))
+    assert "s-1 is parked: it waits for an answer" in said
+    assert "`cub task edit s-1 --note TEXT`, then `cub task reopen s-1`" in said
+    assert _KEY in _page(bakery)
+    assert "`cub task reopen s-1`" in _page(bakery)
+
+
+def test_the_answer_and_the_question_are_in_the_next_prompt(bakery: Shop) -> None:
+    bakery.client(_STUCK)
+    bakery.task()
+    bakery.run(no_checks=True)
+    answer = "\n".join(f"It is the oven number {n}," for n in range(1, 9)) + "\nas ever."
+    edit(_stores(bakery), "s-1", Draft(), note=answer)
+    reopen(_stores(bakery), ["s-1"])
+    bakery.client("cat > /dev/null; echo x > made")
+    done = bakery.run(no_checks=True)
+    assert done.outcomes == ["ok"]
+    prompt = _prompt(bakery, done)
+    notes = prompt[prompt.index("Notes:") : prompt.index("## PREVIOUS ATTEMPT")]
+    assert f"it waits for an answer: {_KEY}" in notes
+    assert all(f"It is the oven number {n}," in notes for n in range(1, 9))
+    assert "as ever." in notes
+
+
+def test_a_question_is_answered_once_by_the_run_and_then_by_a_person(bakery: Shop) -> None:
+    bakery.configure(run={"max_attempts": 9})
+    bakery.client(_ASK)
+    bakery.configure(run={"max_attempts": 9})
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert done.outcomes == ["asked_question"] * 2
+    first, second = done.of("task_state")
+    assert (first["status"], "question" in first) == ("retry", False)
+    assert (second["status"], second["question"]) == ("parked", "Which oven should I use?")
+    assert "nobody answers questions while you work" in _prompt(bakery, done)
+    assert "nobody answers questions" not in _prompt(bakery, done, 0)
+
+
+def test_secrets_of_a_question_do_not_come_into_the_notes(bakery: Shop) -> None:
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    bakery.client(f"cat > /dev/null; echo '<stuck>{secret} has expired</stuck>'")
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert bakery.record()["notes"].endswith("it waits for an answer: [masked] has expired")
+    assert done.of("task_state")[0]["question"] == "[masked] has expired"
