@@ -92,13 +92,22 @@ def require_trust(stores: Stores, settings: RunSettings) -> None:
     if agreed and not missing:
         return
     asked = Executed({} if agreed else found.config, missing)
-    again = "changed since you trusted it" if known != Trust() else "is not trusted yet"
     raise CubError(
-        f"what this project runs {again}",
+        _untrusted(asked, known),
         where=CONFIG if asked.config else "",
         hint="read it, then `cub trust`; `cub run --trust` agrees for this one time",
         details=asked.lines(),
     )
+
+
+def _untrusted(asked: Executed, known: Trust) -> str:
+    """What a person has not agreed to: a task's own check never makes the rest a changed one."""
+    if asked.config or known == Trust():
+        again = "changed since you trusted it" if known.config else "is not trusted yet"
+        return f"what this project runs {again}"
+    if len(asked.checks) == 1:
+        return "a task brings a check along that is not trusted yet"
+    return f"tasks bring {len(asked.checks)} checks along that are not trusted yet"
 
 
 def agree(stores: Stores) -> Executed:

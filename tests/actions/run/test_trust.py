@@ -72,6 +72,34 @@ def test_what_nobody_agreed_to_is_shown_and_does_not_run(stall: Shop) -> None:
     assert not (stall.cub / "runs").exists()
 
 
+def _says(shop: Shop) -> str:
+    with pytest.raises(CubError) as refused:
+        shop.run(trust=False)
+    return refused.value.message
+
+
+def test_what_nobody_agreed_to_has_not_changed(stall: Shop) -> None:
+    assert _says(stall) == "what this project runs is not trusted yet"
+    agree_to(_stores(stall), ["test -f made-s-1"])  # as `cub task add --check` does
+    assert _says(stall) == "what this project runs is not trusted yet"
+
+
+def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop) -> None:
+    agree(_stores(stall))
+    stall.configure(run={"checks": ["true"]})
+    assert _says(stall) == "what this project runs changed since you trusted it"
+    disagree(_stores(stall))
+    assert _says(stall) == "what this project runs is not trusted yet"
+
+
+def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:
+    agree(_stores(stall))
+    stall.task("s-2", checks=["test -f made-s-2"])
+    assert _says(stall) == "a task brings a check along that is not trusted yet"
+    stall.task("s-3", checks=["test -f made-s-3"])
+    assert _says(stall) == "tasks bring 2 checks along that are not trusted yet"
+
+
 def test_what_was_agreed_to_runs(stall: Shop) -> None:
     found = agree(_stores(stall))
     assert [*found.config] == ["run.checks", "harnesses.mine"]
