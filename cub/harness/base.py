@@ -48,6 +48,14 @@ class Harness(Protocol):
     def name(self) -> str:
         """What a person calls it."""
 
+    @property
+    def program(self) -> str:
+        """The first word of its command; "" where only an attempt tells it."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """What its environment has more."""
+
     def start(self, launch: Launch) -> Start:
         """How to start it; it may write files of its own into the attempt's folder.
 

@@ -34,6 +34,11 @@ class Custom:
     success: str | re.Pattern[str]
     environ: Mapping[str, str]
 
+    @property
+    def program(self) -> str:
+        """See `Harness`: a word with a placeholder is known with its value."""
+        return "" if used(self.argv[:1]) else filled(self.argv[:1], {})[0]
+
     def start(self, launch: Launch) -> Start:
         """The command with its values; a file with both texts is written where it is needed."""
         own = {"stdin": "", "file": "file", "arg": "prompt"}[self.prompt]

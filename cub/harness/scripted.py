@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,16 @@ class Scripted:
     tasks: Steps
     name: str = NAME
 
+    @property
+    def program(self) -> str:
+        """See `Harness`: the Python that runs cub."""
+        return sys.executable
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """See `Harness`."""
+        return {}
+
     def start(self, launch: Launch) -> Start:
         """Write the attempt's step into its folder, and have the player play it."""
         path = launch.folder / _STEP
@@ -40,7 +51,7 @@ class Scripted:
         except OSError as error:
             raise trouble(error, path.as_posix(), "cannot be written") from error
         argv = (sys.executable, "-I", "-S", player.__file__, str(path))
-        return Start(argv, launch.prompt.encode("utf-8", "replace"), {})
+        return Start(argv, launch.prompt.encode("utf-8", "replace"), self.environ)
 
     def stream(self) -> ProtocolStream:
         """It speaks cub's event protocol."""

@@ -27,6 +27,7 @@ from cub.actions.run.folders import (
 from cub.actions.run.ground import GitGround
 from cub.actions.run.locks import at_work, is_alive
 from cub.actions.run.plain_ground import PlainGround
+from cub.actions.run.programs import find_missing, require_one
 from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
@@ -83,7 +84,9 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     layers = effective(stores.project, around.environ, around.profile)
     settings = run_settings(layers.values, asked)
     require_trust(stores, settings)
-    clients = harnesses(settings.harnesses, settings.configured, stores.root)
+    named = harnesses(settings.harnesses, settings.configured, stores.root)
+    missing = find_missing(named, settings, stores.project, around.environ)
+    clients = require_one(named, missing)
     tasks = stores.backend.read()
     require_startable(tasks, stores, asked)
     if not (stores.root / GITIGNORE).exists():
@@ -122,7 +125,8 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             has_recovered=bool(found),
         )
         _keep(run)
-        yield Opened(run, found, [*layers.warnings, *_hints(run)])
+        left_out = [run.event("notice", text=one.told()) for one in missing]
+        yield Opened(run, [*found, *left_out], [*layers.warnings, *_hints(run)])
         # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
         if run.is_broken:
             return

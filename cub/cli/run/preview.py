@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -19,6 +20,7 @@ _SHOWN = 20
 
 def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> None:
     """The clients, the checks, and the queue in its order."""
+    from cub.actions.run.programs import find_missing, require_one
     from cub.actions.run.queue import parked, queue, require_startable
     from cub.actions.run.settings import run_settings
     from cub.actions.run.trust import require_trust
@@ -31,16 +33,15 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
     tasks = stores.backend.read()
     require_startable(tasks, stores, asked)
     rows = queue(tasks, stores, asked).rows
-    untrusted = ""
-    try:
-        require_trust(stores, settings)
-    except CubError as error:
-        untrusted = error.message
+    missing = find_missing(clients, settings, stores.project, os.environ)
+    untrusted = _refusal(lambda: require_trust(stores, settings))
+    refusals = [untrusted, _refusal(lambda: require_one(clients, missing))]
     if json:
         tree = {
             "v": 1,
             "root": stores.root.as_posix(),
             "harnesses": [client.name for client in clients],
+            "missing": [{"harness": one.harness, "why": one.why} for one in missing],
             "checks": list(settings.checks),
             "trusted": not untrusted,
             "tasks": [row.id for row in rows],
@@ -60,5 +61,17 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
             named = [tasks.record(row.id) for row in left[:_SHOWN]]
             for line in parked_lines(named, len(left)):
                 output.line(line)
-    if untrusted:
-        output.talk(f"It would not begin: {untrusted}.")
+    if len(missing) < len(clients):
+        for one in missing:
+            output.talk(f"{visible(one.told())}.")
+    for refusal in filter(None, refusals):
+        output.talk(f"It would not begin: {visible(refusal)}.")
+
+
+def _refusal(require: Callable[[], object]) -> str:
+    """Why a run would be refused; "" if it would not."""
+    try:
+        require()
+    except CubError as error:
+        return error.message
+    return ""

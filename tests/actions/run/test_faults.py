@@ -260,8 +260,9 @@ def test_nothing_to_change_closes_a_task_if_the_agent_says_so(
     assert seen(stocked) == before
 
 
-@pytest.mark.parametrize("argv", [["/no/such/program"], ["sh", "-c", "no-such-program"], ["."]])
+@pytest.mark.parametrize("argv", [["/no/such/{task}"], ["sh", "-c", "no-such-program"]])
 def test_a_client_that_is_not_there_is_no_fault_of_the_task(stocked: Shop, argv: list[str]) -> None:
+    """As far as only an attempt can tell: see test_programs.py for the others."""
     before = seen(stocked)
     stocked.configure(harnesses={"mine": {"argv": argv}})
     done = stocked.run(once=True)

@@ -182,13 +182,9 @@ def test_the_first_client_comes_back_after_its_limit(bakery: Shop) -> None:
     assert [event["harness"] for event in done.of("attempt_end")] == ["first", "mine", "first"]
 
 
-def test_a_client_that_is_missing_is_left_out(bakery: Shop) -> None:
+def test_a_client_that_turns_out_to_be_missing_is_left_out(bakery: Shop) -> None:
+    bakery.client("exec no-such-agent", "gone")
     bakery.client(_MAKE)
-    bakery.configure(
-        harnesses={
-            "gone": {"argv": ["/no/such/program"]}, "mine": {"argv": ["/bin/sh", "-c", _MAKE]}
-        }
-    )  # fmt: skip
     bakery.task()
     bakery.task("s-2")
     done = bakery.run(harness="gone,mine")
