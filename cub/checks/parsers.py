@@ -19,6 +19,7 @@ from cub.checks.pytest_parts import quoted
 from cub.checks.pytest_report import PYTEST
 from cub.checks.rust import CARGO_TEST
 from cub.checks.rustc import RUSTC
+from cub.checks.syntax_errors import SYNTAX_ERRORS
 from cub.checks.tap import PROVE, TAP
 from cub.checks.tool import Found, Tool
 from cub.checks.type_checkers import MYPY, PYRIGHT, TSC
@@ -42,7 +43,7 @@ def parse(output: str) -> tuple[Item, ...]:
     text = plain(output).removeprefix("\ufeff")
     if _STAMP.match(text):  # as CI puts before each line
         text = _STAMP.sub("", text)
-    found = sorted(_found(text), key=lambda one: one.line)
+    found = sorted([*_found(text)] or _unrun(text), key=lambda one: one.line)
     items = (neat(one.item) for one in found)
     return tuple(islice(_once(item for item in items if item.where), MOST))
 
@@ -57,6 +58,13 @@ def _found(text: str) -> Iterator[Found]:
         for one in _run(tool, text, lines):
             if tool is PYTEST or one.line not in silent:
                 yield one
+
+
+def _unrun(text: str) -> Iterator[Found]:
+    """What kept a file from being run at all."""
+    lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
+    for tool in SYNTAX_ERRORS:
+        yield from _run(tool, text, lines)
 
 
 def _run(tool: Tool, text: str, lines: list[str]) -> Iterable[Found]:

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cub.checks.plain import plain
 from cub.harness.markdown import prose
 from cub.harness.questions import question
 from cub.harness.trailer import Block, last_block, trailer_of
 
+NO_REASON = "no reason given"
 _MOST_STUCK = 500  # characters
+_MOST_WORDS = 200
 _TAG = re.compile(
     r"(?P<begins>^ {0,3}(?:\*\*|__)?)?<(?P<end>/?)(?P<name>stuck|promise)>"
     r"(?P<ends>(?:\*\*|__)?[ \t\r]*$)?",
@@ -21,7 +24,8 @@ _TAG = re.compile(
 class Signals(NamedTuple):
     """The signals, what the closing lines say, and the question that the message ends with.
 
-    `stuck` is None without the signal. `status` is done, no_change, stuck or empty.
+    `stuck` is None without the signal, "" where it tells no reason. `status` is done, no_change,
+    stuck or empty.
     """
 
     promise: bool
@@ -52,10 +56,33 @@ def signals(final: str) -> Signals:
     trailer = trailer_of(block)
     return Signals(
         said.get("promise", "").upper() == "COMPLETE",
-        (stuck or "no reason given")[:_MOST_STUCK] if stuck is not None else None,
+        stuck[:_MOST_STUCK] if stuck is not None else None,
         *trailer,
-        question(_without(shown, found, block)),
+        question(_without(shown, shown, found, block)),
     )
+
+
+def last_words(final: str) -> str:
+    """What a final message says in the end, in one line: the summary of its closing lines, or else
+    its last paragraph, of which a long one is cut; "" if it says nothing.
+    """
+    final = plain(final)
+    block = last_block(final)
+    if summary := trailer_of(block).summary:
+        return _cut(summary)
+    shown = prose(final)
+    said = list[str]()
+    for line in reversed(_without(final, shown, list(_pairs(shown)), block).split("\n")):
+        words = " ".join(line.split())
+        if words and not words.startswith(("```", "~~~")):
+            said.insert(0, words)
+        if said and (not words or sum(map(len, said)) > _MOST_WORDS):
+            break
+    return _cut(" ".join(said if sum(map(len, said)) <= _MOST_WORDS else said[1:] or said))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 1]}…"
 
 
 def _pairs(shown: str) -> Iterator[_Signal]:
@@ -73,17 +100,23 @@ def _pairs(shown: str) -> Iterator[_Signal]:
         opened = None
 
 
-def _without(shown: str, found: list[_Signal], block: Block | None) -> str:
-    """The message without its signals and its closing lines."""
-    made, done = [], 0
-    for one in found:
-        made.append(shown[done : one.start])
-        made.append("\n" * shown.count("\n", one.start, one.end))
-        done = one.end
-    kept = ("".join(made) + shown[done:]).split("\n")
+def _without(text: str, shown: str, found: list[_Signal], block: Block | None) -> str:
+    """A message without its signals and its closing lines; `shown` says where its fences are."""
+    kept, marks = _without_signals(text, found), _without_signals(shown, found)
     if block is None:
         return "\n".join(kept)
     start, end = block.start, block.end
-    if start and not kept[start - 1].strip("\0 "):  # a fence around the closing lines goes too
+    if start and not marks[start - 1].strip("\0 "):  # a fence around the closing lines goes too
         start -= 1
-    return "\n".join([*kept[:start], *kept[end + (start < block.start) :]])
+        end += 1
+    return "\n".join([*kept[:start], *kept[end:]])
+
+
+def _without_signals(text: str, found: list[_Signal]) -> list[str]:
+    """The lines of a text; where signals stood, empty ones."""
+    made, done = [], 0
+    for one in found:
+        made.append(text[done : one.start])
+        made.append("\n" * text.count("\n", one.start, one.end))
+        done = one.end
+    return ("".join(made) + text[done:]).split("\n")

@@ -108,9 +108,14 @@ def _observations(event: Event, before: Sequence[Event]) -> Iterator[str]:
     if files := texts(part(event, "git").get("files")):
         yield f"files touched: {_named(files)}"
     trailer = part(event, "trailer")
-    for key, name in (("summary", "the agent's summary"), ("next", "the agent's next step")):
-        if text := trailer.get(key):
-            yield f"{name}: {data.line(text)}"
+    reason = _reason(event)
+    for name, said in (
+        ("the agent's summary", trailer.get("summary")),
+        ("the agent said", event.get("said")),
+        ("the agent's next step", trailer.get("next")),
+    ):
+        if said and (text := data.line(said)) not in reason:
+            yield f"{name}: {text}"
 
 
 def _compared(changed: Change, total: int) -> str:

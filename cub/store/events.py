@@ -31,6 +31,7 @@ _LIMITS: dict[tuple[str, ...], int] = {
     ("trailer", "tried", "*"): 160,
     ("trailer", "next"): 200,
     ("stuck",): 500,
+    ("said",): 200,
     ("note",): 500,
     ("unverified",): 300,
 }

@@ -69,7 +69,7 @@ def test_any_other_counts_for_nothing(text: str) -> None:
         ("I tried.\n<STUCK>\nneeds a\n\n  `KEY`\n</STUCK>\nbye", "needs a `KEY`"),
         ("<stuck>first</stuck>\n<stuck>second</stuck>", "second"),
         ("<stuck>never closed\n<stuck>closed</stuck>", "closed"),
-        ("<stuck></stuck>", "no reason given"),
+        ("<stuck></stuck>", ""),
         (f"<stuck>{'x' * 900}</stuck>", "x" * 500),
         ("I am <stuck>inside</stuck> a line", None),
         ("```\n<stuck>code</stuck>\n```", None),

@@ -13,6 +13,7 @@ from cub.checks.fingerprint import compare, fingerprint, whole_print
 from cub.checks.items import Item
 from cub.checks.parsers import parse
 from cub.checks.plain import plain, tail
+from cub.checks.reasons import find_reason
 from cub.checks.tallies import finds_no_test, has_passed
 from cub.files.private import read_json, replace_file
 from cub.processes.captured import captured
@@ -30,7 +31,8 @@ NOT_RUN = (126, 127)  # of a shell: no such command, or none that can be run
 class Check:
     """A check's result. `exit` is None where it had to be stopped, for `cause`; `whole` tells
     one output from another, but for times and addresses. Of a check that failed, `passes` says that
-    tests passed beside those that failed, `finds_no_test` that there was none to run.
+    tests passed beside those that failed, `finds_no_test` that there was none to run, and `reason`
+    what is wrong, in one line of what it printed.
     """
 
     command: str
@@ -42,6 +44,7 @@ class Check:
     whole: str = ""
     passes: bool = False
     finds_no_test: bool = False
+    reason: str = ""
 
     @property
     def passed(self) -> bool:
@@ -131,9 +134,8 @@ class Checker:
         if code == 0:
             return Check(command, 0, ended.seconds)
         found = parse(text), tail(text, TAIL), whole_print(text)
-        return Check(
-            command, code, ended.seconds, "", *found, has_passed(text), finds_no_test(text)
-        )
+        tests = has_passed(text), finds_no_test(text)
+        return Check(command, code, ended.seconds, "", *found, *tests, find_reason(text))
 
     def recall(self, tree: str, command: str) -> Check | None:
         """What a check said of these very files, if it was asked before."""

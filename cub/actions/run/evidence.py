@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cub.actions.run.checking import NOT_RUN, Compared
-from cub.checks.plain import plain
+from cub.checks.reasons import find_last_words
 from cub.harness.refusals import Refusal, refusal
 from cub.harness.resets import reset
-from cub.harness.signals import Signals, signals
+from cub.harness.signals import NO_REASON, Signals, last_words, signals
 from cub.harness.transcript import Transcript
 from cub.processes.command import Ended
 from cub.prompt.attempts import INFRASTRUCTURE
@@ -75,6 +75,16 @@ class Evidence:
         return signals(self.told.final)
 
     @property
+    def words(self) -> str:
+        """What the final message says in the end."""
+        return last_words(self.told.final)
+
+    @property
+    def last_error(self) -> str:
+        """What the client's stderr says in the end."""
+        return find_last_words(self.errors[-_TAIL:])
+
+    @property
     def no_change(self) -> bool:
         """Whether the agent says that nothing had to be changed."""
         return not self.changed and NO_CHANGE in (self.request.get("reason"), self.said.status)
@@ -92,7 +102,7 @@ def judged(known: Evidence) -> Verdict | None:
     if refused:
         return Verdict(refused.kind, refused.words, until=refused.until)
     if known.ended.missing or (failed and known.ended.exit in NOT_RUN and not told.final.strip()):
-        return Verdict("harness_missing", known.ended.missing or _last(known.errors))
+        return Verdict("harness_missing", known.ended.missing or known.last_error)
     if known.over_budget:
         return Verdict("budget", "the run's budget was used up in the middle of the attempt")
     return _by_limits(known) or _by_words(known, failed=failed, idle=idle) or _by_files(known)
@@ -122,7 +132,7 @@ def _by_words(known: Evidence, *, failed: bool, idle: bool) -> Verdict | None:
     if told.denied and (failed or idle):
         return Verdict("permission_denied", told.denied[0])
     if said.stuck is not None or said.status == "stuck":
-        return Verdict("stuck", said.stuck or said.summary)
+        return Verdict("stuck", said.stuck or known.words or NO_REASON)
     if (wish := known.request.get("reason")) in UNDONE:
         note = str(known.request.get("note") or "")
         return Verdict("stuck", f"the agent asks to close the task as {wish}" + _after(note))
@@ -144,7 +154,7 @@ def _by_files(known: Evidence) -> Verdict | None:
         names = ", ".join(known.unreachable[:3])
         return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")
     if not known.changed and not known.no_change:
-        return Verdict("no_changes", known.said.summary)
+        return Verdict("no_changes")
     return None
 
 
@@ -164,7 +174,7 @@ def _exit(known: Evidence) -> str:
         how = "the client reported a failure" if ended.exit == 0 else how
     elif ended.exit == 0:
         how = "the client ended without what tells its success"
-    return how + _after(_last(known.errors) or _last(known.told.final))
+    return how + _after(known.last_error or known.words)
 
 
 def _first(one: Compared) -> str:
@@ -174,14 +184,8 @@ def _first(one: Compared) -> str:
         return f"{check.command}: still running after {check.seconds:.0f} s"
     for item in (*one.new, *check.items):
         return f"{item.where}" + _after(item.message)
-    return f"{check.command}: exit code {check.exit}" + _after(_last(check.tail))
+    return f"{check.command}: exit code {check.exit}" + _after(check.reason)
 
 
 def _after(text: str) -> str:
     return f": {text}" if text else ""
-
-
-def _last(text: str) -> str:
-    """The last line that says anything."""
-    lines = [line.strip() for line in plain(text[-_TAIL:]).splitlines() if line.strip()]
-    return lines[-1][:200] if lines else ""

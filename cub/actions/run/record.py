@@ -9,9 +9,13 @@ from cub.actions.run.folders import PATCH
 from cub.actions.run.run import Run
 from cub.actions.run.under_way import Attempt
 from cub.checks.fingerprint import fingerprint
+from cub.checks.reasons import LONGEST
 from cub.errors import CubError
-from cub.harness.signals import Signals, signals
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
+from cub.harness.signals import Signals, last_words, signals
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, cut
+
+_SAID = "; the agent said: "
+_SHORTEST = 40  # characters of what an agent said
 
 
 def attempt_start(run: Run, task: str, number: int, harness: str) -> Event:
@@ -43,7 +47,9 @@ def attempt_end(run: Run, this: Attempt, verdict: Verdict, head: str) -> Event:
         "git": _change(run, this, head),
         "checks": told(this.checks),
     }
+    summed_up = verdict.ok or said.summary
     extra = {
+        "said": "" if summed_up else last_words(worked.told.final),
         "obs": this.observed,
         "denied": list(worked.told.denied),
         "trailer": _trailer(said),
@@ -70,11 +76,22 @@ def _failure(this: Attempt, verdict: Verdict) -> Event:
         return {}
     told_failure = {
         "class": verdict.failure,
-        "reason": verdict.reason,
+        "reason": _explained(verdict, last_words(this.worked.told.final)),
         "charge": verdict.charged,
         "fp": print_of(this, verdict),
     }
     return {"fail": told_failure}
+
+
+def _explained(verdict: Verdict, words: str) -> str:
+    """Why an attempt failed, and what the agent said in the end, as far as there is room."""
+    reason = verdict.reason
+    if not reason:
+        return words
+    room = LONGEST - len(reason) - len(_SAID)
+    if verdict.failure == "interrupted" or room < _SHORTEST or words in reason or reason in words:
+        return reason
+    return reason + _SAID + cut(words, room)
 
 
 def _change(run: Run, this: Attempt, head: str) -> Event:

@@ -25,10 +25,10 @@ def find_obstacle(before: Mapping[str, Check], own: Collection[str]) -> str:
     checks = [check for check in before.values() if check.command not in own]
     for check in checks:
         if check.exit in NOT_RUN:
-            return f"the check `{check.command}` can't be run{_quote_end(check)}"
+            return f"the check `{check.command}` can't be run{_quote_reason(check)}"
     if not before or any(command in own for command in before) or any(map(_may_decide, checks)):
         return ""
-    return "; ".join(_explain(check) + _quote_end(check) for check in checks)
+    return "; ".join(_explain(check) + _quote_reason(check) for check in checks)
 
 
 def describe_undecided(before: Mapping[str, Check], own: Collection[str]) -> Iterator[str]:
@@ -80,10 +80,9 @@ def _explain(check: Check) -> str:
 def _name(check: Check) -> str:
     for item in check.items:
         return f"`{check.command}`: {item.where}" + (f": {item.message}" if item.message else "")
-    return f"`{check.command}`{_quote_end(check)}"
+    return f"`{check.command}`{_quote_reason(check)}"
 
 
-def _quote_end(check: Check) -> str:
-    """The last line that a check printed, in parentheses."""
-    said = check.tail.strip().rpartition("\n")[2]
-    return f" ({said})" if said else ""
+def _quote_reason(check: Check) -> str:
+    """Quote what a check printed of what is wrong, in parentheses."""
+    return f" ({check.reason})" if check.reason else ""
