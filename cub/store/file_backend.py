@@ -8,10 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cub.errors import CubError
 from cub.files import Held, exclusive
 from cub.files.disk import Disk
-from cub.files.lock_wait import LockWait
 from cub.files.single import replace_single
 from cub.git import read_checked_out
 from cub.store.appending import append, missing_lines
@@ -56,14 +54,8 @@ class FileBackend:
     name: str = "jsonl"
 
     def read(self) -> Tasks:
-        """The tasks as they are now. Lines that are none are copied to where they are kept."""
-        tasks = Tasks.parse(read_checked_out(self.root, TASKS) or b"")
-        if tasks.rejected:
-            # Whoever may only read is told of them all the same; who writes keeps them anyway.
-            at_once = LockWait(limit=0)
-            with suppress(CubError), exclusive(self.root, wait=at_once) as held:
-                self._keep_rejected(tasks, held)
-        return tasks
+        """The tasks as they are now. Nothing is written: lines that are none stay."""
+        return Tasks.parse(read_checked_out(self.root, TASKS) or b"")
 
     @contextmanager
     def change(self) -> Iterator[FileChange]:

@@ -167,7 +167,8 @@ def test_the_next_task_for_programs(cub: Cub, project: Path) -> None:
     assert done.err == ""
     text = cub("task", "ready")
     assert text.err.count("warning: ") == 2
-    assert "junk" in (project / ".cub" / "tasks.jsonl.rejected").read_text()
+    assert text.err.startswith("warning: .cub/tasks.jsonl:7: this is not JSON")
+    assert not (project / ".cub" / "tasks.jsonl.rejected").exists()
 
 
 def test_a_task_and_counts_for_programs(cub: Cub, project: Path) -> None:

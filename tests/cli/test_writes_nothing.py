@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.cli.app import run
+from cub.store.place import TASKS
 from tests.cli.standing import MINE, stand
+from tests.cli.tasks import ALL, put, put_events
 from tests.conftest import Cub
 
 LOOKING = [
@@ -27,6 +30,35 @@ LOOKING = [
     ("--help",),
     ("--version",),
 ]
+
+# What reads tasks or the ledger, and whether it has to name the bad lines of the tasks.
+READING = {
+    "task list": True,
+    "task list --json": False,
+    "task list --tree --status all": True,
+    "task ready": True,
+    "task ready --json": False,
+    "task show clean": True,
+    "task stats": True,
+    "task doctor": False,
+    "task doctor --json": False,
+    "task export": True,
+    "task export --format beads": True,
+    "prompt clean": True,
+    "prompt clean --explain": True,
+    "ledger list": False,
+    "ledger show clean": False,
+    "ledger stats": False,
+    "ledger tail": False,
+    "run --dry-run --harness scripted": False,
+    "run status": False,
+    "trust --show": False,
+    "status": False,
+    "config show": False,
+    "update --check": False,
+    "diff": False,
+}
+EVENT = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "b-clean"}
 
 
 @pytest.fixture(params=["fresh", "current", "stale", "edited", "broken"])
@@ -64,3 +96,19 @@ def test_a_second_run_leaves_everything_as_it_is(project: Path, cub: Cub, comman
     assert cub(command).code == 0
     # The folder of the lock alone sees a file come and go.
     assert {**stand(project), ".cub": before[".cub"]} == before
+
+
+@pytest.mark.parametrize("command", READING)
+def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
+    project: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project, *ALL, '{"id":"torn', "junk", ALL[0])
+    put_events(project, EVENT, '{"ev":"torn', "junk")
+    before = stand(project)
+    assert run(["-C", str(project), *command.split()]) in (0, 1)
+    assert stand(project) == before
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    if READING[command]:
+        assert f"{TASKS}:6: this is not JSON" in shown.err
+        assert f"{TASKS}:7: this is not" in shown.err

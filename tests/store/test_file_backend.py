@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import exclusive
 from cub.store.change import changed
 from cub.store.file_backend import FileBackend
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
+from tests.cli.standing import stand
 from tests.conftest import tree
 from tests.store.records import day, task
 from tests.store.stores import (
@@ -82,32 +82,27 @@ def test_the_first_tasks_are_prepared_for(tmp_path: Path) -> None:
     assert names(root) == {TASKS}
 
 
-def test_lines_that_are_none_are_kept_once(scratch: Path) -> None:
+def test_a_change_keeps_rejected_lines_once(scratch: Path) -> None:
     root = build(scratch / "p", OLD + b"\n" + BROKEN[0] + b"\n")
-    for _ in range(2):
-        assert len(FileBackend(root).read().rejected) == 4
-    assert rejected(root) == BROKEN
     edit(root)
     assert rejected(root) == BROKEN
     assert FileBackend(root).read().rejected == []
     (root / TASKS).write_bytes(stored(root) + BROKEN[1] + b"\nanother")
-    assert len(FileBackend(root).read().rejected) == 2
+    set_in(root, "aa", {"x": 1})
     assert rejected(root) == [*BROKEN, b"another"]
 
 
-def test_a_change_keeps_rejected_lines_that_nobody_has_read(scratch: Path) -> None:
+def test_a_reader_leaves_rejected_lines_where_they_are(scratch: Path) -> None:
     root = build(scratch / "p")
-    edit(root)
-    assert rejected(root) == BROKEN
+    before = stand(root)
+    assert len(FileBackend(root).read().rejected) == 3
+    assert stand(root) == before
 
 
-def test_a_reader_leaves_rejected_lines_to_whoever_holds_the_lock(scratch: Path) -> None:
+def test_a_change_that_changes_nothing_moves_no_line(scratch: Path) -> None:
     root = build(scratch / "p")
-    with exclusive(root):
-        assert len(FileBackend(root).read().rejected) == 3
-        assert rejected(root) == []
-    FileBackend(root).read()
-    assert rejected(root) == BROKEN
+    put(root, [])
+    assert (rejected(root), stored(root)) == ([], OLD)
 
 
 def test_doubled_lines_become_one_when_something_is_written(scratch: Path) -> None:

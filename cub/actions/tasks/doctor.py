@@ -20,9 +20,8 @@ from cub.store.spelling import IN_PROGRESS
 
 
 def examine(stores: Stores) -> list[Finding]:
-    """Everything that is wrong. Nothing is written but lines that are no task, where they are kept.
-
-    What was kept there earlier is told, too: a person has to look at it.
+    """Everything that is wrong. Lines that were moved away earlier are told, too: a person has to
+    look at them.
     """
     tasks = stores.backend.read()
     found = [

@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 def of_lines(tasks: Tasks) -> Iterator[Finding]:
     """Lines that are no task, and ids that two tasks were given."""
     for rejected in tasks.rejected:
-        what = f"{rejected.reason}; the line is kept in {REJECTED}"
+        what = f"{rejected.reason}; a change of tasks moves the line to {REJECTED}"
         yield Finding("rejected", "", what, line=rejected.line.number)
     for taken in tasks.taken:
         what = f"two tasks were given the id {taken.id}: the younger one is {taken.renamed} now"

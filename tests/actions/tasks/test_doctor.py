@@ -15,7 +15,8 @@ LEASE = '"status":"in_progress","assignee":"bob","lease":{"host":"x","expires":"
 FIX, REMOVE, GONE = "`cub task doctor --fix`", "`cub task dep remove", "which does not exist"
 SEVERAL = "a has several lines, as a merge leaves them; they count as one"
 TWO = "two tasks were given the id a: the younger one is a-887 now"
-NO_TASK = f"this is not JSON: expecting value, column 1; the line is kept in {REJECTED}"
+MOVES = f"a change of tasks moves the line to {REJECTED}"
+NO_TASK = f"this is not JSON: expecting value, column 1; {MOVES}"
 LAPSED = "the lease of a has lapsed; it counts as ready"
 
 FINDINGS = {
