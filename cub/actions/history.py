@@ -12,7 +12,6 @@ from cub.actions.tasks.stores import Stores
 from cub.errors import CubError, UsageError
 from cub.store import archive as archiving
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, outcome, when
-from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.moments import moment, read
 
@@ -63,7 +62,7 @@ def story(stores: Stores, key: str) -> Story:
     """Everything about a task, found backwards from the end. A deleted task has a story, too."""
     tasks, unknown = stores.backend.read(), None
     try:
-        key = find(key, tasks.briefs)
+        key = tasks.deleted_as(key) or tasks.find(key)
     except CubError as error:
         unknown = error
     events = [*stores.ledger.newest(key, _STORY)]
@@ -73,7 +72,8 @@ def story(stores: Stores, key: str) -> Story:
     events.sort(key=when)
     ended = {_which(event) for event in events if event.get("ev") == ATTEMPT_END}
     told = [e for e in events if e.get("ev") != ATTEMPT_START or _which(e) not in ended]
-    return Story(key, tasks.record(key) if key in tasks else None, told)
+    known = key in tasks or key in tasks.deleted
+    return Story(key, tasks.record(key) if known else None, told)
 
 
 def newest(stores: Stores, limit: int) -> list[Event]:

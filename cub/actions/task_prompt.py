@@ -19,7 +19,6 @@ from cub.prompt.task_prompt import TOKENS, TaskPrompt, compose
 from cub.prompt.templates import TemplateSet, shipped
 from cub.repomap.stack.facts import Command, Purpose
 from cub.store.briefs import Brief
-from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.moments import moment
 from cub.store.tasks import Tasks
@@ -49,7 +48,7 @@ def task_prompt(
 ) -> Composed:
     """The prompt of a task."""
     tasks = wanted.tasks if wanted else stores.backend.read()
-    key = find(key, tasks.briefs)
+    key = tasks.find(key)
     inputs = _inputs(stores, key, wanted or _configured(stores, tasks, key))
     return Composed(compose(inputs, shipped(), tokens), told(tasks))
 

@@ -30,6 +30,10 @@ class Backend(Protocol):
     def name(self) -> str:
         """As `tasks.backend` names it."""
 
+    @property
+    def keeps_deleted(self) -> bool:
+        """Whether a task that was deleted can be brought back."""
+
     def read(self) -> Tasks:
         """The tasks as they are now."""
 

@@ -39,6 +39,7 @@ class Brief(NamedTuple):
     created_at: str
     reason: str
     lease: Record | None
+    deleted: bool
     at: int
     size: int
 
@@ -110,9 +111,15 @@ def brief(task: Record, at: int = 0, size: int = 0) -> Brief:
         moment(get("created_at")),
         intern(_text(get("close_reason"), "")) if status == CLOSED else "",
         lease if isinstance(lease, dict) else None,
+        is_deleted(task),
         at,
         size,
     )
+
+
+def is_deleted(task: Record) -> bool:
+    """Whether somebody deleted a task: its line stays, so that a merge can't bring it back."""
+    return bool(task.get("deleted_at"))
 
 
 def _text(value: Any, default: str) -> str:

@@ -33,7 +33,9 @@ class FileChange:
 
     def put(self, record: Record) -> None:
         """Add or replace a task."""
-        if record["id"] not in self.tasks or self.tasks.record(record["id"]) != record:
+        key = record["id"]
+        known = key in self.tasks or key in self.tasks.deleted
+        if not known or self.tasks.record(key) != record:
             self.tasks.put(record)
             self.changed = True
 
@@ -52,6 +54,7 @@ class FileBackend:
     disk: Disk = field(default_factory=Disk)
     prepare: Callable[[Held], None] = _nothing
     name: str = "jsonl"
+    keeps_deleted: bool = True
 
     def read(self) -> Tasks:
         """The tasks as they are now. Nothing is written: lines that are none stay."""
@@ -98,7 +101,7 @@ def serialized(tasks: Tasks) -> Iterator[bytes]:
     Tasks that nobody changed keep the bytes of their lines.
     """
     piece = bytearray()
-    for key in sorted(tasks.briefs):
+    for key in sorted(tasks.ids):
         piece += encode(tasks.apart[key]) if key in tasks.apart else tasks.line(key)
         piece += b"\n"
         if len(piece) >= _PIECE:

@@ -63,8 +63,7 @@ def find(text: str, ids: Collection[str]) -> str:
     """
     if text in ids:
         return text
-    wanted = text.casefold()
-    found = [one for one in ids if wanted and _begins(one.casefold(), wanted)]
+    found = begun_by(text, ids)
     top = min(found, key=lambda one: (len(one), one), default="")
     if found and all(one == top or one.startswith(f"{top}.") for one in found):
         return top
@@ -76,6 +75,12 @@ def find(text: str, ids: Collection[str]) -> str:
         f"there is no task {text!r}",
         hint=f"did you mean {' or '.join(near)}?" if near else "`cub task list` names all tasks",
     )
+
+
+def begun_by(text: str, ids: Iterable[str]) -> list[str]:
+    """The ids that `text` begins, with or without the project's prefix."""
+    wanted = text.casefold()
+    return [one for one in ids if wanted and _begins(one.casefold(), wanted)]
 
 
 def nearest(text: str, ids: Collection[str]) -> list[str]:

@@ -11,11 +11,13 @@ from cub.store.jsonl import Record, canonical
 KEYS = (
     "id", "rev", "title", "status", "priority", "issue_type", "description",
     "acceptance_criteria", "depends_on", "parent", "labels", "checks", "assignee", "lease",
-    "close_reason", "created_at", "updated_at", "closed_at", "reopened_at", "notes", "stamps",
+    "close_reason", "created_at", "updated_at", "closed_at", "reopened_at", "deleted_at", "notes",
+    "stamps",
 )  # fmt: skip
 OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED = "open", "in_progress", "retry", "parked", "closed"
 STATUSES = (OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED)
 REASONS = ("done", "no_change", "wontfix", "duplicate")
+DELETED = "deleted"  # no status: what lists and events say in the place of one
 UNDONE = ("wontfix", "duplicate")  # closed, and what waits for it waits on
 TYPES = ("task", "feature", "bug", "epic", "chore")
 LISTS = ("acceptance_criteria", "depends_on", "labels", "checks")

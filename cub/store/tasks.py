@@ -8,8 +8,9 @@ from hashlib import blake2b
 from io import BytesIO
 from typing import NamedTuple
 
+from cub.errors import CubError
 from cub.store.briefs import Brief, Read, brief, read_briefs, task_of
-from cub.store.ids import letters
+from cub.store.ids import begun_by, find, letters
 from cub.store.jsonl import Record, Rejected, decode
 from cub.store.merge import merged
 from cub.store.moments import moment
@@ -27,7 +28,10 @@ class Taken(NamedTuple):
 
 @dataclass(slots=True)
 class Tasks:
-    """`apart` holds the tasks that are not as a line of `data` has them."""
+    """`apart` holds the tasks that are not as a line of `data` has them.
+
+    Deleted tasks have their briefs apart, so that nobody finds them who does not ask for them.
+    """
 
     briefs: dict[str, Brief] = field(default_factory=dict)
     data: bytes = b""
@@ -35,6 +39,7 @@ class Tasks:
     rejected: list[Rejected] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
+    deleted: dict[str, Brief] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, data: bytes) -> Tasks:
@@ -42,6 +47,8 @@ class Tasks:
         read = read_briefs(BytesIO(data))
         tasks = cls(read.briefs, data, {}, read.rejected, [], sorted(read.doubled))
         tasks._settle(read)
+        for key in [row.id for row in tasks if row.deleted]:
+            tasks.deleted[key] = tasks.briefs.pop(key)
         return tasks
 
     @classmethod
@@ -62,8 +69,30 @@ class Tasks:
     def __getitem__(self, key: str) -> Brief:
         return self.briefs[key]
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all tasks, also of deleted ones: no new task may have one of them."""
+        return [*self.briefs, *self.deleted]
+
+    def find(self, text: str) -> str:
+        """The id of the task that `text` is, or begins; CubError for none, or a deleted one."""
+        if key := self.deleted_as(text):
+            on = str(self.record(key)["deleted_at"])[:10]
+            raise CubError(
+                f"{key} was deleted on {on}", hint=f"`cub task reopen {key}` brings it back"
+            )
+        return find(text, self.briefs)
+
+    def deleted_as(self, text: str) -> str | None:
+        """The deleted task whose id `text` is; or begins, where none that is there begins so."""
+        if text in self.deleted or text in self.briefs or not self.deleted:
+            return text if text in self.deleted else None
+        if begun_by(text, self.briefs) or not begun_by(text, self.deleted):
+            return None
+        return find(text, self.deleted)
+
     def record(self, key: str) -> Record:
-        """A whole task, in cub's spelling."""
+        """A whole task, in cub's spelling; also a deleted one."""
         return self.apart[key] if key in self.apart else normal(decode(self.line(key)))
 
     def seen(self, key: str) -> Record:
@@ -72,13 +101,15 @@ class Tasks:
 
     def line(self, key: str) -> bytes:
         """The line of a task, as it is in the file."""
-        return self._text(self.briefs[key])
+        return self._text(self.briefs[key] if key in self.briefs else self.deleted[key])
 
     def put(self, record: Record) -> None:
         """Add a task, or put it in the place of the one with its id."""
-        key = record["id"]
+        key, row = record["id"], brief(record)
         self.apart[key] = record
-        self.briefs[key] = brief(record)
+        here, there = (self.deleted, self.briefs) if row.deleted else (self.briefs, self.deleted)
+        here[key] = row
+        there.pop(key, None)
 
     def children(self, key: str) -> list[Brief]:
         """The tasks whose parent a task is."""

@@ -146,7 +146,8 @@ def test_a_list_for_programs_has_all_tasks_with_all_keys(cub: Cub, project: Path
     assert [*oven] == [
         "id", "rev", "title", "status", "priority", "issue_type", "description",
         "acceptance_criteria", "depends_on", "parent", "labels", "checks", "assignee", "lease",
-        "close_reason", "created_at", "updated_at", "closed_at", "reopened_at", "notes", "stamps",
+        "close_reason", "created_at", "updated_at", "closed_at", "reopened_at", "deleted_at",
+        "notes", "stamps",
     ]  # fmt: skip
     assert (oven["assignee"], oven["depends_on"], oven["created_at"]) == (None, [], DAY)
     assert found["tasks"][4]["oven"] == {"hot": True}

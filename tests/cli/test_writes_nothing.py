@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.app import run
 from cub.store.place import TASKS
 from tests.cli.standing import MINE, stand
 from tests.cli.tasks import ALL, put, put_events
@@ -100,14 +99,14 @@ def test_a_second_run_leaves_everything_as_it_is(project: Path, cub: Cub, comman
 
 @pytest.mark.parametrize("command", READING)
 def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
-    project: Path, command: str, capsys: pytest.CaptureFixture[str]
+    project: Path, cub_here: Cub, command: str
 ) -> None:
     put(project, *ALL, '{"id":"torn', "junk", ALL[0])
     put_events(project, EVENT, '{"ev":"torn', "junk")
     before = stand(project)
-    assert run(["-C", str(project), *command.split()]) in (0, 1)
+    shown = cub_here(*command.split())
+    assert shown.code in (0, 1)
     assert stand(project) == before
-    shown = capsys.readouterr()
     assert "Traceback" not in shown.err
     if READING[command]:
         assert f"{TASKS}:6: this is not JSON" in shown.err

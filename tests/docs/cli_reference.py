@@ -38,7 +38,7 @@ def _pages(command: TyperCommand | TyperGroup, context: typer.Context, title: st
     if not isinstance(command, TyperGroup):
         return
     yield from _index(command, context, title)
-    for name in command.list_commands(context):
+    for name in _shown(command, context):
         inner = _command(command, context, name)
         within = typer.Context(inner, info_name=name, parent=context)
         yield from _pages(inner, within, f"{title} {name}")
@@ -50,12 +50,17 @@ def _command(group: TyperGroup, context: typer.Context, name: str) -> TyperComma
     return command
 
 
+def _shown(group: TyperGroup, context: typer.Context) -> list[str]:
+    names = group.list_commands(context)
+    return [name for name in names if not _command(group, context, name).hidden]
+
+
 def _index(group: TyperGroup, context: typer.Context, title: str) -> Iterator[str]:
     anchor = title.replace(" ", "-")
     yield "Commands:"
     yield "\n".join(
         _bullet(f"[{name}](#{anchor}-{name})", _paragraphs(_command(group, context, name))[0])
-        for name in group.list_commands(context)
+        for name in _shown(group, context)
     )
 
 

@@ -99,6 +99,12 @@ def reopen(issues: Any, words: list[str], _options: dict[str, str]) -> None:
         issue.pop(key, None)
 
 
+def delete(issues: Any, words: list[str], options: dict[str, str]) -> None:
+    found(issues, words[1])
+    if "--force" in options:
+        del issues[words[1]]
+
+
 def dep_add(issues: Any, words: list[str], options: dict[str, str]) -> None:
     edge = {"issue_id": words[2], "depends_on_id": words[3], "type": options["--type"]}
     found(issues, words[3])
@@ -135,6 +141,7 @@ COMMANDS = {
     "update": update,
     "close": close,
     "reopen": reopen,
+    "delete": delete,
     "dep_add": dep_add,
     "dep_remove": dep_remove,
     "label_add": label_add,

@@ -35,6 +35,17 @@ def reopened(record: Record, on: int) -> Record:
     return changed(record, {"status": OPEN, **gone, "reopened_at": at}, at)
 
 
+def deleted(record: Record, on: int) -> Record:
+    """What deleting makes of a task."""
+    at = next_moment(record, day(on))
+    return changed(record, {"deleted_at": at}, at)
+
+
+def restored(record: Record, on: int) -> Record:
+    """What bringing a deleted task back makes of it."""
+    return changed(record, {"deleted_at": None}, day(on))
+
+
 # A pair of halves becomes one letter when it is written and read again.
 TEXTS = st.text(st.sampled_from('aé\u2028\0"\\\ud83d\ude00 \n'), max_size=3).map(
     lambda text: decode(encode({"": text}))[""]
@@ -52,7 +63,7 @@ SETS = st.dictionaries(st.sampled_from("abc"), TIMES | st.just(7), max_size=3)
 _STAMPS = st.fixed_dictionaries(
     {},
     optional={
-        **dict.fromkeys(["title", "description", "status", "notes", "x", "gone"], TIMES),
+        **dict.fromkeys(["title", "status", "notes", "deleted_at", "x", "gone"], TIMES),
         "labels": SETS | TIMES | VALUES,
         "depends_on": SETS,
         "y": VALUES,
@@ -73,6 +84,7 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "updated_at": TIMES | VALUES,
     "closed_at": TIMES | VALUES,
     "reopened_at": TIMES | VALUES,
+    "deleted_at": TIMES | VALUES,
     "stamps": _STAMPS | VALUES,
     **dict.fromkeys("xyz", VALUES),
 }
@@ -98,18 +110,19 @@ def bases(draw: st.DrawFn) -> Record:
 
 
 @st.composite
-def branches(draw: st.DrawFn, count: int) -> list[Record]:
+def branches(draw: st.DrawFn, count: int, *, deleting: bool = True) -> list[Record]:
     """What several branches made of one task, their clocks going as they like."""
     base = draw(bases())
-    return [draw(edited(base)) for _ in range(count)]
+    return [draw(edited(base, deleting=deleting)) for _ in range(count)]
 
 
 @st.composite
-def edited(draw: st.DrawFn, record: Record) -> Record:
+def edited(draw: st.DrawFn, record: Record, *, deleting: bool = True) -> Record:
     """A task after some changes of the kinds that commands make."""
+    kinds = [_closing, _reopening, _setting, *([_deleting, _restoring] if deleting else [])]
     for _ in range(draw(st.integers(0, 4))):
         on = draw(st.integers(1, 6))
-        record = draw(st.sampled_from([_closing, _reopening, _setting]))(draw, record, on)
+        record = draw(st.sampled_from(kinds))(draw, record, on)
     return record
 
 
@@ -119,6 +132,14 @@ def _closing(draw: st.DrawFn, record: Record, on: int) -> Record:
 
 def _reopening(_: st.DrawFn, record: Record, on: int) -> Record:
     return reopened(record, on)
+
+
+def _deleting(_: st.DrawFn, record: Record, on: int) -> Record:
+    return deleted(record, on)
+
+
+def _restoring(_: st.DrawFn, record: Record, on: int) -> Record:
+    return restored(record, on)
 
 
 def _setting(draw: st.DrawFn, record: Record, on: int) -> Record:

@@ -262,3 +262,15 @@ def test_the_commands_of_cub_work_on_beads(beads: BeadsBackend, cub: Cub) -> Non
     )
     assert {row.status for row in beads.read()} == {"open", "closed"}
     assert not (root / ".cub" / "tasks.jsonl").exists()
+
+
+def test_deleting_is_a_call_behind_all_others(beads: BeadsBackend) -> None:
+    with beads.change() as change:
+        for key in ("bd-1.1", "bd-1.2"):
+            change.put({**change.tasks.record(key), "deleted_at": "2026-11-21T10:00:00.000Z"})
+        change.put({**change.tasks.record("bd-1"), "title": "Cake"})
+    assert calls(beads) == [
+        "update bd-1 --title=Cake", "delete bd-1.1 --force", "delete bd-1.2 --force",
+    ]  # fmt: skip
+    tasks = beads.read()
+    assert (list(tasks.briefs), tasks.ids, beads.keeps_deleted) == (["bd-1"], ["bd-1"], False)

@@ -15,7 +15,7 @@ from cub.store.ids import child_id
 from cub.store.jsonl import Record, encode
 from cub.store.place import TASKS
 from tests.conftest import git
-from tests.store.records import closed, day, reopened, task
+from tests.store.records import closed, day, deleted, reopened, restored, task
 from tests.store.stores import loaded, put, set_in, stored
 
 Work = Callable[[Path], None]
@@ -99,6 +99,14 @@ def reopening(key: str, on: int) -> Work:
 def act(root: Path, key: str, how: Callable[[Record], Record]) -> None:
     with FileBackend(root).change() as change:
         change.put(how(change.tasks.record(key)))
+
+
+def deleting(key: str, on: int) -> Work:
+    return lambda root: act(root, key, lambda record: deleted(record, on))
+
+
+def restoring(key: str, on: int) -> Work:
+    return lambda root: act(root, key, lambda record: restored(record, on))
 
 
 def both(*works: Work) -> Work:
@@ -248,3 +256,45 @@ def test_a_conflict_that_shows_the_base_does_not_bring_it_back(tmp_path: Path) -
     assert (tasks.record("t-1")["title"], tasks.record("t-1")["labels"]) == ("y", ["x", "y"])
     put(root, [task("new")])
     assert b"|||||||" not in stored(root)
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        setting("t-1", 9, title="x", labels=["c"]),
+        closing("t-1", 9),
+        both(closing("t-1", 3), reopening("t-1", 9)),
+        setting("t-1", 9, status="in_progress", lease={"run": "r"}),
+        # Git takes the neighbour's hunk along, and with it the line as it was before.
+        both(setting("t-0", 3, title="x"), setting("t-2", 3, title="y")),
+        deleting("t-1", 9),
+    ],
+    ids=["edited", "closed", "reopened", "claimed", "beside", "deleted"],
+)
+@pytest.mark.parametrize("attributes", [UNION, ""], ids=["union", "markers"])
+def test_a_deleted_task_stays_deleted(tmp_path: Path, theirs: Work, attributes: str) -> None:
+    ours = both(deleting("t-1", 2), setting("t-1", 2, x=1))
+    # Without the attribute, both sides have to touch one line for a conflict.
+    if not attributes:
+        theirs = both(theirs, setting("t-1", 9, y=1))
+    merged = merge(tmp_path, ours, theirs, attributes)
+    assert "t-1" not in merged.tasks
+    assert "t-1" in FileBackend(merged.root).read().deleted
+
+
+def test_deleted_and_edited_it_comes_back_with_the_edit(tmp_path: Path) -> None:
+    merged = merge(tmp_path, deleting("t-1", 2), setting("t-1", 3, title="x"))
+    act(merged.root, "t-1", lambda record: restored(record, 9))
+    assert loaded(merged.root)["t-1"]["title"] == "x"
+
+
+@pytest.mark.parametrize(("on", "there"), [(3, True), (9, False)])
+def test_restored_here_and_deleted_there(tmp_path: Path, on: int, there: bool) -> None:
+    ours = both(deleting("t-1", 2), restoring("t-1", 5))
+    tasks = merge(tmp_path, ours, deleting("t-1", on)).tasks
+    assert ("t-1" in tasks) == there
+
+
+def test_a_task_that_waits_for_one_deleted_elsewhere_keeps_waiting(tmp_path: Path) -> None:
+    merged = merge(tmp_path, deleting("t-1", 2), setting("t-5", 3, depends_on=["t-1"]))
+    assert merged.tasks["t-5"]["depends_on"] == ["t-1"]

@@ -61,11 +61,12 @@ class Guard:
         if change.tasks.data == self.tasks or not self.tasks:
             return []
         before, now, found = Tasks.parse(self.tasks), change.tasks, []
-        for key in before.briefs:
-            if key in now and (key in now.apart or now.line(key) == before.line(key)):
+        for key in before.ids:
+            known = key in now or key in now.deleted
+            if known and (key in now.apart or now.line(key) == before.line(key)):
                 continue
             record = before.record(key)
-            if key not in now:
+            if not known:
                 change.put(record)
                 found.append(key)
             elif _rev(now.record(key)) < _rev(record):

@@ -15,7 +15,6 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.briefs import Brief
 from cub.store.events import Event
-from cub.store.ids import find
 from cub.store.lease import lease
 from cub.store.ready import blockers, ready
 from cub.store.spelling import IN_PROGRESS, PARKED
@@ -82,10 +81,10 @@ def require_startable(tasks: Tasks, stores: Stores, asked: Asked) -> None:
     the name of an epic or a task that there is not.
     """
     if asked.epic:
-        find(asked.epic, tasks.briefs)
+        tasks.find(asked.epic)
     if not asked.task:
         return
-    row = tasks[find(asked.task, tasks.briefs)]
+    row = tasks[tasks.find(asked.task)]
     if row.is_epic:
         raise CubError(f"{row.id} is an epic", hint=f"`--epic {row.id}` works on its tasks")
     if row.closed:
@@ -102,10 +101,10 @@ def require_startable(tasks: Tasks, stores: Stores, asked: Asked) -> None:
 
 def _wanted(rows: list[Brief], tasks: Tasks, asked: Asked) -> Iterator[Brief]:
     if asked.task:
-        key = find(asked.task, tasks.briefs)
+        key = tasks.find(asked.task)
         rows = [row for row in rows if row.id == key]
     if asked.epic:
-        inside = {row.id for row in below(find(asked.epic, tasks.briefs), tasks)}
+        inside = {row.id for row in below(tasks.find(asked.epic), tasks)}
         rows = [row for row in rows if row.id in inside]
     for row in rows:
         if not asked.label or asked.label in (tasks.record(row.id).get("labels") or ()):

@@ -27,9 +27,11 @@ def tell(run: Run, key: str, ended: Fate, event: Event, guard: Guard, *, no_chan
     with run.stores.changing() as work:
         gone = guard.restore_tasks(work.change)
         said = [f"the task {one} was taken away, and is back" for one in gone]
+        others = _is_of_others(run, key)
+        said += [] if others else _restore_deleted(work, key)
         if key in work.tasks:
             said += _restore_checks(run, work, key)
-            _give(work, key, ended, no_change=no_change, others=_is_of_others(run, key))
+            _give(work, key, ended, no_change=no_change, others=others)
             if (status := work.tasks[key].status) != ended.status:
                 ended = Fate(status)  # what somebody else did meanwhile stands
         work.outcome.events.append(event)
@@ -44,6 +46,14 @@ def _give(work: Work, key: str, ended: Fate, *, no_change: bool, others: bool) -
             set_back(work, key, ended.status, ended.why)
     elif not (others and work.tasks[key].closed):
         finish(work, key, NO_CHANGE if no_change else "done")
+
+
+def _restore_deleted(work: Work, key: str) -> list[str]:
+    """Bring a task back that its agent marked as deleted by hand."""
+    if key not in work.tasks.deleted:
+        return []
+    work.change.put(changed(work.tasks.record(key), {"deleted_at": None}, work.now))
+    return [f"the task {key} was deleted by hand, and is back"]
 
 
 def _restore_checks(run: Run, work: Work, key: str) -> list[str]:

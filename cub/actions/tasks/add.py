@@ -37,7 +37,7 @@ def edit(
 ) -> Outcome:
     """Change what is given and leave the rest; labels are added, lists are replaced."""
     with stores.changing() as work:
-        key = find(key, work.tasks.briefs)
+        key = work.tasks.find(key)
         record = work.tasks.record(key)
         values = _edited(work.tasks, record, draft, unlabel)
         if note and note.strip():
@@ -50,7 +50,7 @@ def depend(stores: Stores, key: str, others: Sequence[str], *, remove: bool = Fa
     """Let a task wait for others, or no longer; a circle is refused."""
     with stores.changing() as work:
         tasks = work.tasks
-        key = find(key, tasks.briefs)
+        key = tasks.find(key)
         record = tasks.record(key)
         now = set(record.get("depends_on") or ())
         named = {_needed(other, now if remove else (), tasks) for other in split(others)}
@@ -83,7 +83,7 @@ def _needed(text: str, now: Collection[str], tasks: Tasks) -> str:
     try:
         return find(text, now)
     except CubError:
-        return find(text, tasks.briefs)
+        return tasks.find(text)
 
 
 def _edited(tasks: Tasks, record: Record, draft: Draft, unlabel: Sequence[str]) -> dict[str, Any]:
@@ -105,9 +105,9 @@ def _fresh(values: dict[str, Any], key: str, now: str) -> Record:
 
 def _id(stores: Stores, tasks: Tasks, values: dict[str, Any]) -> str:
     if parent := values.get("parent"):
-        return child_id(parent, tasks.briefs)
-    prefix = prefix_of(stores.root.name, tasks.briefs)
-    return new_id(prefix, tasks.briefs, _digests(values["title"], stores.now))
+        return child_id(parent, tasks.ids)
+    prefix, taken = prefix_of(stores.root.name, tasks.ids), {*tasks.ids}
+    return new_id(prefix, taken, _digests(values["title"], stores.now))
 
 
 def _digests(title: str, now: str) -> Iterator[bytes]:

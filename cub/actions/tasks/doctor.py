@@ -27,7 +27,7 @@ def examine(stores: Stores) -> list[Finding]:
     found = [
         *of_lines(tasks),
         *of_doubled(tasks),
-        *of_graph(ready(tasks, stores.watch.lapsed)),
+        *of_graph(ready(tasks, stores.watch.lapsed), tasks.deleted),
         *of_parents(tasks),
         *of_leases(tasks, stores.watch),
     ]

@@ -8,7 +8,6 @@ from typing import Any
 
 from cub.errors import CubError, UsageError
 from cub.store.graph import path
-from cub.store.ids import find
 from cub.store.spelling import TYPES, priority_of
 from cub.store.tasks import Tasks
 
@@ -35,7 +34,7 @@ class Draft:
             "title": _title(self.title),
             "issue_type": _type(self.type),
             "priority": _priority(self.priority),
-            "parent": find(self.parent, tasks.briefs) if self.parent else None,
+            "parent": tasks.find(self.parent) if self.parent else None,
             "depends_on": _ids(self.depends_on, tasks),
             "labels": _labels(self.labels),
             "acceptance_criteria": _texts(self.accept, "an acceptance criterion"),
@@ -119,7 +118,7 @@ def _priority(value: str | None) -> int | None:
 def _ids(values: Sequence[str] | None, tasks: Tasks) -> list[str] | None:
     if values is None:
         return None
-    return sorted({find(value, tasks.briefs) for value in split(values)})
+    return sorted({tasks.find(value) for value in split(values)})
 
 
 def _labels(values: Sequence[str] | None) -> list[str] | None:

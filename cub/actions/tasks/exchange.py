@@ -80,19 +80,24 @@ def _require_whole(found: Imported, where: str) -> None:
 
 def _taken(stores: Stores, tasks: Tasks, found: Imported, outcome: Outcome) -> Taken:
     taken = Taken(found.format, [], [], 0, outcome)
+    unchanged = 0
     for record in found.records:
         key = record["id"]
+        if key in tasks.deleted:
+            outcome.said.append(f"{key} stays deleted.")
+            continue
         if key not in tasks:
             taken.added.append(record)
             continue
         before = tasks.record(key)
         after = changed(before, _news(before, record, found.format, outcome), stores.now)
+        unchanged += after is before
         if after is not before:
             taken.changed.append(after)
         if after["status"] != before["status"]:
             outcome.events.append(state_event(after, stores.who, "import"))
     outcome.tasks += [*taken.added, *taken.changed]
-    return taken._replace(unchanged=len(found.records) - len(outcome.tasks))
+    return taken._replace(unchanged=unchanged)
 
 
 def _news(before: Record, record: Record, name: str, outcome: Outcome) -> dict[str, Any]:
@@ -135,7 +140,7 @@ def _older(record: Record, before: Record) -> bool:
 def _warned(stores: Stores, tasks: Tasks, found: Imported, taken: Taken) -> Taken:
     """Of the imported tasks, those that can never begin; and those that got another id."""
     keys = {record["id"] for record in found.records}
-    wrong = [*of_graph(ready(tasks, stores.watch.lapsed)), *of_parents(tasks)]
+    wrong = [*of_graph(ready(tasks, stores.watch.lapsed), tasks.deleted), *of_parents(tasks)]
     taken.outcome.warnings += as_warnings(one for one in wrong if one.task in keys)
     taken.outcome.warnings += _renamed(found.renamed)
     return taken

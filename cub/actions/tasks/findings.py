@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -48,23 +48,33 @@ def of_doubled(tasks: Tasks) -> Iterator[Finding]:
         yield Finding("duplicate", key, what, f"the next change, or {_MEND}, writes one")
 
 
-def of_graph(answer: Ready) -> Iterator[Finding]:
+def of_graph(answer: Ready, deleted: Collection[str]) -> Iterator[Finding]:
     """What keeps tasks from ever being ready."""
     for circle in answer.cycles:
         what = f"these wait for each other: {' → '.join([*circle, circle[0]])}"
         hint = f"`cub task dep remove {circle[0]} {(circle[1:] or circle)[0]}` ends it"
         yield Finding("cycle", circle[0], what, hint)
-    for key, missing in sorted(answer.dangling.items()):
-        verb = "does" if len(missing) == 1 else "do"
-        what = f"{key} waits for {', '.join(missing)}, which {verb} not exist"
-        yield Finding("dangling", key, what, f"`cub task dep remove {key} {' '.join(missing)}`")
+    for key, needs in sorted(answer.dangling.items()):
+        for why, others in _why_missing(needs, deleted):
+            what = f"{key} waits for {', '.join(others)}, which {why}"
+            yield Finding("dangling", key, what, f"`cub task dep remove {key} {' '.join(others)}`")
+
+
+def _why_missing(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    gone = [key for key in needs if key in deleted]
+    unknown = [key for key in needs if key not in deleted]
+    if gone:
+        yield ("was deleted" if len(gone) == 1 else "were deleted"), gone
+    if unknown:
+        yield f"{'does' if len(unknown) == 1 else 'do'} not exist", unknown
 
 
 def of_parents(tasks: Tasks) -> Iterator[Finding]:
     """Parts of what is not there."""
     for row in tasks:
         if row.parent and row.parent not in tasks:
-            what = f"{row.id} is a part of {row.parent}, which does not exist"
+            why = "was deleted" if row.parent in tasks.deleted else "does not exist"
+            what = f"{row.id} is a part of {row.parent}, which {why}"
             yield Finding("dangling", row.id, what, f'`cub task edit {row.id} --parent ""`')
 
 

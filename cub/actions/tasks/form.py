@@ -9,7 +9,6 @@ from cub.actions.tasks.draft import Draft, text
 from cub.actions.tasks.form_text import LISTS, TEXTS, parsed, written
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.work import Outcome
-from cub.store.ids import find
 from cub.store.jsonl import Record
 
 _HEAD = """\
@@ -34,7 +33,7 @@ def apply_form(stores: Stores, key: str, before: str, after: str, shown: str) ->
     old, new = parsed(before, shown), parsed(after, shown)
     values = {name: value for name, value in new.items() if value != old.get(name)}
     with stores.changing() as work:
-        record = work.tasks.record(find(key, work.tasks.briefs))
+        record = work.tasks.record(work.tasks.find(key))
         fields = _draft(values).values(work.tasks)
         if values.get("parent") == "":
             fields["parent"] = None

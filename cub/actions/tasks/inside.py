@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.files.private import read_json, replace_file
-from cub.store.ids import find
 
 TASK, ATTEMPT = "CUB_TASK", "CUB_ATTEMPT"
 REQUEST, RESULT = "request.json", "result.json"
@@ -26,8 +25,8 @@ class Inside(NamedTuple):
 
     def require_own(self, stores: Stores, keys: Sequence[str], verb: str) -> None:
         """CubError for a task that is not the attempt's."""
-        known = stores.backend.read().briefs
-        for key in (find(key, known) for key in keys):
+        tasks = stores.backend.read()
+        for key in map(tasks.find, keys):
             if key != self.task:
                 raise CubError(
                     f"an attempt at {self.task} can't {verb} {key}",

@@ -12,10 +12,9 @@ from cub.actions.tasks.stores import Stores, told
 from cub.edit.plan import PlanWarning
 from cub.errors import UsageError
 from cub.store.briefs import Brief
-from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.ready import blockers, ready
-from cub.store.spelling import IN_PROGRESS, OPEN, PARKED, RETRY, STATUSES, status_of
+from cub.store.spelling import DELETED, IN_PROGRESS, OPEN, PARKED, RETRY, STATUSES, status_of
 from cub.store.tasks import Tasks
 
 _ALL = "all"
@@ -60,12 +59,12 @@ def listed(stores: Stores, which: Filter) -> Found:
     """The tasks that a filter lets through: those at work first, closed ones last."""
     tasks = stores.backend.read()
     wanted = _statuses(which.statuses, tasks)
-    rows = [*tasks] if not which.epic else below(find(which.epic, tasks.briefs), tasks)
+    rows = [*tasks, *(tasks.deleted.values() if DELETED in wanted else ())]
+    if which.epic:
+        rows = below(tasks.find(which.epic), rows)
     if which.label:
         rows = [row for row in rows if which.label in tasks.record(row.id).get("labels", ())]
-    kept = [r for r in rows if (r.status in wanted if wanted else not r.closed)]
-    if _ALL in wanted:
-        kept = rows
+    kept = [row for row in rows if _is_wanted(row, wanted)]
     kept.sort(key=_place)
     hidden = 0 if wanted else len(rows) - len(kept)
     return Found(tasks, kept, hidden, told(tasks))
@@ -76,13 +75,13 @@ def startable(stores: Stores, limit: int | None = None) -> Found:
     tasks = stores.backend.read()
     answer = ready(tasks, stores.watch.lapsed)
     rows = answer.briefs if limit is None else answer.briefs[:limit]
-    return Found(tasks, rows, 0, [*told(tasks), *as_warnings(of_graph(answer))])
+    return Found(tasks, rows, 0, [*told(tasks), *as_warnings(of_graph(answer, tasks.deleted))])
 
 
 def shown(stores: Stores, key: str) -> Shown:
     """One task with all that is around it."""
     tasks = stores.backend.read()
-    row = tasks[find(key, tasks.briefs)]
+    row = tasks[tasks.find(key)]
     parent = tasks.record(row.parent) if row.parent in tasks else None
     blocks = [other.id for other in tasks if row.id in other.depends_on and not other.closed]
     waits = blockers(row, tasks)
@@ -131,7 +130,7 @@ def _counted(words: Iterable[str], first: tuple[str, ...]) -> dict[str, int]:
     }
 
 
-def below(key: str, tasks: Tasks) -> list[Brief]:
+def below(key: str, tasks: Iterable[Brief]) -> list[Brief]:
     """The parts of a task, and theirs."""
     parts: dict[str, list[Brief]] = {}
     for row in tasks:
@@ -147,12 +146,19 @@ def below(key: str, tasks: Tasks) -> list[Brief]:
 
 def _statuses(words: tuple[str, ...], tasks: Tasks) -> set[str]:
     """What the words mean; a word of another tool's is one that a task has."""
-    wanted = {word if word == _ALL else str(status_of(word)) for word in words}
-    unknown = wanted - {_ALL, *STATUSES} - {row.status for row in tasks}
+    own = (*STATUSES, _ALL, DELETED)
+    wanted = {word if word in own else str(status_of(word)) for word in words}
+    unknown = wanted - {*own} - {row.status for row in tasks}
     if unknown:
-        known = ", ".join((*STATUSES, _ALL))
-        raise UsageError(f"no task has the status {min(unknown)!r}", hint=f"there are: {known}")
+        hint = f"there are: {', '.join(own)}"
+        raise UsageError(f"no task has the status {min(unknown)!r}", hint=hint)
     return wanted
+
+
+def _is_wanted(row: Brief, wanted: set[str]) -> bool:
+    if row.deleted:
+        return True  # they are looked at only if they are asked for
+    return row.status in wanted or _ALL in wanted if wanted else not row.closed
 
 
 def _place(row: Brief) -> tuple[object, ...]:

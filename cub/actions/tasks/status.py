@@ -10,7 +10,6 @@ from cub.actions.tasks.work import Outcome, Work
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.briefs import Brief
-from cub.store.ids import find
 from cub.store.jsonl import Record
 from cub.store.lease import lease
 from cub.store.moments import moment
@@ -25,7 +24,7 @@ def claim(stores: Stores, key: str) -> Outcome:
     """Take a task for the one who asks, unless it is somebody else's."""
     with stores.changing() as work:
         tasks = work.tasks
-        row = tasks[find(key, tasks.briefs)]
+        row = tasks[tasks.find(key)]
         before = tasks.record(row.id)
         _require_claimable(stores, row, before)
         values = {"status": IN_PROGRESS, "assignee": stores.who, "lease": lease(stores.now)}
@@ -53,14 +52,17 @@ def close(stores: Stores, keys: Sequence[str], reason: str | None, note: str = "
 
 
 def reopen(stores: Stores, keys: Sequence[str]) -> Outcome:
-    """Give tasks back to everybody, whether they are closed, parked or claimed."""
+    """Give tasks back to everybody, whether they are closed, parked, claimed or deleted."""
     with stores.changing() as work:
-        for key in _all(keys, work.tasks):
-            if work.tasks[key].status == OPEN:
-                work.outcome.tell(work.tasks.record(key), f"{key} is open already.")
+        tasks = work.tasks
+        for key in dict.fromkeys(tasks.deleted_as(key) or tasks.find(key) for key in keys):
+            if key in tasks and tasks[key].status == OPEN:
+                work.outcome.tell(tasks.record(key), f"{key} is open already.")
                 continue
             release(work, key)
-            reopen_parents(work, work.tasks.record(key))
+            record = tasks.record(key)
+            reopen_parents(work, record)
+            _tell_deleted_parent(work, record)
     return work.outcome
 
 
@@ -89,7 +91,7 @@ def reopen_parents(work: Work, record: Record) -> None:
 def finish(work: Work, key: str, reason: str, note: str = "") -> None:
     """Close a task, and every epic whose tasks are all done by that."""
     _close(work, key, reason, note)
-    _close_parents(work, key)
+    close_done_parents(work, work.tasks[key].parent)
 
 
 def _close(work: Work, key: str, reason: str, note: str = "", sentence: str = "") -> None:
@@ -98,14 +100,13 @@ def _close(work: Work, key: str, reason: str, note: str = "", sentence: str = ""
     work.put(key, values, note, sentence)
 
 
-def _close_parents(work: Work, key: str) -> None:
+def close_done_parents(work: Work, parent: str) -> None:
     """An epic is done with its last task. If one of them never will be, a person decides."""
     tasks = work.tasks
-    parent = tasks[key].parent
     while parent in tasks and tasks[parent].is_epic and not tasks[parent].closed:
         children = tasks.children(parent)
         undone = sum(not row.done for row in children)
-        if not all(row.closed for row in children):
+        if not children or not all(row.closed for row in children):
             return
         if undone:
             which = "one of them" if undone == 1 else f"{undone} of them"
@@ -125,9 +126,12 @@ def release(work: Work, key: str, sentence: str = "") -> None:
 
 
 def set_back(work: Work, key: str, status: str, note: str = "", sentence: str = "") -> None:
-    """Make a task nobody's, with a status that is not closed, whatever it has now."""
-    values: dict[str, Any] = {"status": status, "close_reason": None, "closed_at": None, **_NOBODY}
-    if work.tasks[key].closed:
+    """Make a task nobody's, with a status that is not closed, whatever it has now; one that was
+    deleted is back.
+    """
+    gone = ("close_reason", "closed_at", "deleted_at")
+    values: dict[str, Any] = {"status": status, **dict.fromkeys(gone), **_NOBODY}
+    if work.tasks.record(key).get("status") == CLOSED:
         values["reopened_at"] = work.next_moment(key)
     work.put(key, values, note, sentence)
 
@@ -135,17 +139,31 @@ def set_back(work: Work, key: str, status: str, note: str = "", sentence: str = 
 def _require_claimable(stores: Stores, row: Brief, record: Record) -> None:
     if row.status in (CLOSED, PARKED):
         raise CubError(f"{row.id} is {row.status}", hint=f"`cub task reopen {row.id}` comes first")
-    owner = record.get("assignee")
-    if startable(row, stores.watch.lapsed) or owner == stores.who:
-        return
-    if row.status != IN_PROGRESS:
+    known = row.status == IN_PROGRESS or startable(row, stores.watch.lapsed)
+    if not known and record.get("assignee") != stores.who:
         what = f"{row.id} has the status {row.status!r}, which cub does not know"
         raise CubError(what, hint=f"`cub task reopen {row.id}` makes it open")
+    require_not_claimed(stores, row, record, "take another one of `cub task ready`; ")
+
+
+def require_not_claimed(stores: Stores, row: Brief, record: Record, hint: str = "") -> None:
+    """CubError for a task that somebody else works on."""
+    owner = record.get("assignee")
+    if row.status != IN_PROGRESS or stores.watch.lapsed(row.lease) or owner == stores.who:
+        return
     until = moment((row.lease or {}).get("expires"))
     raise CubError(
         f"{row.id} is claimed by {owner or 'somebody'}" + (f" until {until}" if until else ""),
-        hint=f"take another one of `cub task ready`; `cub task reopen {row.id}` gives it back",
+        hint=f"{hint}`cub task reopen {row.id}` gives it back",
     )
+
+
+def _tell_deleted_parent(work: Work, record: Record) -> None:
+    key, parent = record["id"], record.get("parent")
+    if parent in work.tasks.deleted:
+        what = f"{key} is a part of {parent}, which was deleted"
+        hint = f"`cub task reopen {parent}` brings it back"
+        work.outcome.warnings.append(PlanWarning(what, hint=hint))
 
 
 def _tell_open_children(work: Work, row: Brief) -> None:
@@ -156,4 +174,4 @@ def _tell_open_children(work: Work, row: Brief) -> None:
 
 
 def _all(keys: Sequence[str], tasks: Tasks) -> list[str]:
-    return list(dict.fromkeys(find(key, tasks.briefs) for key in keys))
+    return list(dict.fromkeys(tasks.find(key) for key in keys))

@@ -8,10 +8,12 @@ from typing import Any
 from cub.actions.tasks.draft import text
 from cub.edit.plan import PlanWarning
 from cub.store.backend import Change
+from cub.store.briefs import is_deleted
 from cub.store.change import changed, next_moment
 from cub.store.events import TASK_STATE, Event
 from cub.store.jsonl import Record
 from cub.store.moments import moment
+from cub.store.spelling import DELETED
 from cub.store.tasks import Tasks
 
 
@@ -82,7 +84,7 @@ def state_event(record: Record, who: str, note: str = "") -> Event:
         "ev": TASK_STATE,
         "ts": moment(record.get("updated_at")),
         "task": record["id"],
-        "status": record["status"],
+        "status": DELETED if is_deleted(record) else record["status"],
         "by": who,
         **({"reason": reason} if reason else {}),
         **({"note": note} if note else {}),

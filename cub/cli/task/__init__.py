@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cub.cli.task import add, doctor, exchange, show, status
+from cub.cli.task import add, delete, doctor, exchange, show, status
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -19,6 +19,6 @@ def task() -> None:
     """
 
 
-for part in (add, show, status, exchange, doctor):
+for part in (add, show, status, delete, exchange, doctor):
     part.register(app)
 app.add_typer(add.dep, name="dep")

@@ -23,11 +23,10 @@ def edit_in_editor(stores: Stores, key: str) -> Outcome:
     A form that can't be applied stays where it is: what a person wrote is never lost.
     """
     from cub.actions.tasks.form import apply_form, form
-    from cub.store.ids import find
 
     command = _command()
     tasks = stores.backend.read()
-    key = find(key, tasks.briefs)
+    key = tasks.find(key)
     before = form(tasks.record(key))
     path = _file(before)
     try:

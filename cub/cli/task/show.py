@@ -35,7 +35,9 @@ def list_(
     status: Annotated[
         list[str] | None,
         typer.Option(
-            "--status", "-s", help="open, in_progress, retry, parked, closed or all; repeatable."
+            "--status",
+            "-s",
+            help="open, in_progress, retry, parked, closed, all or deleted; repeatable.",
         ),
     ] = None,
     epic: Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")] = "",
@@ -159,7 +161,8 @@ def _nothing(found: Found) -> str:
 
 def _cells(record: Record) -> tuple[str, ...]:
     who = record.get("assignee")
-    status = str(record["status"]) + (f" ({who})" if who and record["status"] != "closed" else "")
+    status = "deleted" if record.get("deleted_at") else str(record["status"])
+    status += f" ({who})" if who and status not in ("closed", "deleted") else ""
     return (
         visible(record["id"]),
         f"P{record.get('priority', 2)}",

@@ -79,7 +79,7 @@ def close(
 
 
 def reopen(context: typer.Context, keys: Ids, json: Json = False) -> None:
-    """Give tasks back to everybody: closed, parked or claimed ones.
+    """Give tasks back to everybody: closed, parked, claimed or deleted ones.
 
     Example: cub task reopen k3f9a
     """

@@ -45,6 +45,7 @@ class BeadsBackend:
 
     root: Path
     name: str = "beads"
+    keeps_deleted: bool = False
 
     def read(self) -> Tasks:
         """All issues, whatever their status, in one call."""

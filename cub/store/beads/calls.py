@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.store.briefs import EPIC
+from cub.store.briefs import EPIC, is_deleted
 from cub.store.formats.beads_issue import BLOCKS, CHILD, issue_of
 from cub.store.jsonl import Record
 from cub.store.spelling import CLOSED, OPEN
@@ -42,6 +42,8 @@ def calls(pairs: Iterable[Pair]) -> Iterator[Call]:
     open issue, and no epic with open children.
     """
     pairs = list(pairs)
+    gone = [pair.key for pair in pairs if is_deleted(pair.after)]
+    pairs = [pair for pair in pairs if pair.key not in gone]
     for pair in pairs:
         _require_storable(pair)
     for pair in sorted(pairs, key=lambda pair: pair.key):
@@ -53,6 +55,7 @@ def calls(pairs: Iterable[Pair]) -> Iterator[Call]:
         yield from _closed(pair)
     for pair in pairs:
         yield from _edges(pair, removed=False)
+    yield from (("delete", key, "--force") for key in gone)  # without it, bd only shows what it did
 
 
 def _require_storable(pair: Pair) -> None:

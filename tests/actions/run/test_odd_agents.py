@@ -83,6 +83,34 @@ def test_an_agents_own_line_that_it_deletes_is_back(stocked: Shop) -> None:
     assert (done.outcomes, stocked.status()) == (["ok"], "closed")
 
 
+_DELETED = (
+    """sed -i '/"%s"/s/"rev"/"deleted_at":"2026-01-01T09:00:00.000Z","rev"/' .cub/tasks.jsonl"""
+)
+_AS_A_PERSON = f"env -u CUB_TASK -u CUB_ATTEMPT {_CUB} task"
+
+
+def test_its_own_task_that_an_agent_marks_as_deleted_is_back(stocked: Shop) -> None:
+    done = _work(stocked, f"{_MAKE}; {_DELETED % 's-1'}")
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+    assert "the task s-1 was deleted by hand, and is back" in done.notices
+
+
+def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> None:
+    ends = f"{_AS_A_PERSON} reopen s-1; {_AS_A_PERSON} delete s-1 s-2 --yes"
+    done = _work(stocked, f"{_MAKE}; {ends}")
+    assert done.outcomes == ["ok"]
+    assert (sorted(stocked.tasks().deleted), stocked.tasks().briefs) == (["s-1", "s-2"], {})
+
+
+def test_a_task_that_was_deleted_before_is_not_brought_back_by_a_checkout(stocked: Shop) -> None:
+    stocked.client(f"cat > /dev/null; {_MAKE}; git checkout -q HEAD -- .cub/tasks.jsonl")
+    stocked.commit("stock")
+    gone = {"rev": 2, "deleted_at": "2026-01-02T00:00:00.000Z"}
+    stocked.task("s-2", **gone, created_at=stocked.record("s-2")["created_at"])
+    assert stocked.run(once=True).outcomes == ["ok"]
+    assert [*stocked.tasks().deleted] == ["s-2"]
+
+
 @pytest.mark.parametrize("way", ["echo >", "rm", "truncate -s 0"])
 def test_tasks_that_are_thrown_away_are_all_back(stocked: Shop, way: str) -> None:
     done = _work(stocked, f"{_MAKE}; {way} .cub/tasks.jsonl")

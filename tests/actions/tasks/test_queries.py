@@ -53,7 +53,7 @@ def test_a_status_that_nobody_knows_is_refused_unless_a_task_has_it(project: Pat
     added(project)
     with pytest.raises(UsageError, match="no task has the status 'frozen'") as error:
         found(project, "frozen")
-    assert error.value.hint == "there are: open, in_progress, retry, parked, closed, all"
+    assert error.value.hint == "there are: open, in_progress, retry, parked, closed, all, deleted"
     (project / TASKS).write_text('{"id":"a","status":"frozen"}\n')
     assert found(project, "frozen") == ["a"]
 
