@@ -23,9 +23,11 @@ class Reason(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """The commands of this module."""
+    """The commands of this module. What people type who know other tools works, too."""
     for command in (claim, close, reopen, park):
         app.command()(command)
+    app.command(name="start", hidden=True)(claim)
+    app.command(name="done", hidden=True)(close)
 
 
 def claim(
@@ -37,6 +39,8 @@ def claim(
     json: Json = False,
 ) -> None:
     """Take a task, so that nobody else does; after a day without a word it is free again.
+
+    `cub task start` is the same.
 
     Example: cub task claim k3f9a --as codex
     """
@@ -62,7 +66,7 @@ def close(
 ) -> None:
     """Close tasks. An epic closes with its last task, if all of them are done.
 
-    What waits for a task goes on if it is done or needed no change.
+    What waits for a task goes on if it is done or needed no change. `cub task done` is the same.
 
     Example: cub task close k3f9a -m "The oven was cold"
     """
