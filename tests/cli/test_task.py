@@ -12,18 +12,18 @@ from tests.cli.tasks import ALL, DAY, OVEN, put
 from tests.conftest import Cub, tree
 
 LIST = """\
-id         pri  type   status             title
-b-clean    P3   chore  in_progress (ida)  Clean
-b-shop1.1  P0   task   open               Heat the oven
-b-shop1    P2   epic   open               Open the shop
-b-shop1.2  P2   task   open               Bake [bold]bread[/bold] :key:
+id         pri  type   status             waits for  title
+b-clean    P3   chore  in_progress (ida)             Clean
+b-shop1.1  P0   task   open                          Heat the oven
+b-shop1    P2   epic   open                          Open the shop
+b-shop1.2  P2   task   open               b-shop1.1  Bake [bold]bread[/bold] :key:
 """
-CLOSED = "b-flour    P2   task   closed             Buy flour\n"
+CLOSED = "b-flour    P2   task   closed                        Buy flour\n"
 TREE = """\
 [>] b-clean  P3  Clean
 [ ] b-shop1  P2  Open the shop
   [ ] b-shop1.1  P0  Heat the oven
-  [ ] b-shop1.2  P2  Bake [bold]bread[/bold] :key:
+  [ ] b-shop1.2  P2  Bake [bold]bread[/bold] :key:  (waits for b-shop1.1)
 [x] b-flour  P2  Buy flour
 """
 OVEN_PAGE = """\
@@ -89,6 +89,7 @@ priority  P0           1
 epic      b-shop1      0 of 2 closed
 """
 HEAD = "id         pri  type  status  title\n"
+FLOUR = "id       pri  type  status  title\nb-flour  P2   task  closed  Buy flour\n"
 READY = f"{HEAD}b-shop1.1  P0   task  open    Heat the oven\n"
 PARTS = "".join(line[2:] + "\n" for line in TREE.splitlines()[2:4])
 HIDDEN = "1 closed task is not shown; `--status all` shows all.\n"
@@ -97,6 +98,10 @@ TEXTS = [
     ("list", LIST, HIDDEN),
     ("list --status all", LIST + CLOSED, ""),
     ("list -s open -s parked --label hot", READY, ""),
+    ("list --search OVEN", READY, ""),
+    ("list --search buy --status closed", FLOUR, ""),
+    ("list --search flour", "", HIDDEN),
+    ("list --search broom -s all --tree", "[>] b-clean  P3  Clean\n", ""),
     ("list --tree", TREE, ""),
     ("list --tree --epic shop1", PARTS, ""),
     ("ready", READY, ""),
@@ -147,8 +152,10 @@ def test_a_list_for_programs_has_all_tasks_with_all_keys(cub: Cub, project: Path
         "id", "rev", "title", "status", "priority", "issue_type", "description",
         "acceptance_criteria", "depends_on", "parent", "labels", "checks", "assignee", "lease",
         "close_reason", "created_at", "updated_at", "closed_at", "reopened_at", "deleted_at",
-        "notes", "stamps",
+        "notes", "stamps", "waits_for",
     ]  # fmt: skip
+    waits = {task["id"]: task.pop("waits_for") for task in found["tasks"]}
+    assert {key: ids for key, ids in waits.items() if ids} == {"b-shop1.2": ["b-shop1.1"]}
     assert (oven["assignee"], oven["depends_on"], oven["created_at"]) == (None, [], DAY)
     assert found["tasks"][4]["oven"] == {"hot": True}
     closed = json.loads(cub("task", "list", "--json", "--status", "closed", "--tree").out)
@@ -197,3 +204,10 @@ def test_every_command_has_an_example_in_its_help(cub: Cub) -> None:
         for name in names:
             done = cub(*group.split(), name, "--help")
             assert (done.code, "Example: cub " in done.out) == (0, name != "dep" or group == "task")
+
+
+def test_of_many_that_a_task_waits_for_a_few_are_named(cub_here: Cub, project: Path) -> None:
+    names = ["b-1", "b-2", "b-3", "b-4"]
+    put(project, *({"id": name} for name in names), {"id": "b-5", "depends_on": names})
+    assert "b-1, b-2 +2" in cub_here("task", "list").out
+    assert "(waits for b-1, b-2, b-3, b-4)" in cub_here("task", "list", "--tree").out

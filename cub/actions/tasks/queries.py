@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cub.actions.tasks.findings import as_warnings, of_graph
+from cub.actions.tasks.search import matching
 from cub.actions.tasks.stores import Stores, told
 from cub.edit.plan import PlanWarning
 from cub.errors import UsageError
@@ -28,6 +29,7 @@ class Filter:
     statuses: tuple[str, ...] = ()
     epic: str = ""
     label: str = ""
+    search: str = ""
 
 
 @dataclass(slots=True)
@@ -42,6 +44,10 @@ class Found:
     def records(self) -> Iterator[Record]:
         """The whole tasks, one by one."""
         return (self.tasks.seen(row.id) for row in self.rows)
+
+    def waits_for(self, row: Brief) -> list[str]:
+        """What a task of these waits for."""
+        return waits_for(row, self.tasks)
 
 
 class Shown(NamedTuple):
@@ -64,10 +70,17 @@ def listed(stores: Stores, which: Filter) -> Found:
         rows = below(tasks.find(which.epic), rows)
     if which.label:
         rows = [row for row in rows if which.label in tasks.record(row.id).get("labels", ())]
+    if which.search:
+        rows = matching(tasks, rows, which.search)
     kept = [row for row in rows if _is_wanted(row, wanted)]
     kept.sort(key=_place)
     hidden = 0 if wanted else len(rows) - len(kept)
     return Found(tasks, kept, hidden, told(tasks))
+
+
+def waits_for(row: Brief, tasks: Tasks) -> list[str]:
+    """What keeps a task from being begun; a closed one waits for nothing."""
+    return [] if row.closed or not row.depends_on else blockers(row, tasks)
 
 
 def startable(stores: Stores, limit: int | None = None) -> Found:
@@ -84,7 +97,7 @@ def shown(stores: Stores, key: str) -> Shown:
     row = tasks[tasks.find(key)]
     parent = tasks.record(row.parent) if row.parent in tasks else None
     blocks = [other.id for other in tasks if row.id in other.depends_on and not other.closed]
-    waits = blockers(row, tasks)
+    waits = waits_for(row, tasks)
     children = [tasks.seen(child.id) for child in sorted(tasks.children(row.id), key=_place)]
     return Shown(tasks.record(row.id), waits, blocks, children, parent, told(tasks))
 

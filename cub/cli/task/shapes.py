@@ -11,7 +11,7 @@ from cub.cli.shapes import Tree, warnings_tree
 
 if TYPE_CHECKING:
     from cub.actions.tasks.exchange import Taken
-    from cub.actions.tasks.queries import Shown, Stats
+    from cub.actions.tasks.queries import Found, Shown, Stats
     from cub.edit.plan import PlanWarning
     from cub.store.jsonl import Record
 
@@ -20,6 +20,14 @@ def print_tasks(records: Iterable[Record], root: Path, warnings: Iterable[PlanWa
     """Tasks in their order, each with all keys."""
     tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_tree(warnings)}
     output.as_json_rows(tree, "tasks", map(task_tree, records))
+
+
+def print_found(found: Found, root: Path) -> None:
+    """Tasks in their order, each with all keys and with what it waits for."""
+    tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_tree(found.warnings)}
+    pairs = zip(found.rows, found.records(), strict=True)
+    rows = ({**task_tree(record), "waits_for": found.waits_for(row)} for row, record in pairs)
+    output.as_json_rows(tree, "tasks", rows)
 
 
 def task_tree(record: Record) -> Tree:

@@ -20,6 +20,7 @@ Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="At most N of them.")
 ]
 
+_MOST = 2  # ids in a cell
 _STYLES = {"in_progress": "yellow", "retry": "red", "parked": "dim", "closed": "dim"}
 
 
@@ -42,12 +43,21 @@ def list_(
     ] = None,
     epic: Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")] = "",
     label: Annotated[str, typer.Option("--label", "-l", metavar="WORD")] = "",
+    search: Annotated[
+        str,
+        typer.Option(
+            "--search",
+            "-S",
+            metavar="TEXT",
+            help="Only tasks that say it: in id, title, description, notes, labels or criteria.",
+        ),
+    ] = "",
     tree: Annotated[bool, typer.Option("--tree", help="Show what is a part of what.")] = False,
     json: Json = False,
 ) -> None:
     """List tasks: those at work first, then by priority. Closed ones are counted only.
 
-    With --json all are listed, unless --status says which.
+    What a task waits for stands beside it. With --json all are listed, unless --status says which.
 
     Example: cub task list --epic k3f9a --status all --tree
     """
@@ -55,7 +65,7 @@ def list_(
 
     stores = opened(context)
     words = tuple(status or (("all",) if json or tree else ()))
-    found = listed(stores, Filter(words, epic, label))
+    found = listed(stores, Filter(words, epic, label, search))
     if tree and not json:
         from cub.cli.task.tree import tree_lines
 
@@ -142,15 +152,32 @@ def _counts(found: Stats) -> Iterator[tuple[str, str, str]]:
 
 def _tell(found: Found, root: Path, *, json: bool) -> None:
     if json:
-        from cub.cli.task.shapes import print_tasks
+        from cub.cli.task.shapes import print_found
 
-        print_tasks(found.records(), root, found.warnings)
+        print_found(found, root)
         return
     output.warn(found.warnings)
     if found.rows:
         styles = [_STYLES.get(row.status, "") for row in found.rows]
-        header = ("id", "pri", "type", "status", "title")
-        output.table(header, [*map(_cells, found.records())], styles)
+        output.table(*_columns(found), styles)
+
+
+def _columns(found: Found) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The header and the rows; what tasks wait for has a column where any of them does."""
+    header: tuple[str, ...] = ("id", "pri", "type", "status", "title")
+    rows = [*map(_cells, found.records())]
+    waits = [found.waits_for(row) for row in found.rows]
+    if any(waits):
+        header = (*header[:-1], "waits for", header[-1])
+        rows = [
+            (*cells[:-1], _few(needs), cells[-1]) for cells, needs in zip(rows, waits, strict=True)
+        ]
+    return header, rows
+
+
+def _few(ids: list[str]) -> str:
+    more = f" +{len(ids) - _MOST}" if len(ids) > _MOST else ""
+    return visible(", ".join(ids[:_MOST])) + more
 
 
 def _nothing(found: Found) -> str:

@@ -37,5 +37,7 @@ def _branch(
         seen.add(row.id)
         title = found.tasks.record(row.id).get("title", "")
         sign = _SIGNS.get(row.status, "?")
-        yield visible(f"{'  ' * depth}[{sign}] {row.id}  P{row.priority}  {title}")
+        waits = found.waits_for(row)
+        tail = f"  (waits for {', '.join(waits)})" if waits else ""
+        yield visible(f"{'  ' * depth}[{sign}] {row.id}  P{row.priority}  {title}{tail}")
         work += [(child, depth + 1) for child in reversed(below.get(row.id, ()))]
