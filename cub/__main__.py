@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 # Commands are short and make few cycles: looking for them often costs more than it frees.
@@ -18,6 +19,11 @@ def main() -> None:
         sys.stdout.write(f"cub {__version__}\n")
         sys.exit(0)
     gc.set_threshold(_OBJECTS)
+    if os.environ.get("_CUB_COMPLETE"):
+        from cub.cli.completion import respond
+
+        respond()
+        os._exit(0)  # a person waits for a word; nothing is left to be done
     from cub.cli.app import run
 
     code = run(sys.argv[1:])

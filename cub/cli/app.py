@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from cub import __version__
 from cub.cli import output
+from cub.cli.completion import options as completion
 from cub.cli.options import Options
 from cub.cli.shapes import error_tree
 from cub.cli.visible import visible
@@ -48,9 +49,15 @@ class LazyGroup(TyperGroup):
         """The commands in the order of a first use."""
         return list(COMMANDS)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The options for completion may stand without a value."""
+        parsed: list[str] = super().parse_args(ctx, completion.with_shell(args))
+        return parsed
+
 
 app = typer.Typer(
     cls=LazyGroup,
+    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -76,6 +83,26 @@ def _cub(
             "--version", "-V", callback=_show_version, is_eager=True, help="Print the version."
         ),
     ] = False,
+    _install: Annotated[
+        str | None,
+        typer.Option(
+            completion.INSTALL,
+            metavar="[SHELL]",
+            callback=completion.install,
+            is_eager=True,
+            help="Install completion for bash, zsh or fish; without a SHELL for this one.",
+        ),
+    ] = None,
+    _show: Annotated[
+        str | None,
+        typer.Option(
+            completion.SHOW,
+            metavar="[SHELL]",
+            callback=completion.show,
+            is_eager=True,
+            help="Print the script of bash, zsh or fish, to be loaded in another way.",
+        ),
+    ] = None,
 ) -> None:
     """People and agents share one instruction file, and no byte a person wrote is lost.
 

@@ -78,21 +78,11 @@ def test_dash_c_to_no_folder_is_an_error(project: Path, cub: Cub, folder: str) -
 @pytest.mark.parametrize(
     ("words", "count", "offered"),
     [
-        ("cub in", 1, ["init"]),
-        ("cub ", 1, COMMANDS),
-        ("cub re", 1, ["repair", "remove"]),
-        ("cub init --dr", 2, ["--dry-run"]),
-        ("cub update --edited ", 3, ["refuse", "move", "replace"]),
+        ("cub re", "1", ["repair", "remove"]),
+        ("cub task reopen ", "x", []),
     ],
 )
-def test_the_shell_completes(cub: Cub, words: str, count: int, offered: list[str]) -> None:
-    result = cub(_CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(count))
-    assert result.code == 0
+def test_the_shell_completes(cub: Cub, words: str, count: str, offered: list[str]) -> None:
+    result = cub("nonsense", _CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+    assert (result.code, result.err) == (0, "")
     assert result.out.split() == offered
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_can_be_shown(cub: Cub, shell: str) -> None:
-    result = cub("--show-completion", shell)
-    assert result.code == 0
-    assert "_CUB_COMPLETE" in result.out

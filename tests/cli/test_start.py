@@ -47,6 +47,19 @@ def test_looking_at_tasks_needs_nothing_heavy(project: Path, home: Path) -> None
     assert not heavy & _imported(code, home)
 
 
+def test_a_word_is_completed_with_nothing_heavy(project: Path, home: Path) -> None:
+    (project / ".cub").mkdir()
+    (project / ".cub" / "tasks.jsonl").write_text('{"id":"a","status":"open","priority":1}\n')
+    code = (
+        "from cub.cli.completion import answer\n"
+        f"asked = {{'_TYPER_COMPLETE_ARGS': 'cub -C {project} task show '}}\n"
+        "assert answer({'_CUB_COMPLETE': 'complete_zsh', **asked}).count(\"'a'\") == 1"
+    )
+    # typer reads the values of a command line with pydantic, which takes longer than all the rest.
+    heavy = {*HEAVY, "psutil", "detect_secrets", "cub.repomap", "pydantic"} - {"difflib"}
+    assert not heavy & _imported(code, home)
+
+
 @pytest.mark.parametrize("name", HEAVY[:-1])
 def test_the_command_line_itself_imports_nothing_heavy(name: str, home: Path) -> None:
     code = "import cub.cli.app, cub.cli.init, cub.cli.update, cub.cli.map"
