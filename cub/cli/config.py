@@ -59,7 +59,7 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
         return
     output.warn(layers.warnings)
     lines = [(row.key, written(row.value), row.where or row.origin) for row in rows]
-    output.table(("key", "value", "origin"), lines)
+    output.table(("key", "value", "origin"), lines, prose=("value",))
 
 
 @app.command()

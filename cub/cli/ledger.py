@@ -49,7 +49,7 @@ def show(context: typer.Context, key: Id, json: Json = False) -> None:
     first, *rest = story_lines(found)
     output.heading(first)
     for line in rest:
-        output.line(line)
+        output.paragraph(line)
 
 
 @app.command(name="list")
@@ -59,7 +59,7 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
     Example: cub ledger list --limit 5
     """
     from cub.actions.history import newest
-    from cub.cli.ledger_lines import ATTEMPT_COLUMNS, attempt_cells
+    from cub.cli.ledger_lines import ATTEMPT_COLUMNS, PROSE, attempt_cells
 
     stores = opened(context)
     found = newest(stores, limit)
@@ -67,7 +67,7 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
         tree = {"v": 1, "root": stores.root.as_posix(), "events": []}
         output.as_json_rows(tree, "events", found)
     elif found:
-        output.table(ATTEMPT_COLUMNS, [attempt_cells(event) for event in found])
+        output.table(ATTEMPT_COLUMNS, [attempt_cells(event) for event in found], prose=PROSE)
     else:
         output.talk("There was no attempt yet.")
 
@@ -79,14 +79,14 @@ def stats(context: typer.Context, json: Json = False) -> None:
     Example: cub ledger stats --json
     """
     from cub.actions.history import stats as counted
-    from cub.cli.ledger_lines import STATS_COLUMNS, stats_cells, stats_tree
+    from cub.cli.ledger_lines import PROSE, STATS_COLUMNS, stats_cells, stats_tree
 
     stores = opened(context)
     found = counted(stores.ledger.events())
     if json:
         output.as_json({"v": 1, "root": stores.root.as_posix(), **stats_tree(found)})
         return
-    output.table(STATS_COLUMNS, stats_cells(found))
+    output.table(STATS_COLUMNS, stats_cells(found), prose=PROSE)
     rows = [(name, f"{count:,}") for name, count in sorted(found.outcomes.items())]
     if rows:
         output.line()
@@ -144,4 +144,7 @@ def archive(
 def _print(event: Event, *, json: bool) -> None:
     from cub.cli.ledger_lines import event_line
 
-    output.line(js.dumps(event) if json else event_line(event))
+    if json:
+        output.line(js.dumps(event))
+    else:
+        output.paragraph(event_line(event))

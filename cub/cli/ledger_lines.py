@@ -10,6 +10,7 @@ from cub.cli.visible import visible
 from cub.store.events import Event, outcome, part
 
 ATTEMPT_COLUMNS = ("when", "task", "n", "client", "time", "tokens", "cost", "outcome")
+PROSE = ("client", "cost")  # columns that may be wrapped
 STATS_COLUMNS = ("client", "attempts", "succeeded", "time", "tokens", "cost")
 
 

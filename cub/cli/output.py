@@ -6,22 +6,36 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from io import TextIOWrapper
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import typer
 
+from cub.cli.tables import table_rows, wrap
 from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
-_RICH = 500  # rows; more of them take a second each thousand to lay out
 _SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
+_HANGING = "  "  # before the second and later lines of a paragraph
+_FORCED = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_USUAL = 80  # columns
 _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
+
+
+class Style(NamedTuple):
+    """How a row of a table stands out."""
+
+    fg: str | None = None
+    bold: bool | None = None
+    dim: bool | None = None
+
+
+_HEADER = Style(bold=True)
 
 
 def prepare() -> None:
@@ -74,8 +88,37 @@ def line(text: str = "") -> None:
     typer.echo(text, color=_colored(sys.stdout))
 
 
+def paragraph(text: str, indent: str = _HANGING) -> None:
+    """One line of the result for people: a terminal breaks it between words, and indents the rest.
+
+    What may be copied, or read by a program, is for `line`.
+    """
+    for part in broken(text, indent):
+        line(part)
+
+
+def broken(text: str, indent: str = _HANGING) -> list[str]:
+    """A line of the result as the lines that a terminal shows it in."""
+    width = _width(sys.stdout)
+    return [text] if width is None else wrap(text, width, indent)
+
+
+def rows(cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = "") -> None:
+    """Rows of a table without a header, behind `indent`; the columns of `prose` may be wrapped."""
+    width = _width(sys.stdout)
+    for texts in table_rows(cells, width and width - len(indent), prose):
+        for text in texts:
+            line(f"{indent}{text}")
+
+
 def talk(text: str) -> None:
-    """One line to the person, not part of the result."""
+    """One line to the person, not part of the result; a terminal breaks it between words."""
+    width = _width(sys.stderr)
+    for part in [text] if width is None else wrap(text, width, _HANGING):
+        _say(part)
+
+
+def _say(text: str) -> None:
     typer.echo(text, err=True, color=_colored(sys.stderr))
 
 
@@ -95,7 +138,7 @@ def error(error: CubError) -> None:
         where = f"{one.where}: " if one.where else ""
         talk(f"{typer.style('error:', fg='red', bold=True)} {visible(where + one.message)}")
         for detail in one.details:
-            talk(f"  {_diff_style(visible(detail))}")
+            _say(f"  {_diff_style(visible(detail))}")  # it may be a line of a file
         if one.hint:
             talk(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
 
@@ -122,31 +165,31 @@ def lines(texts: Iterable[str]) -> None:
 
 def summary(plan: Plan) -> None:
     """A line for each file: what, which, how many lines, why; version notes below."""
-    rows = [_row(edit) for edit in plan.edits]
-    for edit, text in zip(plan.edits, columns(rows), strict=True):
-        line(typer.style(text[:6], fg=_KIND_COLORS[edit.kind]) + text[6:])
-        for note in edit.notes:
-            line(f"        {note}")
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
-    """A table for people on a terminal, aligned plain columns in a pipe.
-
-    `styles` are those of the rows, in rich's words.
-    """
-    if len(rows) > _RICH or not _colored(sys.stdout):
-        for text in columns([header, *rows]):
+    rows = table_rows([_row(edit) for edit in plan.edits], _width(sys.stdout), prose=(4,))
+    for edit, (first, *rest) in zip(plan.edits, rows, strict=True):
+        line(typer.style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
+        for text in rest:
             line(text)
-        return
-    from rich.console import Console
-    from rich.table import Table
+        for note in edit.notes:
+            paragraph(f"        {note}", "")
 
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for title in header:
-        shown.add_column(title, overflow="fold")
-    for row, style in zip_longest(rows, styles):
-        shown.add_row(*row, style=style)
-    Console(emoji=False).print(shown, markup=False)
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[Style] = (),
+    *,
+    prose: Collection[str] = (),
+) -> None:
+    """A table, as wide as a terminal allows; in a pipe as wide as it is.
+
+    The columns of `prose` may be wrapped. `styles` are those of the rows.
+    """
+    wrapped = [number for number, title in enumerate(header) if title in prose]
+    laid_out = table_rows([header, *rows], _width(sys.stdout), wrapped)
+    for texts, style in zip_longest(laid_out, [_HEADER, *styles], fillvalue=Style()):
+        for text in texts:
+            line(typer.style(text, fg=style.fg, bold=style.bold, dim=style.dim))
 
 
 def as_json(tree: dict[str, Any]) -> None:
@@ -175,16 +218,8 @@ def text(data: bytes) -> None:
 
 def heading(text: str) -> None:
     """A line that stands out."""
-    line(typer.style(text, bold=True))
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines, every column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    for part in broken(text):
+        line(typer.style(part, bold=True))
 
 
 def _row(edit: Edit) -> tuple[str, ...]:
@@ -207,11 +242,33 @@ def _diff_style(text: str) -> str:
 
 def is_live() -> bool:
     """Whether stdout is a terminal on which a view can move."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def is_colored() -> bool:
+    """Whether stdout takes colors."""
     return _colored(sys.stdout)
 
 
 def _colored(stream: IO[str]) -> bool:
-    """Colors on a terminal, unless the person or the terminal wants none (no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """Colors on a terminal, or where they are forced; none where the person or it wants none.
+
+    NO_COLOR decides before the others (no-color.org); an empty one is none.
+    """
+    if os.environ.get("NO_COLOR"):
         return False
-    return stream.isatty()
+    if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCED):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width(stream: IO[str]) -> int | None:
+    """The columns of the terminal that a stream goes to; None for a file or a pipe."""
+    if not stream.isatty():
+        return None
+    said = os.environ.get("COLUMNS", "")
+    try:
+        columns = int(said) if said.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    except OSError:  # a terminal that does not know
+        columns = 0
+    return columns or _USUAL

@@ -67,6 +67,6 @@ def prompt(
 def _explain(made: TaskPrompt) -> None:
     rows = [(section.title, f"{section.tokens:,}") for section in made.sections]
     total = sum(section.tokens for section in made.sections)
-    output.table(("section", "tokens"), [*rows, ("in all", f"{total:,}")])
+    output.table(("section", "tokens"), [*rows, ("in all", f"{total:,}")], prose=("section",))
     for cut in made.cuts:
-        output.line(f"cut: {cut}")
+        output.paragraph(f"cut: {cut}")

@@ -111,11 +111,11 @@ def _show(fault: CubError, choices: Sequence[Numbered]) -> None:
     """What is wrong with a file, every marker's place, and its choices."""
     output.heading(visible(str(fault)))
     for place in fault.details:
-        output.line(f"  {visible(place)}")
+        output.paragraph(f"  {visible(place)}")
     if not choices:
-        output.line(f"  {visible(fault.hint)}")
+        output.paragraph(f"  {visible(fault.hint)}", "")
     for choice in choices:
         output.line()
         output.heading(f"{choice.n}. {choice.title}")
-        output.line(f"   {choice.why}")
+        output.paragraph(f"   {choice.why}", "")
         output.diff(choice.edit.diff())

@@ -21,6 +21,7 @@ app = typer.Typer(add_completion=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
+_PROSE = ("state", "read by")
 _NO_CUB = "There is no cub in this project yet: run `cub init`."
 
 
@@ -53,7 +54,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
         output.as_json(table.tree(project.root))
         return
     output.warn(table.warnings)
-    output.table(_HEADER, [_cells(row) for row in table.rows])
+    output.table(_HEADER, [_cells(row) for row in table.rows], prose=_PROSE)
     if not table.initialized:
         output.talk(_NO_CUB)
 
@@ -82,7 +83,7 @@ def _show_many(outcomes: list[Outcome[_Table]], *, json: bool) -> None:
         output.as_json(many_tree(outcomes, _Table.tree))
     else:
         rows = [row for found in outcomes for row in _rows_of(found)]
-        output.table(("project", *_HEADER), rows)
+        output.table(("project", *_HEADER), rows, prose=_PROSE)
     if any(found.error for found in outcomes):
         raise typer.Exit(1)
 

@@ -37,7 +37,7 @@ def trust(context: typer.Context, show: Show = False, revoke: Revoke = False) ->
         return
     found = executed(stores) if show else agree(stores)
     for line in found.lines():
-        output.line(visible(line))
+        output.paragraph(visible(line))
     if not found.lines():
         output.line("This project brings nothing along that runs.")
     elif not show:

@@ -87,7 +87,11 @@ def _check_many(outcomes: list[Outcome[Plan]], *, json: bool) -> None:
     if json:
         output.as_json(many_tree(outcomes, plan_tree))
     else:
-        output.table(("project", "state", "files"), [_row(found) for found in outcomes])
+        output.table(
+            ("project", "state", "files"),
+            [_row(found) for found in outcomes],
+            prose=("state", "files"),
+        )
     if any(found.error or (found.value and found.value.shared) for found in outcomes):
         raise typer.Exit(1)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cub.cli import output
 from cub.cli.run.lines import cost, duration
 from cub.cli.visible import visible
 
@@ -26,7 +27,9 @@ def panel(standing: Standing, stop: Stop) -> Iterator[Callable[[str], None]]:
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(emoji=False, highlight=False)
+    console = Console(
+        emoji=False, highlight=False, color_system="auto" if output.is_colored() else None
+    )
     with Live(
         get_renderable=lambda: _table(standing, stop),
         console=console,

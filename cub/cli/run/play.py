@@ -110,7 +110,8 @@ def _as_json(event: Event) -> None:
 
 def _as_lines(write: Callable[[str], None], event: Event) -> None:
     for text in lines_of(event):
-        write(text)
+        for part in output.broken(text):
+            write(part)
 
 
 def _line(text: str) -> None:

@@ -48,19 +48,21 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
         }
         output.as_json(tree)
         return
-    output.line(f"client: {', '.join(visible(client.name) for client in clients)}")
+    output.paragraph(f"client: {', '.join(visible(client.name) for client in clients)}")
     for check in settings.checks:
-        output.line(f"check: {visible(check)}")
+        output.paragraph(f"check: {visible(check)}")
     for row in rows[:_SHOWN]:
-        output.line(f"task: {visible(row.id)}: {visible(str(tasks.record(row.id).get('title')))}")
+        output.paragraph(
+            f"task: {visible(row.id)}: {visible(str(tasks.record(row.id).get('title')))}"
+        )
     if len(rows) > _SHOWN:
-        output.line(f"and {len(rows) - _SHOWN} more")
+        output.paragraph(f"and {len(rows) - _SHOWN} more")
     if not rows:
-        output.line("Nothing is ready.")
+        output.paragraph("Nothing is ready.")
         if left := parked(tasks, asked):
             named = [tasks.record(row.id) for row in left[:_SHOWN]]
             for line in parked_lines(named, len(left)):
-                output.line(line)
+                output.paragraph(line)
     if len(missing) < len(clients):
         for one in missing:
             output.talk(f"{visible(one.told())}.")

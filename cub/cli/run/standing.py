@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.run.lines import duration
@@ -43,6 +43,4 @@ def _show(standing: Standing, now: datetime, *, alive: bool) -> None:
         output.heading(f"{standing.run}: ended ({visible(standing.ended)})")
     else:
         output.heading(f"{standing.run}: was killed; the next `cub run` takes it up")
-    table: list[tuple[Any, ...]] = [*rows(standing, now)]
-    for line in output.columns(table):
-        output.line(f"  {line}")
+    output.rows([*rows(standing, now)], prose=(1,), indent="  ")

@@ -50,9 +50,9 @@ def _tell(found: list[Finding]) -> None:
     for finding in found:
         line = f":{finding.line}" if finding.line else ""
         where = f"{typer.style(finding.kind, fg='yellow')}{line}: "
-        output.line(where + visible(finding.message))
+        output.paragraph(where + visible(finding.message))
         if finding.hint:
-            output.line(f"  {visible(finding.hint)}")
+            output.paragraph(f"  {visible(finding.hint)}", "")
     if not found:
         output.talk("Nothing is wrong.")
 

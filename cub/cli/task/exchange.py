@@ -98,9 +98,9 @@ def _tell(taken: Taken, *, dry_run: bool) -> None:
     for verb, records in (("new", taken.added), ("changed", taken.changed)):
         for record in records:
             title = visible(str(record.get("title", "")))
-            output.line(f"{verb:8}{visible(record['id'])}: {title}")
+            output.paragraph(f"{verb:8}{visible(record['id'])}: {title}")
     for line in taken.outcome.said:
-        output.line(visible(line))
+        output.paragraph(visible(line))
     counts = (len(taken.added), len(taken.changed), taken.unchanged)
     new, other, same = (f"{count:,}" for count in counts)
     would = "would be " if dry_run else ""

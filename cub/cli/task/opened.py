@@ -59,9 +59,9 @@ def tell(stores: Stores, outcome: Outcome, verb: str, *, json: bool) -> None:
     output.warn(outcome.warnings)
     for key, record in tasks.items():
         if key not in outcome.quiet:
-            output.line(f"{verb} {visible(key)}: {visible(str(record.get('title', '')))}")
+            output.paragraph(f"{verb} {visible(key)}: {visible(str(record.get('title', '')))}")
     for line in outcome.said:
-        output.line(visible(line))
+        output.paragraph(visible(line))
 
 
 def _user() -> str:

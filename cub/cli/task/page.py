@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -23,26 +23,28 @@ _FACTS = (
     ("updated_at", "changed"),
     ("closed_at", "closed"),
 )
+_INDENT = "  "
 
 
-def page(shown: Shown) -> Iterator[str]:
-    """The lines: title, facts, neighbours, and then the longer texts."""
+def print_page(shown: Shown) -> None:
+    """Print the title, facts, neighbours, and then the longer texts."""
     record = shown.record
-    yield visible(f"{record['id']}  {record.get('title', '')}")
+    output.heading(visible(f"{record['id']}  {record.get('title', '')}"))
     facts = [*_facts(record), *_around(shown)]
-    width = max(len(name) for name, _ in facts)
-    for name, value in facts:
-        yield f"  {name.ljust(width)}  {visible(value)}"
-    yield from _block("Description", str(record.get("description") or "").splitlines())
-    yield from _block("Acceptance criteria", _items(record, "acceptance_criteria"))
-    yield from _block("Checks", _items(record, "checks"))
-    yield from _block("Tasks", _children(shown))
-    yield from _block("Notes", str(record.get("notes") or "").splitlines())
+    output.rows([(name, visible(value)) for name, value in facts], prose=(1,), indent=_INDENT)
+    _print_text("Description", str(record.get("description") or "").splitlines())
+    _print_text("Acceptance criteria", _items(record, "acceptance_criteria"))
+    _print_text("Checks", _items(record, "checks"))
+    _print_children(shown)
+    _print_text("Notes", str(record.get("notes") or "").splitlines())
     if record["status"] == PARKED:
-        yield ""
-        yield visible(
-            f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
-            f"`cub task edit {record['id']} --note TEXT` tells the agent more before."
+        output.line()
+        output.paragraph(
+            visible(
+                f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
+                f"`cub task edit {record['id']} --note TEXT` tells the agent more before."
+            ),
+            "",
         )
 
 
@@ -66,17 +68,28 @@ def _around(shown: Shown) -> Iterator[tuple[str, str]]:
         yield "blocks", ", ".join(shown.blocks)
 
 
-def _children(shown: Shown) -> list[str]:
+def _print_children(shown: Shown) -> None:
     rows = [(c["id"], str(c["status"]), str(c.get("title", ""))) for c in shown.children]
-    return output.columns([[visible(cell) for cell in row] for row in rows]) if rows else []
+    if rows:
+        output.line("\nTasks:")
+        cells = [[visible(cell) for cell in row] for row in rows]
+        output.rows(cells, prose=(2,), indent=_INDENT)
 
 
 def _items(record: Record, key: str) -> list[str]:
     return [f"- {item}" for item in record.get(key, ())]
 
 
-def _block(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield ""
-        yield f"{title}:"
-        yield from (f"  {visible(line)}".rstrip() for line in lines)
+def _print_text(title: str, lines: Iterable[str]) -> None:
+    """A text below its title; code in it is shown as it is, however wide."""
+    fenced = False
+    for number, line in enumerate(lines):
+        if not number:
+            output.line(f"\n{title}:")
+        shown = f"{_INDENT}{visible(line)}".rstrip()
+        fence = line.lstrip().startswith("```")
+        if fence or fenced or line.startswith(("    ", "\t")):
+            output.line(shown)
+        else:
+            output.paragraph(shown, _INDENT if line.lstrip().startswith(("- ", "* ")) else "")
+        fenced ^= fence

@@ -21,7 +21,12 @@ Limit = Annotated[
 ]
 
 _MOST = 2  # ids in a cell
-_STYLES = {"in_progress": "yellow", "retry": "red", "parked": "dim", "closed": "dim"}
+_STYLES = {
+    "in_progress": output.Style(fg="yellow"),
+    "retry": output.Style(fg="red"),
+    "parked": output.Style(dim=True),
+    "closed": output.Style(dim=True),
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +76,7 @@ def list_(
 
         output.warn(found.warnings)
         for line in tree_lines(found):
-            output.line(line)
+            output.paragraph(line)
         return
     _tell(found, stores.root, json=json)
     if found.hidden and not json:
@@ -104,7 +109,7 @@ def show(context: typer.Context, key: Id, json: Json = False) -> None:
     Example: cub task show k3f9a
     """
     from cub.actions.tasks.queries import shown
-    from cub.cli.task.page import page
+    from cub.cli.task.page import print_page
     from cub.cli.task.shapes import shown_tree
 
     stores = opened(context)
@@ -113,10 +118,7 @@ def show(context: typer.Context, key: Id, json: Json = False) -> None:
         output.as_json(shown_tree(found, stores.root))
         return
     output.warn(found.warnings)
-    first, *rest = page(found)
-    output.heading(first)
-    for line in rest:
-        output.line(line)
+    print_page(found)
 
 
 def stats(context: typer.Context, json: Json = False) -> None:
@@ -158,8 +160,8 @@ def _tell(found: Found, root: Path, *, json: bool) -> None:
         return
     output.warn(found.warnings)
     if found.rows:
-        styles = [_STYLES.get(row.status, "") for row in found.rows]
-        output.table(*_columns(found), styles)
+        styles = [_STYLES.get(row.status, output.Style()) for row in found.rows]
+        output.table(*_columns(found), styles, prose=("status", "title"))
 
 
 def _columns(found: Found) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -1,0 +1,135 @@
+"""Text laid out for the width of a terminal: lines broken between words, and tables whose ids,
+paths and numbers are never broken.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+
+_GAP = "  "
+_INDENT = "    "  # before the second and later lines of a row that is folded
+_READABLE = 20  # columns; where a text would get fewer, it moves to a line of its own
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_WORD = re.compile(" *[^ ]+")  # a no-break space does not end a word
+
+Rows = Sequence[Sequence[str]]
+
+
+def display_width(text: str) -> int:
+    """The columns that a text takes on a terminal; styles take none, wide characters two."""
+    if "\x1b" in text:
+        text = _STYLE.sub("", text)
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Each line as lines of at most `width` columns; those after its first one are indented as it
+    is, and by `indent`.
+
+    It is broken between words alone: a word that is longer stays whole, on a line of its own.
+    """
+    return [part for line in text.split("\n") for part in _wrapped(line, width, indent)]
+
+
+def _wrapped(text: str, width: int, indent: str) -> Iterator[str]:
+    if display_width(text) <= width:
+        yield text
+        return
+    hanging = text[: len(text) - len(text.lstrip(" "))] + indent
+    line, empty = "", True
+    for word in _WORD.findall(text):
+        if not empty and display_width(line) + display_width(word) > width:
+            yield line
+            line, word = hanging, word.lstrip(" ")  # noqa: PLW2901
+        line, empty = line + word, False
+    yield line
+
+
+def table_rows(
+    rows: Rows, width: int | None = None, prose: Collection[int] = ()
+) -> list[list[str]]:
+    """Each row as its lines, aligned with those of all others.
+
+    `width` is that of the terminal, None for as wide as the cells are. Where they do not fit, the
+    columns numbered in `prose` are wrapped; where that does not suffice, each row is folded into
+    several lines. No other cell is broken, and no word.
+    """
+    columns = [*zip(*rows, strict=True)]
+    wanted = [max(map(display_width, column)) for column in columns]
+    if width is None or _total(wanted) <= width:
+        return [[_join(row, wanted)] for row in rows]
+    least = [
+        min(_usual(column), _READABLE) if number in prose else want
+        for number, (column, want) in enumerate(zip(columns, wanted, strict=True))
+    ]
+    groups = _fold(least, width)
+    widths = [w for group in groups for w in _share(group, least, wanted, width)]
+    return [list(_folded(row, groups, widths, width)) for row in rows]
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _usual(column: Sequence[str]) -> int:
+    """What the title and most cells of a column need, so that one long text does not decide."""
+    title, *cells = map(display_width, column)
+    return max(title, sorted(cells)[len(cells) // 2]) if cells else title
+
+
+def _fold(least: Sequence[int], width: int) -> list[range]:
+    """The columns of each line: as many as fit."""
+    groups, start = [], 0
+    for end in range(1, len(least) + 1):
+        room = width - (len(_INDENT) if start else 0)
+        if end - start > 1 and _total(least[start:end]) > room:
+            groups.append(range(start, end - 1))
+            start = end - 1
+    return [*groups, range(start, len(least))]
+
+
+def _share(group: range, least: Sequence[int], wanted: Sequence[int], width: int) -> Iterator[int]:
+    """What each column of a line gets: those that want little first, then equal parts."""
+    room = width - (len(_INDENT) if group.start else 0)
+    free = max(0, room - _total([least[n] for n in group]))
+    given = {}
+    growing = sorted(group, key=lambda n: wanted[n] - least[n])
+    for count, number in enumerate(growing):
+        more = min(wanted[number] - least[number], free // (len(growing) - count))
+        given[number] = least[number] + more
+        free -= more
+    return (given[number] for number in group)
+
+
+def _folded(
+    row: Sequence[str], groups: Sequence[range], widths: Sequence[int], width: int
+) -> Iterator[str]:
+    """The lines of one row. A text with a word that is wider than its column goes below it."""
+    for group in groups:
+        here = [widths[number] for number in group]
+        wide = [n for n in group if len(group) > 1 and _longest_word(row[n]) > widths[n]]
+        cells = [[] if n in wide else wrap(row[n], widths[n]) for n in group]
+        for parts in zip_longest(*cells, fillvalue=""):
+            line = _join(parts, here)
+            if line or not group.start:
+                yield (_INDENT if group.start else "") + line
+        for number in wide:
+            yield from (_INDENT + part for part in wrap(row[number], width - len(_INDENT)))
+
+
+def _longest_word(text: str) -> int:
+    return max(map(display_width, text.split(" ")))
+
+
+def _join(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell + " " * (w - display_width(cell)) for cell, w in zip(cells, widths, strict=True))
+    return _GAP.join(padded).rstrip(" ")

@@ -1,0 +1,162 @@
+"""Every table at the widths that people have: text gives way; ids, paths and numbers never do."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.cli.tables import display_width, table_rows, wrap
+from tests.cli.terminal import in_terminal
+
+WORDS = st.text("ab cé漢", max_size=30)
+CELLS = st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5)
+
+
+@given(CELLS, st.integers(20, 60))
+def test_no_cell_but_prose_is_broken(rows: list[tuple[str, ...]], width: int) -> None:
+    for row, lines in zip(rows, table_rows(rows, width, prose=(1, 3)), strict=True):
+        assert all(any(cell.rstrip(" ") in line for line in lines) for cell in (row[0], row[2]))
+
+
+@given(CELLS, st.integers(20, 60))
+def test_no_word_is_lost_or_broken(rows: list[tuple[str, ...]], width: int) -> None:
+    for row, lines in zip(rows, table_rows(rows, width, prose=(0, 1, 2, 3)), strict=True):
+        assert sorted(" ".join(row).split()) == sorted(" ".join(lines).split())
+
+
+@given(CELLS, st.integers(36, 60))
+def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: int) -> None:
+    # 26 wide characters and the indentation of a folded row are as much as fits.
+    short = [tuple(cell[:16] for cell in row) for row in rows]
+    for lines in table_rows(short, width, prose=(1,)):
+        assert max(map(display_width, lines)) <= width
+
+
+def test_what_fits_is_one_line_with_aligned_columns() -> None:
+    rows = [("id", "title"), ("漢字", "x"), ("abcdef", "y")]
+    assert table_rows(rows, 20) == [["id      title"], ["漢字    x"], ["abcdef  y"]]
+
+
+def test_text_is_wrapped_beside_what_stands_whole() -> None:
+    rows = [("id", "title"), ("bakery-00007", "Bake the bread until it is brown all over")]
+    assert table_rows(rows, 40, prose=(1,)) == [
+        ["id            title"],
+        ["bakery-00007  Bake the bread until it is", "              brown all over"],
+    ]
+
+
+def test_a_row_is_folded_where_wrapping_does_not_suffice() -> None:
+    rows = [("path", "n", "why"), ("packages/some/where/AGENTS.md", "12", "because it is so")]
+    assert table_rows(rows, 36, prose=(2,)) == [
+        ["path                           n", "    why"],
+        ["packages/some/where/AGENTS.md  12", "    because it is so"],
+    ]
+
+
+def test_a_word_that_is_wider_than_the_terminal_stands_whole_on_a_line() -> None:
+    assert wrap("see " + "x" * 50 + " there", 20, "  ") == ["see", "  " + "x" * 50, "  there"]
+
+
+def test_styles_take_no_room() -> None:
+    assert wrap("\x1b[31merror:\x1b[0m it is so", 15) == ["\x1b[31merror:\x1b[0m it is so"]
+
+
+LONG = "packages/a-long-name/deep/below/it"
+KEY = "bakery-of-ada-lovelace-00007"
+COMMANDS = [
+    "status", "task list", f"task show {KEY}", "task list --tree", "ledger list", "ledger stats",
+    f"ledger show {KEY}", "ledger tail", "config show", "trust --show", "run status",
+    f"init {LONG} --dry-run", "update --check .", f"prompt {KEY} --explain", "task stats",
+    "run --dry-run",
+]  # fmt: skip
+WHOLE = {
+    "status": [f"{LONG}/AGENTS.md", "in place", "opencode,"],
+    "task list": [KEY, "in_progress", "(ada-lovelace-of-the-bakery)"],
+    "task list --tree": [KEY],
+    f"task show {KEY}": [KEY, f"{LONG}/oven.py", "ada-lovelace-of-the-bakery"],
+    "ledger list": [KEY, "1,234,567", "12m 30s", "claude-opus-4-1-20250805", "$1234.56", "ok"],
+    "ledger stats": ["claude,", "12m 30s", "1,234,567", "$1,234.56"],
+    f"ledger show {KEY}": [KEY, "1,234,567", f".cub/runs/{LONG}/1.jsonl"],
+    "ledger tail": [KEY],
+    "config show": ["run.budget.iterations", ".cub/config.yaml:3", f'"{LONG}/**"'],
+    "trust --show": [f"{LONG}/oven.py"],
+    "run status": ["20260102-030405-1a2b3c", KEY],
+    f"init {LONG} --dry-run": [f"{LONG}/AGENTS.md"],
+    "update --check .": ["error:"],
+    f"prompt {KEY} --explain": ["in all"],
+    "task stats": ["in_progress"],
+    "run --dry-run": [f"{LONG}/oven.py"],
+}
+SCRIPT = f"""
+import json
+import sys
+from cub.cli.app import run
+for command in {COMMANDS!r}:
+    print("\\f" + command, flush=True)
+    run(command.split())
+"""
+
+
+@pytest.fixture
+def bakery(project: Path) -> Path:
+    """A project with something long in every table."""
+    _write(project / "AGENTS.md", "# Bakery\n")
+    (project / LONG).mkdir(parents=True)
+    (project / ".cub").mkdir()
+    for name in ("opencode.json", "oven.py"):
+        _write(project / name, "{}")
+    _write(
+        project / ".cub" / "config.yaml",
+        f'targets: [AGENTS.md, CLAUDE.md, {LONG}/AGENTS.md]\nmap:\n  exclude: ["{LONG}/**"]\n'
+        f'run:\n  checks: ["python -m pytest -q --a-long-option {LONG}/oven.py"]\n',
+    )
+    title = f"Bake the bread until it is brown all over, and write it down in {LONG}/oven.py"
+    tasks = [
+        {"id": KEY, "title": title, "status": "in_progress", "description": f"{title}. " * 3,
+         "assignee": "ada-lovelace-of-the-bakery", "issue_type": "feature", "labels": ["a"] * 40},
+        {"id": f"{KEY}.1", "title": title, "status": "open", "parent": KEY},
+    ]  # fmt: skip
+    _write(project / ".cub" / "tasks.jsonl", _lines(tasks))
+    common = {"ts": "2026-01-02T03:04:05.678Z", "task": KEY, "run": "r-1", "n": 12}
+    events = [
+        {**common, "ev": "attempt_start", "harness": "claude", "model": "claude-opus-4-1-20250805"},
+        {**common, "ev": "attempt_end", "harness": "claude", "model": "claude-opus-4-1-20250805",
+         "ok": True, "dur_s": 750, "tok": {"in": 1234567}, "usd": 1234.56, "usd_src": "estimated",
+         "log": f".cub/runs/{LONG}/1.jsonl"},
+    ]  # fmt: skip
+    _write(project / ".cub" / "ledger.jsonl", _lines(events))
+    status = {"started": "2026-01-02T03:04:05.678Z", "task": KEY, "title": title, "attempt": 1}
+    run = project / ".cub" / "runs" / "20260102-030405-1a2b3c"
+    run.mkdir(parents=True)
+    _write(run / "run.json", "{}")
+    _write(run / "status.json", json.dumps(status))
+    return project
+
+
+def _lines(records: Sequence[object]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_ids_paths_and_numbers_stand_whole(bakery: Path, home: Path, width: int) -> None:
+    screen = in_terminal(
+        cwd=bakery, home=home, program=("-c", SCRIPT), COLUMNS=str(width), NO_COLOR="1"
+    )
+    shown = dict(part.split("\n", 1) for part in screen.text.split("\f")[1:])
+    assert list(shown) == COMMANDS
+    for command, text in shown.items():
+        wide = [line for line in text.split("\n") if len(line) > width]
+        assert wide == [], f"{command}: {wide}"
+        lost = [word for word in WHOLE[command] if word not in text]
+        assert lost == [], f"{command} has lost {lost}:\n{text}"
