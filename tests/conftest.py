@@ -43,6 +43,7 @@ def environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "NO_COLOR": "1",
         "TERM": "dumb",
+        "TZ": "UTC",
         "COLUMNS": "100",
         "PYTHONPATH": str(Path(__file__).parents[1]),
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cub.actions.history import Stats, Story, Totals, client
+from cub.cli.times import local_time
 from cub.cli.visible import visible
 from cub.store.events import Event, outcome, part
 
@@ -28,13 +29,13 @@ def story_lines(story: Story) -> Iterator[str]:
 def event_line(event: Event, *, of_task: bool = True) -> str:
     """When, to which task, and what."""
     task = f"  {event['task']}" if of_task and event.get("task") else ""
-    return visible(f"{_when(event)}{task}  {_what(event)}")
+    return visible(f"{local_time(event.get('ts', '?'))}{task}  {_what(event)}")
 
 
 def attempt_cells(event: Event) -> tuple[str, ...]:
     """The cells of `ATTEMPT_COLUMNS`."""
     cells = (
-        _when(event),
+        local_time(event.get("ts", "?")),
         str(event.get("task", "")),
         str(event.get("n", "")),
         client(event),
@@ -125,11 +126,6 @@ def _commit(git: Event) -> str:
     count = len(git.get("files") or ())
     files = f"{count} file" + ("" if count == 1 else "s")
     return f"{head} ({files}, +{git.get('ins', 0)} -{git.get('del', 0)})"
-
-
-def _when(event: Event) -> str:
-    said = str(event.get("ts", "?"))
-    return said[:16].replace("T", " ") + "Z" * said.endswith("Z")
 
 
 def _duration(seconds: Any) -> str:

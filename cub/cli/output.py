@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 import typer
 
 from cub.cli.tables import table_rows, wrap
+from cub.cli.times import with_local_times
 from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, RefusedError
@@ -118,6 +119,10 @@ def talk(text: str) -> None:
         _say(part)
 
 
+def _localized(text: str) -> str:
+    return visible(with_local_times(text))
+
+
 def _say(text: str) -> None:
     typer.echo(text, err=True, color=_colored(sys.stderr))
 
@@ -126,9 +131,9 @@ def warn(warnings: Iterable[PlanWarning]) -> None:
     """Warnings and their hints, for the person."""
     for warning in warnings:
         where = f"{warning.where}: " if warning.where else ""
-        talk(f"{typer.style('warning:', fg='yellow')} {visible(where + warning.message)}")
+        talk(f"{typer.style('warning:', fg='yellow')} {_localized(where + warning.message)}")
         if warning.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {visible(warning.hint)}")
+            talk(f"{typer.style('hint:', fg='cyan')} {_localized(warning.hint)}")
 
 
 def error(error: CubError) -> None:
@@ -136,7 +141,7 @@ def error(error: CubError) -> None:
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        talk(f"{typer.style('error:', fg='red', bold=True)} {visible(where + one.message)}")
+        talk(f"{typer.style('error:', fg='red', bold=True)} {_localized(where + one.message)}")
         for detail in one.details:
             _say(f"  {_diff_style(visible(detail))}")  # it may be a line of a file
         if one.hint:

@@ -41,28 +41,28 @@ RUN = {"v": 1, "ev": "run_end", "ts": at(5), "run": "r"}
 EVENTS = (STATE, BEGUN, LOST, WON, NEXT, RUN)
 
 STORY = r"""b-clean  Clean
-2026-01-01 08:00Z  in_progress by ida: Now
-2026-01-02 08:00Z  attempt 1: checks_failed
+2026-01-01 08:00  in_progress by ida: Now
+2026-01-02 08:00  attempt 1: checks_failed
     codex · 1m 1s · $0.25 (estimated)
     reason  One test \x1b[31m fails
     stuck   Broom
     check   make: exit 2, 3 failing, 1 new
-2026-01-03 08:00Z  attempt 2: ok
+2026-01-03 08:00  attempt 2: ok
     claude, opus · 1h 2m · 1,234 tokens · $1.50 (reported)
     check   make: exit 0
     commit  0123456789 (2 files, +3 -1)
     says    Clean now
     log     runs/2
-2026-01-04 08:00Z  attempt 3 begins
+2026-01-04 08:00  attempt 3 begins
 """
 LIST = """\
-when               task     n  client        time   tokens  cost               outcome
-2026-01-03 08:00Z  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)   ok
-2026-01-02 08:00Z  b-clean  1  codex         1m 1s          $0.25 (estimated)  checks_failed
+when              task     n  client        time   tokens  cost               outcome
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)   ok
+2026-01-02 08:00  b-clean  1  codex         1m 1s          $0.25 (estimated)  checks_failed
 """
 ONE = """\
-when               task     n  client        time   tokens  cost              outcome
-2026-01-03 08:00Z  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)  ok
+when              task     n  client        time   tokens  cost              outcome
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)  ok
 """
 STATS = """\
 client        attempts  succeeded  time   tokens  cost
@@ -75,8 +75,8 @@ checks_failed  1
 ok             1
 """
 TAIL = """\
-2026-01-04 08:00Z  b-clean  attempt 3 begins
-2026-01-05 08:00Z  run end
+2026-01-04 08:00  b-clean  attempt 3 begins
+2026-01-05 08:00  run end
 """
 
 
@@ -145,7 +145,7 @@ def test_what_was_done_by_hand_is_told(cub: Cub, project: Path) -> None:
     cub("task", "close", key, "-m", "Brown", CUB_AGENT="codex")
     first, *lines = cub("ledger", "show", key).out.splitlines()
     assert first == f"{key}  Bake"
-    assert [line.partition("Z  ")[2] for line in lines] == [
+    assert [line.partition("  ")[2] for line in lines] == [
         "in_progress by codex",
         "closed (done) by codex: Brown",
     ]
@@ -158,7 +158,7 @@ def test_a_task_without_a_title_is_not_gone_and_a_gone_one_has_its_story(
     put(project, {"id": "here-1"})
     put_events(project, {**STATE, "task": "here-1"}, {**STATE, "task": "gone-1"})
     for key, first in (("here-1", "here-1"), ("gone-1", "gone-1  this task is gone")):
-        told = "2026-01-01 08:00Z  in_progress by ida: Now"
+        told = "2026-01-01 08:00  in_progress by ida: Now"
         assert cub("ledger", "show", key).out.splitlines() == [first, told]
 
 
@@ -191,7 +191,7 @@ def test_who_follows_is_told_at_once_and_ends_with_an_interrupt(
     ) as process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == "2026-01-05 08:00Z  run end\n"
+            assert process.stdout.readline() == "2026-01-05 08:00  run end\n"
             key = add(cub)
             for command, said in (
                 ("claim", "in_progress"),

@@ -30,8 +30,8 @@ OVEN_PAGE = """\
 b-shop1.1  Heat the oven
   status    open
   priority  P0
-  created   2026-01-01T08:00:00.000Z
-  changed   2026-01-01T08:00:00.000Z
+  created   2026-01-01 08:00
+  changed   2026-01-01 08:00
   labels    hot, iron
   part of   b-shop1  Open the shop
   blocks    b-shop1.2
@@ -53,8 +53,8 @@ b-shop1  Open the shop
   status    open
   priority  P2
   type      epic
-  created   2026-01-01T08:00:00.000Z
-  changed   2026-01-01T08:00:00.000Z
+  created   2026-01-01 08:00
+  changed   2026-01-01 08:00
 
 Tasks:
   b-shop1.1  open  Heat the oven
@@ -66,12 +66,12 @@ b-clean  Clean
   priority  P3
   type      chore
   assignee  ida
-  created   2026-01-01T08:00:00.000Z
-  changed   2026-01-01T08:00:00.000Z
-  lease     until 2999-01-01T00:00:00.000Z
+  created   2026-01-01 08:00
+  changed   2026-01-01 08:00
+  lease     until 2999-01-01 00:00
 
 Notes:
-  2026-01-01T08:00Z ida: Broom
+  2026-01-01 08:00 ida: Broom
 """
 STATS = """\
                        tasks

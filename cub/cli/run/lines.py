@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cub.cli.times import local_time
 from cub.cli.visible import visible
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
     title = typer.style(f"{visible(event['task'])}: {visible(event['title'])}", bold=True)
-    yield f"{_clock(event['ts'])} {title}{which}"
+    yield f"{local_time(event['ts'], '%H:%M:%S')} {title}{which}"
 
 
 def _check_end(event: Event) -> Iterator[str]:
@@ -119,13 +119,8 @@ def _recovered(event: Event) -> Iterator[str]:
 
 
 def _waiting(event: Event) -> Iterator[str]:
-    until, who = event["until"], visible(event["harness"])
-    yield f"  waiting until {_clock(until, '%Y-%m-%d ')}, when the limit of {who} ends"
-
-
-def _clock(moment: str, day: str = "") -> str:
-    """A moment in the time of the person's own zone."""
-    return datetime.fromisoformat(moment).astimezone().strftime(f"{day}%H:%M:%S")
+    until = local_time(event["until"], "%Y-%m-%d %H:%M:%S")
+    yield f"  waiting until {until}, when the limit of {visible(event['harness'])} ends"
 
 
 def _run_end(event: Event) -> Iterator[str]:

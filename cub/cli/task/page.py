@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cub.cli import output
+from cub.cli.times import time_and_distance, with_local_times
 from cub.cli.visible import visible
 from cub.store.spelling import PARKED
 
@@ -19,10 +21,8 @@ _FACTS = (
     ("priority", "priority"),
     ("issue_type", "type"),
     ("assignee", "assignee"),
-    ("created_at", "created"),
-    ("updated_at", "changed"),
-    ("closed_at", "closed"),
 )
+_TIMES = (("created_at", "created"), ("updated_at", "changed"), ("closed_at", "closed"))
 _INDENT = "  "
 
 
@@ -30,13 +30,13 @@ def print_page(shown: Shown) -> None:
     """Print the title, facts, neighbours, and then the longer texts."""
     record = shown.record
     output.heading(visible(f"{record['id']}  {record.get('title', '')}"))
-    facts = [*_facts(record), *_around(shown)]
+    facts = [*_facts(record, datetime.now(UTC)), *_around(shown)]
     output.rows([(name, visible(value)) for name, value in facts], prose=(1,), indent=_INDENT)
     _print_text("Description", str(record.get("description") or "").splitlines())
     _print_text("Acceptance criteria", _items(record, "acceptance_criteria"))
     _print_text("Checks", _items(record, "checks"))
     _print_children(shown)
-    _print_text("Notes", str(record.get("notes") or "").splitlines())
+    _print_text("Notes", map(_with_local_time, str(record.get("notes") or "").splitlines()))
     if record["status"] == PARKED:
         output.line()
         output.paragraph(
@@ -48,15 +48,18 @@ def print_page(shown: Shown) -> None:
         )
 
 
-def _facts(record: Record) -> Iterator[tuple[str, str]]:
+def _facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
     for key, name in _FACTS:
         if (value := record.get(key)) is not None:
             yield name, f"P{value}" if key == "priority" else str(value)
+    for key, name in _TIMES:
+        if (value := record.get(key)) is not None:
+            yield name, time_and_distance(value, now)
     if labels := record.get("labels"):
         yield "labels", ", ".join(labels)
     lease = record.get("lease")
     if isinstance(lease, dict) and record["status"] == "in_progress":
-        yield "lease", f"until {lease.get('expires', '?')}"
+        yield "lease", f"until {time_and_distance(lease.get('expires', '?'), now)}"
 
 
 def _around(shown: Shown) -> Iterator[tuple[str, str]]:
@@ -74,6 +77,12 @@ def _print_children(shown: Shown) -> None:
         output.line("\nTasks:")
         cells = [[visible(cell) for cell in row] for row in rows]
         output.rows(cells, prose=(2,), indent=_INDENT)
+
+
+def _with_local_time(note: str) -> str:
+    """A note with the stamp that cub has put before it in the person's own zone."""
+    stamp, space, text = note.partition(" ")
+    return f"{with_local_times(stamp)}{space}{text}"
 
 
 def _items(record: Record, key: str) -> list[str]:

@@ -117,7 +117,8 @@ def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> No
 def test_a_status_tells_how_it_ended(cub: Cub) -> None:
     assert cub("run", "status").out == "No run has been here yet.\n"
     cub("run", "--trust", "--no-checks")
-    assert re.match(r"\d{8}-\d{6}-\w{4}: ended \(done\)\n", cub("run", "status").out)
+    heading = r"\d{8}-\d{6}-\w{4}: ended 20\d\d-\d\d-\d\d \d\d:\d\d \([\w ]+\): done\n"
+    assert re.match(heading, cub("run", "status").out)
     (run,) = json.loads(cub("run", "status", "--json").out)["runs"]
     assert (run["alive"], run["ended"], run["outcomes"]) == (False, "done", {"ok": 1})
 
