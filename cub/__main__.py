@@ -12,7 +12,7 @@ _OBJECTS = 1_000_000
 
 def main() -> None:
     """Run cub with the process's arguments and exit with its code."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
+    if sys.argv[1:] in (["--version"], ["-V"], ["version"]):
         # Scripts ask this often: answered before anything heavy is imported.
         from cub import __version__
 

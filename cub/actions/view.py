@@ -23,7 +23,9 @@ from cub.project.targets import GEMINI, TARGETS, is_nested, is_whole
 from cub.prompt.instructions import Need, released_bodies, render
 from cub.prompt.templates import TemplateSet, shipped
 from cub.store.place import TASKS
+from cub.trace import trace
 
+_AUTHORS = {"cub": "as cub wrote it", "edited": "edited by hand", "unknown": "by who knows whom"}
 SKILLS = ".claude/skills"
 
 
@@ -138,7 +140,21 @@ def view(
     files = look(tree, dict.fromkeys(paths))
     known, unfit = _known(project, templates, wanted, constitution=constitution)
     needed, lost = _needs(files, wanted, known)
+    for path in files:
+        trace(f"{path}: {_described(files[path], needed.get(path))}")
     return View(project, templates, wanted, known, state, files, needed, (*unfit, *lost))
+
+
+def _described(file: InstructionFile, need: Need | None) -> str:
+    """What was found in a file, and what its section is for."""
+    if file.error:
+        found = file.error.message
+    elif file.section:
+        place = f"section v{file.section.version} in line {file.section.start + 1}"
+        found = f"{place}, {_AUTHORS[file.section.author]}"
+    else:
+        found = "no section" if file.exists else "no such file"
+    return f"{found}; needs the {need.template} text" if need else f"{found}; needs none"
 
 
 def _known(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +11,7 @@ from typer.core import TyperGroup
 from cub import __version__
 from cub.cli import output
 from cub.cli.completion import options as completion
-from cub.cli.options import Options
+from cub.cli.global_options import take_global_options
 from cub.cli.shapes import error_tree
 from cub.cli.visible import visible
 from cub.errors import CubError, InternalError, UsageError
@@ -23,8 +21,34 @@ from cub.files.reading import trouble
 BUG = InternalError.exit_code
 COMMANDS = (
     "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
-    "repair", "remove", "config", "demo",
+    "repair", "remove", "config", "demo", "help", "version",
 )  # fmt: skip
+
+
+class _Context(typer.Context):
+    """A context whose help is cub's own."""
+
+    def get_help(self) -> str:
+        """The help of the command, as wide as the terminal."""
+        from cub.cli.help_text import help_lines
+
+        self.color = output.is_colored()
+        return "\n".join(help_lines(self.command, self, output.help_width()))
+
+
+def _prepared(app: typer.Typer, name: str) -> Any:
+    """The command of a module, with what all commands have."""
+    command = typer.main.get_command(app)
+    command.name = name
+    take_global_options(command)
+    _give_help(command)
+    return command
+
+
+def _give_help(command: Any) -> None:
+    command.context_class = _Context
+    for inner in getattr(command, "commands", {}).values():
+        _give_help(inner)
 
 
 class _Commands(dict[str, Any]):
@@ -33,9 +57,7 @@ class _Commands(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        command = typer.main.get_command(import_module(f"cub.cli.{name}").app)
-        command.name = name
-        return command
+        return _prepared(import_module(f"cub.cli.{name}").app, name)
 
 
 class LazyGroup(TyperGroup):
@@ -72,11 +94,6 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _cub(
-    context: typer.Context,
-    directory: Annotated[
-        Path, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.")
-    ] = Path(),
-    no_color: Annotated[bool, typer.Option("--no-color", help="Print without colors.")] = False,
     _version: Annotated[
         bool,
         typer.Option(
@@ -108,9 +125,14 @@ def _cub(
 
     Example: cub init --diff
     """
-    if no_color:
-        os.environ["NO_COLOR"] = "1"
-    context.obj = Options(directory)
+
+
+def root_command() -> Any:
+    """`cub` itself; its commands are imported when they are asked for."""
+    command = typer.main.get_command(app)
+    take_global_options(command)
+    command.context_class = _Context
+    return command
 
 
 def run(arguments: list[str]) -> int:
@@ -120,7 +142,7 @@ def run(arguments: list[str]) -> int:
     problem: CubError | None = None
     bug: Exception | None = None
     try:
-        command = typer.main.get_command(app)
+        command = root_command()
         with listening(Listener(output.warn, lambda text: output.talk(visible(text)))):
             result = command.main(arguments, prog_name="cub", standalone_mode=False)
         output.flush()
@@ -155,8 +177,9 @@ def _show(problem: CubError, code: int, *, as_json: bool) -> None:
 
 
 def _usage(error: typer.TyperException) -> CubError | None:
-    if not error.format_message():
-        return None  # no arguments: the help has been printed instead
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        output.line(error.format_message())
+        return None
     context = getattr(error, "ctx", None)
     name = context.command_path if context is not None else "cub"
     message = error.format_message().replace("Value error, ", "")

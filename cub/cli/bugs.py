@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import traceback
+from itertools import pairwise
 from pathlib import Path
 
 from platformdirs import user_log_path
@@ -30,8 +31,8 @@ def keep(error: Exception, arguments: list[str]) -> None:
 
 def _folder(arguments: list[str]) -> Path:
     """Found without the code that may have the bug."""
-    at = arguments.index("-C") + 1 if "-C" in arguments[:-1] else 0
-    start = Path(arguments[at] if at else ".").absolute()
+    named = [folder for option, folder in pairwise(arguments) if option == "-C"]
+    start = Path(named[-1] if named else ".").absolute()
     for folder in (start, *start.parents):
         if (folder / ".cub").is_dir():
             return folder / ".cub" / "logs"

@@ -96,7 +96,9 @@ def stats(context: typer.Context, json: Json = False) -> None:
 @app.command()
 def tail(
     context: typer.Context,
-    count: Annotated[int, typer.Option("--lines", "-n", min=0, metavar="N")] = 10,
+    count: Annotated[
+        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Begin with the last N.")
+    ] = 10,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with each event as it comes.")
     ] = False,

@@ -60,9 +60,6 @@ Explain = Annotated[
     str | None,
     typer.Option("--explain", metavar="NAME", help="Say why a symbol ranks where it does."),
 ]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Name the files that could not be read or parsed.")
-]
 
 
 @app.command(name="map")
@@ -76,7 +73,6 @@ def draw(
     exclude: Exclude = None,
     no_symbols: NoSymbols = False,
     explain: Explain = None,
-    verbose: Verbose = False,
 ) -> None:
     """Draw the project map: what it is, how to build it, where things are, what matters most.
 
@@ -88,6 +84,7 @@ def draw(
     from cub.project.project import find_root
 
     options: Options = context.obj
+    verbose = options.verbose
     here = Path(os.path.realpath(options.directory / (path or "")))
     root = find_root(options.directory / (path or ""))
     part = here.relative_to(root).as_posix() if path and here != root else ""

@@ -13,9 +13,11 @@ import typer
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What stands in front of the command."""
+    """What the global options say, which stand before the command or behind it."""
 
     directory: Path
+    quiet: bool = False
+    verbose: bool = False
 
 
 class EditedChoice(StrEnum):

@@ -6,7 +6,8 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import zip_longest
 from pathlib import Path
@@ -24,6 +25,7 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 _SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
 _HANGING = "  "  # before the second and later lines of a paragraph
 _FORCED = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_muted: list[bool] = []
 _USUAL = 80  # columns
 _KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 
@@ -114,6 +116,31 @@ def rows(cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: st
 
 def talk(text: str) -> None:
     """One line to the person, not part of the result; a terminal breaks it between words."""
+    if not _muted:
+        _tell(text)
+
+
+def trace_line(seconds: float, text: str) -> None:
+    """One line of what --verbose tells: when, and what."""
+    _tell(f"{typer.style(f'{seconds:.3f}s', dim=True)} {visible(text)}")
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Only results and errors count meanwhile."""
+    _muted.append(True)
+    try:
+        yield
+    finally:
+        _muted.pop()
+
+
+def is_muted() -> bool:
+    """Whether only results and errors count."""
+    return bool(_muted)
+
+
+def _tell(text: str) -> None:
     width = _width(sys.stderr)
     for part in [text] if width is None else wrap(text, width, _HANGING):
         _say(part)
@@ -141,11 +168,11 @@ def error(error: CubError) -> None:
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        talk(f"{typer.style('error:', fg='red', bold=True)} {_localized(where + one.message)}")
+        _tell(f"{typer.style('error:', fg='red', bold=True)} {_localized(where + one.message)}")
         for detail in one.details:
             _say(f"  {_diff_style(visible(detail))}")  # it may be a line of a file
         if one.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
+            _tell(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
 
 
 def diff(lines_of_it: Iterable[str]) -> None:
@@ -247,7 +274,7 @@ def _diff_style(text: str) -> str:
 
 def is_live() -> bool:
     """Whether stdout is a terminal on which a view can move."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not _muted
 
 
 def is_colored() -> bool:
@@ -265,6 +292,12 @@ def _colored(stream: IO[str]) -> bool:
     if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCED):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def help_width() -> int:
+    """The columns for a page of help; in a pipe, those that COLUMNS asks for."""
+    said = os.environ.get("COLUMNS", "")
+    return _width(sys.stdout) or (int(said) if said.isdecimal() else 0) or _USUAL
 
 
 def _width(stream: IO[str]) -> int | None:

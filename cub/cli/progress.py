@@ -7,10 +7,16 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from cub.cli import output
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PATIENCE = 1.0  # seconds
+
+
+def _is_welcome() -> bool:
+    return sys.stderr.isatty() and not output.is_muted()
 
 
 class Bar:
@@ -31,7 +37,7 @@ class Bar:
             self._stop()
             return
         if self._bar is None:
-            if time.monotonic() - self._start < self._patience or not sys.stderr.isatty():
+            if time.monotonic() - self._start < self._patience or not _is_welcome():
                 return
             self._bar = self._shown(total)
         progress, task = self._bar

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from cub.errors import CubError
+from cub.trace import trace
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -19,15 +20,21 @@ _KINDS = {
 }
 
 
-def read(root: Path, path: str) -> bytes | None:
-    """The bytes of `path` (relative to `root`), or None where there is no such file."""
+def read(root: Path, path: str, shown: str = "") -> bytes | None:
+    """The bytes of `path` (relative to `root`), or None where there is no such file.
+
+    `shown` stands for a path that is no project's where it is traced.
+    """
     real = locate(root, path)
     if real is None:
+        trace(f"{shown or path} is not there")
         return None
     try:
-        return real.read_bytes()
+        data = real.read_bytes()
     except OSError as error:
         raise trouble(error, path, "cannot be read") from error
+    trace(f"read {shown or path}: {len(data):,} bytes")
+    return data
 
 
 def names_in(folder: Path) -> frozenset[str]:

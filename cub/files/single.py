@@ -22,7 +22,7 @@ def read_single(path: Path, shown: str) -> bytes | None:
     """The bytes of `path`, links followed; None where there is no file. `shown` is for messages."""
     real = _real(path)
     try:
-        return read(real.parent, real.name)
+        return read(real.parent, real.name, shown)
     except CubError as error:
         raise CubError(error.message, where=shown, hint=error.hint) from error
 

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from cub.trace import trace
+
 # An answer of git's takes milliseconds; a hung network drive must not hang cub.
 _TIMEOUT = 10.0
 
@@ -60,6 +62,7 @@ def _is_file(path: Path) -> bool:
 
 def ignored(folder: Path, path: str) -> bool:
     """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
+    trace(f"git check-ignore {path}")
     try:
         answer = subprocess.run(  # noqa: S603
             ["git", "check-ignore", "--quiet", "--", path],  # noqa: S607 - the user's own git

@@ -8,10 +8,15 @@ from cub.project.config import CONFIG
 from cub.project.config_layers import Layers, read_layer, settled
 from cub.project.project import Project
 from cub.project.user_config import read_user_file, shown, user_file
+from cub.trace import trace
 
 
 def effective(project: Project, environ: Mapping[str, str], profile: str | None = None) -> Layers:
     """The values of all keys; see `cub.project.config_layers.settled`."""
     own = read_layer(project.tree.read(CONFIG), CONFIG)
     user = read_layer(read_user_file(), shown(user_file()))
-    return settled(own, user, environ, profile)
+    layers = settled(own, user, environ, profile)
+    for row in layers.rows():
+        if row.origin != "default":
+            trace(f"{row.key} is set by {row.where or row.origin}")
+    return layers

@@ -12,6 +12,7 @@ from cub.files import Tree
 from cub.files.reading import trouble
 from cub.project import config
 from cub.project.config import CONFIG, SCHEMA, Config
+from cub.trace import trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,15 @@ def find_root(start: Path) -> Path:
         if (folder == top and not counts) or (folder == home != start):
             break
         if (folder / ".cub").is_dir():
+            trace(f"the project is {folder.as_posix()}: it has a .cub/")
             return folder
         if folder == top:
             break
-    return top if top is not None and counts else start
+    root, why = (
+        (top, "the top of a git work tree") if top and counts else (start, "no .cub/, no git")
+    )
+    trace(f"the project is {root.as_posix()}: {why}")
+    return root
 
 
 def _ignores(top: Path, folder: Path) -> bool:

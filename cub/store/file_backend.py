@@ -16,6 +16,7 @@ from cub.store.appending import append, missing_lines
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
 from cub.store.tasks import Tasks
+from cub.trace import trace
 
 _PIECE = 1 << 20
 
@@ -58,7 +59,9 @@ class FileBackend:
 
     def read(self) -> Tasks:
         """The tasks as they are now. Nothing is written: lines that are none stay."""
-        return Tasks.parse(read_checked_out(self.root, TASKS) or b"")
+        tasks = Tasks.parse(read_checked_out(self.root, TASKS) or b"")
+        trace(f"tasks: {len(tasks):,}; lines that are none: {len(tasks.rejected):,}")
+        return tasks
 
     @contextmanager
     def change(self) -> Iterator[FileChange]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +13,13 @@ from tests.conftest import Cub
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 
 COMMANDS = ["init --diff", "status", "update"]
+SAME = ["--help", "task --help", "config show", "status", "init", "update", "task list", "nope"]
+SCRIPT = f"""
+from cub.cli.app import run
+for command in {SAME!r}:
+    run(command.split())
+"""
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -34,3 +43,26 @@ def test_who_wants_no_colors_gets_none(project: Path, home: Path, command: str) 
 def test_a_pipe_gets_none_whatever_the_environment(cub: Cub, command: str) -> None:
     result = cub(*command.split(), NO_COLOR="", TERM="xterm", FORCE_COLOR="")
     assert "\x1b" not in result.out + result.err
+
+
+def test_no_color_changes_colors_and_nothing_else(project: Path, home: Path) -> None:
+    seen = []
+    for wanted in ({}, {"NO_COLOR": "1"}, {"NO_COLOR": ""}):
+        seen.append(in_terminal(cwd=project, home=home, program=("-c", SCRIPT), **wanted).text)
+        cub = project / ".cub"
+        assert cub.is_dir()
+        shutil.rmtree(cub)
+        for name in ("AGENTS.md", "CLAUDE.md"):
+            (project / name).unlink()
+    colored, plain, empty = seen
+    assert STYLE.search(colored)
+    assert STYLE.sub("", colored) == plain
+    assert empty == colored
+
+
+@pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colors_can_be_forced_into_a_pipe_unless_there_are_to_be_none(cub: Cub, name: str) -> None:
+    forced = cub("status", NO_COLOR="", **{name: "1"}).out
+    plain = cub("status", NO_COLOR="1", **{name: "1"}).out
+    assert STYLE.search(forced)
+    assert STYLE.sub("", forced) == plain

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
-from enum import Enum
 from textwrap import fill
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from cub.cli.app import app
+from cub.cli.app import root_command
+from cub.cli.global_options import PANEL
+from cub.cli.help_text import argument_name, default_of, paragraphs, summary, usage, value_name
 
 WIDTH = 96
 _HEAD = """\
@@ -26,7 +26,7 @@ Exit codes and streams are in [exit-codes.md](exit-codes.md), the shapes of `--j
 
 def render() -> str:
     """The page, the same on every machine: no terminal and no environment has a say in it."""
-    root = typer.main.get_command(app)
+    root = root_command()
     assert isinstance(root, TyperGroup)
     context = typer.Context(root, info_name="cub", **root.context_settings)
     return "\n\n".join([_HEAD, *_pages(root, context, "cub")]) + "\n"
@@ -59,7 +59,7 @@ def _index(group: TyperGroup, context: typer.Context, title: str) -> Iterator[st
     anchor = title.replace(" ", "-")
     yield "Commands:"
     yield "\n".join(
-        _bullet(f"[{name}](#{anchor}-{name})", _paragraphs(_command(group, context, name))[0])
+        _bullet(f"[{name}](#{anchor}-{name})", summary(_command(group, context, name)))
         for name in _shown(group, context)
     )
 
@@ -68,59 +68,39 @@ def _section(
     command: TyperCommand | TyperGroup, context: typer.Context, title: str
 ) -> Iterator[str]:
     yield f"## {title}"
-    examples = []
-    for paragraph in _paragraphs(command):
-        if paragraph.startswith("Example: "):
-            examples.append(paragraph.removeprefix("Example: "))
-        else:
-            yield fill(paragraph, WIDTH)
+    texts, examples = paragraphs(command.help or "")
+    yield from (fill(text, WIDTH) for text in texts)
     parameters = command.get_params(context)
     arguments = [p for p in parameters if isinstance(p, TyperArgument) and not p.hidden]
-    options = [p for p in parameters if isinstance(p, TyperOption) and not p.hidden]
-    yield _code("Usage", _usage(command, title, arguments))
+    yield _code("Usage", usage(command, title))
     if examples:
         yield _code("Example", "\n".join(examples))
     if arguments:
         yield "Arguments:"
-        yield "\n".join(_bullet(f"`{_name(a)}`", a.help or "") for a in arguments)
-    yield "Options:"
-    yield "\n".join(_option(option, context) for option in options)
-
-
-def _paragraphs(command: TyperCommand | TyperGroup) -> list[str]:
-    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+        yield "\n".join(_bullet(f"`{argument_name(a)}`", a.help or "") for a in arguments)
+    options = [p for p in parameters if isinstance(p, TyperOption) and not p.hidden]
+    everywhere = [p for p in options if p.rich_help_panel == PANEL or "--help" in p.opts]
+    own = [p for p in options if p not in everywhere]
+    if own:
+        yield "Options:"
+        yield "\n".join(_option(option, context) for option in own)
+    if context.parent is None:
+        yield "Options of every command, before its name or behind it:"
+        yield "\n".join(_option(option, context) for option in everywhere)
 
 
 def _code(label: str, text: str) -> str:
     return f"{label}:\n\n```text\n{text}\n```"
 
 
-def _usage(command: TyperCommand | TyperGroup, title: str, arguments: list[TyperArgument]) -> str:
-    words = [title, "[OPTIONS]"]
-    for argument in arguments:
-        name = _name(argument) if argument.required else f"[{_name(argument)}]"
-        words.append(name if argument.nargs == 1 else f"{name}...")
-    if isinstance(command, TyperGroup):
-        words += ["COMMAND", "[ARGS]..."]
-    return " ".join(words)
-
-
-def _name(argument: TyperArgument) -> str:
-    return re.sub(r"[\[\].]", "", argument.metavar or argument.name.upper())
-
-
 def _option(option: TyperOption, context: typer.Context) -> str:
-    value = "" if option.is_flag else f" {_value(option, context)}"
+    value = value_name(option, context)
     # Sorted, because the names of --help come out of a set.
     names = sorted((*option.opts, *option.secondary_opts), key=lambda name: (len(name), name))
-    term = ", ".join(f"`{name}{value}`" for name in names)
-    default = option.default.value if isinstance(option.default, Enum) else option.default
-    said = f" Default: `{default}`." if default is not None and not option.is_flag else ""
+    term = ", ".join(f"`{name} {value}`" if value else f"`{name}`" for name in names)
+    default = default_of(option)
+    said = f" Default: `{default}`." if default else ""
     return _bullet(term, f"{option.help or ''}{said}")
-
-
-def _value(option: TyperOption, context: typer.Context) -> str:
-    return option.metavar or option.display_type(context).strip("<>")
 
 
 def _bullet(term: str, text: str) -> str:

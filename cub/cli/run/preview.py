@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -14,6 +14,8 @@ from cub.errors import CubError
 if TYPE_CHECKING:
     from cub.actions.run.settings import Asked
     from cub.actions.tasks.stores import Stores
+    from cub.store.briefs import Brief
+    from cub.store.tasks import Tasks
 
 _SHOWN = 20
 
@@ -21,7 +23,7 @@ _SHOWN = 20
 def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) -> None:
     """The clients, the checks, and the queue in its order."""
     from cub.actions.run.programs import find_missing, require_one
-    from cub.actions.run.queue import parked, queue, require_startable
+    from cub.actions.run.queue import queue, require_startable
     from cub.actions.run.settings import run_settings
     from cub.actions.run.trust import require_trust
     from cub.harness.choose import harnesses
@@ -51,10 +53,21 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
     output.paragraph(f"client: {', '.join(visible(client.name) for client in clients)}")
     for check in settings.checks:
         output.paragraph(f"check: {visible(check)}")
+    _print_queue(rows, tasks, asked)
+    if len(missing) < len(clients):
+        for one in missing:
+            output.talk(f"{visible(one.told())}.")
+    for refusal in filter(None, refusals):
+        output.talk(f"It would not begin: {visible(refusal)}.")
+
+
+def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
+    """Print the tasks that a run would take, the first ones of many, or why there is none."""
+    from cub.actions.run.queue import parked
+
     for row in rows[:_SHOWN]:
-        output.paragraph(
-            f"task: {visible(row.id)}: {visible(str(tasks.record(row.id).get('title')))}"
-        )
+        title = str(tasks.record(row.id).get("title"))
+        output.paragraph(f"task: {visible(row.id)}: {visible(title)}")
     if len(rows) > _SHOWN:
         output.paragraph(f"and {len(rows) - _SHOWN} more")
     if not rows:
@@ -63,11 +76,6 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
             named = [tasks.record(row.id) for row in left[:_SHOWN]]
             for line in parked_lines(named, len(left)):
                 output.paragraph(line)
-    if len(missing) < len(clients):
-        for one in missing:
-            output.talk(f"{visible(one.told())}.")
-    for refusal in filter(None, refusals):
-        output.talk(f"It would not begin: {visible(refusal)}.")
 
 
 def _refusal(require: Callable[[], object]) -> str:

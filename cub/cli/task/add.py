@@ -41,7 +41,8 @@ Checks = Annotated[
     typer.Option("--check", metavar="COMMAND", help="A check of this task alone; repeatable."),
 ]
 Description = Annotated[
-    str | None, typer.Option("--description", "-d", metavar="TEXT", help="- reads stdin.")
+    str | None,
+    typer.Option("--description", "-d", metavar="TEXT", help="What it is about; - reads stdin."),
 ]
 File = Annotated[
     Path | None, typer.Option("--file", "-F", metavar="FILE", help="The description from a file.")
@@ -80,7 +81,7 @@ def add(
 ) -> None:
     """Add a task and print its id.
 
-    Example: cub task add "Bake the bread" --type feature -p 1 --accept "It is brown"
+    Example: cub task add "Bake the bread" -p 1 --label oven
     """
     from cub.actions.tasks.add import add as put
     from cub.actions.tasks.draft import Draft
@@ -102,7 +103,9 @@ def add(
 def edit(
     context: typer.Context,
     key: Id,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")
+    ] = None,
     type: Type = None,  # noqa: A002 - as the option is called
     priority: Priority = None,
     parent: Annotated[

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="- reads stdin.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is stdin.")],
     format: Annotated[  # noqa: A002 - as the option is called
         str, typer.Option("--format", "-f", help=f"auto, {_FORMATS}.")
     ] = "auto",
@@ -73,7 +73,7 @@ def export(
 ) -> None:
     """Print all tasks as another tool has them, imported ones as they were as far as they are.
 
-    Example: cub task export --format beads --output issues.jsonl
+    Example: cub task export -f beads -o issues.jsonl
     """
     from cub.actions.tasks.exchange import export as exported
 

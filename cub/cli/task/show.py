@@ -47,7 +47,9 @@ def list_(
         ),
     ] = None,
     epic: Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")] = "",
-    label: Annotated[str, typer.Option("--label", "-l", metavar="WORD")] = "",
+    label: Annotated[
+        str, typer.Option("--label", "-l", metavar="WORD", help="The tasks with this label.")
+    ] = "",
     search: Annotated[
         str,
         typer.Option(

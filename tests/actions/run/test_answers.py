@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cub.actions.tasks.add import edit
 from cub.actions.tasks.draft import Draft
 from cub.actions.tasks.queries import shown
 from cub.actions.tasks.status import reopen
 from cub.actions.tasks.stores import Stores, open_stores
 from cub.cli.run.lines import lines_of
-from cub.cli.task.page import page
+from cub.cli.task.page import print_page
 from cub.project.project import Project
 from tests.actions.run.shop import Done, Shop
 
@@ -21,8 +23,9 @@ def _stores(shop: Shop) -> Stores:
     return open_stores(Project.load(shop.root), "ida")
 
 
-def _page(shop: Shop) -> str:
-    return "\n".join(page(shown(_stores(shop), "s-1")))
+def _page(shop: Shop, capsys: pytest.CaptureFixture[str]) -> str:
+    print_page(shown(_stores(shop), "s-1"))
+    return capsys.readouterr().out
 
 
 def _prompt(shop: Shop, done: Done, which: int = -1) -> str:
@@ -30,7 +33,9 @@ def _prompt(shop: Shop, done: Done, which: int = -1) -> str:
     return (shop.root / log / "prompt.md").read_text()
 
 
-def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(bakery: Shop) -> None:
+def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(
+    bakery: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     bakery.configure(run={"max_attempts": 9})
     bakery.client(_STUCK)
     bakery.task()
@@ -41,8 +46,9 @@ def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(bakery: Shop
     said = "\n".join(lines_of(state))
     assert "s-1 is parked: it waits for an answer" in said
     assert "`cub task edit s-1 --note TEXT`, then `cub task reopen s-1`" in said
-    assert _KEY in _page(bakery)
-    assert "`cub task reopen s-1`" in _page(bakery)
+    page = _page(bakery, capsys)
+    assert _KEY in page
+    assert "`cub task reopen s-1`" in page
 
 
 def test_the_answer_and_the_question_are_in_the_next_prompt(bakery: Shop) -> None:

@@ -1,0 +1,127 @@
+"""The options that every command takes, before its name and behind it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import Options
+from cub.errors import UsageError
+
+PANEL = "Global options"
+
+
+def take_global_options(command: Any) -> None:
+    """Let a command, and those in it, take the global options; its own ones come first."""
+    own = {name for parameter in command.params for name in parameter.opts}
+    command.params += [option for option in _declared() if not own & set(option.opts)]
+    for inner in getattr(command, "commands", {}).values():
+        if inner is not None:  # one that is not imported yet
+            take_global_options(inner)
+
+
+def options_of(context: typer.Context) -> Options:
+    """What the global options said so far."""
+    return context.obj if isinstance(context.obj, Options) else Options(Path())
+
+
+def _set_directory(context: typer.Context, value: Path | None) -> None:
+    given = options_of(context)
+    context.obj = given if value is None else replace(given, directory=value)
+
+
+def _set_no_color(value: bool) -> None:
+    if value:
+        os.environ["NO_COLOR"] = "1"  # also for what cub starts
+
+
+def _set_quiet(context: typer.Context, value: bool) -> None:
+    given = options_of(context)
+    if value and not given.quiet:
+        context.obj = _unmixed(replace(given, quiet=True))
+        context.find_root().with_resource(output.muted())
+
+
+def _set_verbose(context: typer.Context, value: bool) -> None:
+    given = options_of(context)
+    if value and not given.verbose:
+        context.obj = _unmixed(replace(given, verbose=True))
+        context.find_root().with_resource(_traced())
+
+
+def _unmixed(given: Options) -> Options:
+    if given.quiet and given.verbose:
+        raise UsageError("--quiet and --verbose exclude each other")
+    return given
+
+
+@contextmanager
+def _traced() -> Iterator[None]:
+    """Show what is traced, each thing once, with the time since the command began."""
+    from cub.trace import listening, trace
+
+    began, shown = time.monotonic(), set[str]()
+
+    def show(text: str) -> None:
+        if text not in shown:
+            output.trace_line(time.monotonic() - began, text)
+            shown.add(text)
+
+    with listening(show):
+        yield
+        trace("done")
+
+
+_Directory = Annotated[
+    Path | None,
+    typer.Option(
+        "-C", metavar="DIR", help="Run as if started in DIR.", callback=_set_directory,
+        expose_value=False, rich_help_panel=PANEL,
+    ),
+]  # fmt: skip
+_NoColor = Annotated[
+    bool,
+    typer.Option(
+        "--no-color", help="Print without colors.", callback=_set_no_color,
+        expose_value=False, is_eager=True, rich_help_panel=PANEL,
+    ),
+]  # fmt: skip
+_Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print results and errors alone.", callback=_set_quiet,
+        expose_value=False, rich_help_panel=PANEL,
+    ),
+]  # fmt: skip
+_Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Tell on stderr what is looked at and decided, and when.",
+        callback=_set_verbose, expose_value=False, rich_help_panel=PANEL,
+    ),
+]  # fmt: skip
+
+
+def _all(
+    directory: _Directory = None,
+    no_color: _NoColor = False,
+    quiet: _Quiet = False,
+    verbose: _Verbose = False,
+) -> None:
+    """Declare the options; this is never run."""
+
+
+@cache
+def _declared() -> list[Any]:
+    app = typer.Typer(add_completion=False)
+    app.command()(_all)
+    return typer.main.get_command(app).params
