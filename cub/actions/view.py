@@ -9,6 +9,7 @@ from posixpath import basename, dirname
 
 from cub.actions.needs import Known, needs
 from cub.actions.own_files import CONSTITUTION, MAP, OWN_FILES, RUNLOOP
+from cub.debug_log import log_debug
 from cub.edit.document import Document
 from cub.edit.inlining import inlined
 from cub.edit.owned import unseal
@@ -23,7 +24,6 @@ from cub.project.targets import GEMINI, TARGETS, is_nested, is_whole
 from cub.prompt.instructions import Need, released_bodies, render
 from cub.prompt.templates import TemplateSet, shipped
 from cub.store.place import TASKS
-from cub.trace import trace
 
 _AUTHORS = {"cub": "as cub wrote it", "edited": "edited by hand", "unknown": "by who knows whom"}
 SKILLS = ".claude/skills"
@@ -141,7 +141,7 @@ def view(
     known, unfit = _known(project, templates, wanted, constitution=constitution)
     needed, lost = _needs(files, wanted, known)
     for path in files:
-        trace(f"{path}: {_described(files[path], needed.get(path))}")
+        log_debug(f"{path}: {_described(files[path], needed.get(path))}")
     return View(project, templates, wanted, known, state, files, needed, (*unfit, *lost))
 
 

@@ -36,7 +36,7 @@ class _Context(typer.Context):
         return "\n".join(help_lines(self.command, self, output.help_width()))
 
 
-def _prepared(app: typer.Typer, name: str) -> Any:
+def _prepare(app: typer.Typer, name: str) -> Any:
     """The command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
@@ -57,7 +57,7 @@ class _Commands(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        return _prepared(import_module(f"cub.cli.{name}").app, name)
+        return _prepare(import_module(f"cub.cli.{name}").app, name)
 
 
 class LazyGroup(TyperGroup):

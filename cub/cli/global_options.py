@@ -47,38 +47,38 @@ def _set_no_color(value: bool) -> None:
 def _set_quiet(context: typer.Context, value: bool) -> None:
     given = options_of(context)
     if value and not given.quiet:
-        context.obj = _unmixed(replace(given, quiet=True))
-        context.find_root().with_resource(output.muted())
+        context.obj = _require_one(replace(given, quiet=True))
+        context.find_root().with_resource(output.mute())
 
 
 def _set_verbose(context: typer.Context, value: bool) -> None:
     given = options_of(context)
     if value and not given.verbose:
-        context.obj = _unmixed(replace(given, verbose=True))
-        context.find_root().with_resource(_traced())
+        context.obj = _require_one(replace(given, verbose=True))
+        context.find_root().with_resource(_show_debug_log())
 
 
-def _unmixed(given: Options) -> Options:
+def _require_one(given: Options) -> Options:
     if given.quiet and given.verbose:
         raise UsageError("--quiet and --verbose exclude each other")
     return given
 
 
 @contextmanager
-def _traced() -> Iterator[None]:
-    """Show what is traced, each thing once, with the time since the command began."""
-    from cub.trace import listening, trace
+def _show_debug_log() -> Iterator[None]:
+    """Show the debug log, each line of it once, with the time since the command began."""
+    from cub.debug_log import log_debug, receive_debug_log
 
     began, shown = time.monotonic(), set[str]()
 
     def show(text: str) -> None:
         if text not in shown:
-            output.trace_line(time.monotonic() - began, text)
+            output.debug_line(time.monotonic() - began, text)
             shown.add(text)
 
-    with listening(show):
+    with receive_debug_log(show):
         yield
-        trace("done")
+        log_debug("done")
 
 
 _Directory = Annotated[

@@ -96,11 +96,11 @@ def paragraph(text: str, indent: str = _HANGING) -> None:
 
     What may be copied, or read by a program, is for `line`.
     """
-    for part in broken(text, indent):
+    for part in wrap_line(text, indent):
         line(part)
 
 
-def broken(text: str, indent: str = _HANGING) -> list[str]:
+def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
     """A line of the result as the lines that a terminal shows it in."""
     width = _width(sys.stdout)
     return [text] if width is None else wrap(text, width, indent)
@@ -120,13 +120,13 @@ def talk(text: str) -> None:
         _tell(text)
 
 
-def trace_line(seconds: float, text: str) -> None:
+def debug_line(seconds: float, text: str) -> None:
     """One line of what --verbose tells: when, and what."""
     _tell(f"{typer.style(f'{seconds:.3f}s', dim=True)} {visible(text)}")
 
 
 @contextmanager
-def muted() -> Iterator[None]:
+def mute() -> Iterator[None]:
     """Only results and errors count meanwhile."""
     _muted.append(True)
     try:
@@ -146,7 +146,7 @@ def _tell(text: str) -> None:
         _say(part)
 
 
-def _localized(text: str) -> str:
+def _with_local_times(text: str) -> str:
     return visible(with_local_times(text))
 
 
@@ -158,9 +158,9 @@ def warn(warnings: Iterable[PlanWarning]) -> None:
     """Warnings and their hints, for the person."""
     for warning in warnings:
         where = f"{warning.where}: " if warning.where else ""
-        talk(f"{typer.style('warning:', fg='yellow')} {_localized(where + warning.message)}")
+        talk(f"{typer.style('warning:', fg='yellow')} {_with_local_times(where + warning.message)}")
         if warning.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {_localized(warning.hint)}")
+            talk(f"{typer.style('hint:', fg='cyan')} {_with_local_times(warning.hint)}")
 
 
 def error(error: CubError) -> None:
@@ -168,7 +168,9 @@ def error(error: CubError) -> None:
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        _tell(f"{typer.style('error:', fg='red', bold=True)} {_localized(where + one.message)}")
+        _tell(
+            f"{typer.style('error:', fg='red', bold=True)} {_with_local_times(where + one.message)}"
+        )
         for detail in one.details:
             _say(f"  {_diff_style(visible(detail))}")  # it may be a line of a file
         if one.hint:
@@ -250,7 +252,7 @@ def text(data: bytes) -> None:
 
 def heading(text: str) -> None:
     """A line that stands out."""
-    for part in broken(text):
+    for part in wrap_line(text):
         line(typer.style(part, bold=True))
 
 

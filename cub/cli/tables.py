@@ -31,10 +31,10 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
 
     It is broken between words alone: a word that is longer stays whole, on a line of its own.
     """
-    return [part for line in text.split("\n") for part in _wrapped(line, width, indent)]
+    return [part for line in text.split("\n") for part in _wrap_line(line, width, indent)]
 
 
-def _wrapped(text: str, width: int, indent: str) -> Iterator[str]:
+def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
     if display_width(text) <= width:
         yield text
         return
@@ -62,12 +62,12 @@ def table_rows(
     if width is None or _total(wanted) <= width:
         return [[_join(row, wanted)] for row in rows]
     least = [
-        min(_usual(column), _READABLE) if number in prose else want
+        min(_usual_width(column), _READABLE) if number in prose else want
         for number, (column, want) in enumerate(zip(columns, wanted, strict=True))
     ]
-    groups = _fold(least, width)
-    widths = [w for group in groups for w in _share(group, least, wanted, width)]
-    return [list(_folded(row, groups, widths, width)) for row in rows]
+    groups = _fold_columns(least, width)
+    widths = [w for group in groups for w in _share_room(group, least, wanted, width)]
+    return [list(_fold_row(row, groups, widths, width)) for row in rows]
 
 
 def _columns(character: str) -> int:
@@ -80,13 +80,13 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _usual(column: Sequence[str]) -> int:
+def _usual_width(column: Sequence[str]) -> int:
     """What the title and most cells of a column need, so that one long text does not decide."""
     title, *cells = map(display_width, column)
     return max(title, sorted(cells)[len(cells) // 2]) if cells else title
 
 
-def _fold(least: Sequence[int], width: int) -> list[range]:
+def _fold_columns(least: Sequence[int], width: int) -> list[range]:
     """The columns of each line: as many as fit."""
     groups, start = [], 0
     for end in range(1, len(least) + 1):
@@ -97,7 +97,9 @@ def _fold(least: Sequence[int], width: int) -> list[range]:
     return [*groups, range(start, len(least))]
 
 
-def _share(group: range, least: Sequence[int], wanted: Sequence[int], width: int) -> Iterator[int]:
+def _share_room(
+    group: range, least: Sequence[int], wanted: Sequence[int], width: int
+) -> Iterator[int]:
     """What each column of a line gets: those that want little first, then equal parts."""
     room = width - (len(_INDENT) if group.start else 0)
     free = max(0, room - _total([least[n] for n in group]))
@@ -110,7 +112,7 @@ def _share(group: range, least: Sequence[int], wanted: Sequence[int], width: int
     return (given[number] for number in group)
 
 
-def _folded(
+def _fold_row(
     row: Sequence[str], groups: Sequence[range], widths: Sequence[int], width: int
 ) -> Iterator[str]:
     """The lines of one row. A text with a word that is wider than its column goes below it."""

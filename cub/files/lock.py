@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, InternalError
 from cub.files.disk import Disk
@@ -19,7 +20,6 @@ from cub.files.listener import listener
 from cub.files.lock_wait import LockWait, Waiting
 from cub.files.reading import trouble
 from cub.files.recovery import recover
-from cub.trace import trace
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -56,7 +56,7 @@ def exclusive(root: Path, disk: Disk | None = None, wait: LockWait | None = None
     disk, path = disk or Disk(), root / LOCK
     _require_own(root, path)
     lock = _acquire(path, wait or LockWait(), disk)
-    trace("the project is locked")
+    log_debug("the project is locked")
     try:
         with suppress(OSError):
             disk.write_unsynced(path, os.fsencode(_signature()))

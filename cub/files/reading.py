@@ -8,8 +8,8 @@ import posixpath
 import stat
 from pathlib import Path
 
+from cub.debug_log import log_debug
 from cub.errors import CubError
-from cub.trace import trace
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -23,17 +23,17 @@ _KINDS = {
 def read(root: Path, path: str, shown: str = "") -> bytes | None:
     """The bytes of `path` (relative to `root`), or None where there is no such file.
 
-    `shown` stands for a path that is no project's where it is traced.
+    `shown` stands for a path that is no project's in the debug log.
     """
     real = locate(root, path)
     if real is None:
-        trace(f"{shown or path} is not there")
+        log_debug(f"{shown or path} is not there")
         return None
     try:
         data = real.read_bytes()
     except OSError as error:
         raise trouble(error, path, "cannot be read") from error
-    trace(f"read {shown or path}: {len(data):,} bytes")
+    log_debug(f"read {shown or path}: {len(data):,} bytes")
     return data
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from cub.debug_log import log_debug
 from cub.errors import CubError
-from cub.trace import trace
 
 # Seconds: a first look at a large repository takes long, a hung drive takes for ever.
 _TIMEOUT = 600.0
@@ -95,7 +95,7 @@ def ask(
     into: IO[bytes] | None = None,
 ) -> Answer:
     """The same, whether git succeeds or not. Raises CubError if it can't be run to its end."""
-    trace(f"git {' '.join(args)}")
+    log_debug(f"git {' '.join(args)}")
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     try:
         done = subprocess.run(  # noqa: S603

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from cub.debug_log import log_debug
 from cub.git.worktree import top_level
-from cub.trace import trace
 
 # Seconds; a listing of a million files takes less, a hung network drive takes for ever.
 _TIMEOUT = 60.0
@@ -33,7 +33,7 @@ def tracked_among(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _listed(folder: Path, *options: str) -> tuple[str, ...] | None:
-    trace(" ".join(["git ls-files -z", *options]))
+    log_debug(" ".join(["git ls-files -z", *options]))
     try:
         answer = subprocess.run(  # noqa: S603
             ["git", "ls-files", "-z", *options],  # noqa: S607 - the user's own git

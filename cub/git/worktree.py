@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from cub.trace import trace
+from cub.debug_log import log_debug
 
 # An answer of git's takes milliseconds; a hung network drive must not hang cub.
 _TIMEOUT = 10.0
@@ -62,7 +62,7 @@ def _is_file(path: Path) -> bool:
 
 def ignored(folder: Path, path: str) -> bool:
     """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
-    trace(f"git check-ignore {path}")
+    log_debug(f"git check-ignore {path}")
     try:
         answer = subprocess.run(  # noqa: S603
             ["git", "check-ignore", "--quiet", "--", path],  # noqa: S607 - the user's own git

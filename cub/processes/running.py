@@ -12,10 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from cub.debug_log import log_debug
 from cub.processes.command import Cause, Command, Ended, Limits, Piece
 from cub.processes.kept import Kept, Result, start
 from cub.processes.stop import Stop
-from cub.trace import trace
 
 _PIECE = 65_536
 # For pipes that someone else still holds open, when all that the command started has ended.
@@ -50,7 +50,7 @@ class Running:
         """Start it. Raises CubError if there is nothing to run, or on Windows."""
         self._began = self._heard = self._ticked = time.monotonic()
         self._unsent = memoryview(self.command.stdin)
-        trace(f"start {self.command.argv[0]} in {self.command.folder}")
+        log_debug(f"start {self.command.argv[0]} in {self.command.folder}")
         self._kept = start(self.command, self.limits.grace, self.last, self.merged)
         self._selector = selectors.DefaultSelector()
         try:

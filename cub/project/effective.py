@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cub.debug_log import log_debug
 from cub.project.config import CONFIG
 from cub.project.config_layers import Layers, read_layer, settled
 from cub.project.project import Project
 from cub.project.user_config import read_user_file, shown, user_file
-from cub.trace import trace
 
 
 def effective(project: Project, environ: Mapping[str, str], profile: str | None = None) -> Layers:
@@ -18,5 +18,5 @@ def effective(project: Project, environ: Mapping[str, str], profile: str | None 
     layers = settled(own, user, environ, profile)
     for row in layers.rows():
         if row.origin != "default":
-            trace(f"{row.key} is set by {row.where or row.origin}")
+            log_debug(f"{row.key} is set by {row.where or row.origin}")
     return layers

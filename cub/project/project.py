@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cub import __version__, git
+from cub.debug_log import log_debug
 from cub.errors import CubError
 from cub.files import Tree
 from cub.files.reading import trouble
 from cub.project import config
 from cub.project.config import CONFIG, SCHEMA, Config
-from cub.trace import trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ def find_root(start: Path) -> Path:
         if (folder == top and not counts) or (folder == home != start):
             break
         if (folder / ".cub").is_dir():
-            trace(f"the project is {folder.as_posix()}: it has a .cub/")
+            log_debug(f"the project is {folder.as_posix()}: it has a .cub/")
             return folder
         if folder == top:
             break
     root, why = (
         (top, "the top of a git work tree") if top and counts else (start, "no .cub/, no git")
     )
-    trace(f"the project is {root.as_posix()}: {why}")
+    log_debug(f"the project is {root.as_posix()}: {why}")
     return root
 
 

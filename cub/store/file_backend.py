@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cub.debug_log import log_debug
 from cub.files import Held, exclusive
 from cub.files.disk import Disk
 from cub.files.single import replace_single
@@ -16,7 +17,6 @@ from cub.store.appending import append, missing_lines
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
 from cub.store.tasks import Tasks
-from cub.trace import trace
 
 _PIECE = 1 << 20
 
@@ -60,7 +60,7 @@ class FileBackend:
     def read(self) -> Tasks:
         """The tasks as they are now. Nothing is written: lines that are none stay."""
         tasks = Tasks.parse(read_checked_out(self.root, TASKS) or b"")
-        trace(f"tasks: {len(tasks):,}; lines that are none: {len(tasks.rejected):,}")
+        log_debug(f"tasks: {len(tasks):,}; lines that are none: {len(tasks.rejected):,}")
         return tasks
 
     @contextmanager

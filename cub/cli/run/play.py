@@ -110,7 +110,7 @@ def _as_json(event: Event) -> None:
 
 def _as_lines(write: Callable[[str], None], event: Event) -> None:
     for text in lines_of(event):
-        for part in output.broken(text):
+        for part in output.wrap_line(text):
             write(part)
 
 
