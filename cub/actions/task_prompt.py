@@ -37,10 +37,13 @@ class Wanted(NamedTuple):
 
 
 class Composed(NamedTuple):
-    """A prompt, and what a person should know of the stores that it is made from."""
+    """A prompt, what a person should know of the stores that it is made from, and the id of the
+    task.
+    """
 
     prompt: TaskPrompt
     warnings: list[PlanWarning]
+    task: str
 
 
 def task_prompt(
@@ -50,7 +53,7 @@ def task_prompt(
     tasks = wanted.tasks if wanted else stores.backend.read()
     key = tasks.find(key)
     inputs = _inputs(stores, key, wanted or _configured(stores, tasks, key))
-    return Composed(compose(inputs, shipped(), tokens), told(tasks))
+    return Composed(compose(inputs, shipped(), tokens), told(tasks), key)
 
 
 def find_feedback_loops(project: Project) -> tuple[Command, ...]:

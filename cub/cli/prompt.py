@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.shapes import Tree, warnings_tree
 from cub.cli.task.opened import opened
 from cub.errors import UsageError
+from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from cub.actions.task_prompt import Composed
+    from cub.actions.tasks.stores import Stores
     from cub.prompt.task_prompt import TaskPrompt
 
 app = typer.Typer(add_completion=False)
@@ -27,6 +31,9 @@ Tokens = Annotated[
     int | None,
     typer.Option("--tokens", min=1, metavar="N", help="The budget, in place of 4000."),
 ]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print both prompts, and what --explain lists, as JSON.")
+]
 
 
 @app.command()
@@ -36,6 +43,7 @@ def prompt(
     system: System = False,
     explain: Explain = False,
     tokens: Tokens = None,
+    json: Json = False,
 ) -> None:
     """Print the prompt of a task: the task, its epic, why the last attempt failed, how it ends.
 
@@ -48,13 +56,20 @@ def prompt(
     from cub.prompt.task_prompt import TOKENS
 
     stores = opened(context)
-    if system:
+    budget = tokens or TOKENS
+    if not system and key is None:
+        raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
+    composed = None if system or key is None else task_prompt(stores, key, budget)
+    if json:
+        output.as_json(_tree(stores, composed, budget))
+    elif composed is None:
         text = system_prompt(stores.project.tree)
         output.text(text.encode("utf-8", "surrogateescape"))
-        return
-    if key is None:
-        raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
-    composed = task_prompt(stores, key, tokens or TOKENS)
+    else:
+        _show(composed, explain=explain)
+
+
+def _show(composed: Composed, *, explain: bool) -> None:
     output.warn(composed.warnings)
     if explain:
         _explain(composed.prompt)
@@ -70,3 +85,29 @@ def _explain(made: TaskPrompt) -> None:
     output.table(("section", "tokens"), [*rows, ("in all", f"{total:,}")], prose=("section",))
     for cut in made.cuts:
         output.paragraph(f"cut: {cut}")
+
+
+def _tree(stores: Stores, composed: Composed | None, budget: int) -> Tree:
+    """All that a run sends; without a task, the system prompt alone."""
+    from cub.actions.task_prompt import system_prompt
+
+    tree = {
+        "v": 1,
+        "root": stores.root.as_posix(),
+        "system": system_prompt(stores.project.tree),
+        "warnings": warnings_tree(composed.warnings if composed else ()),
+    }
+    return {**tree, **_task_tree(composed, budget)} if composed else tree
+
+
+def _task_tree(composed: Composed, budget: int) -> Tree:
+    made = composed.prompt
+    return {
+        "task": composed.task,
+        "prompt": made.text,
+        "tokens": estimate_tokens(made.text),
+        "budget": budget,
+        "over": made.over,
+        "sections": [section._asdict() for section in made.sections],
+        "cuts": list(made.cuts),
+    }

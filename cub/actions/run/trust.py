@@ -30,6 +30,29 @@ class Executed(NamedTuple):
         return rows + [f"a task's check: {check}" for check in self.checks]
 
 
+class TaskCheck(NamedTuple):
+    """A command that tasks bring along, the ids of these tasks, and whether it was agreed to."""
+
+    command: str
+    tasks: list[str]
+    trusted: bool
+
+
+class Report(NamedTuple):
+    """What would run, and what of it was agreed to: the configuration as one set, checks one by
+    one.
+    """
+
+    config: dict[str, str]
+    is_config_trusted: bool
+    checks: list[TaskCheck]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether nothing is left to agree to."""
+        return self.is_config_trusted and all(check.trusted for check in self.checks)
+
+
 @dataclass(slots=True)
 class Agreed:
     """The checks of tasks that a run may execute: those it began with, and what this person
@@ -74,6 +97,21 @@ def executed(stores: Stores, tasks: Tasks | None = None) -> Executed:
     """What the project brings along that runs."""
     config = commands(stores.project.tree.read(CONFIG))
     return Executed(config, _checks_of(tasks or stores.backend.read()))
+
+
+def report_trust(stores: Stores) -> Report:
+    """What the project brings along that runs, and whether this person has agreed to it."""
+    known, config = trust_of(stores.root), commands(stores.project.tree.read(CONFIG))
+    tasks_of: dict[str, list[str]] = {}
+    for task, checks in _all_checks(stores.backend.read()):
+        for check in dict.fromkeys(checks):
+            tasks_of.setdefault(check, []).append(task)
+    missing = set(known.missing(tasks_of))
+    return Report(
+        config,
+        not config or known.config == digest_of(config),
+        [TaskCheck(check, tasks, check not in missing) for check, tasks in tasks_of.items()],
+    )
 
 
 def require_trust(stores: Stores, settings: RunSettings) -> None:

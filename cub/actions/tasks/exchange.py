@@ -40,6 +40,14 @@ class Taken(NamedTuple):
     outcome: Outcome
 
 
+class Exported(NamedTuple):
+    """Tasks as a file: its bytes, how many tasks are in it, and warnings."""
+
+    data: bytes
+    total: int
+    warnings: list[PlanWarning]
+
+
 def take(stores: Stores, found: Imported, where: str, *, dry_run: bool = False) -> Taken:
     """Take in the tasks of a file, all in one change; CubError if a part of it can't be read."""
     _require_whole(found, where)
@@ -57,10 +65,11 @@ def take(stores: Stores, found: Imported, where: str, *, dry_run: bool = False) 
     return taken
 
 
-def export(stores: Stores, format: str) -> tuple[bytes, list[PlanWarning]]:  # noqa: A002
+def export(stores: Stores, format: str) -> Exported:  # noqa: A002
     """All tasks as a file of a format."""
     tasks = stores.backend.read()
-    return write_tasks([tasks.record(key) for key in tasks.briefs], format), told(tasks)
+    records = [tasks.record(key) for key in tasks.briefs]
+    return Exported(write_tasks(records, format), len(records), told(tasks))
 
 
 def _require_whole(found: Imported, where: str) -> None:

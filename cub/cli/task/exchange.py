@@ -17,6 +17,7 @@ from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.tasks.exchange import Taken
+    from cub.actions.tasks.stores import Stores
 
 _FORMATS = "jsonl, beads, task-master or prd"
 
@@ -70,19 +71,35 @@ def export(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write there, in place of stdout."),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: what was written where, or the file itself as a text in it."
+        ),
+    ] = False,
 ) -> None:
     """Print all tasks as another tool has them, imported ones as they were as far as they are.
 
     Example: cub task export -f beads -o issues.jsonl
     """
     from cub.actions.tasks.exchange import export as exported
+    from cub.cli.task.shapes import exported_tree
 
     stores = opened(context)
-    data, warnings = exported(stores, format)
-    output.warn(warnings)
-    if file is None:
-        output.text(data)
-        return
+    made = exported(stores, format)
+    if not json:
+        output.warn(made.warnings)
+    if file is not None:
+        _write(context, stores, file, made.data)
+    if json:
+        output.as_json(exported_tree(made, format, file, stores.root))
+    elif file is None:
+        output.text(made.data)
+    else:
+        output.talk(f"Wrote {visible(file.as_posix())}.")
+
+
+def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
     from cub.files import exclusive
     from cub.files.single import read_single, replace_single
 
@@ -91,7 +108,6 @@ def export(
     inside = Path(os.path.realpath(path)).is_relative_to(stores.root)
     with exclusive(stores.root) if inside else nullcontext():
         replace_single(path, read_single(path, shown), data, shown)
-    output.talk(f"Wrote {visible(shown)}.")
 
 
 def _tell(taken: Taken, *, dry_run: bool) -> None:

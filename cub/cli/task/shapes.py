@@ -10,7 +10,7 @@ from cub.cli import output
 from cub.cli.shapes import Tree, warnings_tree
 
 if TYPE_CHECKING:
-    from cub.actions.tasks.exchange import Taken
+    from cub.actions.tasks.exchange import Exported, Taken
     from cub.actions.tasks.queries import Found, Shown, Stats
     from cub.edit.plan import PlanWarning
     from cub.store.jsonl import Record
@@ -79,4 +79,17 @@ def taken_tree(taken: Taken, root: Path) -> Tree:
         "unchanged": taken.unchanged,
         "notes": taken.outcome.said,
         "warnings": warnings_tree(taken.outcome.warnings),
+    }
+
+
+def exported_tree(made: Exported, format: str, file: Path | None, root: Path) -> Tree:  # noqa: A002
+    """What `cub task export` made: where it was written, or else the text of it."""
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "format": format,
+        "tasks": made.total,
+        "output": None if file is None else file.as_posix(),
+        "data": made.data.decode("utf-8", "surrogateescape") if file is None else None,
+        "warnings": warnings_tree(made.warnings),
     }

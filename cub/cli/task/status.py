@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
 from cub.cli.task.opened import Id, Ids, Json, opened, tell
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Stores
 
 Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
 
@@ -50,7 +53,7 @@ def claim(
     stores = opened(context, name)
     if here := inside():
         here.require_own(stores, [key], "claim")
-        output.line(f"{here.task} is yours already.")
+        _answer(stores, here.task, f"{here.task} is yours already.", json=json)
         return
     tell(stores, take(stores, key), "Claimed", json=json)
 
@@ -76,7 +79,7 @@ def close(
     stores = opened(context)
     if here := inside():
         here.require_own(stores, keys, "close")
-        output.line(here.ask(reason.value if reason else "done", message))
+        _answer(stores, here.task, here.ask(reason.value if reason else "done", message), json=json)
         return
     outcome = end(stores, keys, reason.value if reason else None, message)
     tell(stores, outcome, "Closed", json=json)
@@ -108,3 +111,16 @@ def park(context: typer.Context, keys: Ids, message: Note = "", json: Json = Fal
         here.refuse(keys, "park")
     stores = opened(context)
     tell(stores, aside(stores, keys, message), "Parked", json=json)
+
+
+def _answer(stores: Stores, key: str, sentence: str, *, json: bool) -> None:
+    """What an agent is told of its own task, which stays as it is until the run decides."""
+    if not json:
+        output.line(sentence)
+        return
+    from cub.actions.tasks.stores import told
+    from cub.cli.task.shapes import print_tasks
+
+    output.talk(sentence)
+    tasks = stores.backend.read()
+    print_tasks([tasks.record(key)], stores.root, told(tasks))

@@ -219,8 +219,8 @@ def test_a_line_that_is_none_stops_the_import_before_it_begins(stores: Stores) -
 def test_an_export_gives_a_source_back_with_what_changed_here(stores: Stores) -> None:
     imported(stores, OVEN, BREAD)
     close(stores, ["bake-1"], None)
-    data, warnings = export(stores, "beads")
+    data, total, warnings = export(stores, "beads")
     one, two = (json.loads(line) for line in data.splitlines())
-    assert (warnings, two) == ([], BREAD)
+    assert (total, warnings, two) == (2, [], BREAD)
     closing = {"status": "closed", "close_reason": "done", "closed_at": DAY, "updated_at": DAY}
     assert one == {**OVEN, **closing}
