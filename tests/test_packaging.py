@@ -16,7 +16,12 @@ from cub.repomap.symbols.grammars import QUERIES
 from tests.conftest import environment, tree
 
 REPOSITORY = Path(__file__).parents[1]
-DATA = ("templates", "migrations")
+# What ships beside the code: its folder in the package, and in the repository.
+DATA = {
+    "templates": "templates",
+    "migrations": "migrations",
+    "schemas": "docs/reference/schemas",
+}
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("build") and find_spec("hatchling") and find_spec("pip")),
@@ -61,8 +66,12 @@ def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def data_files(source: Path) -> dict[str, bytes]:
-    """Everything that ships beside the code."""
-    return {f"{name}/{path}": data for name in DATA for path, data in tree(source / name).items()}
+    """Everything that ships beside the code, by its place in the package."""
+    return {
+        f"{name}/{path}": data
+        for name, folder in DATA.items()
+        for path, data in tree(source / folder).items()
+    }
 
 
 def test_every_data_file_is_in_the_wheel(source: Path, built: Path) -> None:
@@ -94,7 +103,8 @@ def test_the_sdist_holds_code_data_and_tests(source: Path, built: Path) -> None:
     with tarfile.open(sdist) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
     assert {f"cub/{path}" for path in tree(source / "cub")} <= names
-    assert set(data_files(source)) <= names
+    shipped = {f"{folder}/{path}" for folder in DATA.values() for path in tree(source / folder)}
+    assert shipped <= names
     assert {"pyproject.toml", "LICENSE"} <= names
 
 
@@ -135,7 +145,7 @@ def _environment(folder: Path) -> Path:
     return scripts / "python"
 
 
-def test_an_installed_cub_finds_its_templates(cub: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_installed_cub_finds_what_ships_with_it(cub: tuple[str, ...], tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     assert run(*cub, "--version", cwd=project, home=tmp_path).startswith("cub ")
@@ -145,4 +155,5 @@ def test_an_installed_cub_finds_its_templates(cub: tuple[str, ...], tmp_path: Pa
         REPOSITORY / "templates" / "files" / "constitution.md"
     ).read_bytes()
     run(*cub, "update", "--check", cwd=project, home=tmp_path)
+    assert '"urn:cub:schema:v1:plan"' in run(*cub, "schema", "plan", cwd=project, home=tmp_path)
     run(*cub, "demo", cwd=project, home=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from cub.files.reading import trouble
 BUG = InternalError.exit_code
 COMMANDS = (
     "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
-    "repair", "remove", "config", "demo", "help", "version",
+    "repair", "remove", "config", "schema", "demo", "help", "version",
 )  # fmt: skip
 
 
@@ -170,10 +171,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _show(problem: CubError, code: int, *, as_json: bool) -> None:
-    """For the person on stderr and, where JSON was asked for, for the program on stdout."""
+    """For the person on stderr and, where JSON was asked for, for the program on stdout.
+
+    That is one line: a program that reads a line at a time, as of `cub run`, reads errors, too.
+    """
     output.error(problem)
     if as_json:
-        output.as_json(error_tree(problem, code))
+        output.line(json.dumps(error_tree(problem, code)))
 
 
 def _usage(error: typer.TyperException) -> CubError | None:

@@ -11,7 +11,7 @@ from tests.conftest import Cub
 
 COMMANDS = [
     "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
-    "repair", "remove", "config", "demo", "help", "version",
+    "repair", "remove", "config", "schema", "demo", "help", "version",
 ]  # fmt: skip
 
 

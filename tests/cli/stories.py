@@ -1,0 +1,402 @@
+"""Commands with `--json` in projects of many kinds: for each schema, all that it describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cub.actions.run.checking import Check, Compared, told
+from cub.checks.items import Item
+from cub.cli.shapes import review_tree
+from cub.store.ledger import Ledger
+from tests.actions.run.shop import Shop, shop
+from tests.cli.called import call, printed
+from tests.cli.reviewed import FULL
+from tests.cli.standing import NEWER, NO_BEGIN
+from tests.cli.tasks import ALL, BREAD, put, put_events
+from tests.conftest import git
+
+HEAT, BAKE = "b-shop1.1", "b-shop1.2"
+Values = list[tuple[str, Any]]
+
+
+@dataclass
+class Scene:
+    """Projects, and what commands have printed in them: with which words, and which schema it is
+    to follow.
+    """
+
+    folder: Path
+    home: Path
+    values: Values = field(default_factory=list)
+    calls: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def project(self, name: str = "project", **files: str) -> Path:
+        """A repository with these files."""
+        root = self.folder / name
+        root.mkdir()
+        git(root, "init", "-q")
+        for path, text in files.items():
+            write(root, path, text)
+        return root.resolve()
+
+    def json(self, schema: str, root: Path, *words: str, code: int = 0) -> Any:
+        """The value that a command prints, which is to follow a schema."""
+        value = printed(root, *words, code=code)
+        self.take(schema, words, value)
+        return value
+
+    def lines(self, schema: str, root: Path, *words: str, code: int = 0) -> list[Any]:
+        """The values that a command prints, one a line."""
+        done = call(root, *words, "--json")
+        assert done.code == code, done
+        values = [json.loads(line) for line in done.out.splitlines()]
+        self.take(schema, words, *values)
+        return values
+
+    def take(self, schema: str, words: tuple[str, ...], *values: Any) -> None:
+        """Remember what was printed."""
+        self.values += [(schema, value) for value in values]
+        self.calls.append((schema, words))
+
+
+class Story(NamedTuple):
+    """What is done in a scene, and the schemas of which it shows every key: each with those of the
+    definitions that it shares with others of which it does so, too.
+    """
+
+    tell: Callable[[Scene], None]
+    schemas: dict[str, frozenset[str]]
+
+
+def write(root: Path, path: str, text: str | bytes) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def _files(scene: Scene) -> None:
+    """Plans, tables and errors of projects before, with and after cub."""
+    root = scene.project()
+    write(root, ".cub/config.yaml", "mapp: 1\n")
+    scene.json("plan", root, "init")
+    scene.json("status", root, "status")
+    assert call(root, "init").code == 0
+    scene.json("plan", root, "init")
+    scene.json("plan", root, "update")
+    scene.json("plan", root, "diff")
+    scene.json("plan", root, "remove")
+    scene.json("status", root, "status")
+    spoilt = scene.project("spoilt")
+    write(spoilt, "AGENTS.md", NO_BEGIN)
+    scene.json("repair", spoilt, "repair", code=1)
+    scene.json("plan", spoilt, "repair", "--apply", "1")
+    write(spoilt, "CLAUDE.md", NEWER)
+    scene.json("error", spoilt, "init", code=1)
+    scene.json("status", spoilt, "status")
+    scene.json("repair", root, "repair")
+    bare = scene.project("bare")
+    places = [str(place) for place in (root, bare, spoilt)]
+    write(bare, ".cub/config.yaml", "placement: 7\n")
+    scene.json("projects", root, "status", *places, code=1)
+    scene.json("projects", root, "update", "--check", *places, code=1)
+
+
+def _conflict(scene: Scene) -> None:
+    """What is offered in the middle of a merge."""
+    root = scene.project()
+    write(root, "AGENTS.md", "# Bakery\n")
+    assert call(root, "init").code == 0
+    text = (root / "AGENTS.md").read_text()
+    lines = text.splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if line.startswith("- Claim:"))
+    mine, theirs = lines[at].replace("Claim", "Take"), lines[at].replace("Claim", "Get")
+    lines[at] = f"<<<<<<< HEAD\n{mine}=======\n{theirs}>>>>>>> other\n"
+    write(root, "AGENTS.md", "".join(lines))
+    write(root, ".cub/config.yaml", "mapp: 1\n")
+    found = scene.json("repair", root, "repair", code=1)
+    assert found["choices"]
+    scene.json("plan", root, "repair", "--apply", "1")
+    scene.json("error", root, "update", code=1)
+    scene.json("status", root, "status")
+
+
+MAPPED = {
+    "pyproject.toml": '[project]\nname = "bakery"\ndescription = "Counts bread."\n'
+    '[project.scripts]\nbakery = "bakery.bread:dozens"\n[tool.ruff]\n',
+    "README.md": "# Bakery\n",
+    "bakery/__init__.py": "from bakery.bread import dozens\n",
+    "bakery/bread.py": "def dozens(loaves: int) -> int:\n    return loaves\n",
+    "bakery/photo.py": "\0",
+    ".cub/tasks.jsonl": '{"id": "t-1"}\n',
+    ".cub/ledger.jsonl": '{"ev": "attempt_end", "ok": true}\n',
+}
+
+
+def _map(scene: Scene) -> None:
+    scene.json("map", scene.project(), "map")
+    root = scene.project("bakery", **MAPPED)
+    scene.json("map", root, "map")
+    scene.json("map", root, "map", "bakery")
+
+
+def _review(scene: Scene) -> None:
+    """Commits that touch a section by hand, somebody's own text, a mode, and what executes."""
+    root = scene.project()
+    agents = write(root, "AGENTS.md", "# Bakery\n")
+    call(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Add cub")
+    edited = agents.read_text().replace("- Claim:", "- Never claim:")
+    agents.write_text(f"{edited}\nPrices are in cents.\n")
+    write(root, ".claude/settings.json", "{}\n")
+    (root / "CLAUDE.md").chmod(0o755)
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Change")
+    scene.json("review", root, "diff", "HEAD~1..HEAD", code=1)
+    agents.write_text(edited.replace("<!-- END", "<!-- AND"))
+    git(root, "commit", "-q", "-a", "-m", "Break it")
+    scene.json("review", root, "diff", "HEAD~1", code=1)
+    scene.json("review", root, "diff", "HEAD")
+    told_of = json.dumps(review_tree(FULL, root))  # with a step of versions
+    scene.take("review", (), json.loads(told_of))
+
+
+def _configuration(scene: Scene) -> None:
+    root = scene.project()
+    scene.json("settings", root, "config", "show")
+    write(
+        root,
+        ".cub/config.yaml",
+        "mapp: 1\nplacement: top\nrun: {checks: [make test], budget: {usd: 1.5}}\n"
+        "profiles: {fast: {run: {model: small}}}\nharnesses: {mine: {argv: [a]}}\n",
+    )
+    scene.json("settings", root, "config", "show")
+    scene.json("settings", root, "config", "show", "--profile", "fast")
+    for key in ("placement", "run.checks", "run.budget", "run.model", "harnesses.mine"):
+        scene.json("setting", root, "config", "get", key)
+    scene.json("error", root, "config", "get", "zebra", code=2)
+
+
+def _tasks(scene: Scene) -> None:
+    """Tasks from none to closed, with all that may be wrong with them."""
+    root = scene.project()
+    for words in (("list",), ("ready",)):
+        scene.json("tasks", root, "task", *words)
+    scene.json("task-stats", root, "task", "stats")
+    scene.json("findings", root, "task", "doctor")
+    put(root, *ALL)
+    scene.json("tasks", root, "task", "add", "Sell bread", "--check", "make", "-l", "shop")
+    scene.json("tasks", root, "task", "edit", BAKE, "-p", "1", "-m", "Soon")
+    scene.json("tasks", root, "task", "dep", "add", BAKE, "b-clean")
+    scene.json("tasks", root, "task", "dep", "remove", BAKE, "b-clean")
+    for verb in ("claim", "park", "reopen", "close"):
+        scene.json("tasks", root, "task", verb, HEAT)
+    scene.json("tasks", root, "task", "ready", "--limit", "1")
+    for key in ("b-shop1", BAKE, HEAT):
+        scene.json("task", root, "task", "show", key)
+    scene.json("task-stats", root, "task", "stats")
+    scene.json("error", root, "task", "show", "zebra", code=1)
+    _odd_tasks(scene)
+    _exchange(scene)
+
+
+def _odd_tasks(scene: Scene) -> None:
+    gone = {"id": "b-gone", "depends_on": ["b-none", "b-gone"]}
+    lease = {"run": "r1", "pid": 1, "host": "h", "expires": "2000-01-01T00:00:00.000Z"}
+    held = {"id": "b-held", "status": "in_progress", "assignee": "ida", "lease": lease}
+    late = {"id": "b-held", "created_at": "2026-02-01T00:00:00.000Z"}
+    root = scene.project("odd")
+    put(root, gone, held, late, "no task", {"id": "b-back", "status": "closed"})
+    scene.json("tasks", root, "task", "list")
+    scene.json("tasks", root, "task", "reopen", "b-back")
+    scene.json("task", root, "task", "show", "b-gone")
+    put(root, gone, held, late, "no task")
+    scene.json("findings", root, "task", "doctor", code=1)
+
+
+def _exchange(scene: Scene) -> None:
+    root = scene.project("exchanged")
+    stories = [
+        {"id": "US-1", "title": "Bake", "priority": 1, "passes": False},
+        {"id": "US-2", "title": "Sell", "priority": 2, "passes": True, "notes": ""},
+    ]
+    write(root, "prd.json", json.dumps({"project": "b", "userStories": stories}))
+    scene.json("import", root, "task", "import", str(root / "prd.json"), "--dry-run")
+    scene.json("import", root, "task", "import", str(root / "prd.json"))
+    scene.json("tasks", root, "task", "list")
+    stories[0] |= {"title": "Bake bread"}
+    stories[1] |= {"passes": False}
+    put(root, *(root / ".cub/tasks.jsonl").read_text().splitlines(), "no task")
+    write(root, "prd.json", json.dumps({"project": "b", "userStories": stories}))
+    scene.json("import", root, "task", "import", str(root / "prd.json"))
+    for name in ("jsonl", "beads", "task-master", "prd"):
+        found = scene.json("export", root, "task", "export", "--format", name)
+        assert found["data"] == call(root, "task", "export", "--format", name).out
+    put(root, *(root / ".cub/tasks.jsonl").read_text().splitlines(), "no task")
+    found = scene.json("export", root, "task", "export", "--output", str(root / "out.jsonl"))
+    assert (found["data"], (root / "out.jsonl").exists()) == (None, True)
+    scene.json("error", root, "task", "export", "--format", "zebra", code=2)
+
+
+def _prompt(scene: Scene) -> None:
+    root = scene.project()
+    more = [{"id": f"b-m{n:03}", "title": "Loaf", "parent": "b-shop1"} for n in range(60)]
+    put(root, *ALL, *more, "no task")
+    scene.json("prompt", root, "prompt", "--system")
+    found = scene.json("prompt", root, "prompt", HEAT)
+    put(root, *ALL, *more)
+    assert found["prompt"] == call(root, "prompt", HEAT).out
+    assert found["system"] == call(root, "prompt", "--system").out
+    tight = scene.json("prompt", root, "prompt", HEAT, "--tokens", "1", "--explain")
+    assert (tight["over"], tight["budget"], found["budget"]) == (True, 1, 4000)
+    scene.json("error", root, "prompt", code=2)
+
+
+def _trust(scene: Scene) -> None:
+    root = scene.project()
+    nothing = scene.json("trust", root, "trust", "--show")
+    assert (nothing["trusted"], nothing["config"], nothing["checks"]) == (True, [], [])
+    write(root, ".cub/config.yaml", "run: {checks: [make test]}\n")
+    put(root, *ALL)
+    shown = scene.json("trust", root, "trust", "--show")
+    agreed = scene.json("trust", root, "trust")
+    assert (shown["trusted"], agreed["trusted"]) == (False, True)
+    put(root, *ALL, {**BREAD, "id": "b-new", "checks": ["make bread", "make heat"]})
+    partly = scene.json("trust", root, "trust", "--show")
+    assert partly["config"] == [{"key": "run.checks", "value": ["make test"], "trusted": True}]
+    assert partly["checks"] == [
+        {"command": "make heat", "tasks": [HEAT, "b-new"], "trusted": True},
+        {"command": "make bread", "tasks": ["b-new"], "trusted": False},
+    ]
+    assert scene.json("trust", root, "trust", "--revoke") == {
+        **partly,
+        "trusted": False,
+        "config": [{**row, "trusted": False} for row in partly["config"]],
+        "checks": [{**row, "trusted": False} for row in partly["checks"]],
+    }
+
+
+SAID = """\
+All is well.
+<promise>COMPLETE</promise>
+
+Status: done
+Summary: bread is counted
+Tried: a guess; it was wrong
+Next: sell it
+"""
+EVENTS: list[dict[str, Any]] = [
+    {"type": "text", "text": "I count."},
+    {"type": "tool", "text": "edit bread.py"},
+    {"type": "usage", "input": 1200, "output": 300, "cache_read": 5, "cache_write": 7},
+    {"type": "cost", "usd": 0.01},
+    {"type": "session", "id": "c-1"},
+    {"type": "denied", "text": "rm -r"},
+    {"type": "limit", "text": "wait"},
+    {"type": "result", "text": SAID, "failed": False},
+]
+# It tells each of them, and makes a file.
+WORKS = "cat > /dev/null; echo bread > bread.txt; cat ../said.jsonl"
+STUCK = """
+cat > /dev/null; echo half > half.txt
+echo '<stuck>the price list is missing</stuck>'
+"""
+LIMITED = """
+cat > /dev/null
+if [ -e "$HOME/limited" ]; then echo done > done.txt; exit; fi
+touch "$HOME/limited"; echo 'Rate limit reached. Try again in 20s.' >&2; exit 1
+"""
+
+
+def _runs(scene: Scene) -> None:
+    """Runs that succeed, fail, are over their budget, wait, and were killed."""
+    place = shop(scene.project(), scene.home)
+    scene.json("runs", place.root, "run", "status")
+    scene.json("events", place.root, "ledger", "list")
+    scene.json("ledger-stats", place.root, "ledger", "stats")
+    place.client(WORKS, "works")
+    place.client(STUCK, "stuck")
+    place.client(LIMITED, "limited")
+    place.configure(run={"permissions": "bypass", "max_attempts": 1, "model": "small"})
+    for number in range(1, 6):
+        place.task(f"s-{number}")
+    place.commit()
+    write(scene.folder, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
+    run = ("run", "--trust", "--harness")
+    scene.json("run-preview", place.root, *run, "works", "--dry-run", "--check", "true")
+    budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
+    scene.lines("run-event", place.root, *run, "works", *budget, code=1)
+    scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks")
+    scene.lines("run-event", place.root, *run, "stuck", "--once", "--worktree", code=1)
+    _killed(place)
+    scene.lines("run-event", place.root, *run, "works", "--once", "--label", "none")
+    waited = place.run(harness="limited", iterations=2, no_checks=True)
+    events = [{"v": 1, **event} for event in waited.events if event["ev"] != "tick"]
+    scene.take("run-event", (), *events)
+    _ledger(scene, place)
+
+
+def _killed(place: Shop) -> None:
+    """What a run leaves that is killed between a claim and its end."""
+    folder = place.cub / "runs" / "20260101-080000-kill"
+    write(folder, "run.json", json.dumps({"run": folder.name, "folder": place.root.as_posix()}))
+    write(folder, "s-5/1/start.json", json.dumps({"task": "s-5", "n": 1, "harness": "works"}))
+
+
+def _ledger(scene: Scene, place: Shop) -> None:
+    """The events of these runs, and some that take long to come about."""
+    slow = Compared(Check("make slow", None, cause="wall"), ok=False)
+    item = Item("test", "test_loud", "too loud")
+    loud = Compared(Check("make loud", 1, 1.5, "", (item,), "flour, " * 200), ok=False)
+    long = {"ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "task": "s-1", "n": 9}
+    Ledger(place.root).append(
+        {**long, "ok": False, "checks": told([slow])},
+        {**long, "ok": False, "checks": told([loud] * 10)},
+    )
+    assert call(place.root, "task", "close", "s-4", "-r", "wontfix", "-m", "No.").code == 0
+    scene.lines("event", place.root, "ledger", "tail", "-n", "1000")
+    scene.json("events", place.root, "ledger", "list")
+    for key in ("s-1", "s-2"):
+        scene.json("task-events", place.root, "ledger", "show", key)
+    scene.json("ledger-stats", place.root, "ledger", "stats")
+    scene.json("runs", place.root, "run", "status")
+    scene.json("error", place.root, "ledger", "show", "zebra", code=1)
+    old = scene.project("old")
+    put_events(old, {"v": 1, "ev": "zebra", "ts": "2026-01-01T08:00:00.000Z"})
+    scene.lines("event", old, "ledger", "tail")
+
+
+def _client(scene: Scene) -> None:
+    """What the reference has clients print."""
+    scene.take("client-event", (), *EVENTS)
+
+
+def _story(tell: Callable[[Scene], None], *schemas: str, **shared: str) -> Story:
+    named = {name.replace("_", "-"): frozenset(words.split()) for name, words in shared.items()}
+    return Story(tell, {**dict.fromkeys(schemas, frozenset[str]()), **named})
+
+
+STORIES = {
+    "files": _story(_files, "status", "projects", "repair", plan="warning", error="error"),
+    "conflict": _story(_conflict),
+    "map": _story(_map, "map"),
+    "review": _story(_review, "review"),
+    "configuration": _story(_configuration, "settings", setting="setting"),
+    "tasks": _story(
+        _tasks, "task", "task-stats", "findings", "import", "export", tasks="task"
+    ),
+    "prompt": _story(_prompt, "prompt"),
+    "trust": _story(_trust, "trust"),
+    "runs": _story(
+        _runs, "run-preview", "runs", "events", "task-events",
+        event="event run_start run_end attempt_start attempt_end task_state tokens check_result",
+        run_event="client_event",
+        ledger_stats="totals",
+    ),
+    "client": _story(_client, "client-event"),
+}  # fmt: skip

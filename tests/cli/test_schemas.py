@@ -1,0 +1,119 @@
+"""What commands print with `--json` is what the published schemas say, and no key more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from cub.actions.schemas import CONFIG, list_schemas, make_schema
+from cub.cli.app import app
+from tests.cli.called import call, printed
+from tests.cli.shapes import definitions, fault, unseen
+from tests.cli.stories import HEAT, STORIES, Scene, Story
+from tests.cli.tasks import OVEN, put
+from tests.conftest import environment
+
+SCHEMAS = {one.name: one for one in list_schemas()}
+
+
+def commands(command: TyperCommand | TyperGroup, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every command that has an option `--json`."""
+    context = typer.Context(command)
+    if any("--json" in one.opts for one in command.get_params(context)):
+        yield " ".join(path)
+    if isinstance(command, TyperGroup):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert isinstance(inner, TyperCommand | TyperGroup)
+            yield from commands(inner, (*path, name))
+
+
+def _app() -> TyperGroup:
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    return root
+
+
+COMMANDS = list(commands(_app()))
+
+
+@pytest.fixture
+def scene(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Commands called in this process see nothing of this machine or this person."""
+    for name, value in environment(home).items():
+        monkeypatch.setenv(name, value)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "CUB_AGENT", "CUB_ROOT", "CUB_TASK"):
+        monkeypatch.delenv(name, raising=False)
+    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    return Scene(tmp_path, home)
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=list(STORIES))
+def test_what_is_printed_is_what_the_schemas_say(story: Story, scene: Scene) -> None:
+    story.tell(scene)
+    assert [wrong for name, value in scene.values if (wrong := fault(name, value))] == []
+    calls = [words for _, words in scene.calls]
+    for name, shared in story.schemas.items():
+        values = [value for schema, value in scene.values if schema == name]
+        assert unseen(name, values, shared) == [], "a key that nothing prints"
+        missing = [line for line in SCHEMAS[name].commands if not _is_called(line, calls)]
+        assert missing == [], f"{name}: no output of these is looked at"
+
+
+def _is_called(line: str, calls: list[tuple[str, ...]]) -> bool:
+    """Whether one of the calls is of this command, with its options."""
+    words = [word for word in line.split()[1:] if not word[0].isupper()]
+    path = [word for word in words if not word.startswith("-")]
+    return any(list(call[: len(path)]) == path and set(words) <= set(call) for call in calls)
+
+
+def test_every_schema_is_held_against_real_output() -> None:
+    held = [one for story in STORIES.values() for one in story.schemas.items()]
+    assert {name for name, _ in held} == SCHEMAS.keys() - {CONFIG}  # which has tests of its own
+    assert definitions() == {one for _, shared in held for one in shared} | {"other_event"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_prints_json_has_a_schema(command: str) -> None:
+    described = [line for one in SCHEMAS.values() for line in one.commands]
+    assert [line for line in described if f"{line} ".startswith(f"cub {command} ")]
+
+
+def test_every_command_of_a_schema_is_there() -> None:
+    for one in SCHEMAS.values():
+        for line in one.commands:
+            assert [name for name in COMMANDS if f"{line} ".startswith(f"cub {name} ")], line
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_errors_of_one_shape(command: str, scene: Scene) -> None:
+    done = call(scene.folder, *command.split(), "--json", "--zebra")
+    assert (done.code, fault("error", json.loads(done.out))) == (2, "")
+
+
+@pytest.mark.parametrize("verb", ["claim", "close"])
+def test_an_agent_gets_its_own_task_as_it_is(
+    verb: str, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = scene.project()
+    put(root, OVEN)
+    monkeypatch.setenv("CUB_TASK", HEAT)
+    monkeypatch.setenv("CUB_ATTEMPT", str(scene.home))
+    found = printed(root, "task", verb, HEAT)
+    assert (fault("tasks", found), found["tasks"][0]["status"]) == ("", "open")
+
+
+def test_the_command_prints_one_or_lists_all(tmp_path: Path) -> None:
+    listed = call(tmp_path, "schema").out.splitlines()
+    assert [line.split()[0] for line in listed[1:]] == list(SCHEMAS)
+    assert json.loads(call(tmp_path, "schema", "plan").out) == make_schema("plan")
+    assert call(tmp_path, "schema", "task", "list").out == call(tmp_path, "schema", "tasks").out
+    assert call(tmp_path, "schema", "config").out == call(tmp_path, "config", "schema").out
+    unknown = call(tmp_path, "schema", "plam")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "did you mean 'plan'?" in unknown.err
