@@ -300,8 +300,9 @@ EVENTS: list[dict[str, Any]] = [
     {"type": "limit", "text": "wait"},
     {"type": "result", "text": SAID, "failed": False},
 ]
+SETTINGS = {"permissions": "bypass", "max_attempts": 1, "model": "small"}
 # It tells each of them, and makes a file.
-WORKS = "cat > /dev/null; echo bread > bread.txt; cat ../said.jsonl"
+WORKS = "cat > /dev/null; echo bread >> bread.txt; cat ../said.jsonl"
 STUCK = """
 cat > /dev/null; echo half > half.txt
 echo '<stuck>the price list is missing</stuck>'
@@ -315,24 +316,20 @@ touch "$HOME/limited"; echo 'Rate limit reached. Try again in 20s.' >&2; exit 1
 
 def _runs(scene: Scene) -> None:
     """Runs that succeed, fail, are over their budget, wait, and were killed."""
-    place = shop(scene.project(), scene.home)
+    place = _shop(scene)
     scene.json("runs", place.root, "run", "status")
     scene.json("events", place.root, "ledger", "list")
     scene.json("ledger-stats", place.root, "ledger", "stats")
-    place.client(WORKS, "works")
-    place.client(STUCK, "stuck")
-    place.client(LIMITED, "limited")
-    place.configure(run={"permissions": "bypass", "max_attempts": 1, "model": "small"})
-    for number in range(1, 6):
-        place.task(f"s-{number}")
-    place.commit()
-    write(scene.folder, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
     run = ("run", "--trust", "--harness")
     scene.json("run-preview", place.root, *run, "works", "--dry-run", "--check", "true")
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
-    scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks")
+    scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks", "--once")
     scene.lines("run-event", place.root, *run, "stuck", "--once", "--worktree", code=1)
+    unjudged = ("works", "--task", "s-5", "--check", "false", "--once")
+    scene.lines("run-event", place.root, *run, *unjudged, code=1)
+    place.configure(run={**SETTINGS, "accept_unverified": True})
+    scene.lines("run-event", place.root, *run, *unjudged)
     _killed(place)
     scene.lines("run-event", place.root, *run, "works", "--once", "--label", "none")
     waited = place.run(harness="limited", iterations=2, no_checks=True)
@@ -341,11 +338,25 @@ def _runs(scene: Scene) -> None:
     _ledger(scene, place)
 
 
+def _shop(scene: Scene) -> Shop:
+    """Five tasks, and three clients of one's own."""
+    place = shop(scene.project(), scene.home)
+    place.client(WORKS, "works")
+    place.client(STUCK, "stuck")
+    place.client(LIMITED, "limited")
+    place.configure(run=SETTINGS)
+    for number in range(1, 6):
+        place.task(f"s-{number}")
+    place.commit()
+    write(scene.folder, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
+    return place
+
+
 def _killed(place: Shop) -> None:
     """What a run leaves that is killed between a claim and its end."""
     folder = place.cub / "runs" / "20260101-080000-kill"
     write(folder, "run.json", json.dumps({"run": folder.name, "folder": place.root.as_posix()}))
-    write(folder, "s-5/1/start.json", json.dumps({"task": "s-5", "n": 1, "harness": "works"}))
+    write(folder, "s-3/9/start.json", json.dumps({"task": "s-3", "n": 9, "harness": "works"}))
 
 
 def _ledger(scene: Scene, place: Shop) -> None:
