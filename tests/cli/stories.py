@@ -324,6 +324,7 @@ def _runs(scene: Scene) -> None:
     scene.json("run-preview", place.root, *run, "works", "--dry-run", "--check", "true")
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
+    scene.json("runs", place.root, "run", "status")  # of the only one that there is
     scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks", "--once")
     scene.lines("run-event", place.root, *run, "stuck", "--once", "--worktree", code=1)
     unjudged = ("works", "--task", "s-5", "--check", "false", "--once")
@@ -375,7 +376,6 @@ def _ledger(scene: Scene, place: Shop) -> None:
     for key in ("s-1", "s-2"):
         scene.json("task-events", place.root, "ledger", "show", key)
     scene.json("ledger-stats", place.root, "ledger", "stats")
-    scene.json("runs", place.root, "run", "status")
     scene.json("error", place.root, "ledger", "show", "zebra", code=1)
     old = scene.project("old")
     put_events(old, {"v": 1, "ev": "zebra", "ts": "2026-01-01T08:00:00.000Z"})
