@@ -21,15 +21,21 @@ def branch(top: Path) -> str:
 
 
 def commits_ahead(top: Path, name: str) -> list[str]:
-    """List what a merge of a branch would bring, the oldest commit first: short id and subject."""
+    """List what a merge of a branch would bring, the oldest commit first: short id and subject.
+
+    Raises CubError if git fails.
+    """
     words = ("log", "--reverse", "--no-show-signature", "--format=%h %s")
-    answer = ask(top, *words, f"HEAD..refs/heads/{name}", "--")
-    return answer.out.decode("utf-8", "replace").splitlines()
+    said = call(top, *words, f"HEAD..refs/heads/{name}", "--")
+    return said.decode("utf-8", "replace").splitlines()
 
 
 def is_clean(top: Path) -> bool:
-    """Whether nothing in a work tree is left to commit, untracked files included."""
-    return not ask(top, "status", "--porcelain", "--untracked-files=normal").out
+    """Whether nothing in a work tree is left to commit, untracked files included.
+
+    Raises CubError if git fails.
+    """
+    return not call(top, "status", "--porcelain", "--untracked-files=normal")
 
 
 def switch(top: Path, name: str) -> str:

@@ -9,6 +9,7 @@ from cub import git
 from cub.actions.run.ground import GitGround
 from cub.actions.run.queue import parked
 from cub.actions.run.run import Run
+from cub.errors import CubError
 from cub.git import branches
 
 MOST_NAMED = 10
@@ -22,15 +23,19 @@ def describe_branch(run: Run) -> dict[str, Any]:
     ground, theirs = run.ground, git.top_level(run.opened.project.root)
     if not run.settings.asked.worktree or not isinstance(ground, GitGround) or not theirs:
         return {}
-    name = branches.branch(ground.checkout.top)
+    try:
+        name = branches.branch(ground.checkout.top)
+        commits = branches.commits_ahead(theirs, name) if name else []
+        is_clean = branches.is_clean(ground.checkout.top)
+    except CubError:  # a repository that the last attempt broke: the run has said so
+        return {}
     if not name:
         return {}
-    commits = branches.commits_ahead(theirs, name)
     told = {"name": name, "n": len(commits), "commits": commits[:MOST_NAMED]}
     if commits:
         elsewhere = "" if git.top_level(run.cwd) == theirs else f"-C {quote(str(theirs))} "
         told["merge"] = f"git {elsewhere}merge {quote(name)}"
-    if not branches.is_clean(ground.checkout.top):
+    if not is_clean:
         told["left"] = str(ground.folder)
     return {"branch": told}
 
