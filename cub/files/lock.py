@@ -97,7 +97,8 @@ def _acquire(path: Path, wait: LockWait, disk: Disk) -> BaseFileLock:
             # The holder before us removed an empty .cub/ between our two calls: once more.
             waiting.pause(LOCK, error)
         except OSError as error:
-            raise trouble(error, LOCK, "cannot be written") from error
+            where = LOCK if os.path.lexists(path) else ".cub"
+            raise trouble(error, where, "cannot be written") from error
 
 
 def _make_folder(folder: Path, disk: Disk) -> None:
