@@ -79,8 +79,9 @@ def listed(stores: Stores, which: Filter) -> Found:
 
 
 def waits_for(row: Brief, tasks: Tasks) -> list[str]:
-    """What keeps a task from being begun; a closed one waits for nothing."""
-    return [] if row.closed or not row.depends_on else blockers(row, tasks)
+    """What keeps a task from being begun; one that is closed or deleted waits for nothing."""
+    idle = row.closed or row.deleted or not row.depends_on
+    return [] if idle else blockers(row, tasks)
 
 
 def startable(stores: Stores, limit: int | None = None) -> Found:

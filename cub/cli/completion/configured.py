@@ -51,12 +51,12 @@ def priorities(_place: Place) -> Iterator[Offer]:
     return ((str(number), about) for number, about in enumerate(_PRIORITIES))
 
 
-def formats(_place: Place) -> Iterator[Offer]:
+def formats(place: Place) -> Iterator[Offer]:
     """The formats of other tools."""
     from cub.store.formats import AUTO, FORMATS
 
     yield from ((name, "") for name in FORMATS)
-    if _place.path[-1] == "import":
+    if place.path[-1] == "import":
         yield AUTO, "as the file looks"
 
 
