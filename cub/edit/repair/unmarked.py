@@ -107,7 +107,8 @@ def _find_openings(document: Document, released: Released) -> list[int]:
 
 def _find_comments(document: Document) -> list[_Comments]:
     """What is left of cub's headers, in order."""
-    own = [n for n in range(len(document.lines)) if is_own_comment(document.line(n))]
+    named = (number for number, line in enumerate(document.lines) if b"cub" in line)
+    own = [number for number in named if is_own_comment(document.line(number))]
     found: list[_Comments] = []
     for number in sorted(free_lines(document, own)):
         text = _find_text(document, number + 1)
