@@ -99,6 +99,9 @@ def _files(scene: Scene) -> None:
     scene.json("error", spoilt, "init", code=1)
     scene.json("status", spoilt, "status")
     scene.json("repair", root, "repair")
+    long = scene.project("long", **{"AGENTS.md": "- Bake.\n" * 5_000})
+    assert call(long, "init").code == 0
+    scene.json("status", long, "status")
     bare = scene.project("bare")
     places = [str(place) for place in (root, bare, spoilt)]
     write(bare, ".cub/config.yaml", "placement: 7\n")
@@ -190,12 +193,17 @@ def _tasks(scene: Scene) -> None:
     scene.json("task-stats", root, "task", "stats")
     scene.json("findings", root, "task", "doctor")
     put(root, *ALL)
-    scene.json("tasks", root, "task", "add", "Sell bread", "--check", "make", "-l", "shop")
+    sell = ("Sell bread", "--check", "make", "-l", "shop")
+    added = scene.json("tasks", root, "task", "add", *sell)["tasks"][0]["id"]
     scene.json("tasks", root, "task", "edit", BAKE, "-p", "1", "-m", "Soon")
     scene.json("tasks", root, "task", "dep", "add", BAKE, "b-clean")
     scene.json("tasks", root, "task", "dep", "remove", BAKE, "b-clean")
-    for verb in ("claim", "park", "reopen", "close"):
+    listed = scene.json("tasks", root, "task", "list")
+    assert {one["id"]: one["waits_for"] for one in listed["tasks"]}[BAKE] == [HEAT]
+    for verb in ("claim", "park", "reopen", "close", "reopen", "start", "done"):
         scene.json("tasks", root, "task", verb, HEAT)
+    deleted = scene.json("tasks", root, "task", "delete", added, "--yes")
+    assert deleted["tasks"][0]["deleted_at"]
     scene.json("tasks", root, "task", "ready", "--limit", "1")
     for key in ("b-shop1", BAKE, HEAT):
         scene.json("task", root, "task", "show", key)
@@ -302,9 +310,9 @@ EVENTS: list[dict[str, Any]] = [
 ]
 SETTINGS = {"permissions": "bypass", "max_attempts": 1, "model": "small"}
 # It tells each of them, and makes a file.
-WORKS = "cat > /dev/null; echo bread >> bread.txt; cat ../said.jsonl"
+WORKS = 'cat > /dev/null; echo bread >> bread.txt; cat "$HOME/said.jsonl"'
 STUCK = """
-cat > /dev/null; echo half > half.txt
+cat > /dev/null; echo half > half.txt; echo 'I need more flour.'; echo
 echo '<stuck>the price list is missing</stuck>'
 """
 LIMITED = """
@@ -321,7 +329,7 @@ def _runs(scene: Scene) -> None:
     scene.json("events", place.root, "ledger", "list")
     scene.json("ledger-stats", place.root, "ledger", "stats")
     run = ("run", "--trust", "--harness")
-    scene.json("run-preview", place.root, *run, "works", "--dry-run", "--check", "true")
+    scene.json("run-preview", place.root, *run, "works,gone", "--dry-run", "--check", "true")
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
@@ -329,27 +337,38 @@ def _runs(scene: Scene) -> None:
     scene.lines("run-event", place.root, *run, "stuck", "--once", "--worktree", code=1)
     unjudged = ("works", "--task", "s-5", "--check", "false", "--once")
     scene.lines("run-event", place.root, *run, *unjudged, code=1)
-    place.configure(run={**SETTINGS, "accept_unverified": True})
-    scene.lines("run-event", place.root, *run, *unjudged)
+    _work_apart(scene, place, *run, *unjudged)
     _killed(place)
-    scene.lines("run-event", place.root, *run, "works", "--once", "--label", "none")
+    left = scene.lines("run-event", place.root, *run, "works", "--once", "--label", "later")
+    assert left[-1]["left_parked"] == {"n": 1, "tasks": [{"id": "s-1", "title": "Do s-1"}]}
     waited = place.run(harness="limited", iterations=2, no_checks=True)
     events = [{"v": 1, **event} for event in waited.events if event["ev"] != "tick"]
     scene.take("run-event", (), *events)
     _ledger(scene, place)
 
 
+def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
+    """Leave changes beside a commit, in a work tree, that no check has judged."""
+    made = git(place.root, "commit-tree", "-p", "HEAD", "-m", "Bake", "HEAD^{tree}")
+    git(place.root, "branch", "night", made.strip())
+    place.configure(run={**SETTINGS, "accept_unverified": True, "commit": False})
+    scene.lines("run-event", place.root, *words, "--worktree", "--branch", "night")
+    place.configure(run={**SETTINGS, "accept_unverified": True})
+
+
 def _shop(scene: Scene) -> Shop:
-    """Five tasks, and three clients of one's own."""
+    """Five tasks, and four clients of one's own, of which one is not there."""
     place = shop(scene.project(), scene.home)
     place.client(WORKS, "works")
     place.client(STUCK, "stuck")
     place.client(LIMITED, "limited")
+    place.client("", "gone", argv=["no-such-client"])
     place.configure(run=SETTINGS)
-    for number in range(1, 6):
+    place.task("s-1", labels=["later"])
+    for number in range(2, 6):
         place.task(f"s-{number}")
     place.commit()
-    write(scene.folder, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
+    write(scene.home, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
     return place
 
 
