@@ -137,6 +137,9 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "task claim": ("a-1",),
     "task close": ("a-1",),
     "task reopen": ("a-1",),
+    "task start": ("a-1",),
+    "task done": ("a-1",),
+    "task delete": ("a-1", "--yes", "--force"),
     "task park": ("a-1",),
     "task import": ("{root}/in.jsonl",),
     "task export": ("-o", "out.jsonl"),
@@ -149,7 +152,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
 READERS = {
     "task list", "task ready", "task show", "task stats", "run status", "prompt", "ledger show",
     "ledger list", "ledger stats", "ledger tail", "trust", "diff", "status", "config show",
-    "config get", "config path", "config schema", "demo",
+    "config get", "config path", "config schema", "demo", "schema", "help", "version",
 }  # fmt: skip
 
 

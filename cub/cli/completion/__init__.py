@@ -46,9 +46,9 @@ def _answer(environ: Mapping[str, str]) -> str:
 def _offers(words: list[str], word: str, *, described: bool) -> list[tuple[str, str]]:
     import typer
 
-    from cub.cli.app import app
+    from cub.cli.app import root_command
     from cub.cli.completion.offers import offers
     from cub.cli.completion.place import find_place
 
-    place = find_place(typer.main.get_command(app), words, word)
+    place = find_place(root_command(), words, word)
     return offers(place, described=described) if place else []
