@@ -91,10 +91,12 @@ def plan_update(
     """
     older = due(project, migrations)
     migrated, project = migrate(project, prune=prune, folder=migrations)
-    if not older and not view(project, templates=templates).initialized:
-        raise CubError("there is no cub in this project yet", hint="run `cub init`")
-    drawn, project = drawn_map(project, progress, keep, check=check)
     seen = view(project, templates=templates)
+    if not older and not seen.initialized:
+        raise CubError("there is no cub in this project yet", hint="run `cub init`")
+    drawn, mapped = drawn_map(project, progress, keep, check=check)
+    if mapped is not project:
+        seen = view(mapped, templates=templates)
     sections = _sections(seen, edited, add=False)
     gone = (*notes.missing(seen), *notes.lost_constitution(seen))
     unread = unread_sections(seen, sections)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +21,22 @@ class Block(NamedTuple):
     kind: str
     shape: tuple[tuple[object, ...], ...]
 
+    def moved(self, lines: int) -> Block:
+        """The same block further down."""
+        return self._replace(start=self.start + lines, end=self.end + lines)
+
+
+class Span(NamedTuple):
+    """Where a top-level block is, half-open, and its kind."""
+
+    start: int
+    end: int
+    kind: str
+
+    def moved(self, lines: int) -> Span:
+        """The same further down."""
+        return Span(self.start + lines, self.end + lines, self.kind)
+
 
 @cache
 def _parser(*without: str) -> MarkdownIt:
@@ -29,33 +45,56 @@ def _parser(*without: str) -> MarkdownIt:
     return MarkdownIt("commonmark").disable(list(without))
 
 
-@lru_cache(maxsize=4)  # links and commits bring the same text again
+@lru_cache(maxsize=4)  # a look at a few blocks is often repeated
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Top-level blocks of `text` (LF line ends), block rules only, in order."""
+    with collector_paused():
+        return tuple(_block(group) for group in _groups(_tokens(text)))
+
+
+def parse_spans(text: str) -> list[Span]:
+    """The same without what is in the blocks."""
+    with collector_paused():
+        return [Span(*_lines(t), t.type) for t in _tokens(text) if not t.level and t.nesting >= 0]
+
+
+def _tokens(text: str) -> list[Token]:
     # Link reference definitions are taken out of finished paragraphs (CommonMark, appendix:
     # parsing strategy), so no marker depends on them; without them, parsing is linear.
     parser = _parser("reference")
     tokens: list[Token] = []
-    with _collector_paused():
-        parser.block.parse(text, parser, {}, tokens)
-        return tuple(_block(group) for group in _groups(tokens))
+    parser.block.parse(text, parser, {}, tokens)
+    return tokens
 
 
-def parse_inline(text: str, having: str) -> Iterator[Sequence[Token]]:
-    """The inline tokens of each paragraph, heading and table cell that has `having` in it."""
-    parser = _parser()
-    tokens: list[Token] = []
+def _lines(token: Token) -> tuple[int, int]:
+    start, end = token.map or [0, 0]
+    return start, end
+
+
+def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]:
+    """The inline tokens of each paragraph and heading that has `having` in it.
+
+    `texts` are parts of one text that begin and end with blocks of the top level; among them are
+    all those that define what links refer to.
+    """
     environment: dict[str, Any] = {}
-    parser.block.parse(text, parser, environment, tokens)
-    for token in tokens:
-        if token.type == "inline" and having in token.content:
-            found: list[Token] = []
-            parser.inline.parse(token.content, parser, environment, found)
-            yield found
+    contents: list[str] = []
+    for text in texts:
+        tokens: list[Token] = []
+        _parser().block.parse(text, _parser(), environment, tokens)
+        contents += [t.content for t in tokens if t.type == "inline" and having in t.content]
+    for content in contents:
+        # Each bracket costs a search for its counterpart: in vain where there can be no link.
+        linked = "](" in content or ("]" in content and environment.get("references"))
+        parser = _parser() if linked else _parser("link", "image")
+        found: list[Token] = []
+        parser.inline.parse(content, parser, environment, found)
+        yield found
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Tokens form no cycles, yet looking for some takes half the time of a large parse."""
     enabled = gc.isenabled()
     gc.disable()
@@ -76,7 +115,7 @@ def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _block(group: list[Token]) -> Block:
-    start, end = group[0].map or [0, 0]
+    start, end = _lines(group[0])
     # Blank lines behind a block belong to no block, though an open fence in a list takes some.
     shape = tuple(
         (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
-from typing import TypeVar
+from typing import NamedTuple
 
-Line = TypeVar("Line", bytes, str)
+from cub.edit.matching import Match, common_ends, find_matches
 
+_CONTEXT = 3  # lines around a change
 _QUOTED = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -35,42 +35,91 @@ def text_diff(before: str, after: str, path: str, before_name: str, after_name: 
 
 
 def hunks_of(before: bytes, after: bytes) -> Iterator[str]:
-    """Hunks with three lines of context; common ends are cut off first, so big files are cheap."""
-    old, new = _display(before), _display(after)
-    skip, tail = (max(0, n - 3) for n in common_ends(old, new))
-    diff = unified_diff(old[skip : len(old) - tail], new[skip : len(new) - tail], lineterm="")
-    for line in list(diff)[2:]:
-        if line.startswith("@@"):
-            yield _shifted(line, skip)
-        else:
-            yield from line.split("\n")
+    """Hunks with three lines of context; of a big file only what is near a change is looked at."""
+    head, tail = common_ends(before, after)
+    for _ in range(_CONTEXT):
+        head = before.rfind(b"\n", 0, max(0, head - 1)) + 1
+        tail = len(before) - _next_line(before, len(before) - tail)
+    old = _display(before[head : len(before) - tail], whole=not tail)
+    new = _display(after[head : len(after) - tail], whole=not tail)
+    above = before.count(b"\n", 0, head)
+    for hunk in _hunks(find_matches(old, new), len(old), len(new)):
+        spans = (hunk[0].old, hunk[-1].old_end), (hunk[0].new, hunk[-1].new_end)
+        one, other = (_span(start + above, end + above) for start, end in spans)
+        yield f"@@ -{one} +{other} @@"
+        for change, following in zip(hunk, [*hunk[1:], None], strict=True):
+            yield from _marked("-", old[change.old : change.old_end])
+            yield from _marked("+", new[change.new : change.new_end])
+            if following:
+                yield from _marked(" ", old[change.old_end : following.old])
 
 
-def _display(data: bytes) -> list[str]:
-    """Lines as git cuts them: at LF only."""
+def _next_line(data: bytes, offset: int) -> int:
+    return data.find(b"\n", offset) + 1 or len(data)
+
+
+class _Change(NamedTuple):
+    """Lines of the old version that lines of the new one replace, half-open; either may be none."""
+
+    old: int
+    old_end: int
+    new: int
+    new_end: int
+
+
+def _hunks(matches: Sequence[Match], old: int, new: int) -> Iterator[list[_Change]]:
+    """The changes that stand so near each other that their context touches.
+
+    The context of a hunk is a change of no lines at either end.
+    """
+    hunk: list[_Change] = []
+    for change in _changes(matches, old, new):
+        if hunk and change.old - hunk[-1].old_end > 2 * _CONTEXT:
+            yield _with_context(hunk, old, new)
+            hunk = []
+        hunk.append(change)
+    if hunk:
+        yield _with_context(hunk, old, new)
+
+
+def _changes(matches: Sequence[Match], old: int, new: int) -> Iterator[_Change]:
+    """What is between the matches of versions with so many lines."""
+    a = b = 0
+    for match in (*matches, Match(old, new, 0)):
+        if (a, b) != (match.old, match.new):
+            yield _Change(a, match.old, b, match.new)
+        a, b = match.old + match.size, match.new + match.size
+
+
+def _with_context(hunk: Sequence[_Change], old: int, new: int) -> list[_Change]:
+    first, last = hunk[0], hunk[-1]
+    above = min(_CONTEXT, first.old, first.new)
+    below = min(_CONTEXT, old - last.old_end, new - last.new_end)
+    start, other = first.old - above, first.new - above
+    end, other_end = last.old_end + below, last.new_end + below
+    return [
+        _Change(start, start, other, other),
+        *hunk,
+        _Change(end, end, other_end, other_end),
+    ]
+
+
+def _span(start: int, end: int) -> str:
+    """Where lines stand, as a header tells it: of none, the line above them."""
+    count = end - start
+    if count == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if count else start},{count}"
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield from f"{mark}{line}".split("\n")  # behind a last line may stand that it has no end
+
+
+def _display(data: bytes, *, whole: bool) -> list[str]:
+    """Lines as git cuts them: at LF only; of a `whole` file, or the end of one."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    if lines[-1]:
+    if lines[-1] and whole:
         lines[-1] += "\n\\ No newline at end of file"
     return lines if lines[-1] else lines[:-1]
-
-
-def common_ends(old: Sequence[Line], new: Sequence[Line]) -> tuple[int, int]:
-    """How many lines two versions have in common at the start, and behind that at the end."""
-    skip = _common(old, new)
-    return skip, _common(old[skip:][::-1], new[skip:][::-1])
-
-
-def _common(old: Sequence[Line], new: Sequence[Line]) -> int:
-    pairs = zip(old, new, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
-
-
-def _shifted(header: str, skip: int) -> str:
-    """A hunk header whose line numbers count from the start of the file."""
-    old, new = header.split()[1:3]
-
-    def moved(span: str) -> str:
-        start, comma, length = span[1:].partition(",")
-        return f"{span[0]}{int(start) + skip}{comma}{length}"
-
-    return f"@@ {moved(old)} {moved(new)} @@"

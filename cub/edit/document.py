@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cub.edit.blocks import Block, parse_blocks
+from cub.edit.boundaries import Boundaries, boundaries_of
 from cub.errors import CubError
 
 # CommonMark 2.1: a line ends at \n, \r or \r\n, and nowhere else (not at NEL, U+2028 or \f).
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 BOM = b"\xef\xbb\xbf"
 _WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"\xfe\xff")
 _BULLET = re.compile(rb"^([ \t]*)[*+](?=[ \t]|$)")
@@ -26,6 +28,12 @@ _YAML_OTHER = re.compile(rb"[ \t].*|#.*|-(?:[ \t].*)?|[\]}].*|")
 def split_lines(data: bytes) -> tuple[bytes, ...]:
     """Cut after every CommonMark line end; `b"".join` of the result is `data` again."""
     return tuple(_LINE.findall(data))
+
+
+def count_lines(data: bytes) -> int:
+    """How many lines `split_lines` cuts `data` into."""
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    return ends + (not data.endswith((b"\r", b"\n")) and data != b"")
 
 
 def line_end(line: bytes) -> bytes:
@@ -86,8 +94,11 @@ class Document:
     @cached_property
     def newline(self) -> bytes:
         """The dominant line end; of equally frequent ones the first; LF where there is none."""
-        ends = re.findall(rb"\r\n|\n|\r", self.data)
-        return max(dict.fromkeys(ends), key=ends.count, default=b"\n")
+        both = self.data.count(b"\r\n")
+        counts = {end: self.data.count(end) - both for end in (b"\n", b"\r")} | {b"\r\n": both}
+        first = _LINE_END.search(self.data)
+        ends = (first[0] if first else b"\n", *counts)
+        return max(ends, key=lambda end: counts[end])
 
     @cached_property
     def head(self) -> int:
@@ -101,13 +112,18 @@ class Document:
         return parse_blocks(self.text)
 
     @cached_property
+    def boundaries(self) -> Boundaries:
+        """Where top-level blocks begin: for those who need a few blocks of a large file."""
+        return boundaries_of(self.text)
+
+    @cached_property
     def text(self) -> str:
         """What a Markdown parser is given: the same lines, LF ends, the head as blank lines."""
-        head = len(split_lines(self.data[: self.head]))
-        skip = head if self.head > len(BOM) else 0
-        lines = [b""] * skip + [line.rstrip(b"\r\n") for line in self.lines[skip:]]
-        text = b"\n".join(lines).removeprefix(BOM if not skip else b"")
-        return text.decode("utf-8", "surrogateescape").replace("\0", "\ufffd")
+        skip = count_lines(self.data[: self.head]) if self.head > len(BOM) else 0
+        body = self.data[self.head :] if skip else self.data.removeprefix(BOM)
+        text = b"\n" * skip + body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        whole = text.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+        return whole.replace("\0", "\ufffd")
 
     def line(self, number: int) -> bytes:
         """One line as Markdown sees it: with its line end, without a byte order mark."""
@@ -126,9 +142,12 @@ class Document:
         """`file:line` for messages; `line` counts from 0."""
         return f"{self.path}:{line + 1}"
 
-    def with_data(self, data: bytes) -> Document:
-        """Other bytes under the same path."""
-        return replace(self, data=data)
+    def with_data(self, data: bytes, same: int = 0) -> Document:
+        """Other bytes under the same path, of which `same` lines on top are these ones."""
+        other = replace(self, data=data)
+        if same:
+            other.boundaries.take_over(self.boundaries, same)
+        return other
 
 
 def _is_wide(data: bytes) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from cub.edit.document import plain, split_lines
+from cub.edit.matching import find_matches
 
 
 def user_lines(original: str, body: Sequence[bytes]) -> bytes:
@@ -16,8 +16,8 @@ def user_lines(original: str, body: Sequence[bytes]) -> bytes:
     ours = [plain(line) for line in split_lines(original.strip("\n").encode())]
     theirs = [plain(line) for line in body]
     mine = [True] * len(body)
-    for match in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        mine[match.b : match.b + match.size] = [False] * match.size
+    for match in find_matches(ours, theirs):
+        mine[match.new : match.new + match.size] = [False] * match.size
     _claim_gaps(mine, theirs)
     kept = [(number, line) for number, line in enumerate(body) if mine[number] and theirs[number]]
     if not kept:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 
 from cub.edit.blocks import parse_inline
+from cub.edit.boundaries import Boundaries
 
+# Where one may stand before Markdown is parsed, and where a link may get what it refers to.
+_NEEDED = re.compile(r"(?:^|(?<=[\s>]))@(?=\S)|\]:", re.MULTILINE)
 _IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
 
 
@@ -21,9 +25,19 @@ def imports(text: str) -> frozenset[str]:
         return frozenset()
     return frozenset(
         posixpath.normpath(found)
-        for tokens in parse_inline(text, having="@")
+        for tokens in parse_inline(_needed(text), having="@")
         for found in _IMPORT.findall("".join(_visible(t.type, t.content) for t in tokens))
     )
+
+
+def _needed(text: str) -> Iterator[str]:
+    """The parts of a text, whole blocks, that have something to do with imports."""
+    boundaries, end = Boundaries(text), 0
+    for found in _NEEDED.finditer(text):
+        line = boundaries.line(found.start())
+        if line >= end:
+            start, end = boundaries.at_or_above(line), boundaries.at_or_below(line + 1)
+            yield boundaries.between(start, end)
 
 
 def _visible(kind: str, content: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -48,19 +49,25 @@ def free_lines(document: Document, lines: Iterable[int]) -> set[int]:
     """Those of `lines` that CommonMark makes, whole, part of a top-level HTML block (spec 4.6),
     outside longer comments and raw elements.
     """
-    wanted = set(lines)
-    if not wanted:
-        return wanted
-    starts = {b.start: b.end for b in document.blocks if b.kind == "html_block"}
+    wanted = sorted(set(lines))
     free: set[int] = set()
-    end, html = 0, RawHtml()
-    for number in range(max(wanted) + 1):
-        if number in starts:
-            end, html = starts[number], RawHtml()
-        if number < end:
-            if number in wanted and not html.open:
-                free.add(number)
-            html.feed(document.line(number))
+    seen = range(0)
+    for line in wanted:
+        if line not in seen:
+            seen, blocks = document.boundaries.html(line)
+            here = set(wanted[bisect_left(wanted, seen.start) : bisect_left(wanted, seen.stop)])
+            for block in blocks:
+                free |= _free_in(document, range(block.start, block.end), here)
+    return free
+
+
+def _free_in(document: Document, block: range, wanted: set[int]) -> set[int]:
+    """Those of `wanted` that are free in one HTML block."""
+    free, html = set[int](), RawHtml()
+    for number in block:
+        if number in wanted and not html.open:
+            free.add(number)
+        html.feed(document.line(number))
     return free
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import Literal
 
-from cub.edit.diffs import common_ends, header_name, hunks_of
+from cub.edit.diffs import header_name, hunks_of
 from cub.edit.document import split_lines
+from cub.edit.matching import common_ends, find_matches
 from cub.errors import InternalError
 
 Kind = Literal["create", "update", "delete"]
@@ -43,10 +43,11 @@ class Edit:
     @property
     def counts(self) -> tuple[int, int]:
         """Lines added and removed."""
-        old, new = split_lines(self.before or b""), split_lines(self.after or b"")
-        skip, tail = common_ends(old, new)
-        matches = SequenceMatcher(None, old[skip : len(old) - tail], new[skip : len(new) - tail])
-        same = skip + tail + sum(block.size for block in matches.get_matching_blocks())
+        before, after = self.before or b"", self.after or b""
+        head, tail = common_ends(before, after)
+        old = split_lines(before[head : len(before) - tail])
+        new = split_lines(after[head : len(after) - tail])
+        same = sum(match.size for match in find_matches(old, new))
         return len(new) - same, len(old) - same
 
     def diff(self) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cub.edit.blocks import Block
 from cub.edit.document import Document
@@ -22,12 +23,17 @@ def fault(before: Document, old: Section | None, after: Document, span: tuple[in
         return "the managed section would not be found where it was put"
     if new.author != "cub":
         return "the managed section would not carry its own digest"
-    inside = [b for b in after.blocks if new.start <= b.start < new.end]
+    hole = (old.start, old.end) if old else (span[0], span[0])
+    around = _common_boundaries(before, hole, after, span)
+    found = after.boundaries.blocks(around.start, around.below[1])
+    inside = [b for b in found if new.start <= b.start < new.end]
     if not any(block.kind == "heading_open" for block in inside):
         return "the managed section's heading would not render"
-    hole = (old.start, old.end) if old else (span[0], span[0])
-    if not _same_outside(before.blocks, hole, after.blocks, span):
+    known = before.boundaries.blocks(around.start, around.below[0])
+    if not _same_outside(known, hole, found, span):
         return "the text outside the managed section would render differently"
+    if not _same_lines(before, after, around):
+        return "the text outside the managed section would not stay as it is"
     return ""
 
 
@@ -36,12 +42,50 @@ def open_tail(document: Document) -> str:
 
     Says which block is still open at its end, and in which line that block begins.
     """
-    probed = document.with_data(document.data + _PROBE)
-    last = probed.blocks[-1]
+    lines = len(document.lines)
+    start = document.boundaries.at_or_above(lines - 1) if lines else 0
+    probed = document.with_data(document.data + _PROBE, start)
+    last = probed.boundaries.blocks(start, len(probed.lines))[-1]
     if last.start == len(probed.lines) - 1:
         return ""
     kind = "code fence" if last.kind == "fence" else "comment or raw HTML block"
     return f"the {kind} that begins in line {last.start + 1} is never closed"
+
+
+class _Around(NamedTuple):
+    """Boundaries on both sides of a change: above it in line `start` of both texts, below it in
+    these lines of the old and of the new one.
+    """
+
+    start: int
+    below: tuple[int, int]
+
+
+def _common_boundaries(
+    before: Document, hole: tuple[int, int], after: Document, span: tuple[int, int]
+) -> _Around:
+    """The nearest ones. What is above the first and below the second is the same text, in which
+    blocks begin anew: it needs no parsing to be the same blocks.
+    """
+    start = before.boundaries.at_or_above(max(0, hole[0] - 1))
+    shift = span[1] - hole[1]
+    old = before.boundaries.at_or_below(hole[1])
+    while (new := after.boundaries.at_or_below(old + shift)) != old + shift:
+        if old == len(before.boundaries):
+            return _Around(start, (old, len(after.boundaries)))
+        old = before.boundaries.at_or_below(new - shift)
+    return _Around(start, (old, new))
+
+
+def _same_lines(before: Document, after: Document, around: _Around) -> bool:
+    above = before.lines[: around.start] == after.lines[: around.start]
+    return above and _rest(before, around.below[0]) == _rest(after, around.below[1])
+
+
+def _rest(document: Document, line: int) -> tuple[bytes, ...]:
+    """The lines from `line` on, without a byte order mark."""
+    rest = document.lines[line:]
+    return tuple(filter(None, (document.line(0), *rest[1:]))) if rest and not line else rest
 
 
 def _same_outside(

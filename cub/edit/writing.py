@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cub.edit import markers
-from cub.edit.document import BOM, Document, line_end, split_lines
+from cub.edit.document import BOM, Document, count_lines, line_end, split_lines
 from cub.edit.sections import Section, digest, find
 from cub.edit.verify import fault, open_tail
 from cub.errors import CubError, InternalError
@@ -134,9 +134,9 @@ def _checked(document: Document, section: Section | None, cut: _Cut) -> Document
 
 
 def _fault(document: Document, section: Section | None, cut: _Cut) -> str:
-    after = document.with_data(cut.data)
-    start = len(split_lines(cut.before.removeprefix(BOM)))
-    end = len(after.lines) - len(split_lines(cut.after))
+    start = count_lines(cut.before.removeprefix(BOM))
+    after = document.with_data(cut.data, start)
+    end = len(after.lines) - count_lines(cut.after)
     try:
         return fault(document, section, after, (start, end))
     except CubError as error:  # the result does not even have one well-formed section

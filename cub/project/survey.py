@@ -68,7 +68,9 @@ class InstructionFile:
     @cached_property
     def imported(self) -> frozenset[str]:
         """The paths that the user's own text imports."""
-        return imports(self.document.with_data(self.own).text) if self.document else frozenset()
+        if self.document is None or b"@" not in self.own:
+            return frozenset()
+        return imports(self.document.with_data(self.own).text)
 
     def is_only(self, *texts: str) -> bool:
         """Whether the file is nothing but one of `texts`."""

@@ -233,7 +233,7 @@ def test_an_edit_inside_an_inlined_text_is_never_lost(project: Path) -> None:
     with pytest.raises(CubError, match="edited by hand") as caught:
         update(project)
     assert "as cub wrote it" in caught.value.details[0]
-    assert [line for line in caught.value.details[2:] if line[:1] in "+-"] == ["+", "+Mine."]
+    assert [line for line in caught.value.details[2:] if line[:1] in "+-"] == ["+Mine.", "+"]
     update(project, edited="move")
     assert file.read_bytes().endswith(b"SECTION -->\n\nMine.\n")
     assert settled(project)

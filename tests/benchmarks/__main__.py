@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks`: what commands cost as whole processes; prints a Markdown table.
 
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
-`python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost.
+`python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost,
+`large` files of extreme size or form.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -25,6 +26,7 @@ from typing import NamedTuple
 from cub.actions.review.review import review
 from cub.git import Endpoints, Objects
 from tests.benchmarks import EMPTY, history
+from tests.benchmarks.large import main as of_large_files
 from tests.benchmarks.map.run import main as of_maps
 from tests.benchmarks.run.speed import main as of_runs
 from tests.benchmarks.tasks.speed import main as of_tasks
@@ -179,6 +181,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["tasks"]:
         of_tasks(_say)
+        return
+    if sys.argv[1:2] == ["large"]:
+        of_large_files(_say)
         return
     if sys.argv[1:2] == ["run"]:
         of_runs(_say)

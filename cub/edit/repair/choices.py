@@ -56,15 +56,18 @@ def choices(
 def _keepers(document: Document, found: Sequence[Marker]) -> list[Choice]:
     """The ways to keep one section."""
     broken = _Broken(document, own_headers(document, found), regions(document, found))
-    ranked = sorted(broken.regions, key=lambda region: _rank(region, broken.regions))
+    loose = sum(region.author != "cub" for region in broken.regions)
+    ranked = sorted(broken.regions, key=lambda region: _rank(region, loose))
     kept = (_keeping(broken, region) for region in ranked[: MOST - 1])
     return [choice for choice in kept if choice]
 
 
-def _rank(keeper: Region, parts: Sequence[Region]) -> tuple[int, bool, int, int]:
-    """Best is what turns the fewest sections into text; then proven ones, new ones, upper ones."""
-    loose = sum(part.author != "cub" for part in parts if part != keeper)
-    return loose, keeper.author != "cub", -keeper.version, keeper.start
+def _rank(keeper: Region, loose: int) -> tuple[int, bool, int, int]:
+    """Best is what turns the fewest of the `loose` sections, those that no digest proves, into
+    text; then proven ones, new ones, upper ones.
+    """
+    is_loose = keeper.author != "cub"
+    return loose - is_loose, is_loose, -keeper.version, keeper.start
 
 
 def _keeping(broken: _Broken, keeper: Region) -> Choice | None:

@@ -66,7 +66,8 @@ def regions(document: Document, found: Sequence[Marker]) -> list[Region]:
     taken = {region.end - 1 for region in proven}
     ends = [m.line for m in found if m.version is None and m.line not in taken]
     proven += [r for end in ends[:_MOST] if (r := _headed(document, found, headers[end], end))]
-    rest = [p for p in pairs.values() if not any(p.overlaps(region) for region in proven)]
+    lines = set(chain(*(region.lines for region in proven)))
+    rest = [pair for pair in pairs.values() if lines.isdisjoint(pair.lines)]
     return sorted(proven + rest, key=lambda region: region.start)
 
 

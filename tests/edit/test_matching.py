@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.edit.matching import Match, common_ends, find_matches
+
+_LINES = st.lists(st.sampled_from("abcd"), max_size=12)
+_LARGE = st.builds(
+    lambda parts, times: [line for part in parts for line in part * times],
+    st.lists(st.lists(st.sampled_from("abcdefgh") | st.integers(0, 999).map(str)), max_size=6),
+    st.integers(30, 60),
+)
+
+
+class Counted(str):
+    """A line that counts how often it is compared."""
+
+    __slots__ = ()
+    comparisons = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def holds(old: list[str], new: list[str]) -> list[Match]:
+    found = find_matches(old, new)
+    for match in found:
+        assert match.size > 0
+        ours, theirs = old[match.old :][: match.size], new[match.new :][: match.size]
+        assert ours == theirs
+        assert len(ours) == match.size
+    for one, other in pairwise(found):
+        assert one.old + one.size <= other.old
+        assert one.new + one.size <= other.new
+    return found
+
+
+@given(_LINES, _LINES)
+def test_matches_are_equal_lines_in_order(old: list[str], new: list[str]) -> None:
+    holds(old, new)
+
+
+@given(_LARGE, _LARGE)
+def test_so_are_those_of_long_texts(old: list[str], new: list[str]) -> None:
+    holds(old, new)
+
+
+def test_lines_that_are_only_lost_are_all_that_differs() -> None:
+    old = ["a", "b", "a", "c"] * 1000
+    new = [line for number, line in enumerate(old) if number % 99 != 1]
+    assert sum(match.size for match in holds(old, new)) == len(new)
+
+
+def compared(count: int) -> int:
+    """How many comparisons it takes where every other of so many lines differs."""
+    old = [Counted(f"line {n}" if n % 2 else "old") for n in range(count)]
+    new = [Counted(f"line {n}" if n % 2 else "new") for n in range(count)]
+    Counted.comparisons = 0
+    assert sum(match.size for match in holds([*old], [*new])) == count // 2
+    return Counted.comparisons
+
+
+def test_the_work_grows_with_the_lines() -> None:
+    assert compared(8000) < 5 * compared(2000)
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
+def test_common_ends_are_whole_lines(start: bytes, middle: bytes, end: bytes) -> None:
+    for old, new in ((start + end, start + middle + end), (start + middle, middle + end)):
+        head, tail = common_ends(old, new)
+        assert head + tail <= min(len(old), len(new))
+        assert old[:head] == new[:head]
+        assert old[:head].endswith(b"\n") or not head
+        assert old[len(old) - tail :] == new[len(new) - tail :]
+        for data in (old, new):
+            assert not tail or data[: len(data) - tail].endswith(b"\n")
