@@ -44,7 +44,6 @@ def _answer(environ: Mapping[str, str]) -> str:
 
 
 def _offers(words: list[str], word: str, *, described: bool) -> list[tuple[str, str]]:
-    import typer
 
     from cub.cli.app import root_command
     from cub.cli.completion.offers import offers
