@@ -199,7 +199,7 @@ def test_who_follows_is_told_at_once_and_ends_with_an_interrupt(
                 ("close", "closed"),
             ):
                 assert cub("task", command, key).code == 0
-                assert f"Z  {key}  {said} " in process.stdout.readline()
+                assert f"  {key}  {said} " in process.stdout.readline()
             assert cub("ledger", "archive", "--before", "2026-02-01").code == 0
             assert cub("task", "reopen", key).code == 0
             assert f"Z  {key}  open by " in process.stdout.readline()
