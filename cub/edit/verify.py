@@ -9,6 +9,7 @@ from cub.edit.blocks import Block
 from cub.edit.document import Document
 from cub.edit.sections import Section, find
 
+_MANY = 1000  # lines of one block that are better not parsed again
 _PROBE = b"\n\n<!-- end -->\n"
 
 
@@ -25,11 +26,11 @@ def fault(before: Document, old: Section | None, after: Document, span: tuple[in
         return "the managed section would not carry its own digest"
     hole = (old.start, old.end) if old else (span[0], span[0])
     around = _common_boundaries(before, hole, after, span)
-    found = after.boundaries.blocks(around.start, around.below[1])
+    found = after.boundaries.blocks(around.above[1], around.below[1])
     inside = [b for b in found if new.start <= b.start < new.end]
     if not any(block.kind == "heading_open" for block in inside):
         return "the managed section's heading would not render"
-    known = before.boundaries.blocks(around.start, around.below[0])
+    known = before.boundaries.blocks(around.above[0], around.below[0])
     if not _same_outside(known, hole, found, span):
         return "the text outside the managed section would render differently"
     if not _same_lines(before, after, around):
@@ -53,11 +54,9 @@ def open_tail(document: Document) -> str:
 
 
 class _Around(NamedTuple):
-    """Boundaries on both sides of a change: above it in line `start` of both texts, below it in
-    these lines of the old and of the new one.
-    """
+    """Boundaries above and below a change, each by its line in the old and in the new text."""
 
-    start: int
+    above: tuple[int, int]
     below: tuple[int, int]
 
 
@@ -67,19 +66,39 @@ def _common_boundaries(
     """The nearest ones. What is above the first and below the second is the same text, in which
     blocks begin anew: it needs no parsing to be the same blocks.
     """
-    start = before.boundaries.at_or_above(max(0, hole[0] - 1))
+    above = _above(before, hole[0], after, span[0])
     shift = span[1] - hole[1]
     old = before.boundaries.at_or_below(hole[1])
     while (new := after.boundaries.at_or_below(old + shift)) != old + shift:
         if old == len(before.boundaries):
-            return _Around(start, (old, len(after.boundaries)))
+            return _Around(above, (old, len(after.boundaries)))
         old = before.boundaries.at_or_below(new - shift)
-    return _Around(start, (old, new))
+    return _Around(above, (old, new))
+
+
+def _above(before: Document, hole: int, after: Document, span: int) -> tuple[int, int]:
+    """A boundary above lines that are the same in both texts up to there; behind a block of very
+    many lines, those lines themselves as far as that block ends there.
+    """
+    start = before.boundaries.at_or_above(max(0, hole - 1))
+    if hole - start > _MANY and before.boundaries.at_or_above(hole) == hole:
+        below = after.boundaries.at_or_below(span)
+        if not b"".join(after.lines[span:below]).strip():
+            return hole, below
+    return start, start
 
 
 def _same_lines(before: Document, after: Document, around: _Around) -> bool:
-    above = before.lines[: around.start] == after.lines[: around.start]
+    above = _same_above(before, after, around.above[0])
     return above and _rest(before, around.below[0]) == _rest(after, around.below[1])
+
+
+def _same_above(before: Document, after: Document, lines: int) -> bool:
+    """Whether so many lines are the same; the last one of a file may have got a line end."""
+    if not lines:
+        return True
+    one, other = (text.line(lines - 1).rstrip(b"\r\n") for text in (before, after))
+    return one == other and before.lines[: lines - 1] == after.lines[: lines - 1]
 
 
 def _rest(document: Document, line: int) -> tuple[bytes, ...]:

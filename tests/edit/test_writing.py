@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cub.edit.document import Document
-from cub.edit.sections import find
+from cub.edit.sections import find, without
 from cub.edit.writing import put, remove, render
 from tests.edit.strategies import BODY
 
@@ -123,3 +123,31 @@ def test_what_a_separator_does_not_explain_stays() -> None:
     assert _removed(b"above\n" + SECTION + b"\n") == b"above\n"
     assert _removed(SECTION + b"\nmine\n") == b"mine\n"
     assert _removed(SECTION + b"\n\nmine\n") == b"\nmine\n"
+
+
+ENDS = [
+    "",
+    "\n",
+    "\r\n",
+    "\r",
+    "\n\n",
+    "\n   \n",
+    "\n\n    code",
+    "\n> quote\n",
+    "\n```\n",
+    "\n<div>\n",
+]
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("top", [False, True])
+def test_a_section_beside_a_block_of_very_many_lines(end: str, top: bool) -> None:
+    data = (b"- item\n" * 1200)[:-1] + end.encode()
+    done = put(Document(data, "AGENTS.md"), BODY, 1, top=top).document
+    section = find(done)
+    assert section is not None
+    assert remove(done, section, top=top) == data
+    again = put(done, BODY + "\nMore.\n", 1).document
+    renewed = find(again)
+    assert renewed is not None
+    assert without(again, renewed) == without(done, section)

@@ -91,12 +91,18 @@ def own_headers(document: Document, found: Sequence[Marker]) -> dict[int, list[i
 
 def _left(document: Document, start: int, end: int) -> list[int]:
     """The last run of cub's comments between two lines, blank lines in it not counted."""
-    comments = [n for n in range(start, end) if is_own_comment(document.line(n))]
+    comments = [n for n in _comments(document, start, end) if is_own_comment(document.line(n))]
     run: list[int] = []
     for number in sorted(free_lines(document, comments)):
         between = document.lines[run[-1] + 1 : number] if run else ()
         run = [number] if any(line.strip() for line in between) else [*run, number]
     return run
+
+
+def _comments(document: Document, start: int, end: int) -> list[int]:
+    """The lines that may be a comment, which are few in a large text."""
+    inside = document.lines[start:end]
+    return [number for number, line in enumerate(inside, start) if b"<!--" in line]
 
 
 def _is_pair(begin: Marker, end: Marker) -> bool:
@@ -141,7 +147,8 @@ def _headed(
 ) -> Region | None:
     """What a digest above `end` proves, its BEGIN lost."""
     last = max((marker.line for marker in found if marker.line < end), default=-1)
-    old = [n for n in range(last + 1, end) if is_old_digest(document.line(n))][:1]
+    comments = _comments(document, last + 1, end)
+    old = [n for n in comments if is_old_digest(document.line(n))][:1]
     for start in (*header[:1], *free_lines(document, old)):
         if author_of([document.line(n) for n in range(start, end)]) == "cub":
             return Region(start, end + 1, 1, "cub", lacks="BEGIN")
