@@ -202,7 +202,7 @@ def test_who_follows_is_told_at_once_and_ends_with_an_interrupt(
                 assert f"  {key}  {said} " in process.stdout.readline()
             assert cub("ledger", "archive", "--before", "2026-02-01").code == 0
             assert cub("task", "reopen", key).code == 0
-            assert f"Z  {key}  open by " in process.stdout.readline()
+            assert f"  {key}  open by " in process.stdout.readline()
             process.send_signal(signal.SIGINT)
             rest, err = process.communicate(timeout=30)
         finally:
