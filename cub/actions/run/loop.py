@@ -36,11 +36,12 @@ _STORES = "chore(cub): record what the run did"
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the tasks of this run, the last status of each; why it ends, if that needs
-    words.
+    """What became of the tasks of this run, the last status of each; whether any client has worked;
+    why it ends, if that needs words.
     """
 
     statuses: dict[str, str] = field(default_factory=dict)
+    has_worked: bool = False
     why: str = ""
 
     @property
@@ -85,6 +86,8 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
             return DONE if tally.statuses else NOTHING
         done = yield from _attempted(run, harness, claimed)
         tally.statuses[claimed.task] = done.fate.status
+        ended = (done.event.get("exit"), done.event.get("signal"), done.event.get("dur_s") or None)
+        tally.has_worked |= any(value is not None for value in ended)
         run.is_broken |= done.broken
         clients.judge(harness, done.verdict, run.clock.now())
         if end := _reason_to_end(run, done, clients):
@@ -173,7 +176,7 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     if end == UNVERIFIED:
         event["hint"] = HINT
     run.opened.ledger.append(event)
-    is_news = bool(tally.statuses) or run.has_recovered
+    is_news = tally.has_worked or run.has_recovered
     if run.settings.commit and is_news and (failure := _commit_stores(run)):
         yield run.event("notice", text=f"the stores could not be committed: {failure}")
     yield event

@@ -54,6 +54,7 @@ def test_where_nothing_can_decide_no_client_is_started_and_the_run_ends(
     assert (done.end["end"], done.end["ok"]) == ("unverified", False)
     assert says in done.end["why"]
     assert seen(stocked) == before
+    assert stocked.log()[0] == "start"
 
 
 def test_a_work_tree_without_the_test_runner_closes_nothing(stocked: Shop) -> None:
