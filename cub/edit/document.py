@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -32,8 +33,14 @@ def split_lines(data: bytes) -> tuple[bytes, ...]:
 
 def count_lines(data: bytes) -> int:
     """How many lines `split_lines` cuts `data` into."""
-    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    ends = count_ends(data, 0, len(data))
     return ends + (not data.endswith((b"\r", b"\n")) and data != b"")
+
+
+def count_ends(data: bytes, start: int, end: int) -> int:
+    """How many line ends there are between two offsets, neither of which parts one."""
+    lf, cr, both = (data.count(one, start, end) for one in (b"\n", b"\r", b"\r\n"))
+    return lf + cr - both
 
 
 def line_end(line: bytes) -> bytes:
@@ -128,6 +135,17 @@ class Document:
     def line(self, number: int) -> bytes:
         """One line as Markdown sees it: with its line end, without a byte order mark."""
         return self.lines[number].removeprefix(BOM if number == 0 else b"")
+
+    def lines_with(self, word: bytes) -> Iterator[int]:
+        """The lines that have `word`, which has no line end, in order: a search of the bytes."""
+        line, at, found = 0, 0, self.data.find(word)
+        while found >= 0:
+            line += count_ends(self.data, at, found)
+            yield line
+            # On to the end of this line.
+            end = _LINE_END.search(self.data, found)
+            line, at = line + 1, end.end() if end else len(self.data)
+            found = self.data.find(word, at)
 
     def before(self, line: int) -> bytes:
         """The bytes in front of `line`; a byte order mark is never part of a line."""

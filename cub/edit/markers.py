@@ -91,12 +91,8 @@ def pair(document: Document) -> tuple[Marker, Marker] | None:
 
 
 def _candidates(document: Document) -> list[Marker]:
-    if b"CUB" not in document.data:
-        return []
     found = []
-    for number, line in enumerate(document.lines):
-        if b"CUB" not in line:
-            continue
+    for number in document.lines_with(b"CUB"):
         bare = document.line(number).rstrip(b"\r\n")
         if begin := _BEGIN.fullmatch(bare):
             found.append(Marker(number, int(begin[1])))

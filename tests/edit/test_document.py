@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cub.edit.document import Document, lf_text, normalized, split_lines
+from cub.edit.document import Document, count_lines, lf_text, normalized, split_lines
 from cub.errors import CubError
+from tests.edit.strategies import ANYTHING
 
 
 @pytest.mark.parametrize(
@@ -94,3 +97,12 @@ def test_normalized_lines_drop_what_formatters_change() -> None:
 )
 def test_text_with_lf_has_the_lines_of_the_bytes(data: bytes, text: str) -> None:
     assert lf_text(data) == text
+
+
+@given(ANYTHING, st.sampled_from([b"CUB", b"a", b"<!--", b"-"]))
+def test_lines_with_a_word_are_found_in_the_bytes(data: bytes, word: bytes) -> None:
+    document = Document(data)
+    assert count_lines(data) == len(document.lines)
+    assert list(document.lines_with(word)) == [
+        number for number, line in enumerate(document.lines) if word in line
+    ]

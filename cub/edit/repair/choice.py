@@ -27,11 +27,11 @@ def rebuilt(
     document: Document, gone: Collection[int], added: Mapping[int, bytes] | None = None
 ) -> bytes:
     """`document` without the lines `gone`, and with `added`: bytes by the line they precede."""
-    pieces = []
-    for number in range(len(document.lines) + 1):
-        pieces.append((added or {}).get(number, b""))
-        if number < len(document.lines) and number not in gone:
-            pieces.append(document.line(number))
+    pieces, at, more = [], 0, added or {}
+    for number in sorted({*gone, *more, len(document.lines)}):
+        kept = document.lines[at:number]
+        pieces += [b"".join(kept).removeprefix(b"" if at else BOM), more.get(number, b"")]
+        at = number + (number in gone)
     mark = BOM if document.data.startswith(BOM) else b""
     return mark + joined(pieces, document.newline)
 
