@@ -66,7 +66,7 @@ def init(
     chosen = _split(targets) if targets is not None else None
     show = Show(dry_run, diff, json)
     named = _known(clients or ())
-    with Bar("Reading files") as bar, afterwards() as keep:
+    with Bar() as bar, afterwards() as keep:
         plan = carry_out(
             root, lambda p: make_plan(p, nested, chosen, edited, named, prune, bar, keep), show
         )

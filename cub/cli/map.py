@@ -93,7 +93,7 @@ def draw(
         raise UsageError("--stdout, --check, --json and --explain exclude each other")
     if check and part:
         raise UsageError("there is no map of a part to check", hint="leave PATH out")
-    with Bar("Reading files") as bar:
+    with Bar() as bar:
         asked = Wanted(tokens, tuple(exclude or ()), not no_symbols, part, bar)
         if json or explain is not None:
             _tell(root, asked, explain, verbose=verbose)

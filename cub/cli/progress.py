@@ -12,7 +12,7 @@ from cub.cli import output
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_PATIENCE = 1.0  # seconds
+_PATIENCE = 0.3  # seconds; as many again have passed since the person pressed Enter
 
 
 def _is_welcome() -> bool:
@@ -20,10 +20,11 @@ def _is_welcome() -> bool:
 
 
 class Bar:
-    """Called with what is done and what there is to do; shows after a while, on a terminal."""
+    """Called with what is done, what there is to do, and in which step; shows after a while, on a
+    terminal.
+    """
 
-    def __init__(self, title: str, patience: float = _PATIENCE) -> None:
-        self._title = title
+    def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
         self._start = time.monotonic()
         self._bar: tuple[Progress, TaskID] | None = None
@@ -31,17 +32,19 @@ class Bar:
     def __enter__(self) -> Self:
         return self
 
-    def __call__(self, done: int, total: int) -> None:
-        """Tell how far it is, in any unit."""
+    def __call__(self, done: int, total: int, step: str) -> None:
+        """Tell how far a step is, in any unit."""
         if done >= total:  # what is printed next must not meet the bar
             self._stop()
             return
         if self._bar is None:
             if time.monotonic() - self._start < self._patience or not _is_welcome():
                 return
-            self._bar = self._shown(total)
+            self._bar = self._shown()
         progress, task = self._bar
-        progress.update(task, completed=done, refresh=True)
+        # Without anything done, nobody can tell how far it is: the bar has no end then.
+        known = total if done else None
+        progress.update(task, description=step, total=known, completed=done, refresh=True)
 
     def __exit__(
         self,
@@ -56,12 +59,12 @@ class Bar:
             self._bar[0].stop()
             self._bar = None
 
-    def _shown(self, total: int) -> tuple[Progress, TaskID]:
+    def _shown(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
         from rich.progress import Progress
 
         # No thread that redraws: the processes that parse are forked from this one.
         progress = Progress(console=Console(stderr=True), transient=True, auto_refresh=False)
-        task = progress.add_task(self._title, total=total)
+        task = progress.add_task("", total=None)
         progress.start()
         return progress, task

@@ -62,7 +62,7 @@ def update(
         _check_many(found, json=json)
         return
     here = options.directory / _only(dirs) if dirs else options.directory
-    with Bar("Reading files") as bar, afterwards() as keep:
+    with Bar() as bar, afterwards() as keep:
         plan = carry_out(
             find_root(here),
             lambda p: make_plan(p, edited, prune, check=check, progress=bar, keep=keep),

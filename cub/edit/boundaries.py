@@ -98,9 +98,10 @@ class Boundaries:
 
     def _piece(self, line: int) -> tuple[int, int]:
         """The piece that has `line`, the last one for what is behind it: its lines, half-open."""
-        with collector_paused():
-            while self._pieces[-1] <= line and self._pieces[-1] < len(self):
-                self._cut()
+        if self._pieces[-1] <= line:
+            with collector_paused():
+                while self._pieces[-1] <= line and self._pieces[-1] < len(self):
+                    self._cut()
         number = min(bisect_right(self._pieces, line), len(self._pieces) - 1)
         return self._pieces[number - 1], self._pieces[number]
 

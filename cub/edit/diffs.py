@@ -114,7 +114,10 @@ def _span(start: int, end: int) -> str:
 
 def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        yield from f"{mark}{line}".split("\n")  # behind a last line may stand that it has no end
+        if "\n" in line:  # behind a last line stands that it has no end
+            yield from f"{mark}{line}".split("\n")
+        else:
+            yield mark + line
 
 
 def _display(data: bytes, *, whole: bool) -> list[str]:

@@ -143,11 +143,16 @@ def _contained(old: Sequence[Line], new: Sequence[Line], gap: _Gap) -> list[Matc
     if swapped:
         turned = _contained(new, old, _Gap(gap.new, gap.new_end, gap.old, gap.old_end))
         return [Match(b, a, size) for a, b, size in turned]
-    matches, at = [], gap.new
+    matches, at, start = [], gap.new, gap.old  # what is common reaches from `start` to here
     for number in range(gap.old, gap.old_end):
         if at < gap.new_end and old[number] == new[at]:
-            matches.append(Match(number, at, 1))
             at += 1
+            continue
+        if number > start:
+            matches.append(Match(start, at - (number - start), number - start))
+        start = number + 1
+    if gap.old_end > start:
+        matches.append(Match(start, at - (gap.old_end - start), gap.old_end - start))
     return matches if at == gap.new_end else []
 
 

@@ -15,7 +15,7 @@ import cub
 from cub.files.private import Keep, at_once
 from cub.repomap.last import Last, MapText, load_basis, load_last, save_basis, save_last
 from cub.repomap.listing.listing import Listing, listing
-from cub.repomap.progress import Progress, no_progress
+from cub.repomap.progress import DRAWING, Progress, no_progress
 from cub.repomap.settings import MapSettings
 
 if TYPE_CHECKING:
@@ -66,8 +66,11 @@ def map_text(shop: Workshop, settings: MapSettings, header: int) -> MapText:
     from cub.repomap.page.page import body
     from cub.repomap.survey import survey
 
-    full = survey(files, collecting.facts(), structure)
+    facts = collecting.facts()
+    shop.progress(0, 1, DRAWING)
+    full = survey(files, facts, structure)
     made = MapText(body(full, settings.tokens, header), full.notes)
+    shop.progress(1, 1, DRAWING)
     if made.text and settled:
         _keep(shop, Last(frame, key, key, made), full)
     return made
@@ -83,7 +86,7 @@ def full_map(shop: Workshop, settings: MapSettings) -> RepoMap:
 
 
 def _listing(shop: Workshop, settings: MapSettings) -> Listing:
-    return listing(shop.root, settings.exclude, shop.gone, shop.above)
+    return listing(shop.root, settings.exclude, shop.gone, shop.above, shop.progress)
 
 
 def _sifted(found: Listing, settings: MapSettings) -> Sifted:

@@ -20,8 +20,8 @@ def script(folder: Path, done: tuple[int, ...], patience: float) -> str:
     path = folder / "bar.py"
     path.write_text(
         "from cub.cli.progress import Bar\n"
-        f"with Bar('Reading files', patience={patience}) as bar:\n"
-        f"    for done in {done}:\n        bar(done, 3)\n"
+        f"with Bar(patience={patience}) as bar:\n"
+        f"    for done in {done}:\n        bar(done, 3, 'Reading files')\n"
         "    print('The result.')\n"
     )
     return str(path)

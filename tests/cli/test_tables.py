@@ -116,6 +116,7 @@ def bakery(project: Path) -> Path:
         f'targets: [AGENTS.md, CLAUDE.md, {LONG}/AGENTS.md]\nmap:\n  exclude: ["{LONG}/**"]\n'
         f'run:\n  checks: ["python -m pytest -q --a-long-option {LONG}/oven.py"]\n',
     )
+    _write(project / ".cub" / "script.yaml", 'tasks: {"*": [{final: Done.}]}\n')
     title = f"Bake the bread until it is brown all over, and write it down in {LONG}/oven.py"
     tasks = [
         {"id": KEY, "title": title, "status": "in_progress", "description": f"{title}. " * 3,

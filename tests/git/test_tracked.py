@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +95,18 @@ def test_a_hook_is_told_the_same(project: Path, tmp_path: Path, home: Path, link
         check=True,
     )
     assert json.loads(told.read_text()) == [["a.py", "c/d.py"], ["d.py"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a script as a program")
+def test_whoever_waits_for_a_slow_git_is_told(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(project, "a.py")
+    git(project, "add", "a.py")
+    flag, slow = tmp_path / "flag", tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    real = shutil.which("git")
+    slow.write_text(f'#!/bin/sh\nwhile ! test -e {flag}; do sleep 0.01; done\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
+    assert tracked(project, flag.touch) == ("a.py",)

@@ -106,7 +106,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     assert sum(file.size for file in found.files) > 3_000_000  # enough for three processes
     told: list[tuple[int, int]] = []
     cache = Cache(tmp_path / "facts", "v")
-    facts = collect(root, wanted, cache, lambda done, total: told.append((done, total)))
+    facts = collect(root, wanted, cache, lambda done, total, _: told.append((done, total)))
     assert list(facts) == [file.path for file in found.files]
     alone = {job.path: scan(str(root), job) for job in list(wanted.values())[::20]}
     assert {path: facts[path] for path in alone} == alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from cub.files.regular import place
 from cub.repomap.listing.patterns import spec_of
 from cub.repomap.listing.walk import walk
 from cub.repomap.notes import Note
+from cub.repomap.progress import LISTING, Progress, no_progress
 
 # What cub writes, and what agents have read before they see the map.
 _OWN = ".cub"
@@ -22,6 +23,7 @@ _SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider
 
 
 _STEP_NS = 50_000_000
+_STRIDE = 1000  # files that are looked at in a few milliseconds
 
 
 class File(NamedTuple):
@@ -56,7 +58,11 @@ class Listing:
 
 
 def listing(
-    root: Path, exclude: Sequence[str] = (), gone: Iterable[str] = (), above: str = ""
+    root: Path,
+    exclude: Sequence[str] = (),
+    gone: Iterable[str] = (),
+    above: str = "",
+    progress: Progress = no_progress,
 ) -> Listing:
     """The files of the project at `root` that git tracks, or outside git all not ignored.
 
@@ -67,14 +73,24 @@ def listing(
     if not _has_any(root):  # a new project: git need not be started to list nothing
         return Listing(root, (), (), above)
     notes: list[Note] = []
-    known = git.tracked(root)
+    known = git.tracked(root, lambda: progress(0, 1, LISTING))
     if known is None and git.top_level(root):
         notes.append(Note("", "git can't list these files: all that are not ignored count"))
     paths = walk(root, notes) if known is None else known
     left_out = frozenset(gone)
     wanted = sorted(path for path in paths if _counts(path) and above + path not in left_out)
-    files = _present(root, _without(wanted, exclude, above), notes)
+    wanted = _without(wanted, exclude, above)
+    files = _present(root, _told(wanted, progress), notes)
     return Listing(root, tuple(files), tuple(notes), above)
+
+
+def _told(paths: Sequence[str], progress: Progress) -> Iterator[str]:
+    """The paths, and every now and then how many of them have been looked at."""
+    for number, path in enumerate(paths):
+        if number % _STRIDE == 0:
+            progress(number, len(paths), LISTING)
+        yield path
+    progress(1, 1, LISTING)
 
 
 def _has_any(root: Path) -> bool:
@@ -100,7 +116,7 @@ def _without(paths: list[str], exclude: Sequence[str], above: str) -> list[str]:
     return [path for path in paths if not spec.match_file(above + path)]
 
 
-def _present(root: Path, paths: list[str], notes: list[Note]) -> Iterable[File]:
+def _present(root: Path, paths: Iterable[str], notes: list[Note]) -> Iterable[File]:
     """The regular ones, with their state; a missing one is deleted, or not in a sparse checkout."""
     base, missing = os.fspath(root), 0
     for path in paths:

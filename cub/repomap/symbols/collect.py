@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cub.files.private import Keep, at_once
 from cub.repomap.listing.listing import File
-from cub.repomap.progress import Progress
+from cub.repomap.progress import READING, Progress
 from cub.repomap.symbols.cache import Entry, load, save
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
@@ -57,9 +57,11 @@ class Collecting:
     def facts(self) -> dict[str, FileFacts]:
         """The facts of the wanted files by path, in the order given; once."""
         done = 0
+        if self._total:
+            self._progress(done, self._total, READING)
         for chunk, facts in self._results:
             done += sum(file.size for file, _ in chunk)
-            self._progress(done, self._total)
+            self._progress(done, self._total, READING)
             self._found.update((file, found) for (file, _), found in zip(chunk, facts, strict=True))
         facts_of = {file.path: self._of(file) for file in self._wanted}
         self._keep(facts_of)

@@ -26,7 +26,7 @@ def names(facts: Facts) -> dict[str, list[str]]:
 
 def look(root: Path, cache: Path, *, version: str = "v", parsed: bool = True) -> Facts:
     jobs = {f: Job(f.path, "python", parsed) for f in listing(root).files}
-    return collect(root, jobs, Cache(cache, version), lambda _done, _total: None)
+    return collect(root, jobs, Cache(cache, version))
 
 
 def pretend(path: Path, text: str) -> None:
@@ -126,7 +126,7 @@ def test_a_write_is_left_to_whom_it_is_given(root: Path, tmp_path: Path) -> None
     writes: list[Write] = []
     jobs = {f: Job(f.path, "python", True) for f in listing(root).files}
     cache = Cache(tmp_path / "cache", "v", writes.append)
-    collect(root, jobs, cache, lambda _done, _total: None)
+    collect(root, jobs, cache)
     assert not (tmp_path / "cache").exists()
     (write_it,) = writes
     write_it()
@@ -135,7 +135,7 @@ def test_a_write_is_left_to_whom_it_is_given(root: Path, tmp_path: Path) -> None
 
 def test_where_nothing_is_wanted_nothing_is_looked_for(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache", "v")
-    assert collect(tmp_path, {}, cache, lambda _done, _total: None) == {}
+    assert collect(tmp_path, {}, cache) == {}
     assert not (tmp_path / "cache").exists()
 
 
@@ -143,7 +143,7 @@ def test_facts_come_in_the_order_of_the_files(root: Path, tmp_path: Path) -> Non
     jobs = {f: Job(f.path, "python", True) for f in reversed(listing(root).files)}
     cache = Cache(tmp_path / "cache", "v")
     for _ in range(2):
-        found = collect(root, jobs, cache, lambda _done, _total: None)
+        found = collect(root, jobs, cache)
         assert list(found) == ["f2.py", "f1.py", "f0.py"]
 
 
@@ -152,10 +152,10 @@ def test_the_bytes_that_are_done_are_told(root: Path, tmp_path: Path) -> None:
     jobs = {f: Job(f.path, "python", True) for f in listing(root).files}
     jobs[File("gone.py", 400_000, 0, 0)] = Job("gone.py", "python", True)
     cache = Cache(tmp_path / "cache", "v")
-    collect(root, jobs, cache, lambda done, total: told.append((done, total)))
+    collect(root, jobs, cache, lambda done, total, _: told.append((done, total)))
     assert told[-1] == (400_045, 400_045)
     told.clear()
     collect(
-        root, dict(list(jobs.items())[:3]), cache, lambda done, total: told.append((done, total))
+        root, dict(list(jobs.items())[:3]), cache, lambda done, total, _: told.append((done, total))
     )
     assert told == []
