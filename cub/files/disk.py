@@ -129,11 +129,11 @@ class Disk:
         if os.name == "nt":
             return
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(folder))
         if _is_append_only(folder):
-            raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), os.fspath(folder))
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(folder))
 
     def _put(
         self, path: Path, data: Data, flags: int, mode: int = 0o666, *, cut: bool = False

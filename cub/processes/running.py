@@ -50,7 +50,7 @@ class Running:
         """Start it. Raises CubError if there is nothing to run, or on Windows."""
         self._began = self._heard = self._ticked = time.monotonic()
         self._unsent = memoryview(self.command.stdin)
-        log_debug(f"start {self.command.argv[0]} in {self.command.folder}")
+        log_debug(f"start {' '.join(self.command.argv[:1])} in {self.command.folder.as_posix()}")
         self._kept = start(self.command, self.limits.grace, self.last, self.merged)
         self._selector = selectors.DefaultSelector()
         try:

@@ -73,7 +73,7 @@ COMMANDS = [
     "status", "task list", f"task show {KEY}", "task list --tree", "ledger list", "ledger stats",
     f"ledger show {KEY}", "ledger tail", "config show", "trust --show", "run status",
     f"init {LONG} --dry-run", "update --check .", f"prompt {KEY} --explain", "task stats",
-    "run --dry-run",
+    "run --dry-run --harness scripted",
 ]  # fmt: skip
 WHOLE = {
     "status": [f"{LONG}/AGENTS.md", "in place", "opencode,"],
@@ -91,7 +91,7 @@ WHOLE = {
     "update --check .": ["error:"],
     f"prompt {KEY} --explain": ["in all"],
     "task stats": ["in_progress"],
-    "run --dry-run": [f"{LONG}/oven.py"],
+    "run --dry-run --harness scripted": [f"{LONG}/oven.py"],
 }
 SCRIPT = f"""
 import json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,7 +189,7 @@ class GitGround:
 def read_whole(root: Path, path: str, most: int) -> bytes:
     """Read a regular file; b"" for one of more than `most` bytes, and for what can't be read."""
     try:
-        data = read_start(str(root), path, most + 1)
+        data = read_start(os.fspath(root), path, most + 1)
     except (OSError, ValueError):
         return b""
     return data if len(data) <= most else b""
