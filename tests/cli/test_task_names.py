@@ -49,5 +49,5 @@ def test_in_an_attempt_other_names_ask_as_their_originals_do(
 
 def test_other_names_are_not_listed(cub_here: Cub) -> None:
     shown = cub_here("task", "--help").out
-    assert "│ claim " in shown
-    assert "│ start " not in shown
+    assert "\n  claim " in shown
+    assert "\n  start " not in shown
