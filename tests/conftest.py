@@ -51,9 +51,10 @@ def environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests draw in this very process is not cached in the person's own folder."""
+    """What tests do in this very process leaves nothing in the person's own folders."""
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        here.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 
 

@@ -89,7 +89,7 @@ def _configured(stores: Stores, tasks: Tasks, key: str) -> Wanted:
     checks = tuple(dict.fromkeys([*own, *values["run.checks"].value]))
     loops = checks or tuple(one.line for one in find_feedback_loops(stores.project))
     message, commits = values["run.message"].value, values["run.commit"].value
-    return Wanted(tasks, loops, message, commits, in_run=inside() is not None)
+    return Wanted(tasks, loops, message, commits, in_run=inside(stores.root) is not None)
 
 
 def _inputs(stores: Stores, key: str, wanted: Wanted) -> Inputs:

@@ -38,9 +38,9 @@ def trust(
     from cub.actions.run.trust import agree, disagree, executed
     from cub.actions.tasks.inside import inside
 
-    if not show and inside():
-        raise CubError("an attempt can't agree for the person who started the run")
     stores = opened(context)
+    if not show and inside(stores.root):
+        raise CubError("an attempt can't agree for the person who started the run")
     if revoke:
         disagree(stores)
         found = None

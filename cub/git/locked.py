@@ -1,34 +1,72 @@
-"""Lock files that a process of git's left when it was killed."""
+"""Lock files of git's that a killed process left: removed once no git is at work on them."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from cub.git.place import git_folder
+from cub.git.worktree import common_folder
 
-_NAMES = ("index.lock", "HEAD.lock")
-_PATIENCE = 1.0  # seconds: somebody else's git holds a lock for milliseconds
-
-
-def unlock(top: Path, since: float) -> None:
-    """Remove locks that were made after `since` (seconds since 1970) and that nobody lets go."""
-    for name in _NAMES:
-        lock = git_folder(top) / name
-        deadline = time.monotonic() + _PATIENCE
-        while made := _made(lock):
-            if made < since:
-                break
-            if time.monotonic() >= deadline:
-                with suppress(OSError):
-                    lock.unlink()
-                break
-            time.sleep(0.02)
+_NAMES = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock")
+_SLACK = 1.0  # seconds by which clocks of files and of processes may differ
+_PATIENCE = 0.5  # seconds: somebody else's git holds a lock for milliseconds
+_STEP = 0.02
 
 
-def _made(path: Path) -> float:
+def remove_stale_locks(top: Path, since: float) -> list[str]:
+    """Remove locks that were made after `since` (seconds since 1970), that nobody lets go for
+    half a second, and that no git at work can hold; their names.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while locks := [lock for lock in _find_locks(top) if _made_at(lock) >= since - _SLACK]:
+        if time.monotonic() < deadline:
+            time.sleep(_STEP)
+            continue
+        if _is_git_at_work(top):
+            break
+        for lock in locks:
+            with suppress(OSError):
+                lock.unlink()
+        return sorted(lock.name for lock in locks)
+    return []
+
+
+def _find_locks(top: Path) -> Iterator[Path]:
+    """The locks of the index, of HEAD and of refs, those that linked work trees share, too."""
+    folders = dict.fromkeys(filter(None, (git_folder(top), common_folder(top))))
+    for folder in folders:
+        for name in _NAMES:
+            if os.path.lexists(folder / name):
+                yield folder / name
+        for inner, _, files in os.walk(folder / "refs"):
+            yield from (Path(inner, name) for name in files if name.endswith(".lock"))
+
+
+def _made_at(lock: Path) -> float:
     try:
-        return path.stat().st_mtime
+        found = lock.lstat()
     except OSError:
         return 0.0
+    return max(found.st_mtime, found.st_ctime)  # the one can be set at will, the other can't
+
+
+def _is_git_at_work(top: Path) -> bool:
+    """Whether a git is there that this user started in the work tree, or in the repository."""
+    from psutil import STATUS_ZOMBIE, Error, process_iter
+
+    places = [top, *filter(None, (git_folder(top), common_folder(top)))]
+    roots = [os.path.realpath(place) for place in places]
+    for process in process_iter():
+        try:
+            if not process.name().startswith("git") or process.status() == STATUS_ZOMBIE:
+                continue
+            folder = os.path.realpath(process.cwd())
+        except (Error, OSError):  # it has gone, or is none of ours
+            continue
+        if any(folder == root or folder.startswith(root + os.sep) for root in roots):
+            return True
+    return False

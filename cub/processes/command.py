@@ -10,12 +10,16 @@ Cause = Literal["", "wall", "idle", "stopped", "ended"]
 
 
 class Command(NamedTuple):
-    """A program with its arguments, run in `folder` with exactly this environment."""
+    """A program with its arguments, run in `folder` with exactly this environment.
+
+    `mark` tells whoever runs below it what it is a part of: see `ancestors.find_mark`.
+    """
 
     argv: tuple[str, ...]
     folder: Path
     environ: Mapping[str, str]
     stdin: bytes = b""
+    mark: str = ""
 
 
 class Limits(NamedTuple):
@@ -51,6 +55,8 @@ class Ended(NamedTuple):
     seconds: float
 
 
-def shell(text: str, folder: Path, environ: Mapping[str, str], stdin: bytes = b"") -> Command:
+def shell(
+    text: str, folder: Path, environ: Mapping[str, str], stdin: bytes = b"", mark: str = ""
+) -> Command:
     """The command that has the shell run a line of text."""
-    return Command(("/bin/sh", "-c", text), folder, environ, stdin)
+    return Command(("/bin/sh", "-c", text), folder, environ, stdin, mark)

@@ -26,20 +26,17 @@ Prctl = Callable[[int, int], int]
 Order = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
 
-def main(control: int, status: int, graces: tuple[float, float], last: str) -> None:
-    """Carry out one order.
-
-    `graces` are the seconds after INT and after TERM. The file `last`, if it isn't "", gets the
-    time (seconds since 1970) when all has ended.
-    """
+def main(control: int, status: int, graces: tuple[float, float]) -> None:
+    """Carry out one order. `graces` are the seconds after INT and after TERM."""
     os.set_inheritable(control, False)
     os.set_inheritable(status, False)
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
     wake, prctl = _wake(), _prctl()
     adopts = prctl(_SUBREAPER, 1) == 0
-    result = ""
-    if order := _order(control):
+    result, last = "", b""
+    if fields := _order(control):
+        last, order = fields
         client, result = _start(order, prctl, status)
         if not result:
             code, gently = _watch(client, control, wake, graces)
@@ -70,16 +67,20 @@ def _prctl() -> Prctl:
     return lambda _what, _value: -1
 
 
-def _order(control: int) -> Order | None:
-    """The folder, the arguments and the environment; None if cub died before it said all."""
+def _order(control: int) -> tuple[bytes, Order] | None:
+    """The file that gets the time (seconds since 1970) when all has ended, b"" for none; and the
+    folder, the arguments and the environment. None if cub died before it said all.
+
+    The file is no argument of this process: whoever it starts could read that.
+    """
     size = int.from_bytes(_read(control, 8), "big")
     data = _read(control, size)
     if not data:
         return None
-    folder, count, *rest = data.split(b"\0")
+    last, folder, count, *rest = data.split(b"\0")
     cut = int(count)
     environ = {name: value for name, _, value in (one.partition(b"=") for one in rest[cut:])}
-    return folder, rest[:cut], environ
+    return last, (folder, rest[:cut], environ)
 
 
 def _read(file: int, size: int) -> bytes:
@@ -198,13 +199,13 @@ def _result(code: int | None) -> str:
     return f"exit {number}\n" if number >= 0 else f"signal {-number}\n"
 
 
-def _note(last: str) -> None:
+def _note(last: bytes) -> None:
     """Leave the time, whole or not at all; a folder that has gone needs none."""
     if last:
         with suppress(OSError):
-            with open(f"{last}.new", "w", encoding="ascii") as file:  # noqa: PTH123
+            with open(last + b".new", "w", encoding="ascii") as file:  # noqa: PTH123
                 file.write(f"{time.time():.6f}\n")
-            os.replace(f"{last}.new", last)  # noqa: PTH105 - pathlib starts slowly
+            os.replace(last + b".new", last)  # noqa: PTH105 - pathlib starts slowly
 
 
 def _tell(status: int, line: str) -> None:

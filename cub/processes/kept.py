@@ -13,16 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError
+from cub.processes.ancestors import keeper_argv
 from cub.processes.command import Command
+from cub.processes.orphans import end_orphans, keepers
 
-# Imported, not run as a file: so it is compiled only once.
-_MAIN = """\
-import sys
-sys.path.append(sys.argv[1])
-from cub.processes.keeper import main
-control, status, after_int, after_term, last = sys.argv[2:]
-main(int(control), int(status), (float(after_int), float(after_term)), last)
-"""
 _ROOT = Path(__file__).parents[2]
 
 
@@ -67,14 +61,18 @@ class Kept:
         if not words:
             raise CubError("cub's own process that keeps a command was ended before that started")
         # Somebody killed the keeper. Linux has killed the command with it; not so its children.
+        client = int(words[0][1])
+        keepers.discard(self.process.pid)
         with suppress(OSError):
-            os.killpg(int(words[0][1]), signal.SIGKILL)
+            os.killpg(client, signal.SIGKILL)
+        end_orphans(client)
         return Result(signal=signal.SIGKILL)
 
     def close(self) -> None:
         """Close all pipes, and wait for the keeper, which ends its command if it still runs."""
         self.files.close()
         self.process.wait()
+        keepers.discard(self.process.pid)
 
     def _result(self, word: str, number: int) -> Result:
         match word:
@@ -97,17 +95,17 @@ def start(command: Command, grace: tuple[float, float], last: Path | None, merge
     """
     if os.name != "posix":
         raise CubError("cub run needs Linux or macOS", hint="WSL works")
-    order = _order(command)
+    order = _order(command, last)
     with ExitStack() as ours, ExitStack() as theirs:
         orders, control = _pipe(theirs, ours)
         status, results = _pipe(ours, theirs)
         feeds, stdin = _pipe(theirs, ours) if command.stdin else (None, None)
         out, says = _pipe(ours, theirs)
         err, complains = (None, says) if merged else _pipe(ours, theirs)
-        words = [orders.fileno(), results.fileno(), *grace, last or ""]
+        words = [str(_ROOT), orders.fileno(), results.fileno(), *grace]
         try:
             process = subprocess.Popen(  # noqa: S603 - Python itself
-                [sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT), *map(str, words)],
+                [sys.executable, *keeper_argv(map(str, words), command.mark)],
                 stdin=feeds or subprocess.DEVNULL,
                 stdout=says,
                 stderr=complains,
@@ -118,6 +116,7 @@ def start(command: Command, grace: tuple[float, float], last: Path | None, merge
             said = (error.strerror or str(error)).lower()
             raise CubError(f"Python can't be started: {said}", where=sys.executable) from error
         theirs.close()
+        keepers.add(process.pid)
         kept = Kept(command, process, control, status, stdin, out, err, ours.pop_all())
     try:
         _send(control, order)
@@ -139,10 +138,11 @@ def _send(control: FileIO, order: bytes) -> None:
             left = left[control.write(left) :]
 
 
-def _order(command: Command) -> bytes:
+def _order(command: Command, last: Path | None) -> bytes:
     """What the keeper is to do: fields with a zero byte between them, see keeper.py."""
     variables = [f"{name}={value}" for name, value in command.environ.items()]
-    fields = [str(command.folder), str(len(command.argv)), *command.argv, *variables]
+    place = [str(last or ""), str(command.folder)]
+    fields = [*place, str(len(command.argv)), *command.argv, *variables]
     if not command.argv or not command.argv[0]:
         raise CubError("there is no command to run")
     if any("\0" in field for field in fields):

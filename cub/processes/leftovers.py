@@ -30,7 +30,7 @@ def sweep(client: int, wake: int, adopts: bool, grace: float) -> None:
             # What a killed child leaves is our child next: no chain of forks is faster.
             left = (_children() if adopts else []) or left_by(client, adopts)
             for process in left:
-                _kill(process)
+                kill(process)
         else:
             left = left_by(client, adopts)
             for process in set(left) - asked:
@@ -42,17 +42,17 @@ def sweep(client: int, wake: int, adopts: bool, grace: float) -> None:
         quieten(wake)
 
 
-def left_by(client: int, adopts: bool) -> list[int]:
+def left_by(client: int, adopts: bool, spared: frozenset[int] = frozenset()) -> list[int]:
     """The processes below this one, and where orphans go elsewhere `client`'s group and session.
 
-    Without those of this one's own session.
+    Without those of this one's own session, those `spared`, and what is below these.
     """
     own = os.getpid()
     parents = dict(_from_proc() if sys.platform == "linux" else _from_ps())
     found = {own}
     if not adopts:
         found |= {one for one in parents if client in (_session(one), _group(one))}
-    while more := {one for one, parent in parents.items() if parent in found} - found:
+    while more := {one for one, parent in parents.items() if parent in found} - found - spared:
         found |= more
     return sorted(one for one in found if _session(one) not in (-1, _session(own)))
 
@@ -117,7 +117,7 @@ def _group(process: int) -> int:
     return -1
 
 
-def _kill(process: int) -> None:
+def kill(process: int) -> None:
     """Kill a process with its whole group: it is of a session below us, so nobody else's."""
     if _group(process) not in (-1, 0, 1, _group(0)):
         send_group(_group(process), signal.SIGKILL)

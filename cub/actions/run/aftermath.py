@@ -1,92 +1,181 @@
-"""The files of an attempt whose run was killed: committed after all, or put back."""
+"""The files of an attempt whose run was killed: committed after all, or put back.
+
+What the attempt did and what a person did since are told apart by what the run wrote down: when the
+last process of the client ended, which commit it left, which commit was about to be made.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cub.actions.run.folders import (
+    CHECKED,
+    CLIENT,
+    COMMIT,
     DECISION,
     ENDED,
+    FOUND,
     INDEX,
     PATCH,
     RESTORING,
+    START,
     STATUS,
     AttemptFolder,
     RunFolder,
 )  # fmt: skip
 from cub.actions.run.ground import GitGround, git_ground
 from cub.errors import CubError
-from cub.git import branches
+from cub.git import branches, history
 from cub.git.snapshot import Snapshot
 from cub.processes.command import Limits
 
 _KEEPER = 8.0  # seconds that the end of a killed run's processes may take
-_SLACK = 10.0  # seconds that git may have gone on when its caller was killed
+# Seconds that something may have gone on after the last sign of life, where nobody noted the end:
+# a run that lives gives one each second.
+_UNNOTED = 2.0
 _COMMIT = 1800.0  # seconds that a commit and its hooks may take
 _MANY = 5  # files that are named
 
 
-def snapshot_of(start: dict[str, Any]) -> Snapshot | None:
+class Concluded(NamedTuple):
+    """Whether what was decided is carried out, and what there is to tell of the files."""
+
+    done: bool
+    said: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """An attempt of a killed run: its checkout, how that was before, and what was decided."""
+
+    ground: GitGround
+    before: Snapshot
+    files: AttemptFolder
+    run: RunFolder
+    decision: dict[str, Any]
+
+    def conclude(self) -> Concluded:
+        """Carry out what was decided, or put the files back. Raises CubError where git can't."""
+        self.ground.remove_stale_locks(_time_of(self.files.state / START))
+        now = self.ground.snapshot(self.before)
+        if self.decision.get("ok"):
+            if not self.decision.get("message") or self._is_committed(now):
+                return Concluded(True, [])
+            said = self._commit(now)
+            if not said:
+                return Concluded(True, [])
+            now = self.ground.snapshot(self.before)
+            return Concluded(False, [*said, *self._put_back(now)])
+        return Concluded(False, self._put_back(now))
+
+    def _is_committed(self, now: Snapshot) -> bool:
+        """Whether the commit was made, or a person has committed all of it since."""
+        made = self.files.read(COMMIT)
+        top, head = self.ground.checkout.top, str(self.decision.get("head", ""))
+        if made and history.find_commit(top, str(made.get("parent")), str(made.get("tree"))):
+            return True
+        if now.head == head or branches.last_commit_is(top, head, str(self.decision["message"])):
+            return False  # its own commit, changed by a hook, is none that was decided
+        after = self._after()
+        if after is None:
+            return False
+        changed = [one for one in self.ground.changes(self.before, after) if not one.untracked]
+        return bool(changed) and history.has_content(top, after.tree, [one.path for one in changed])
+
+    def _commit(self, now: Snapshot) -> list[str]:
+        """Make the commit now, of what the checks have seen; why it can't be made."""
+        after = self._after()
+        if after is None or now.head != self.decision.get("head"):
+            return ["HEAD was moved after the run was killed: what was accepted is not committed"]
+        changed = self.ground.changes(self.before, after)
+        text, limits = str(self.decision["message"]), Limits(_COMMIT, None)
+        failure = self.ground.commit(after, changed, text, limits).failure
+        return [f"what was accepted could not be committed: {failure}"] if failure else []
+
+    def _after(self) -> Snapshot | None:
+        return snapshot_of(self.decision.get("after"))
+
+    def _put_back(self, now: Snapshot) -> list[str]:
+        """Keep the changes, and take them back: all but what somebody else did since."""
+        said, before, spared = list[str](), self.before, set[str]()
+        top = self.ground.checkout.top
+        if self._was_moved(now):
+            if not history.is_ancestor(top, before.head, now.head):
+                return ["HEAD was led elsewhere after the run was killed: the files stay"]
+            said.append("HEAD was moved after the run was killed, and stays")
+            spared.update(history.list_paths_between(top, before.head, now.head))
+            before = replace(before, head=now.head, branch=now.branch)
+        changed = self.ground.changes(self.before, now)
+        kept = PATCH if not self.files.has(PATCH) else "changes-when-killed.patch"
+        if changed and self.ground.patch(self.before, now, self.files.make_path(kept)):
+            said.append(f"its changes are kept in {self.files.name}/{kept}")
+        last = self._last_moment()
+        paths = [one.path for one in changed if one.path not in spared]
+        later = [path for path in paths if _changed_at(top / path) > last]
+        what = "was changed after the run was killed, and stays"
+        said += [f"{path} {what}" for path in later[:_MANY]]
+        return said + self.ground.restore(before, now, {*spared, *later})
+
+    def _was_moved(self, now: Snapshot) -> bool:
+        """Whether somebody else has led HEAD elsewhere since the attempt's last process ended."""
+        if (now.head, now.branch) == (self.before.head, self.before.branch):
+            return False
+        known = {self.before.head, self.files.read(FOUND).get("head"), self.decision.get("head")}
+        if now.head in known and now.branch == self.before.branch:
+            return False
+        top, text = self.ground.checkout.top, str(self.decision.get("message", ""))
+        if text and branches.last_commit_is(top, str(self.decision.get("head", "")), text):
+            return False
+        ended = self.files.ended_at(ENDED) or self._last_sign()
+        return branches.moved_at(top) > ended
+
+    def _last_moment(self) -> float:
+        """The time after which no process of the attempt changed a file."""
+        ended, checked = self.files.ended_at(ENDED), self.files.ended_at(CHECKED)
+        begun, found = (_time_of(self.files.state / name) for name in (CLIENT, FOUND))
+        if (begun and not ended) or found > checked:  # its keeper was killed as well
+            ended = self._last_sign() + _UNNOTED
+        ended = max(ended, checked)
+        steps = [_time_of(self.files.state / name) for name in (RESTORING, DECISION)]
+        step = max(steps)  # git may have gone on when cub was killed
+        return max(ended, step + _UNNOTED if step else 0.0)
+
+    def _last_sign(self) -> float:
+        """When the run was alive for the last time, as far as it wrote anything down."""
+        places = [self.run.state / STATUS, self.files.state / CLIENT, self.files.state / START]
+        return max(map(_time_of, places))
+
+
+def snapshot_of(tree: object) -> Snapshot | None:
     """How the files were; None where nobody wrote that down, or nobody can read it."""
     try:
-        return Snapshot.from_json(start.get("before"))
+        return Snapshot.from_json(tree)
     except CubError:
         return None
-
-
-def is_committed(
-    ground: GitGround | None, before: Snapshot | None, decision: dict[str, Any]
-) -> bool:
-    """Whether the commit of an accepted attempt is there; where the files still are those that
-    the checks accepted, it is made now.
-    """
-    text = str(decision.get("message", ""))
-    if not text or ground is None or before is None:
-        return not text  # nothing was to be committed: what was decided holds
-    now = ground.snapshot(before)
-    if now.tree == decision.get("tree"):
-        limits = Limits(_COMMIT, None)
-        return not ground.commit(now, ground.changes(before, now), text, limits).failure
-    return branches.last_commit_is(ground.checkout.top, str(decision.get("head", "")), text)
-
-
-def put_back(
-    ground: GitGround, before: Snapshot, files: AttemptFolder, folder: RunFolder
-) -> list[str]:
-    """Keep the changes, and take them back: all but what somebody else did since."""
-    now = ground.snapshot(before)
-    changed = ground.changes(before, now)
-    top, last = ground.checkout.top, _last_moment(files, folder)
-    moved = (now.head, now.branch) != (before.head, before.branch)
-    if moved and branches.moved_at(top) > last:
-        return ["HEAD was moved after the run was killed: what it had changed stays as it is"]
-    kept = PATCH if not files.has(PATCH) else "changes-when-killed.patch"
-    said = []
-    if changed and ground.patch(before, now, files.path / kept):
-        said.append(f"its changes are kept in {files.name}/{kept}")
-    later = [one.path for one in changed if _changed_at(top / one.path) > last]
-    said += [f"{path} was changed after the run was killed, and stays" for path in later[:_MANY]]
-    return said + ground.restore(before, now, later)
-
-
-def _last_moment(files: AttemptFolder, folder: RunFolder) -> float:
-    """The time after which no process of the attempt changed a file."""
-    ended = _time_of(files.path / ENDED)
-    steps = [_time_of(files.path / name) for name in (RESTORING, DECISION)]
-    if not ended:
-        steps.append(_time_of(folder.path / STATUS))
-    later = max(steps)
-    return max(ended, later + _SLACK if later else 0.0)
 
 
 def await_end(files: AttemptFolder) -> None:
     """What keeps the client writes a file when all has ended; it may be at it right now."""
     deadline = time.monotonic() + _KEEPER
-    while not files.has(ENDED) and time.monotonic() < deadline:
+    while not files.ended_at(ENDED) and time.monotonic() < deadline:
         time.sleep(0.05)
+
+
+def ground_then(
+    start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
+) -> GitGround | None:
+    """The checkout that the attempt worked in, if it is there."""
+    place = Path(str(start.get("folder", "")))
+    if not place.is_dir():
+        return None
+    try:
+        return git_ground(place, folder.state / INDEX, environ)
+    except CubError:
+        return None
 
 
 def _changed_at(path: Path) -> float:
@@ -105,16 +194,3 @@ def _time_of(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def ground_then(
-    start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
-) -> GitGround | None:
-    """The checkout that the attempt worked in, if it is there."""
-    place = Path(str(start.get("folder", "")))
-    if not place.is_dir():
-        return None
-    try:
-        return git_ground(place, folder.path / INDEX, environ)
-    except CubError:
-        return None

@@ -6,7 +6,8 @@ from collections.abc import Generator, Sequence
 from typing import BinaryIO
 
 from cub.actions.run.checking import Check, compared
-from cub.actions.run.folders import BASELINE, CHECKS, ENDED
+from cub.actions.run.client import mark_of
+from cub.actions.run.folders import BASELINE, CHECKED, CHECKS
 from cub.actions.run.run import Run
 from cub.actions.run.under_way import Attempt, keep_start
 from cub.store.events import Event
@@ -51,7 +52,8 @@ def _check(
     run: Run, this: Attempt, command: str, log: BinaryIO, *, base: bool
 ) -> Generator[Event, None, Check]:
     yield run.event("check_start", task=this.key, cmd=command, base=base)
-    check = run.checker.run(command, log, this.files.path / ENDED)
+    mark = mark_of(run.folder, this.files, this.key)
+    check = run.checker.run(command, log, this.files.state / CHECKED, mark)
     facts = {"exit": check.exit, "n": len(check.items), "dur_s": round(check.seconds, 2)}
     yield run.event("check_end", task=this.key, cmd=command, base=base, **facts)
     return check

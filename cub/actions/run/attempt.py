@@ -8,9 +8,9 @@ from collections.abc import Generator
 
 from cub.actions.run.around import checks_after, checks_before
 from cub.actions.run.checking import Check
-from cub.actions.run.client import RUN_MARK, Session, Worked, of_attempt, work
+from cub.actions.run.client import RUN_MARK, Session, Worked, mark_of, of_attempt, work
 from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
-from cub.actions.run.folders import PROMPT, START, SYSTEM
+from cub.actions.run.folders import CLIENT, FOUND, PROMPT, SYSTEM
 from cub.actions.run.guard import Guard
 from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.run import Run
@@ -24,7 +24,7 @@ from cub.actions.run.verification import (
     has_worked,
 )
 from cub.actions.task_prompt import Wanted, task_prompt
-from cub.actions.tasks.inside import request
+from cub.actions.tasks.inside import read_request
 from cub.harness.base import Launch
 from cub.processes.command import Limits
 from cub.processes.strays import end_strays
@@ -49,8 +49,8 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
-    _restore(run, this, guard)
-    this.request = request(this.files.path)
+    restore_around(run, this, guard)
+    this.request = read_request(this.files.state, this.files.path)
     known = _evidence(run, this)
     if verdict := judged(known):
         return verdict
@@ -92,13 +92,6 @@ def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) ->
     return prompt
 
 
-def _restore(run: Run, this: Attempt, guard: Guard) -> None:
-    """What was taken away of `.cub/`, and what recovery needs if that was the attempt's own."""
-    restore_around(run, this, guard)
-    if not this.files.has(START):
-        keep_start(run, this)
-
-
 def _client(run: Run, this: Attempt, prompt: str) -> Generator[Event, None, Worked]:
     settings, files = run.settings, this.files
     launch = Launch(
@@ -109,11 +102,13 @@ def _client(run: Run, this: Attempt, prompt: str) -> Generator[Event, None, Work
         launch,
         run.ground.folder,
         of_attempt(run.folder, files, this.key, this.harness.name, run.environ),
+        mark_of(run.folder, files, this.key),
         settings.wrap,
         Limits(settings.timeout, settings.idle_timeout),
         run.stop,
         run.budget,
     )
+    files.write(CLIENT, {"at": run.now})
     listening = work(session, files)
     while True:
         try:
@@ -131,8 +126,9 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
     """What the files say, with commits that the agent made taken over."""
     if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
         end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
-    run.ground.unlock(this.began)
+    run.ground.remove_stale_locks(this.began)
     this.after = run.ground.snapshot(this.before)
+    this.files.write(FOUND, {"head": this.after.head})
     this.moved = moved = run.ground.moved(this.before, this.after)
     this.changed = run.ground.changes(this.before, this.after)
     if moved == "forward" and this.before.head != this.after.head:

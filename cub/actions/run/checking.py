@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -15,13 +14,12 @@ from cub.checks.parsers import parse
 from cub.checks.plain import plain, tail
 from cub.checks.reasons import find_reason
 from cub.checks.tallies import finds_no_test, has_passed
-from cub.files.private import read_json, replace_file
+from cub.files.signed import read_signed, write_signed
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
 from cub.processes.stop import Stop
 from cub.store.events import Event
 
-CACHE = ".cub/cache/checks"
 TAIL = 1500  # characters
 _MOST = 1_000_000  # bytes of output that are read
 NOT_RUN = (126, 127)  # of a shell: no such command, or none that can be run
@@ -109,18 +107,22 @@ def compared(check: Check, before: Check | None, *, own: bool) -> Compared:
 
 @dataclass(slots=True)
 class Checker:
-    """Runs checks in `folder`; results are kept below `root`, the last one of each check."""
+    """Runs checks in `folder`; results are kept in the folder `cache`, which no agent reaches, the
+    last one of each check.
+    """
 
-    root: Path
+    cache: Path
     folder: Path
     environ: Mapping[str, str]
     limits: Limits
     stop: Stop
     known: dict[tuple[str, str], Check] = field(default_factory=dict)
 
-    def run(self, command: str, log: BinaryIO | None, last: Path | None = None) -> Check:
+    def run(
+        self, command: str, log: BinaryIO | None, last: Path | None = None, mark: str = ""
+    ) -> Check:
         """Run a check to its end, or to the limit of its time."""
-        what = shell(command, self.folder, self.environ)
+        what = shell(command, self.folder, self.environ, mark=mark)
         if log:
             log.write(f"$ {command}\n".encode("utf-8", "surrogateescape"))
         done = captured(what, self.limits, self.stop, _MOST, log, last)
@@ -141,7 +143,7 @@ class Checker:
         """What a check said of these very files, if it was asked before."""
         if found := self.known.get((tree, command)):
             return found
-        kept = read_json(self._file(command))
+        kept = read_signed(self._file(command))
         if kept.get("tree") != tree:
             return None
         try:
@@ -158,11 +160,11 @@ class Checker:
             self.known[tree, check.command] = check
         if check.repeatable:
             kept = {"tree": tree, "check": asdict(check)}
-            replace_file(self._file(check.command), [json.dumps(kept).encode()])
+            write_signed(self._file(check.command), kept, is_lasting=False)
 
     def _file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
-        return self.root / CACHE / f"{name}.json"
+        return self.cache / f"{name}.json"
 
 
 def told(checks: list[Compared]) -> list[dict[str, Any]]:

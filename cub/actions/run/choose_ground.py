@@ -26,7 +26,7 @@ def ground_of(
     `environ` is what git's hooks get.
     """
     root = stores.project.root
-    here = git_ground(root, folder.path / INDEX, environ, stores=_committed(stores))
+    here = git_ground(root, folder.state / INDEX, environ, stores=_committed(stores))
     if here is None:
         if settings.asked.worktree or settings.branch:
             what = "--worktree" if settings.asked.worktree else "a branch"
@@ -70,7 +70,7 @@ def _apart(
     branches.add_worktree(top, place, branch)
     inner = place / here.folder.relative_to(top).as_posix()
     inner.mkdir(parents=True, exist_ok=True)
-    ground = git_ground(inner, folder.path / INDEX, environ)
+    ground = git_ground(inner, folder.state / INDEX, environ)
     assert ground is not None
     return ground
 

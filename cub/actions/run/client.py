@@ -10,10 +10,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from cub.actions.run.budget import Budget
 from cub.actions.run.folders import ENDED, ERRORS, EVENTS, AttemptFolder, RunFolder
+from cub.actions.tasks.inside import ATTEMPT, RUN, TASK, Mark, to_mark
 from cub.harness.base import Harness, Launch
 from cub.harness.events import ClientEvent
 from cub.harness.lines import Lines
@@ -27,8 +28,8 @@ _ERRORS = 64 << 10  # bytes of stderr that are looked at
 _SHOWN = 5_000  # texts of one attempt, then one a tick, are passed on; all are in the file
 _GOING_ON = ("text", "tool")
 TICK = 1.0  # seconds
-RUN_MARK = "CUB_RUN"
-_OWN = (RUN_MARK, "CUB_TASK", "CUB_ATTEMPT", "CUB_AGENT")
+RUN_MARK = RUN
+_OWN = (RUN, TASK, ATTEMPT, "CUB_AGENT")
 
 
 class Worked(NamedTuple):
@@ -46,6 +47,7 @@ class Session(NamedTuple):
     launch: Launch
     folder: Path
     environ: Mapping[str, str]
+    mark: str
     wrap: Sequence[str]
     limits: Limits
     stop: Stop
@@ -56,13 +58,15 @@ def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None
     """Run the client to its end; yields what it tells, and None now and then."""
     start = session.harness.start(session.launch)
     argv = (*session.wrap, *start.argv)
-    command = Command(argv, session.folder, {**session.environ, **start.environ}, start.stdin)
+    environ = {**session.environ, **start.environ}
+    command = Command(argv, session.folder, environ, start.stdin, session.mark)
     told, lines, stream = Transcript(), Lines(), session.harness.stream()
     errors, passing = bytearray(), _Passing()
     with ExitStack() as stack:
-        out, err = (stack.enter_context(_Kept(files, name)) for name in (EVENTS, ERRORS))
+        # Before the client can have their names lead elsewhere.
+        out, err = (stack.enter_context(_Log(files, name)) for name in (EVENTS, ERRORS))
         running = stack.enter_context(
-            Running(command, session.limits, session.stop, files.path / ENDED, TICK)
+            Running(command, session.limits, session.stop, files.state / ENDED, TICK)
         )
         for piece in running.pieces():
             if piece.stream == "err":
@@ -110,6 +114,11 @@ def of_attempt(
     return found
 
 
+def mark_of(folder: RunFolder, files: AttemptFolder, task: str) -> str:
+    """Return what all processes of an attempt are told by, whatever their environment says."""
+    return to_mark(Mark(str(folder.root), task, str(files.state)))
+
+
 def _shim(folder: RunFolder) -> str:
     """A folder with this cub in it, for agents on a machine where it is not in PATH."""
     shim = folder.path / "bin" / "cub"
@@ -144,32 +153,25 @@ class _Passing:
         self._newest = None
 
 
-class _Kept:
+class _Log:
     """A file that takes what it is given up to a size, and says that there was more."""
 
     def __init__(self, files: AttemptFolder, name: str) -> None:
-        self._files = files
-        self._name = name
         self._left = _KEPT
-        self._file: BinaryIO | None = None
+        self._file = files.opened(name)
 
     def __enter__(self) -> Self:
         return self
 
     def write(self, data: bytes) -> None:
-        """Add to it; it is made with its first bytes."""
+        """Add to it."""
         with suppress(OSError):  # a full disk costs the rest of a log, and not the attempt
-            self._write(data)
-
-    def _write(self, data: bytes) -> None:
-        if self._file is None:
-            self._file = self._files.opened(self._name)
-        if self._left > 0:
-            self._file.write(data[: self._left])
-            if len(data) > self._left:
-                self._file.write(b"\n[cub keeps no more of this]\n")
-            self._left -= len(data)
+            if self._left > 0:
+                self._file.write(data[: self._left])
+                if len(data) > self._left:
+                    self._file.write(b"\n[cub keeps no more of this]\n")
+                self._left -= len(data)
 
     def __exit__(self, *_: object) -> None:
-        if self._file:
+        with suppress(OSError):
             self._file.close()

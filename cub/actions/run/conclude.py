@@ -51,7 +51,9 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     event = attempt_end(run, this, verdict, head)
     told = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
     if not broken:  # else the next run tries again to put it back
-        this.files.write(RESULT, {"event": event, "status": ended.status, "why": ended.why})
+        result = {"event": event, "status": ended.status, "why": ended.why}
+        this.files.write(RESULT, result)
+        this.files.show(RESULT, result)
     return Concluded(verdict, told.fate, event, told.said, broken)
 
 
@@ -77,7 +79,7 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
-        "tree": this.after.tree,
+        "after": this.after.to_json(),
         "head": run.ground.head(this.before, this.after),
         "message": message(run, this) if commits else "",
         "event": attempt_end(run, this, verdict, ""),
@@ -101,10 +103,9 @@ def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:
     if this.before is None:
         return
     now = run.ground.snapshot(this.before)
-    this.files.path.mkdir(parents=True, exist_ok=True)
-    run.ground.patch(this.before, now, this.files.path / PATCH)
+    run.ground.patch(this.before, now, this.files.make_path(PATCH))
     draft = attempt_end(run, this, verdict, "")
     decision = {"ok": False, "event": draft, "status": ended.status, "why": ended.why}
     this.files.write(DECISION, decision)
-    this.files.text(RESTORING, "")
+    this.files.write(RESTORING, {"at": run.now})
     this.observed += run.ground.restore(this.before, now)

@@ -1,8 +1,11 @@
-"""Where a run keeps its files: `.cub/runs/<run>/<task>/<n>/`; they are what others read of it."""
+"""Where a run keeps its files: what others read of it in `.cub/runs/<run>/<task>/<n>/`, and what
+decides in this user's state folder, out of reach of the agent.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +16,9 @@ from secrets import token_bytes
 from typing import Any, BinaryIO
 
 from cub.actions.tasks.inside import REQUEST, RESULT
-from cub.files.private import read_json, replace_file
+from cub.errors import CubError
+from cub.files.private import replace_file
+from cub.files.signed import make_private, project_state, read_signed, unwritable, write_signed
 from cub.store.ids import letters
 
 RUNS = ".cub/runs"
@@ -22,9 +27,12 @@ SYSTEM, PROMPT = "system.md", "prompt.md"
 EVENTS, ERRORS = "events.jsonl", "stderr.log"
 BASELINE, CHECKS = "baseline.log", "checks.log"
 PATCH, ASIDE = "changes.patch", "git"
-# What a run needs to recover from being killed: the files before the attempt, when the last
-# process of it ended, what was decided, and that the files were being put back.
-START, ENDED, DECISION, RESTORING = "start.json", "ended", "decision.json", "restoring"
+# What a run needs to recover from being killed: the files before the attempt, that the client was
+# started, when its last process ended, the commit that it left, when the last check ended; what was
+# decided, the commit that was about to be made, and that the files were being put back.
+START, CLIENT, ENDED = "start.json", "client.json", "ended"
+FOUND, CHECKED, DECISION = "found.json", "checked", "decision.json"
+COMMIT, RESTORING = "commit.json", "restoring.json"
 __all__ = ["REQUEST", "RESULT"]  # what an agent's commands know of
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
@@ -32,32 +40,69 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
 
 @dataclass(frozen=True, slots=True)
 class AttemptFolder:
-    """The files of one attempt; `name` is how others refer to it, relative to the root."""
+    """The files of one attempt: `path` has what is shown, `name` is how others refer to that,
+    relative to the root; `state` has what decides.
+    """
 
     path: Path
     name: str
+    state: Path
 
     def read(self, file: str) -> dict[str, Any]:
-        """A file of JSON; {} where it is missing or broken."""
-        return read_json(self.path / file)
+        """Read what was decided or noted; {} where it is missing, or not cub's own."""
+        return read_signed(self.state / file)
 
     def write(self, file: str, tree: dict[str, Any]) -> None:
-        """Write a file of JSON; a reader finds the old or the new one."""
+        """Note what decides."""
+        write_signed(self.state / file, tree)
+
+    def show(self, file: str, tree: dict[str, Any]) -> None:
+        """Write a file of JSON that people may read; no run goes by it."""
         write_json(self.path / file, tree)
 
     def text(self, file: str, text: str) -> None:
-        """Write a text."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        (self.path / file).write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+        """Write a text that people, or the client, read."""
+        with self.opened(file) as target:
+            target.write(text.encode("utf-8", "surrogateescape"))
 
     def opened(self, file: str) -> BinaryIO:
-        """A file to write into; the folder is made where somebody took it away."""
+        """Open a file to write into."""
+        return self.make_path(file).open("xb")
+
+    def make_path(self, file: str) -> Path:
+        """Return where a file is to be written, with nothing there yet; the folder is made where
+        somebody took it away.
+
+        Nothing is written behind a link: an agent could have it lead anywhere.
+        """
+        require_unlinked(self.path, self.name)
         self.path.mkdir(parents=True, exist_ok=True)
-        return (self.path / file).open("wb")
+        path = self.path / file
+        if path.is_dir() and not path.is_symlink():
+            path.rename(path.with_name(f"{file}.{letters(token_bytes(8), 6)}"))
+        path.unlink(missing_ok=True)
+        return path
+
+    def clear_way(self, folder: str) -> Path:
+        """Return the path of a folder that may be made, or is there, and is no link."""
+        require_unlinked(self.path, self.name)
+        path = self.path / folder
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        return path
 
     def has(self, file: str) -> bool:
-        """Whether there is such a file."""
+        """Whether a file is shown."""
         return (self.path / file).is_file()
+
+    def ended_at(self, file: str) -> float:
+        """When the last process ended, by ENDED or CHECKED, in seconds since 1970; 0.0 if nobody
+        noted it.
+        """
+        try:
+            return float((self.state / file).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +114,72 @@ class RunFolder:
 
     @property
     def path(self) -> Path:
-        """The folder."""
+        """The folder of what is shown."""
         return self.root / RUNS / self.id
+
+    @property
+    def state(self) -> Path:
+        """The folder of what decides."""
+        return project_state(self.root) / "runs" / self.id
 
     def attempt(self, task: str, number: int) -> AttemptFolder:
         """The folder of an attempt, whether or not it is there."""
-        name = f"{RUNS}/{self.id}/{safe(task)}/{number}"
-        return AttemptFolder(self.root / name, name)
+        inner = f"{safe(task)}/{number}"
+        name = f"{RUNS}/{self.id}/{inner}"
+        return AttemptFolder(self.root / name, name, self.state / inner)
 
     def attempts(self) -> Iterator[AttemptFolder]:
         """The attempts that got as far as to say how they began."""
-        for start in sorted(self.path.glob(f"*/*/{START}")):
-            yield AttemptFolder(start.parent, start.parent.relative_to(self.root).as_posix())
+        for start in sorted(self.state.glob(f"*/*/{START}")):
+            inner = start.parent.relative_to(self.state).as_posix()
+            name = f"{RUNS}/{self.id}/{inner}"
+            yield AttemptFolder(self.root / name, name, start.parent)
+
+    def read(self) -> dict[str, Any]:
+        """Read what the run was asked for, and whether it has ended."""
+        return read_signed(self.state / RUN)
+
+    def write(self, facts: dict[str, Any]) -> None:
+        """Note that, and show it."""
+        write_signed(self.state / RUN, facts)
+        write_json(self.path / RUN, facts)
 
     @classmethod
     def all(cls, root: Path) -> list[RunFolder]:
-        """The runs of a project, the first one first."""
-        return [cls(root, file.parent.name) for file in sorted((root / RUNS).glob(f"*/{RUN}"))]
+        """The runs of a project that are at work, were killed, or were the last, in their order."""
+        files = sorted((project_state(root) / "runs").glob(f"*/{RUN}"))
+        return [cls(root, file.parent.name) for file in files]
 
 
-def keep_apart(root: Path) -> None:
-    """Have git look away from what runs keep, also where cub has been removed."""
-    ignore = root / RUNS / ".gitignore"
+def open_folder(folder: RunFolder) -> None:
+    """Make the folders of a run; let go what is kept of those before it that have ended.
+
+    Raises CubError where one of them can't be written, or where what is shown would be written
+    outside of the project.
+    """
+    require_inside(folder.root)
+    try:
+        make_private(folder.state)
+    except OSError as error:
+        raise unwritable(error) from error
+    ignore = folder.root / RUNS / ".gitignore"  # also where cub has been removed
     if not ignore.exists():
         ignore.parent.mkdir(parents=True, exist_ok=True)
         ignore.write_bytes(b"*\n")
+
+
+def require_inside(root: Path) -> None:
+    """Raise CubError where `.cub/runs` leads out of the project: a repository may bring a link."""
+    real = os.path.realpath(root / RUNS)
+    if os.path.commonpath([real, os.path.realpath(root)]) != os.path.realpath(root):
+        raise CubError("this leads out of the project", where=RUNS, hint="remove the link")
+
+
+def require_unlinked(path: Path, name: str) -> None:
+    """Raise CubError if one of the folders of `name`, which is where `path` ends, became a link."""
+    for folder in [path, *path.parents][: len(Path(name).parts) - 1]:
+        if folder.is_symlink():
+            raise CubError("this became a link: nothing is written behind it", where=name)
 
 
 def new_run(at: datetime) -> str:

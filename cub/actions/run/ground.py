@@ -12,7 +12,7 @@ from cub import git
 from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
-from cub.git.locked import unlock
+from cub.git.locked import remove_stale_locks
 from cub.git.snapshot import FileChange, Snapshot
 from cub.processes.command import Limits
 from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
@@ -62,7 +62,7 @@ class Ground(Protocol):
     def restore_settings(self, before: Any, aside: Path) -> list[str]:
         """Put back what decides that; the names of what differed, which is kept in `aside`."""
 
-    def unlock(self, since: float) -> None:
+    def remove_stale_locks(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
 
     def moved(self, before: Any, after: Any) -> str:
@@ -135,9 +135,9 @@ class GitGround:
         """See `Ground`."""
         return own_settings.put_back(self.checkout.top, before, aside)
 
-    def unlock(self, since: float) -> None:
+    def remove_stale_locks(self, since: float) -> None:
         """See `Ground`."""
-        unlock(self.checkout.top, since)
+        remove_stale_locks(self.checkout.top, since)
 
     def moved(self, before: Snapshot, after: Snapshot) -> str:
         """See `Ground`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub import git
 from cub.actions.run.folders import LOCK, RUNS, RunFolder
 from cub.errors import CubError
+from cub.files.signed import project_state
 from cub.git.place import git_folder
 
 if TYPE_CHECKING:
@@ -19,31 +20,32 @@ if TYPE_CHECKING:
 @contextmanager
 def at_work(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
     """Be alive, and be the one run that works in `checkout`, if that is not the run's own."""
-    tree = _lock(_of_checkout(checkout)) if checkout else None
-    if checkout and tree is None:
-        raise CubError(
-            "another run is at work in this checkout",
-            where=RUNS,
-            hint="`cub run status` shows it; `cub run --worktree` works beside it",
-        )
-    own = _lock(folder.path / LOCK)
-    try:
+    with ExitStack() as held:
+        for path in _of_checkout(checkout) if checkout else ():
+            lock = _lock(path)
+            if lock is None:
+                raise CubError(
+                    "another run is at work in this checkout",
+                    where=RUNS,
+                    hint="`cub run status` shows it; `cub run --worktree` works beside it",
+                )
+            held.callback(lock.release)
+        if own := _lock(folder.state / LOCK):
+            held.callback(own.release)
         yield
-    finally:
-        for lock in filter(None, (own, tree)):
-            lock.release()
 
 
-def _of_checkout(folder: Path) -> Path:
-    """One for all projects in a checkout, and where no agent takes it away."""
+def _of_checkout(folder: Path) -> tuple[Path, ...]:
+    """One for all projects in a checkout that no agent takes away, and one for all users."""
     top = git.top_level(folder)
-    return git_folder(top) / "cub-run.lock" if top else folder / RUNS / "folder.lock"
+    own = project_state(top or folder) / "checkout.lock"
+    return (own, git_folder(top) / "cub-run.lock") if top else (own,)
 
 
 @contextmanager
 def if_dead(folder: RunFolder) -> Iterator[bool]:
     """Whether the process of a run is gone; meanwhile nobody else finds it so."""
-    lock = _lock(folder.path / LOCK)
+    lock = _lock(folder.state / LOCK)
     try:
         yield lock is not None
     finally:

@@ -18,11 +18,9 @@ from cub.actions.run.choose_ground import ground_of, remove_worktree
 from cub.actions.run.client import RUN_MARK, environment
 from cub.actions.run.folders import (
     INDEX,
-    RUN,
     RunFolder,
-    keep_apart,
     new_run,
-    write_json,
+    open_folder,
 )
 from cub.actions.run.ground import GitGround
 from cub.actions.run.locks import at_work, is_alive
@@ -38,10 +36,11 @@ from cub.actions.tasks.stores import Stores, end_interrupted, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files import exclusive
-from cub.files.private import read_json
+from cub.files.signed import project_state
 from cub.harness.choose import harnesses
 from cub.layout.words import written
 from cub.processes.command import Limits
+from cub.processes.orphans import adopt_orphans
 from cub.processes.stop import Stop
 from cub.project.effective import effective
 from cub.repomap.stack.facts import Command, Purpose
@@ -92,19 +91,22 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     if not (stores.root / GITIGNORE).exists():
         with exclusive(stores.root) as held:
             install_git_files(held)
-    keep_apart(stores.root)
     folder = RunFolder(stores.root, new_run(around.clock.now()))
+    open_folder(folder)
     # What is left of a run that is killed is known by this.
     environ = {**environment(settings.hide_env, around.environ), RUN_MARK: folder.id}
     with ExitStack() as stack:
         here = None if asked.worktree else stores.project.root
         stack.enter_context(at_work(folder, here))
-        found = recover(stores, environ, around.clock)
+        stack.enter_context(adopt_orphans())
         stack.enter_context(_swept(folder))
+        found = recover(stores, environ, around.clock)
         try:
+            if here:
+                found.require_concluded(here)
             ground = ground_of(stores, settings, folder, environ)
         except CubError as error:  # what was recovered before is told all the same
-            error.details += tuple(str(event.get("text", "")) for event in found)
+            error.details += tuple(str(event.get("text", "")) for event in found.events)
             raise
         limits = Limits(settings.timeout, None)
         run = Run(
@@ -112,7 +114,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             settings=settings,
             folder=folder,
             ground=ground,
-            checker=Checker(stores.root, ground.folder, environ, limits, around.stop),
+            checker=Checker(_check_cache(stores.root), ground.folder, environ, limits, around.stop),
             clock=around.clock,
             stop=around.stop,
             budget=Budget(settings.usd, settings.tokens, settings.iterations),
@@ -122,15 +124,15 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             harnesses=clients,
             agreed=Agreed.now(stores),
             cwd=around.cwd,
-            has_recovered=bool(found),
+            has_recovered=bool(found.events),
         )
         _keep(run)
         left_out = [run.event("notice", text=one.told()) for one in missing]
-        yield Opened(run, [*found, *left_out], [*layers.warnings, *_hints(run)])
+        yield Opened(run, [*found.events, *left_out], [*layers.warnings, *_hints(run)])
         # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
         if run.is_broken:
             return
-        write_json(folder.path / RUN, {**read_json(folder.path / RUN), "ended": True})
+        folder.write({**folder.read(), "ended": True})
         leave(run)
 
 
@@ -140,8 +142,9 @@ def _swept(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except CubError:
-        if not (folder.path / RUN).exists():
+        if not folder.read():
             shutil.rmtree(folder.path, ignore_errors=True)
+            shutil.rmtree(folder.state, ignore_errors=True)
         raise
 
 
@@ -150,10 +153,15 @@ def leave(run: Run) -> None:
     if not isinstance(run.ground, GitGround):
         return
     run.ground.checkout.release()
-    for index in run.folder.path.glob(f"{INDEX}*"):
+    for index in run.folder.state.glob(f"{INDEX}*"):
         index.unlink(missing_ok=True)
     if run.settings.asked.worktree:
         remove_worktree(run.opened.root, run.ground.checkout.top)
+
+
+def _check_cache(root: Path) -> Path:
+    """What checks said of files: an agent that could write there would excuse its own failures."""
+    return project_state(root) / "checks"
 
 
 def _keep(run: Run) -> None:
@@ -167,7 +175,7 @@ def _keep(run: Run) -> None:
         "asked": asked_json(run.settings.asked),
         "ended": False,
     }
-    write_json(run.folder.path / RUN, facts)
+    run.folder.write(facts)
 
 
 def asked_json(asked: Asked) -> dict[str, object]:
@@ -205,7 +213,7 @@ def _lacks_checks(run: Run) -> bool:
 def last_asked(root: Path) -> Asked | None:
     """What the last run was asked for that was killed, and that nobody has taken up since."""
     for folder in reversed(RunFolder.all(root)):
-        facts = read_json(folder.path / RUN)
+        facts = folder.read()
         if facts.get("ended") or is_alive(folder):
             continue
         if isinstance(facts.get("asked"), dict):

@@ -80,7 +80,7 @@ class PlainGround:
         """See `Ground`."""
         return []
 
-    def unlock(self, since: float) -> None:
+    def remove_stale_locks(self, since: float) -> None:
         """See `Ground`."""
 
     def moved(self, before: Listing, after: Listing) -> str:  # noqa: ARG002

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cub import git
-from cub.actions.run.aftermath import (
-    await_end,
-    ground_then,
-    is_committed,
-    put_back,
-    snapshot_of,
-)  # fmt: skip
+from cub.actions.run.aftermath import Aftermath, await_end, ground_then, snapshot_of
 from cub.actions.run.choose_ground import remove_worktree
 from cub.actions.run.client import RUN_MARK
 from cub.actions.run.evidence import NO_CHANGE
-from cub.actions.run.folders import (
-    DECISION,
-    PATCH,
-    RESULT,
-    RUN,
-    START,
-    STATUS,
-    AttemptFolder,
-    RunFolder,
-    write_json,
-)  # fmt: skip
+from cub.actions.run.folders import DECISION, PATCH, RESULT, START, STATUS, AttemptFolder, RunFolder
 from cub.actions.run.locks import if_dead
 from cub.actions.run.policy import history
 from cub.actions.run.run import Clock
@@ -43,60 +28,89 @@ from cub.store.moments import written
 from cub.store.spelling import CLOSED, IN_PROGRESS, OPEN, RETRY
 
 
-def recover(stores: Stores, environ: Mapping[str, str], clock: Clock) -> list[Event]:
-    """Conclude what killed runs left; what there is to tell about it."""
-    found: list[Event] = []
+@dataclass(slots=True)
+class Recovered:
+    """What there is to tell of killed runs, and the attempts that can't be concluded yet, each with
+    the folder that it worked in, and why.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    pending: list[tuple[Path, CubError]] = field(default_factory=list)
+
+    def require_concluded(self, folder: Path) -> None:
+        """Raise CubError if an attempt that worked in `folder` can't be concluded yet."""
+        for place, error in self.pending:
+            if place == folder:
+                raise error
+
+
+def recover(stores: Stores, environ: Mapping[str, str], clock: Clock) -> Recovered:
+    """Conclude what killed runs left. What can't be concluded stays for the next time."""
+    found = Recovered()
     stores = replace(stores, watch=watch(written(clock.now())))
     for folder in RunFolder.all(stores.root):
-        if read_json(folder.path / RUN).get("ended"):
+        if folder.read().get("ended", True):  # nothing is believed that is not cub's own
             continue
         with if_dead(folder) as dead:
-            if dead and not read_json(folder.path / RUN).get("ended"):
-                found += _of_run(stores, folder, environ)
-    found += _leases(stores)
+            if dead and not folder.read().get("ended"):
+                _conclude_run(found, stores, folder, environ)
+    found.events += _leases(stores)
     return found
 
 
-def _of_run(stores: Stores, folder: RunFolder, environ: Mapping[str, str]) -> Iterator[Event]:
+def _conclude_run(
+    found: Recovered, stores: Stores, folder: RunFolder, environ: Mapping[str, str]
+) -> None:
     ended = end_strays((RUN_MARK, folder.id))
-    facts = read_json(folder.path / RUN)
-    for files in folder.attempts():
-        if not files.has(RESULT):
-            if ended:
-                await_end(files)
-            yield from _of_attempt(stores, folder, files, environ)
-    if not read_json(folder.path / STATUS).get("ended"):
-        stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
+    facts = folder.read()
     place = Path(str(facts.get("folder", "")))
+    before = len(found.pending)
+    for files in folder.attempts():
+        if files.read(RESULT):
+            continue
+        if ended:
+            await_end(files)
+        try:
+            found.events += _conclude_attempt(stores, folder, files, environ)
+        except CubError as error:
+            found.pending.append((place, _explain(error, files)))
+    if len(found.pending) > before:
+        return
+    if not read_json(folder.state / STATUS).get("ended"):
+        stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
     if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
         remove_worktree(stores.root, top)
-    write_json(folder.path / RUN, {**facts, "ended": True, "killed": True})
+    folder.write({**facts, "ended": True, "killed": True})
 
 
-def _of_attempt(
+def _explain(error: CubError, files: AttemptFolder) -> CubError:
+    what = f"an attempt of a killed run can't be concluded yet: {error.message}"
+    hint = f"the next `cub run` tries again; to leave its files as they are, remove {files.state}"
+    return CubError(what, where=error.where or files.name, hint=hint, details=list(error.details))
+
+
+def _conclude_attempt(
     stores: Stores, folder: RunFolder, files: AttemptFolder, environ: Mapping[str, str]
-) -> Iterator[Event]:
-    """What was decided is carried out; what was not decided yet is put back."""
+) -> list[Event]:
+    """Carry out what was decided, and put back what was not decided yet. Raises CubError, with
+    nothing marked as concluded, where that fails.
+    """
     start, decision = files.read(START), files.read(DECISION)
-    ground, before = ground_then(start, folder, environ), snapshot_of(start)
-    said: list[str] = []
+    ground, before = ground_then(start, folder, environ), snapshot_of(start.get("before"))
+    done, said = bool(decision.get("ok")) and not decision.get("message"), list[str]()
+    if ground and before:
+        done, said = Aftermath(ground, before, files, folder, decision).conclude()
     status = RETRY if start.get("charged") else OPEN
     event = _event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
-    try:
-        done = bool(decision.get("ok")) and is_committed(ground, before, decision)
-        if not done and ground and before:
-            said = put_back(ground, before, files, folder)
-    except CubError as error:  # files that nobody can put back must not keep all runs from going on
-        done, said = False, [f"its files could not be put back: {error}"]
     if done:
         status = CLOSED
     elif decision.get("ok") is False:
         status = str(decision.get("status", status))
     else:
         event = _interrupted(stores, folder, files, start)
-    yield from _concluded(stores, files, event, status, decision)
-    for line in said:
-        yield _event(stores, "notice", folder.id, task=start.get("task"), text=line)
+    found = [*_concluded(stores, files, event, status, decision)]
+    task = start.get("task")
+    return found + [_event(stores, "notice", folder.id, task=task, text=line) for line in said]
 
 
 def _concluded(
@@ -105,7 +119,10 @@ def _concluded(
     why, task = str(decision.get("why", "")), str(event.get("task"))
     no_change = bool(decision.get("no_change"))
     _tell(stores, task, status, event, why, no_change=no_change)
-    files.write(RESULT, {"event": event, "status": status, "why": why})
+    result = {"event": event, "status": status, "why": why}
+    files.write(RESULT, result)
+    with suppress(OSError, CubError):  # what is shown may be gone
+        files.show(RESULT, result)
     what = "was done, and is closed now" if status == CLOSED else "was interrupted"
     text = f"attempt {event.get('n')} of a killed run {what}"
     facts = {"task": task, "n": event.get("n"), "status": status, "text": text}

@@ -133,7 +133,7 @@ def recorded(events: Iterable[Event], folder: RunFolder, standing: Standing) -> 
     for event in events:
         standing.take(event)
         if event["ev"] != "client" or time.monotonic() - last >= _OFTEN:
-            write_json(folder.path / STATUS, standing.to_json())
+            write_json(folder.state / STATUS, standing.to_json())
             last = time.monotonic()
         yield event
 
@@ -147,6 +147,6 @@ class Known(NamedTuple):
 
 def standing_of(folder: RunFolder) -> Known:
     """What a run last wrote down of itself."""
-    found = read_json(folder.path / STATUS)
+    found = read_json(folder.state / STATUS)
     known = {name: value for name, value in found.items() if name in _TOLD}
     return Known(Standing(**{**known, "run": folder.id}), is_alive(folder))

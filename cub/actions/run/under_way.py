@@ -51,7 +51,7 @@ def restore_around(run: Run, this: Attempt, guard: Guard) -> None:
     """Put back what an attempt changed around its files: in `.cub/`, and in git's own folder."""
     back = guard.restore_files()
     if this.settings is not None:
-        back += run.ground.restore_settings(this.settings, this.files.path / ASIDE)
+        back += run.ground.restore_settings(this.settings, this.files.clear_way(ASIDE))
     this.observed += [f"{name} was changed by the attempt, and is back" for name in back]
 
 

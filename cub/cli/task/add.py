@@ -181,7 +181,7 @@ def _agree(stores: Stores, checks: list[str] | None) -> None:
     from cub.actions.run.trust import agree_to
     from cub.actions.tasks.inside import inside
 
-    if checks and not inside():
+    if checks and not inside(stores.root):
         agree_to(stores, checks)
 
 

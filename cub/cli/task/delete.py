@@ -47,9 +47,9 @@ def delete(
     from cub.actions.tasks.delete import delete as hide
     from cub.actions.tasks.inside import inside
 
-    if here := inside():
-        here.refuse(keys, "delete")
     stores = opened(context)
+    if here := inside(stores.root):
+        here.refuse(keys, "delete")
     if not yes:
         keys, recursive = _confirmed(stores, keys, recursive, force), False
     outcome = hide(stores, keys, message, recursive=recursive, force=force)

@@ -51,7 +51,7 @@ def claim(
     from cub.actions.tasks.status import claim as take
 
     stores = opened(context, name)
-    if here := inside():
+    if here := inside(stores.root):
         here.require_own(stores, [key], "claim")
         _answer(stores, here.task, f"{here.task} is yours already.", json=json)
         return
@@ -77,7 +77,7 @@ def close(
     from cub.actions.tasks.status import close as end
 
     stores = opened(context)
-    if here := inside():
+    if here := inside(stores.root):
         here.require_own(stores, keys, "close")
         _answer(stores, here.task, here.ask(reason.value if reason else "done", message), json=json)
         return
@@ -93,9 +93,9 @@ def reopen(context: typer.Context, keys: Ids, json: Json = False) -> None:
     from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import reopen as again
 
-    if here := inside():
-        here.refuse(keys, "reopen")
     stores = opened(context)
+    if here := inside(stores.root):
+        here.refuse(keys, "reopen")
     tell(stores, again(stores, keys), "Reopened", json=json)
 
 
@@ -107,9 +107,9 @@ def park(context: typer.Context, keys: Ids, message: Note = "", json: Json = Fal
     from cub.actions.tasks.inside import inside
     from cub.actions.tasks.status import park as aside
 
-    if here := inside():
-        here.refuse(keys, "park")
     stores = opened(context)
+    if here := inside(stores.root):
+        here.refuse(keys, "park")
     tell(stores, aside(stores, keys, message), "Parked", json=json)
 
 

@@ -1,0 +1,145 @@
+"""cub's own state, outside of every project: the folder for it, and files of JSON that are signed.
+
+A signature (a MAC by a key of this user's) tells what cub wrote from what somebody else put there,
+or moved there from another place. The key is in the same folder, and in no environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from hashlib import blake2b
+from hmac import compare_digest
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any
+
+from cub.errors import CubError
+
+KEY = "key"
+_KEY_SIZE = 32  # bytes
+_LARGEST = 256 << 20  # bytes; a snapshot of a million files takes less
+
+
+def state_folder() -> Path:
+    """Return this user's folder for cub's state; on Linux `~/.local/state/cub`."""
+    from platformdirs import user_state_path
+
+    return user_state_path("cub").absolute()
+
+
+def project_state(root: Path) -> Path:
+    """Return the folder of what cub keeps of the project at `root`, wherever links lead to it."""
+    name = blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
+    return state_folder() / "projects" / name
+
+
+def read_signed(path: Path) -> dict[str, Any]:
+    """Read the mapping in a signed file; {} where it is missing, broken, or not cub's own."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return {}
+        data, _, signature = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
+        key = _read_key()
+        if not key or not compare_digest(signature, _sign(path, data, key)):
+            return {}
+        tree = json.loads(data)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
+
+
+def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -> None:
+    """Write a mapping and its signature; a reader finds the old or the new one, after a power cut
+    as well unless it need not be `is_lasting`. Raises CubError where the folder can't be written.
+    """
+    data = json.dumps(tree).encode()
+    try:
+        make_private(path.parent)
+        signature = _sign(path, data, _read_key() or _make_key())
+        _replace(path, data + b"\n" + signature + b"\n", is_lasting)
+    except OSError as error:
+        raise unwritable(error) from error
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it, that nobody else can read. Raises OSError."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+
+
+def unwritable(error: OSError) -> CubError:
+    """The error for state that can't be kept."""
+    reason = (error.strerror or str(error)).lower()
+    hint = "cub run keeps there what an agent must not reach; XDG_STATE_HOME names another place"
+    return CubError(
+        f"cub's state can't be written: {reason}", where=state_folder().as_posix(), hint=hint
+    )
+
+
+def _sign(path: Path, data: bytes, key: bytes) -> bytes:
+    """The signature says where a file belongs, too: a decision about one attempt is none about
+    another.
+    """
+    place = os.path.relpath(path, state_folder()).encode("utf-8", "surrogateescape")
+    sized = len(place).to_bytes(4, "big")
+    return blake2b(sized + place + data, key=key, digest_size=32).hexdigest().encode()
+
+
+def _read_key() -> bytes:
+    """The key; b"" where there is none."""
+    try:
+        key = (state_folder() / KEY).read_bytes()
+    except FileNotFoundError:
+        return b""
+    return key if len(key) == _KEY_SIZE else b""
+
+
+def _make_key() -> bytes:
+    """Make the key, unless another process just did so."""
+    path = state_folder() / KEY
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".key.")  # nobody else can read it
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(token_bytes(_KEY_SIZE))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists() and not _read_key():  # it was damaged: what it signed is lost
+            path.unlink()
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()
+    return _read_key()
+
+
+def _replace(path: Path, data: bytes, is_lasting: bool) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if is_lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        Path(name).replace(path)
+        if is_lasting:
+            _sync_folder(path.parent)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have a rename survive a power cut; systems that can't open a folder do so by themselves."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
