@@ -64,6 +64,34 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
         raise unwritable(error) from error
 
 
+def append_signed(path: Path, tree: dict[str, Any]) -> None:
+    """Add a mapping to a file that has many, each signed by itself. Raises CubError like
+    `write_signed`.
+    """
+    data = json.dumps(tree).encode()
+    try:
+        make_private(path.parent)
+        line = data + b"\t" + _sign(path, data, _read_key() or _make_key()) + b"\n"
+        with path.open("ab", buffering=0) as file:
+            file.write(line)
+    except OSError as error:
+        raise unwritable(error) from error
+
+
+def read_signed_lines(path: Path) -> list[dict[str, Any]]:
+    """Read the mappings of such a file, without lines that are not cub's own."""
+    found = []
+    try:
+        key, lines = _read_key(), path.read_bytes().splitlines() if path.is_file() else []
+        for line in lines if key else ():
+            data, _, signature = line.rpartition(b"\t")
+            if compare_digest(signature, _sign(path, data, key)):
+                found.append(json.loads(data))
+    except (OSError, ValueError):
+        pass
+    return found
+
+
 def make_private(folder: Path) -> None:
     """Make a folder, and those above it, that nobody else can read. Raises OSError."""
     if not folder.is_dir():

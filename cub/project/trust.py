@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.files.private import read_json, replace_file
+from cub.files.signed import read_signed, state_folder, write_signed
 
 
 class Trust(NamedTuple):
@@ -41,7 +41,7 @@ def keep(root: Path, trust: Trust | None) -> None:
     known.pop(root.as_posix(), None)
     if trust is not None:
         known[root.as_posix()] = {"config": trust.config, "checks": sorted(trust.checks)}
-    replace_file(_file(), [json.dumps({"v": 1, "projects": known}, indent=1).encode()])
+    write_signed(_file(), {"v": 2, "projects": known})
 
 
 def add(root: Path, checks: Iterable[str]) -> None:
@@ -60,12 +60,12 @@ def _digest(text: str) -> str:
 
 
 def _file() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("cub").absolute() / "trust.json"
+    return state_folder() / "trust.json"
 
 
 def _read() -> dict[str, object]:
-    """What is known; a damaged file is as good as none: it only costs being asked again."""
-    tree = read_json(_file()).get("projects")
+    """What is known. A damaged file, or one that is not cub's own, is as good as none: it only
+    costs being asked again.
+    """
+    tree = read_signed(_file()).get("projects")
     return tree if isinstance(tree, dict) else {}

@@ -14,7 +14,8 @@ from typing import NamedTuple, Self
 
 from cub.actions.run.budget import Budget
 from cub.actions.run.folders import ENDED, ERRORS, EVENTS, AttemptFolder, RunFolder
-from cub.actions.tasks.inside import ATTEMPT, RUN, TASK, Mark, to_mark
+from cub.actions.tasks.inside import ATTEMPT, RUN, TASK
+from cub.actions.tasks.marks import Mark, to_mark
 from cub.harness.base import Harness, Launch
 from cub.harness.events import ClientEvent
 from cub.harness.lines import Lines

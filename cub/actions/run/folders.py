@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -144,6 +145,15 @@ class RunFolder:
         write_signed(self.state / RUN, facts)
         write_json(self.path / RUN, facts)
 
+    def end(self, **facts: object) -> None:
+        """Note that the run has ended, and let go what only one that is at work needs."""
+        self.write({**self.read(), "ended": True, **facts})
+        for path in self.state.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in (RUN, STATUS, LOCK):
+                path.unlink(missing_ok=True)
+
     @classmethod
     def all(cls, root: Path) -> list[RunFolder]:
         """The runs of a project that are at work, were killed, or were the last, in their order."""
@@ -158,6 +168,9 @@ def open_folder(folder: RunFolder) -> None:
     outside of the project.
     """
     require_inside(folder.root)
+    for old in RunFolder.all(folder.root)[:-1]:
+        if old.read().get("ended", True):
+            shutil.rmtree(old.state, ignore_errors=True)
     try:
         make_private(folder.state)
     except OSError as error:

@@ -8,14 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cub.actions.tasks.changes import read_changes
 from cub.files import exclusive, read
 from cub.files.single import replace_single
 from cub.store.backend import Change
+from cub.store.briefs import is_deleted
+from cub.store.change import changed
 from cub.store.merge import merged
 from cub.store.place import LEDGER, TASKS
+from cub.store.spelling import DELETED, IN_PROGRESS
 from cub.store.tasks import Tasks
 
 _STORES = (TASKS, LEDGER)
+_STATUS = (
+    "status",
+    "close_reason",
+    "closed_at",
+    "deleted_at",
+)  # what decides whether to work on it
 _APART = (*_STORES, ".cub/lock", ".cub/journal.jsonl")
 _LARGEST = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
 _LARGEST_LEDGER = 64 << 20  # bytes; who has more of it is told to archive it, elsewhere
@@ -30,18 +40,26 @@ class Guard:
     """
 
     root: Path
+    state: Path
     tasks: bytes
     ledger: bytes
     others: dict[str, bytes] = field(default_factory=dict)
     links: frozenset[str] = frozenset()
+    recorded: int = 0
 
     @classmethod
-    def over(cls, root: Path) -> Guard:
-        """How it is now."""
+    def over(cls, root: Path, state: Path) -> Guard:
+        """How it is now; commands record in the folder `state` what they change from now on."""
         links = frozenset(name for name in _STORES if (root / name).is_symlink())
         large = _size(root / LEDGER) > _LARGEST_LEDGER
         ledger = b"" if large else read(root, LEDGER) or b""
-        return cls(root, read(root, TASKS) or b"", ledger, dict(_files(root / ".cub")), links)
+        others, tasks = dict(_files(root / ".cub")), read(root, TASKS) or b""
+        return cls(root, state, tasks, ledger, others, links, len(read_changes(state)))
+
+    def is_claimed(self, key: str, by: str) -> bool:
+        """Whether no command has changed the task since `by` claimed it."""
+        changes = [one for one in read_changes(self.state) if one.task == key]
+        return not changes or (changes[-1].status, changes[-1].by) == (IN_PROGRESS, by)
 
     def restore_files(self) -> list[str]:
         """Put back files that are gone, and what is missing of the ledger; their names."""
@@ -54,13 +72,25 @@ class Guard:
                 replace_single(self.root / name, None, self.others[name], name)
             return [*gone, *([LEDGER] if self._restore_ledger() else [])]
 
-    def restore_tasks(self, change: Change) -> list[str]:
-        """Put back tasks that are gone or older than they were; their ids. The store is locked,
-        and was read just now.
+    def restore_tasks(self, change: Change, own: str, at: str) -> list[str]:
+        """Put back tasks that are gone or older than they were, and the status of those but `own`
+        that no command has changed; what there is to tell. The store is locked, and was read just
+        now; `at` is this moment.
         """
         if change.tasks.data == self.tasks or not self.tasks:
             return []
-        before, now, found = Tasks.parse(self.tasks), change.tasks, []
+        before = Tasks.parse(self.tasks)
+        gone = self._restore_lines(before, change)
+        said = [f"the task {key} was taken away, and is back" for key in gone]
+        known = {one.task for one in read_changes(self.state)[self.recorded :]} | {own}
+        others = [key for key in before.ids if key not in known]
+        for key in others:
+            if status := _restore_status(before, change, key, at):
+                said += [f"the task {key} was made {status} by hand: it is not so any more"]
+        return said
+
+    def _restore_lines(self, before: Tasks, change: Change) -> list[str]:
+        now, found = change.tasks, []
         for key in before.ids:
             known = key in now or key in now.deleted
             if known and (key in now.apart or now.line(key) == before.line(key)):
@@ -84,6 +114,16 @@ class Guard:
         exists = (self.root / LEDGER).exists()
         replace_single(self.root / LEDGER, now if exists else None, whole, LEDGER)
         return True
+
+
+def _restore_status(before: Tasks, change: Change, key: str, at: str) -> str:
+    """Give a task the status again that it had; the one that it had got, "" if it is the same."""
+    then, now = before.record(key), change.tasks.record(key)
+    fields = [name for name in _STATUS if then.get(name) != now.get(name)]
+    if not fields:
+        return ""
+    change.put(changed(now, {name: then.get(name) for name in fields}, at))
+    return DELETED if is_deleted(now) else str(now.get("status"))
 
 
 def _rev(record: dict[str, object]) -> int:

@@ -133,7 +133,7 @@ def _attempted(run: Run, harness: Harness, claimed: Claimed) -> Generator[Event,
     yield {**start, "title": task.get("title", ""), "waiting": claimed.waiting}
     for warning in claimed.warnings:
         yield run.event("notice", text=warning.message)
-    guard = Guard.over(run.opened.root)
+    guard = Guard.over(run.opened.root, run.folder.state)
     try:
         verdict = yield from attempt(run, this, claimed.tasks, guard)
     except CubError as error:

@@ -17,7 +17,6 @@ from cub.actions.run.checking import Checker
 from cub.actions.run.choose_ground import ground_of, remove_worktree
 from cub.actions.run.client import RUN_MARK, environment
 from cub.actions.run.folders import (
-    INDEX,
     RunFolder,
     new_run,
     open_folder,
@@ -132,8 +131,8 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
         if run.is_broken:
             return
-        folder.write({**folder.read(), "ended": True})
         leave(run)
+        folder.end()
 
 
 @contextmanager
@@ -153,8 +152,6 @@ def leave(run: Run) -> None:
     if not isinstance(run.ground, GitGround):
         return
     run.ground.checkout.release()
-    for index in run.folder.state.glob(f"{INDEX}*"):
-        index.unlink(missing_ok=True)
     if run.settings.asked.worktree:
         remove_worktree(run.opened.root, run.ground.checkout.top)
 

@@ -80,7 +80,7 @@ def _conclude_run(
         stores.ledger.append(_event(stores, RUN_END, folder.id, end="killed", ok=False))
     if (stores.root / ".cub" / "worktrees") in place.parents and (top := git.top_level(place)):
         remove_worktree(stores.root, top)
-    folder.write({**facts, "ended": True, "killed": True})
+    folder.end(killed=True)
 
 
 def _explain(error: CubError, files: AttemptFolder) -> CubError:

@@ -11,7 +11,7 @@ from cub.actions.run.run import Run
 from cub.actions.tasks.status import finish, set_back
 from cub.actions.tasks.work import Work
 from cub.store.change import changed
-from cub.store.events import ATTEMPT_START, TASK_STATE, Event
+from cub.store.events import Event
 from cub.store.spelling import CLOSED
 
 
@@ -25,9 +25,8 @@ class Told(NamedTuple):
 def tell(run: Run, key: str, ended: Fate, event: Event, guard: Guard, *, no_change: bool) -> Told:
     """Give the task its status, and the ledger the attempt."""
     with run.stores.changing() as work:
-        gone = guard.restore_tasks(work.change)
-        said = [f"the task {one} was taken away, and is back" for one in gone]
-        others = _is_of_others(run, key)
+        said = guard.restore_tasks(work.change, key, run.now)
+        others = not guard.is_claimed(key, run.opened.who)
         said += [] if others else _restore_deleted(work, key)
         if key in work.tasks:
             said += _restore_checks(run, work, key)
@@ -64,9 +63,3 @@ def _restore_checks(run: Run, work: Work, key: str) -> list[str]:
         return []
     work.change.put(changed(record, {"checks": list(lost)}, work.now))
     return [f"the checks of {key} were changed, and are back"]
-
-
-def _is_of_others(run: Run, key: str) -> bool:
-    """Whether somebody closed, parked or reopened the task by a command since it was claimed."""
-    newest = next(run.opened.ledger.newest(key, (TASK_STATE, ATTEMPT_START)), {})
-    return newest.get("ev") == TASK_STATE

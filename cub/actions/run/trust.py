@@ -157,7 +157,7 @@ def agree(stores: Stores) -> Executed:
 
 def agree_to(stores: Stores, checks: Iterable[str]) -> None:
     """Remember that these checks of tasks may run; where that can't be kept, a run asks."""
-    with suppress(OSError):
+    with suppress(CubError):
         add(stores.root, checks)
 
 

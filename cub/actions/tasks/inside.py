@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.actions.tasks.marks import find_mark
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.files.private import read_json, replace_file
 from cub.files.regular import read_start
 from cub.files.signed import project_state, read_signed
-from cub.processes.ancestors import find_marks
 
 RUN, TASK, ATTEMPT = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 REQUEST, RESULT = "request.json", "result.json"
 _DECIDES = "the run's own checks decide"
 _LARGEST = 1 << 16  # bytes of a request
-
-
-class Mark(NamedTuple):
-    """What the processes of an attempt are told by: the project, the task, and the folder where
-    the run takes requests.
-    """
-
-    root: str
-    task: str
-    requests: str
 
 
 class Inside(NamedTuple):
@@ -73,19 +63,13 @@ class Inside(NamedTuple):
         return f"You asked to close {self.task} ({reason}): {_DECIDES} when you have ended."
 
 
-def to_mark(mark: Mark) -> str:
-    """Return what a keeper carries for all that it starts."""
-    return json.dumps(mark)
-
-
 def inside(root: Path, environ: Mapping[str, str] = os.environ) -> Inside | None:
     """The attempt at a task of the project at `root` that this process is a part of; None for a
     person, and when it is over.
     """
     shown = Path(environ.get(ATTEMPT) or os.devnull)
-    for mark in _marks():
-        if os.path.realpath(mark.root) == os.path.realpath(root):
-            return Inside(mark.task, (Path(mark.requests), *([shown] if shown.is_dir() else [])))
+    if mark := find_mark(root):
+        return Inside(mark.task, (Path(mark.requests), *([shown] if shown.is_dir() else [])))
     task = environ.get(TASK)
     if not task or not shown.is_dir() or _is_over(root, shown, environ.get(RUN, "")):
         return None
@@ -104,14 +88,6 @@ def read_request(*folders: Path) -> dict[str, Any]:
         if isinstance(tree, dict):
             return tree
     return {}
-
-
-def _marks() -> Iterator[Mark]:
-    for text in find_marks():
-        try:
-            yield Mark(*map(str, json.loads(text)))
-        except (ValueError, TypeError):
-            continue
 
 
 def _is_over(root: Path, shown: Path, run: str) -> bool:

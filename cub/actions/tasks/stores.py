@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cub.actions.tasks.changes import record_changes
 from cub.actions.tasks.findings import as_warnings, of_lines
 from cub.actions.tasks.work import Outcome, Work
 from cub.edit.plan import Plan, PlanWarning
@@ -51,6 +52,7 @@ class Stores:
             yield Work(change, outcome, self.who, self.now)
             if outcome.events:
                 self.ledger.require_writable()
+                record_changes(self.root, outcome.events)  # before anybody sees what changed
         if outcome.events:
             self._record(outcome)
 

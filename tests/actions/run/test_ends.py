@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cub.actions.run.folders import RunFolder
 from cub.actions.tasks.status import park
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
@@ -73,8 +74,9 @@ def test_nothing_that_only_a_run_at_work_needs_is_left(bakery: Shop) -> None:
     bakery.client(WRITE)
     bakery.task()
     done = bakery.run(no_checks=True)
-    folder = bakery.cub / "runs" / done.end["run"]
-    assert sorted(path.name for path in folder.iterdir() if path.is_file()) == [
+    folder = RunFolder(bakery.root, done.end["run"])
+    assert [path.name for path in folder.path.iterdir() if path.is_file()] == ["run.json"]
+    assert sorted(path.name for path in folder.state.iterdir() if path.is_file()) == [
         "lock", "run.json", "status.json",
     ]  # fmt: skip
     assert not git(bakery.root, "for-each-ref", "refs/worktree", "refs/cub")

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
+from cub.actions.tasks.delete import delete
+from cub.actions.tasks.status import reopen
+from cub.actions.tasks.stores import install_git_files, open_stores
 from cub.errors import CubError
 from cub.files import exclusive
+from cub.project.project import Project
+from cub.store.events import Event
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen
 
@@ -86,7 +90,7 @@ def test_an_agents_own_line_that_it_deletes_is_back(stocked: Shop) -> None:
 _DELETED = (
     """sed -i '/"%s"/s/"rev"/"deleted_at":"2026-01-01T09:00:00.000Z","rev"/' .cub/tasks.jsonl"""
 )
-_AS_A_PERSON = f"env -u CUB_TASK -u CUB_ATTEMPT {_CUB} task"
+_AS_A_PERSON = f"env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT {_CUB} task"
 
 
 def test_its_own_task_that_an_agent_marks_as_deleted_is_back(stocked: Shop) -> None:
@@ -96,8 +100,15 @@ def test_its_own_task_that_an_agent_marks_as_deleted_is_back(stocked: Shop) -> N
 
 
 def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> None:
-    ends = f"{_AS_A_PERSON} reopen s-1; {_AS_A_PERSON} delete s-1 s-2 --yes"
-    done = _work(stocked, f"{_MAKE}; {ends}")
+    def each(event: Event) -> None:
+        if event["ev"] == "attempt_start":
+            stores = open_stores(Project.load(stocked.root), "ida")
+            reopen(stores, ["s-1"])
+            delete(stores, ["s-1", "s-2"])
+
+    stocked.client(_MAKE)
+    stocked.commit("stock")
+    done = stocked.run(once=True, each=each)
     assert done.outcomes == ["ok"]
     assert (sorted(stocked.tasks().deleted), stocked.tasks().briefs) == (["s-1", "s-2"], {})
 

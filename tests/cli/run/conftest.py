@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.actions.run.conftest import bakery
 
-import pytest
-
-from tests.actions.run.shop import Shop, shop
-
-
-@pytest.fixture
-def bakery(project: Path, home: Path) -> Shop:
-    return shop(project, home)
+__all__ = ["bakery"]

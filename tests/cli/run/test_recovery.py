@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.files.signed import project_state
 from tests.actions.run.shop import Shop, alive
 from tests.cli.run.started import WAIT, client_of, started
 from tests.conftest import Cub, git
@@ -25,15 +26,17 @@ def killed(bakery: Shop) -> Shop:
     run = started(bakery)
     run.kill()
     run.communicate()
-    (ended,) = _awaited(bakery.cub / "runs")
+    (ended,) = _awaited(bakery)
     assert not alive([client_of(bakery)])
-    for path in [*ended.parent.iterdir(), *bakery.cub.glob("runs/*/*.json")]:
+    ended.write_text(f"{float(ended.read_text()) - 60}\n")
+    for path in [*ended.parent.iterdir(), *ended.parents[2].glob("*.json")]:
         os.utime(path, (time.time() - 60,) * 2)
     bakery.client(WRITE)
     return bakery
 
 
-def _awaited(runs: Path) -> list[Path]:
+def _awaited(bakery: Shop) -> list[Path]:
+    runs = project_state(bakery.root) / "runs"
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         if found := list(runs.glob("*/*/*/ended")):
@@ -49,7 +52,7 @@ def test_resumed_it_goes_on_as_it_was_asked_to(bakery: Shop, cub: Cub) -> None:
     run = started(bakery, "--label", "hot", "--max-iterations", "5")
     run.kill()
     run.communicate()
-    _awaited(bakery.cub / "runs")
+    _awaited(bakery)
     bakery.client(WRITE)
     done = cub("run", "--resume", "--trust", "--max-iterations", "4")
     assert done.code == 0, done.err

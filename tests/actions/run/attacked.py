@@ -1,0 +1,57 @@
+"""A run in a process of its own whose agent may kill it: `$C` is cub, `$K` is its keeper."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from cub.files.signed import project_state
+from tests.actions.run.shop import Shop
+from tests.conftest import git
+from tests.processes.programs import until
+
+FIND = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' '); cat > /dev/null; "
+CHECK = "sh check.sh"
+
+
+def prepare(shop: Shop) -> Shop:
+    """The repository that the attacks were tried on."""
+    shop.write("a.py", "A = 1\n")
+    shop.write("check.sh", 'grep -q "A = 1" a.py\n')
+    shop.write(".gitignore", "secret.env\n")
+    shop.commit("files")
+    shop.write("notes.txt", "a person's notes\n")
+    shop.write("secret.env", "KEY=1\n")
+    shop.task()
+    return shop
+
+
+def attack(shop: Shop, agent: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run once, with an agent that does this."""
+    shop.client(FIND + agent)
+    argv = [sys.executable, "-m", "cub", "run", "--once", "--trust", "--harness", "mine"]
+    return subprocess.run(
+        [*argv, *(words or ("--check", CHECK))],
+        cwd=shop.root,
+        env=shop.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def await_end(shop: Shop) -> None:
+    """Wait until the keeper of a killed run has noted that all of the agent's has ended."""
+    state = project_state(shop.root) / "runs"
+    assert until(lambda: any(state.glob("*/*/*/ended")))
+
+
+def is_untouched(shop: Shop) -> bool:
+    """Whether nothing of the person's has changed."""
+    files = {name: (shop.root / name).read_text() for name in ("a.py", "notes.txt", "secret.env")}
+    return files == {
+        "a.py": "A = 1\n",
+        "notes.txt": "a person's notes\n",
+        "secret.env": "KEY=1\n",
+    } and not git(shop.root, "status", "--porcelain", "-uno", "--", ".", ":!.cub")

@@ -1,0 +1,215 @@
+"""An agent, or a repository, that forges what a run decides by."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.actions.run.folders import RunFolder
+from cub.actions.run.trust import report_trust
+from cub.actions.tasks.stores import open_stores
+from cub.errors import CubError
+from cub.files.signed import project_state, read_signed
+from cub.project.project import Project
+from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
+from tests.actions.run.shop import Shop
+from tests.conftest import git
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans a parent")
+_CUB = '"$PYTHON" -m cub'
+# Ways to leave the attempt behind: in the environment, in a session of its own, as an orphan.
+_WAYS = ["env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT", "env -i PYTHONPATH=$PYTHONPATH HOME=$HOME"]
+
+
+@pytest.fixture
+def shop(bakery: Shop) -> Shop:
+    return prepare(bakery)
+
+
+def _decision(ok: bool) -> str:
+    event = {"v": 1, "ev": "attempt_end", "task": "s-1", "n": 1, "ok": ok}
+    return json.dumps({"ok": ok, "message": "", "event": event, "status": "closed"})
+
+
+@pytest.mark.parametrize("folder", ["$CUB_ATTEMPT", "$(dirname $(find $HOME -name start.json))"])
+def test_a_forged_decision_is_none(shop: Shop, folder: str) -> None:
+    """7: it was carried out by the next run."""
+    forged = f"echo '{_decision(ok=True)}' > {folder}/decision.json; echo 'A = 2' > a.py"
+    assert attack(shop, f"{forged}; kill -9 $C; sleep 30").returncode == -9
+    await_end(shop)
+    done = shop.run(checks=CHECK, label="none")
+    assert [event["status"] for event in done.of("recovered")] == ["open"]
+    assert shop.status() == "open"
+    assert is_untouched(shop)
+
+
+@pytest.mark.parametrize("way", _WAYS)
+@pytest.mark.parametrize("apart", ["", "setsid -w "])
+def test_to_close_a_task_is_a_wish_in_any_environment(shop: Shop, way: str, apart: str) -> None:
+    """10a: it was closed."""
+    done = attack(shop, f"echo C > c.py; {apart}{way} {_CUB} task close s-1; exit 1")
+    assert (done.returncode, shop.status()) == (1, "retry"), done.stderr
+
+
+@linux
+def test_an_orphan_is_inside_as_well(shop: Shop) -> None:
+    close = f"{_WAYS[0]} {_CUB} task close s-1; touch ../said"
+    wait = "while [ ! -e ../said ]; do sleep 0.02; done"
+    attack(shop, f"(setsid sh -c '{close}' &); {wait}; exit 1")
+    assert shop.status() == "retry"
+
+
+def test_a_forged_result_ends_no_attempt(shop: Shop) -> None:
+    """10b: after it, the task could be closed."""
+    attack(shop, f"echo {{}} > $CUB_ATTEMPT/result.json; {_CUB} task close s-1; exit 1")
+    assert shop.status() == "retry"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_status_that_is_written_by_hand_does_not_stay(shop: Shop, own: bool) -> None:
+    """10c: it stayed closed, with the highest revision and an event that tells of it."""
+    shop.task("s-2", status="parked")
+    key = "s-1" if own else "s-2"
+    line = {"id": key, "title": "x", "status": "closed", "close_reason": "done", "rev": 99}
+    event = {"v": 1, "ev": "task_state", "task": key, "status": "closed", "by": "ida"}
+    forge = f"sed -i '/\"{key}\"/d' .cub/tasks.jsonl; echo '{json.dumps(line)}' >> .cub/tasks.jsonl"
+    shop.client(
+        f"cat > /dev/null; {forge}; echo '{json.dumps(event)}' >> .cub/ledger.jsonl; exit 1"
+    )
+    done = shop.run(checks=CHECK, once=True)
+    assert shop.status(key) == ("retry" if own else "parked")
+    assert own or "the task s-2 was made closed by hand" in done.notices
+
+
+@pytest.mark.parametrize("way", ["", *_WAYS, f"XDG_STATE_HOME=$PWD/.. {_WAYS[0]}"])
+def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
+    """11: it could, without the variables of its attempt."""
+    trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
+    attack(shop, f"echo C > c.py; {trusts}; true")
+    report = report_trust(open_stores(Project.load(shop.root), "ida"))
+    assert not report.is_config_trusted
+    assert not any(check.trusted for check in report.checks)
+
+
+def test_what_a_person_agreed_to_can_not_be_forged(shop: Shop) -> None:
+    digests = '{"v": 1, "projects": {"%s": {"config": "%s", "checks": []}}}'
+    file = project_state(shop.root).parents[1] / "trust.json"
+    file.parent.mkdir(parents=True)
+    shop.client("true")
+    from cub.project.executes import commands
+    from cub.project.trust import digest_of
+
+    config = digest_of(commands((shop.cub / "config.yaml").read_bytes()))
+    file.write_text(digests % (shop.root, config))
+    with pytest.raises(CubError, match="not trusted"):
+        shop.run(trust=False)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link", "folder", "large"])
+def test_a_request_may_be_anything(shop: Shop, kind: str) -> None:
+    """24: a FIFO was waited for, and no signal was heard."""
+    make = {
+        "fifo": "mkfifo $R/request.json",
+        "link": "ln -s /dev/zero $R/request.json",
+        "folder": "mkdir $R/request.json",
+        "large": "truncate -s 20G $R/request.json",
+    }[kind]
+    both = f"for R in $CUB_ATTEMPT $(dirname $(find $HOME -name start.json)); do {make}; done"
+    done = attack(shop, f"echo C > c.py; {both}")
+    assert (done.returncode, shop.status()) == (0, "closed")
+
+
+def test_a_clone_brings_nothing_to_recover(shop: Shop, tmp_path: Path) -> None:
+    """2: a commit of `.cub/runs` reset another repository."""
+    other = tmp_path / "pub"
+    other.mkdir()
+    git(other, "init", "-q")
+    for text in ("old\n", "new\n"):
+        (other / "f").write_text(text)
+        git(other, "add", "f")
+        git(other, "commit", "-qm", text)
+    old, head = (git(other, "rev-parse", name).strip() for name in ("HEAD~1", "HEAD"))
+    tree = git(other, "rev-parse", "HEAD~1^{tree}").strip()
+    before = {"head": old, "branch": "refs/heads/main", "tree": tree, "untracked": []}
+    before |= {"inner": {}, "begun": [], "absent": []}
+    run = ".cub/runs/20260101-000000-abcd"
+    start = {"task": "s-1", "n": 1, "folder": str(other), "before": before}
+    for folder in (shop.root, project_state(shop.root)):
+        place = folder / (run if folder == shop.root else run.removeprefix(".cub/"))
+        (place / "s-1/1").mkdir(parents=True)
+        (place / "run.json").write_text(json.dumps({"folder": str(other), "ended": False}))
+        (place / "s-1/1/start.json").write_text(json.dumps(start))
+        (place / "s-1/1/ended").write_text("1\n")
+    shop.client("true")
+    assert shop.run(no_checks=True, once=True).of("recovered") == []
+    assert git(other, "rev-parse", "HEAD").strip() == head
+    assert (other / "f").read_text() == "new\n"
+
+
+def test_a_link_that_a_clone_brings_is_no_place_to_write(shop: Shop, tmp_path: Path) -> None:
+    """27: runs were kept wherever it led."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (shop.cub / "runs").symlink_to(outside)
+    shop.client("true")
+    with pytest.raises(CubError, match="leads out of the project"):
+        shop.run(no_checks=True)
+    assert not [*outside.iterdir()]
+
+
+def test_a_file_of_another_place_is_not_believed(shop: Shop) -> None:
+    shop.client("true")
+    done = shop.run(no_checks=True, once=True)
+    folder = RunFolder(shop.root, done.end["run"])
+    other = folder.state.with_name("20260101-000000-abcd")
+    other.mkdir()
+    (other / "run.json").write_bytes((folder.state / "run.json").read_bytes())
+    assert folder.read()
+    assert not RunFolder(shop.root, other.name).read()
+
+
+def test_nobody_else_can_read_what_decides(shop: Shop) -> None:
+    shop.client("true")
+    shop.run(no_checks=True, once=True)
+    state = project_state(shop.root)
+    modes = {
+        path.stat().st_mode & 0o77 for path in (state, state / "runs", state.parents[1] / "key")
+    }
+    assert modes == {0}
+
+
+def test_the_environment_of_an_agent_has_no_secret(shop: Shop) -> None:
+    attack(shop, "env > ../seen; tr '\\0' '\\n' < /proc/$K/cmdline >> ../seen; true")
+    seen = (shop.root.parent / "seen").read_bytes()
+    key = (project_state(shop.root).parents[1] / "key").read_bytes()
+    assert key not in seen
+    assert key.hex().encode() not in seen
+
+
+def test_without_a_place_for_its_state_no_run_begins(shop: Shop, tmp_path: Path) -> None:
+    shop.client("true")
+    (tmp_path / "file").touch()
+    environ = {**shop.environ, "XDG_STATE_HOME": str(tmp_path / "file")}
+    argv = [sys.executable, "-m", "cub", "run", "--trust"]
+    done = subprocess.run(
+        argv, cwd=shop.root, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "cub's state can't be written" in done.stderr
+    assert "XDG_STATE_HOME" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_key_costs_what_it_signed(shop: Shop) -> None:
+    shop.client("true")
+    shop.run(no_checks=True, once=True)
+    key = project_state(shop.root).parents[1] / "key"
+    os.truncate(key, 0)
+    done = shop.run(no_checks=True, once=True)
+    assert done.outcomes == ["no_changes"]
+    assert read_signed(RunFolder(shop.root, done.end["run"]).state / "run.json")["ended"]
