@@ -52,6 +52,8 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     restore_around(run, this, guard)
     this.request = read_request(this.files.state, this.files.path)
     known = _evidence(run, this)
+    if this.replaced:
+        return Verdict("unknown", "; ".join(this.replaced))
     if verdict := judged(known):
         return verdict
     yield from checks_after(run, this, commands, base)

@@ -6,6 +6,7 @@ middle is concluded by the next one (cub.actions.run.recovery).
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 
 from cub.actions.run.evidence import Verdict
@@ -17,16 +18,23 @@ from cub.actions.run.run import Run
 from cub.actions.run.tell import tell
 from cub.actions.run.under_way import Attempt, restore_around
 from cub.errors import CubError
+from cub.files.reading import trouble
 from cub.processes.command import Limits
 from cub.prompt.message import commit_message
 from cub.store.events import Event
 from cub.store.spelling import CLOSED
 
+_OF_THE_MACHINE = (
+    errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, errno.EIO,
+    errno.EROFS, errno.EAGAIN,
+)  # fmt: skip
+
 
 @dataclass(slots=True)
 class Concluded:
     """What became of an attempt; `said` is for a person. `broken`: the files could not be put
-    back or committed, and no other attempt may begin on them.
+    back or committed, and no other attempt may begin on them. `replaced`: the attempt put something
+    else in the place of `.cub` or of git's folder, which is back.
     """
 
     verdict: Verdict
@@ -34,6 +42,7 @@ class Concluded:
     event: Event
     said: list[str]
     broken: bool = False
+    replaced: bool = False
 
 
 def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Concluded:
@@ -45,8 +54,9 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
             head, verdict = _committed(run, this, verdict)
         if not verdict.ok:
             _put_back(run, this, verdict)
-    except CubError as error:
-        verdict, broken = Verdict("unknown", words_of(error)), True
+    except (CubError, OSError) as error:
+        verdict = Verdict("unknown", words_of(error), is_free=is_of_the_machine(error))
+        broken = True
     ended = Fate(CLOSED) if verdict.ok else _fate(run, this, verdict)
     event = attempt_end(run, this, verdict, head)
     told = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
@@ -54,11 +64,19 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
         result = {"event": event, "status": ended.status, "why": ended.why}
         this.files.write(RESULT, result)
         this.files.show(RESULT, result)
-    return Concluded(verdict, told.fate, event, told.said, broken)
+    return Concluded(verdict, told.fate, event, told.said, broken, bool(this.replaced))
 
 
-def words_of(error: CubError) -> str:
+def is_of_the_machine(error: BaseException) -> bool:
+    """Whether an error is one of the machine's, such as a full disk: no task can help it."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    return isinstance(cause, OSError) and cause.errno in _OF_THE_MACHINE
+
+
+def words_of(error: CubError | OSError) -> str:
     """An error as a reason."""
+    if isinstance(error, OSError):
+        error = trouble(error, str(error.filename or ""), "cannot be used")
     return " ".join([str(error), *error.details])
 
 

@@ -76,7 +76,7 @@ class AttemptFolder:
 
         Nothing is written behind a link: an agent could have it lead anywhere.
         """
-        require_unlinked(self.path, self.name)
+        _remove_links(self.path, self.name)
         self.path.mkdir(parents=True, exist_ok=True)
         path = self.path / file
         if path.is_dir() and not path.is_symlink():
@@ -86,7 +86,7 @@ class AttemptFolder:
 
     def clear_way(self, folder: str) -> Path:
         """Return the path of a folder that may be made, or is there, and is no link."""
-        require_unlinked(self.path, self.name)
+        _remove_links(self.path, self.name)
         path = self.path / folder
         if path.is_symlink() or path.is_file():
             path.unlink()
@@ -188,11 +188,12 @@ def require_inside(root: Path) -> None:
         raise CubError("this leads out of the project", where=RUNS, hint="remove the link")
 
 
-def require_unlinked(path: Path, name: str) -> None:
-    """Raise CubError if one of the folders of `name`, which is where `path` ends, became a link."""
-    for folder in [path, *path.parents][: len(Path(name).parts) - 1]:
+def _remove_links(path: Path, name: str) -> None:
+    """Remove what an agent linked in the place of a run's own folders, the last ones of `path`."""
+    depth = len(Path(name).parts) - len(Path(RUNS).parts)
+    for folder in reversed([path, *path.parents][:depth]):
         if folder.is_symlink():
-            raise CubError("this became a link: nothing is written behind it", where=name)
+            folder.unlink()
 
 
 def new_run(at: datetime) -> str:

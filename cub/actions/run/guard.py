@@ -8,8 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cub.actions.run.own_folder import FOLDER, record_modes, restore_modes
 from cub.actions.tasks.changes import read_changes
 from cub.files import exclusive, read
+from cub.files.reading import trouble
 from cub.files.single import replace_single
 from cub.store.backend import Change
 from cub.store.briefs import is_deleted
@@ -20,12 +22,8 @@ from cub.store.spelling import DELETED, IN_PROGRESS
 from cub.store.tasks import Tasks
 
 _STORES = (TASKS, LEDGER)
-_STATUS = (
-    "status",
-    "close_reason",
-    "closed_at",
-    "deleted_at",
-)  # what decides whether to work on it
+# What decides whether a task is worked on.
+_STATUS = ("status", "close_reason", "closed_at", "deleted_at")
 _APART = (*_STORES, ".cub/lock", ".cub/journal.jsonl")
 _LARGEST = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
 _LARGEST_LEDGER = 64 << 20  # bytes; who has more of it is told to archive it, elsewhere
@@ -43,30 +41,36 @@ class Guard:
     state: Path
     tasks: bytes
     ledger: bytes
+    modes: dict[str, int]
     others: dict[str, bytes] = field(default_factory=dict)
-    links: frozenset[str] = frozenset()
     recorded: int = 0
 
     @classmethod
     def over(cls, root: Path, state: Path) -> Guard:
         """How it is now; commands record in the folder `state` what they change from now on."""
-        links = frozenset(name for name in _STORES if (root / name).is_symlink())
         large = _size(root / LEDGER) > _LARGEST_LEDGER
         ledger = b"" if large else read(root, LEDGER) or b""
         others, tasks = dict(_files(root / ".cub")), read(root, TASKS) or b""
-        return cls(root, state, tasks, ledger, others, links, len(read_changes(state)))
+        modes, recorded = record_modes(root), len(read_changes(state))
+        return cls(root, state, tasks, ledger, modes, others, recorded)
 
     def is_claimed(self, key: str, by: str) -> bool:
         """Whether no command has changed the task since `by` claimed it."""
         changes = [one for one in read_changes(self.state) if one.task == key]
         return not changes or (changes[-1].status, changes[-1].by) == (IN_PROGRESS, by)
 
+    def restore_kinds(self) -> list[str]:
+        """Put back the folder and its files where something of another kind stands there, and
+        their rights; what stood there, in words. Raises CubError.
+        """
+        try:
+            return restore_modes(self.root, self.modes).replaced
+        except OSError as error:
+            raise trouble(error, FOLDER, "cannot be put back") from error
+
     def restore_files(self) -> list[str]:
         """Put back files that are gone, and what is missing of the ledger; their names."""
         with exclusive(self.root):  # which ends what a killed command of the agent's left
-            for name in _STORES:
-                if name not in self.links and (self.root / name).is_symlink():
-                    (self.root / name).unlink()
             gone = [name for name in self.others if not os.path.lexists(self.root / name)]
             for name in gone:
                 replace_single(self.root / name, None, self.others[name], name)

@@ -9,7 +9,7 @@ from typing import Any
 
 from cub.actions.run.attempt import attempt
 from cub.actions.run.clients import Clients
-from cub.actions.run.conclude import Concluded, conclude, words_of
+from cub.actions.run.conclude import Concluded, conclude, is_of_the_machine, words_of
 from cub.actions.run.evidence import Verdict
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import history
@@ -31,6 +31,10 @@ from cub.store.spelling import CLOSED, PARKED
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
 BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
 _BAD = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED)
+_HINTS = {
+    UNVERIFIED: HINT,
+    BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
+}
 _STORES = "chore(cub): record what the run did"
 
 
@@ -91,22 +95,22 @@ def _turns(run: Run, clients: Clients, tally: Tally) -> Generator[Event, None, s
         run.is_broken |= done.broken
         clients.judge(harness, done.verdict, run.clock.now())
         if end := _reason_to_end(run, done, clients):
-            tally.why = done.verdict.reason if end == UNVERIFIED else ""
+            tally.why = done.verdict.reason if end in (UNVERIFIED, BROKEN, MACHINE) else ""
             return end
 
 
 def _reason_to_end(run: Run, done: Concluded, clients: Clients) -> str:
-    if done.verdict.failure == INTERRUPTED or run.stop.requested:
-        return INTERRUPTED
-    if done.verdict.failure == BUDGET:
-        return BUDGET
-    if done.broken:
-        return BROKEN
-    if done.verdict.failure == UNVERIFIED and done.verdict.is_free:
-        return UNVERIFIED
-    if run.settings.asked.once:
-        return ONCE
-    return MACHINE if clients.are_over else ""
+    verdict = done.verdict
+    reasons = {
+        INTERRUPTED: verdict.failure == INTERRUPTED or run.stop.requested,
+        BUDGET: verdict.failure == BUDGET,
+        BROKEN: done.broken or done.replaced,
+        UNVERIFIED: verdict.failure == UNVERIFIED and verdict.is_free,
+        MACHINE: verdict.failure == "unknown" and verdict.is_free,
+        ONCE: run.settings.asked.once,
+    }
+    found = next((end for end, holds in reasons.items() if holds), "")
+    return found or (MACHINE if clients.are_over else "")
 
 
 def _claim(run: Run, harness: Harness) -> Claimed | None:
@@ -136,8 +140,8 @@ def _attempted(run: Run, harness: Harness, claimed: Claimed) -> Generator[Event,
     guard = Guard.over(run.opened.root, run.folder.state)
     try:
         verdict = yield from attempt(run, this, claimed.tasks, guard)
-    except CubError as error:
-        verdict = Verdict("unknown", words_of(error))
+    except (CubError, OSError) as error:
+        verdict = Verdict("unknown", words_of(error), is_free=is_of_the_machine(error))
     run.budget = run.budget.with_attempt(this.worked.told)
     if signals(this.worked.told.final).promise and claimed.waiting:
         left = f"{claimed.waiting} more task{'s are' if claimed.waiting > 1 else ' is'} ready"
@@ -173,8 +177,8 @@ def _finish(run: Run, tally: Tally, end: str) -> Iterator[Event]:
     )
     if why := run.budget.words() if end == BUDGET else tally.why:
         event["why"] = why
-    if end == UNVERIFIED:
-        event["hint"] = HINT
+    if end in _HINTS:
+        event["hint"] = _HINTS[end]
     run.opened.ledger.append(event)
     is_news = tally.has_worked or run.has_recovered
     if run.settings.commit and is_news and (failure := _commit_stores(run)):

@@ -22,7 +22,9 @@ _NOT_BEGUN = Ended(None, None, "stopped", "", 0.0)
 
 @dataclass(slots=True)
 class Attempt:
-    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt."""
+    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt;
+    `replaced` says what stood in the place of `.cub` or of git's folder.
+    """
 
     task: Record
     own_checks: tuple[str, ...]
@@ -38,6 +40,7 @@ class Attempt:
     request: dict[str, Any] = field(default_factory=dict)
     observed: list[str] = field(default_factory=list)
     settings: Any = None
+    replaced: list[str] = field(default_factory=list)
     moved: str = ""
     began: float = 0.0
 
@@ -49,6 +52,7 @@ class Attempt:
 
 def restore_around(run: Run, this: Attempt, guard: Guard) -> None:
     """Put back what an attempt changed around its files: in `.cub/`, and in git's own folder."""
+    this.replaced += guard.restore_kinds()
     back = guard.restore_files()
     if this.settings is not None:
         back += run.ground.restore_settings(this.settings, this.files.clear_way(ASIDE))

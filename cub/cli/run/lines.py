@@ -131,7 +131,7 @@ def _run_end(event: Event) -> Iterator[str]:
     tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
     used = cost(tokens, event["usd"])
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] == "unverified":
+    if event["end"] in ("unverified", "broken", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")

@@ -104,8 +104,8 @@ def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
 def test_no_orphan_writes_into_files_that_were_put_back(shop: Shop) -> None:
     """16: one without the run's mark in its environment lived on when its keeper was killed."""
     pids = shop.root.parent / "pid"
-    loop = f"echo $$ > {pids}.new; mv {pids}.new {pids}; while :; do echo bad >> a.py; sleep 0.05; done"
-    shop.write("daemon.sh", loop)
+    loop = "while :; do echo bad >> a.py; sleep 0.05; done"
+    shop.write("daemon.sh", f"echo $$ > {pids}.new; mv {pids}.new {pids}; {loop}")
     shop.commit("daemon")
     daemon = "env -i PATH=$PATH setsid sh daemon.sh > /dev/null 2>&1 < /dev/null &"
     attack(shop, f"{daemon} while [ ! -e {pids} ]; do sleep 0.02; done; kill -9 $K; sleep 30")

@@ -135,8 +135,8 @@ def test_a_clone_brings_nothing_to_recover(shop: Shop, tmp_path: Path) -> None:
         git(other, "commit", "-qm", text)
     old, head = (git(other, "rev-parse", name).strip() for name in ("HEAD~1", "HEAD"))
     tree = git(other, "rev-parse", "HEAD~1^{tree}").strip()
-    before = {"head": old, "branch": "refs/heads/main", "tree": tree, "untracked": []}
-    before |= {"inner": {}, "begun": [], "absent": []}
+    before: dict[str, object] = {"head": old, "branch": "refs/heads/main", "tree": tree}
+    before |= {"untracked": [], "inner": {}, "begun": [], "absent": []}
     run = ".cub/runs/20260101-000000-abcd"
     start = {"task": "s-1", "n": 1, "folder": str(other), "before": before}
     for folder in (shop.root, project_state(shop.root)):

@@ -1,0 +1,119 @@
+"""An agent that puts something else in the place of cub's own folder, or fills the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.attacked import CHECK, is_untouched, prepare
+from tests.actions.run.shop import Shop
+from tests.actions.run.sound import require_told
+
+
+@pytest.fixture
+def shop(bakery: Shop) -> Shop:
+    made = prepare(bakery)
+    made.write(".cub/constitution.md", "# Ours\n")
+    return made
+
+
+@pytest.mark.parametrize("kind", ["link", "link inside", "file", "fifo"])
+def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
+    shop: Shop, tmp_path: Path, kind: str
+) -> None:
+    """27, 30: things were written wherever a link led, and the files were left as they were."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "tasks.jsonl").write_text("theirs\n")
+    make = {
+        "link": f"ln -s {outside} .cub",
+        "link inside": "mkdir inside; ln -s inside .cub",
+        "file": "echo mine > .cub",
+        "fifo": "mkfifo .cub",
+    }[kind]
+    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm -rf .cub; {make}")
+    done = shop.run(checks=CHECK)
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    assert ".cub was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
+    assert done.end["hint"]
+    require_told(shop, done)
+    assert [path.name for path in outside.iterdir()] == ["tasks.jsonl"]
+    assert (outside / "tasks.jsonl").read_text() == "theirs\n"
+    assert (shop.cub / "constitution.md").read_text() == "# Ours\n"
+    assert shop.status() == "retry"
+    assert is_untouched(shop)
+    shop.client("cat > /dev/null; echo C > c.py")
+    assert shop.run(checks=CHECK).outcomes == ["ok"]
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "ledger.jsonl", "config.yaml", "constitution.md"])
+@pytest.mark.parametrize("make", ["mkdir", "mkfifo", "ln -s /etc/hostname"])
+def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, make: str) -> None:
+    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm .cub/{name}; {make} .cub/{name}")
+    before = (shop.cub / name).read_bytes() if name != "ledger.jsonl" else b""
+    done = shop.run(checks=CHECK)
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    require_told(shop, done)
+    assert is_untouched(shop)
+    if name in ("config.yaml", "constitution.md"):
+        assert (shop.cub / name).read_bytes() == before
+
+
+def test_rights_of_cubs_folder_are_given_back(shop: Shop) -> None:
+    shop.client("cat > /dev/null; echo C > c.py; chmod 000 .cub .cub/tasks.jsonl")
+    modes = [(shop.cub / name).stat().st_mode for name in ("", "tasks.jsonl")]
+    assert shop.run(checks=CHECK).outcomes == ["ok"]
+    assert [(shop.cub / name).stat().st_mode for name in ("", "tasks.jsonl")] == modes
+
+
+@pytest.mark.parametrize("link", ["runs", "runs/$CUB_RUN", "runs/$CUB_RUN/s-1/1"])
+def test_nothing_is_written_behind_a_link_in_what_is_shown(
+    shop: Shop, tmp_path: Path, link: str
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "s-1/1").mkdir(parents=True)
+    moves = f"rm -rf .cub/{link}; ln -s {outside} .cub/{link}"
+    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {moves}")
+    shop.run(checks=CHECK, once=True)
+    assert [path for path in outside.rglob("*") if path.is_file()] == []
+    assert shop.status() == "retry"
+    assert is_untouched(shop)
+
+
+@pytest.mark.parametrize("name", ["checks.log", "changes.patch", "result.json", "git"])
+def test_a_link_in_the_place_of_what_is_shown_next_is_not_followed(
+    shop: Shop, tmp_path: Path, name: str
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text("theirs\n")
+    agent = f"echo 'A = 2' > a.py; git config core.pager x; ln -sf {theirs} $CUB_ATTEMPT/{name}"
+    shop.client(f"cat > /dev/null; {agent}")
+    done = shop.run(checks=CHECK, once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert theirs.read_text() == "theirs\n"
+    assert is_untouched(shop)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of processes are POSIX's")
+@pytest.mark.parametrize(("limit", "count"), [("RLIMIT_NOFILE", 16), ("RLIMIT_FSIZE", 2000)])
+def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, count: int) -> None:
+    shop.client("cat > /dev/null; head -c 100000 /dev/urandom > big; echo 'A = 2' > a.py")
+    limited = f"import resource, runpy; resource.setrlimit(resource.{limit}, ({count}, {count}))"
+    start = f"{limited}; runpy.run_module('cub', run_name='__main__', alter_sys=True)"
+    argv = [sys.executable, "-c", start, "run", "--trust", "--check", CHECK]
+    done = subprocess.run(
+        argv, cwd=shop.root, env=shop.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "bug in cub" not in done.stderr
+    shop.client("cat > /dev/null; echo C > c.py")
+    assert shop.run(checks=CHECK).end["ok"]
+    assert shop.status() == "closed"
+    charged = [e for e in shop.ledger("attempt_end") if e.get("fail", {}).get("charge")]
+    assert not charged
+    assert is_untouched(shop)
