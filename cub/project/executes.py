@@ -15,7 +15,8 @@ from cub.project.config import CONFIG, load
 Kind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
 
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
-_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified")
+_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
+         "protect")  # fmt: skip
 _WHOLE = ("harnesses", "context_commands")
 
 # In any folder: clients look for these from where they are started.

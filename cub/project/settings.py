@@ -62,6 +62,7 @@ _ROWS = (
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
     Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
             "could judge it."),
+    Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),
     Setting("run.max_attempts", "whole", 3, "How often a task is tried.", least=1),
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),
     Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),

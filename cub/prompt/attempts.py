@@ -29,6 +29,7 @@ _MEANING = {
     "harness_exit": "the client failed by itself",
     "checks_failed": "a check failed that passed before",
     "unverified": "no check could judge the work: all of them fail as they did before",
+    "protected": "a file was changed that no attempt may change",
     "no_changes": "nothing was changed, and the agent did not say that nothing had to be",
     "commit_failed": "the changes could not be committed",
     "merge_conflict": "the changes could not be merged",

@@ -7,6 +7,12 @@ import time
 from collections.abc import Generator
 
 from cub.actions.run.around import checks_after, checks_before
+from cub.actions.run.check_inputs import (
+    describe_changes,
+    find_changed,
+    find_protected,
+    record_inputs,
+)
 from cub.actions.run.checking import Check
 from cub.actions.run.client import RUN_MARK, Session, Worked, mark_of, of_attempt, work
 from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
@@ -46,6 +52,7 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
     this.settings = run.ground.settings()
+    this.inputs = record_inputs(run.ground.folder, commands, run.environ.get("PATH"))
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
@@ -54,7 +61,7 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     known = _evidence(run, this)
     if this.replaced:
         return Verdict("unknown", "; ".join(this.replaced))
-    if verdict := judged(known):
+    if verdict := judged(known) or _judge_inputs(run, this):
         return verdict
     yield from checks_after(run, this, commands, base)
     doubt = find_unverified(this.checks)
@@ -62,6 +69,17 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
         this.checks.append(broken)
     verdict = by_checks(this.checks, known)
     return _weigh(run, this, verdict, doubt) if verdict.ok and doubt else verdict
+
+
+def _judge_inputs(run: Run, this: Attempt) -> Verdict | None:
+    """Tell what was changed that the checks go by; the verdict if it is protected."""
+    inputs = find_changed(run.ground.folder, this.inputs)
+    this.doubts = describe_changes(inputs, this.changed)
+    this.observed += this.doubts
+    paths = [*(one.path for one in this.changed), *(one.path for one in inputs)]
+    if path := find_protected(run.settings.protect, paths):
+        return Verdict("protected", f"{path} was changed, which run.protect forbids")
+    return None
 
 
 def _not_begun(run: Run, this: Attempt, base: dict[str, Check]) -> Verdict | None:

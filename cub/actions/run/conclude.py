@@ -85,8 +85,14 @@ def _fate(run: Run, this: Attempt, verdict: Verdict) -> Fate:
 
 
 def message(run: Run, this: Attempt) -> str:
-    """The message of the attempt's commit."""
-    return commit_message(run.settings.message, this.task)
+    """The message of the attempt's commit, with what a reviewer has to know of its checks."""
+    text = commit_message(run.settings.message, this.task)
+    doubts = "\n".join(f"- {doubt}" for doubt in this.doubts)
+    return (
+        f"{text}\n\nWhat decided whether it is done was changed, too:\n\n{doubts}"
+        if doubts
+        else text
+    )
 
 
 def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]:

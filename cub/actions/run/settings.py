@@ -49,6 +49,7 @@ class RunSettings:
     checks: tuple[str, ...]
     own_checks: bool
     accept_unverified: bool
+    protect: tuple[str, ...]
     max_attempts: int
     timeout: float
     idle_timeout: float
@@ -78,6 +79,7 @@ def run_settings(values: Values, asked: Asked) -> RunSettings:
         checks=() if asked.no_checks else asked.checks or tuple(get["run.checks"]),
         own_checks=not asked.no_checks,
         accept_unverified=get["run.accept_unverified"],
+        protect=tuple(get["run.protect"]),
         max_attempts=get["run.max_attempts"],
         timeout=_seconds(asked.timeout or get["run.timeout"], "--timeout"),
         idle_timeout=_seconds(asked.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),

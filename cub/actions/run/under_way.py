@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from cub.actions.run.check_inputs import Inputs
 from cub.actions.run.checking import Compared
 from cub.actions.run.client import Worked
 from cub.actions.run.folders import ASIDE, START, AttemptFolder
@@ -22,8 +23,9 @@ _NOT_BEGUN = Ended(None, None, "stopped", "", 0.0)
 
 @dataclass(slots=True)
 class Attempt:
-    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt;
-    `replaced` says what stood in the place of `.cub` or of git's folder.
+    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt; `inputs`
+    is what the checks go by, `doubts` tells what of it was changed; `replaced` says what stood in
+    the place of `.cub` or of git's folder.
     """
 
     task: Record
@@ -41,6 +43,8 @@ class Attempt:
     observed: list[str] = field(default_factory=list)
     settings: Any = None
     replaced: list[str] = field(default_factory=list)
+    inputs: Inputs = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
     moved: str = ""
     began: float = 0.0
 

@@ -8,6 +8,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.task.opened import opened as stores_here
+from cub.errors import CubError
 
 if TYPE_CHECKING:
     from cub.actions.run.settings import Asked
@@ -123,8 +124,11 @@ def run(
 
         preview(stores, asked, profile, json=json)
         return
+    from cub.actions.tasks.inside import inside
     from cub.cli.run.play import play
 
+    if inside(stores.root):
+        raise CubError("an attempt can't start a run of its own project")
     raise typer.Exit(play(stores, asked, profile, json=json))
 
 

@@ -96,6 +96,13 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     assert not any(check.trusted for check in report.checks)
 
 
+def test_an_agent_can_not_start_a_run(shop: Shop) -> None:
+    start = f"{_WAYS[0]} {_CUB} run --worktree --trust --harness mine --no-checks"
+    attack(shop, f"{start} 2> ../said; echo C > c.py")
+    assert "an attempt can't start a run" in (shop.root.parent / "said").read_text()
+    assert shop.status() == "closed"
+
+
 def test_what_a_person_agreed_to_can_not_be_forged(shop: Shop) -> None:
     digests = '{"v": 1, "projects": {"%s": {"config": "%s", "checks": []}}}'
     file = project_state(shop.root).parents[1] / "trust.json"

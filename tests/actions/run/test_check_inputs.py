@@ -1,0 +1,127 @@
+"""Changes of what checks go by: told, in the commit as well, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.actions.run.check_inputs import find_changed, find_protected, record_inputs
+from tests.actions.run.attacked import CHECK, is_untouched, prepare
+from tests.actions.run.shop import Shop
+from tests.conftest import git
+
+
+@pytest.fixture
+def shop(bakery: Shop) -> Shop:
+    made = prepare(bakery)
+    made.write("tests/test_a.py", "assert True\n")
+    made.write(".gitignore", "secret.env\ntools/\n")
+    made.commit("tests")
+    made.write("tools/lint", "#!/bin/sh\ntrue\n").chmod(0o755)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("agent", "checks", "told"),
+    [
+        ("echo true > check.sh; echo 'A = 2' > a.py", CHECK,
+         "check.sh, which the check `sh check.sh` goes by, was changed"),
+        ("echo true > tools/lint; echo C > c.py", "./tools/lint",
+         "tools/lint, which the check `./tools/lint` goes by, was changed"),
+        ("rm tests/test_a.py; echo C > c.py", "true", "the test tests/test_a.py was deleted"),
+    ],
+)  # fmt: skip
+def test_it_is_told_in_the_event_and_in_the_commit(
+    shop: Shop, agent: str, checks: str, told: str
+) -> None:
+    """21: nobody was told."""
+    shop.client(f"cat > /dev/null; {agent}")
+    done = shop.run(checks=checks, once=True)
+    assert done.outcomes == ["ok"]
+    assert told in done.of("attempt_end")[0]["obs"]
+    assert told in done.notices
+    message = git(shop.root, "log", "-1", "--format=%B", "--grep", "task(s-1)")
+    assert message.startswith("task(s-1): Do s-1\n\nWhat decided whether it is done was changed")
+    assert f"\n- {told}\n" in message
+
+
+def test_what_changes_nothing_of_it_is_not_told(shop: Shop) -> None:
+    shop.client("cat > /dev/null; echo C > c.py; touch check.sh")
+    done = shop.run(checks=CHECK, once=True)
+    assert "obs" not in done.of("attempt_end")[0]
+    assert git(shop.root, "log", "-1", "--format=%b", "--grep", "task(s-1)") == "\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "agent"),
+    [
+        ("/check.sh", "echo true > check.sh"),
+        ("check.*", "rm check.sh; git add -A; git commit -qm x"),
+        ("tests/", "echo new > tests/test_b.py"),
+        ("tools", "echo true > tools/lint"),
+    ],
+)
+def test_what_is_protected_fails_the_attempt(shop: Shop, pattern: str, agent: str) -> None:
+    shop.client(f"cat > /dev/null; echo C > c.py; {agent}")
+    shop.configure(run={"protect": [pattern]})
+    done = shop.run(checks=(CHECK, "./tools/lint"), once=True)
+    assert done.outcomes == ["protected"]
+    reason = done.of("attempt_end")[0]["fail"]["reason"]
+    assert "was changed, which run.protect forbids" in reason
+    assert done.of("attempt_end")[0]["fail"]["charge"]
+    assert not (shop.root / "c.py").exists()
+    assert is_untouched(shop)
+
+
+def test_an_agent_that_loosens_it_changes_nothing_in_this_run(shop: Shop) -> None:
+    shop.configure(run={"protect": ["check.sh"]})
+    shop.client("cat > /dev/null; rm .cub/config.yaml; echo true > check.sh")
+    assert shop.run(checks=CHECK, iterations=2).outcomes == ["protected", "protected"]
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("sh check.sh", ["check.sh"]),
+        ("cd . && ./check.sh || exit 1", ["check.sh"]),
+        ("python -m pytest --config=tox.ini", ["tox.ini", "conftest.py"]),
+        ("make -k test", ["Makefile"]),
+        ("npm test; FOO=check.sh x", ["check.sh", "package.json"]),
+        ("'unclosed check.sh", ["check.sh"]),
+        ("lint-here", ["bin/lint-here"]),
+        ("cat /etc/hostname ../outside . nothing", []),
+    ],
+)
+def test_what_a_command_goes_by(tmp_path: Path, command: str, files: list[str]) -> None:
+    root = tmp_path / "project"
+    (root / "bin").mkdir(parents=True)
+    (tmp_path / "outside").touch()
+    for name in ("check.sh", "tox.ini", "conftest.py", "Makefile", "package.json"):
+        (root / name).write_text(name)
+    (root / "bin/lint-here").write_text("#!/bin/sh\n")
+    (root / "bin/lint-here").chmod(0o755)
+    found = record_inputs(root, [command], f"{root / 'bin'}:/usr/bin")
+    assert {one.path for one in found} == set(files)
+    assert find_changed(root, found) == []
+    for name in files:
+        (root / name).write_text("other")
+    assert {one.path for one in find_changed(root, found)} == set(files)
+
+
+def test_a_large_tool_is_told_by_what_the_disk_says(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_bytes(b"x" * (2 << 20))
+    before = record_inputs(tmp_path, ["./tool"], None)
+    assert find_changed(tmp_path, before) == []
+    with tool.open("r+b") as file:
+        file.write(b"y")
+    assert [one.path for one in find_changed(tmp_path, before)] == ["tool"]
+    tool.unlink()
+    assert [one.path for one in find_changed(tmp_path, before)] == ["tool"]
+
+
+def test_patterns_are_those_of_a_gitignore() -> None:
+    assert find_protected(["*.lock", "!free.lock"], ["free.lock", "a/x.lock"]) == "a/x.lock"
+    assert find_protected([], ["a"]) == ""
+    assert find_protected(["/tests/"], ["src/tests/a.py"]) == ""
