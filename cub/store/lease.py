@@ -13,6 +13,8 @@ from cub.store.moments import moment, read, written
 
 # A person who claims a task in a shell has no process that lives as long as the work.
 BY_HAND = timedelta(hours=24)
+# No work takes longer: a claim that says so was made by hand, or by a clock that is wrong.
+_LONGEST = timedelta(days=31)
 
 
 def lease(now: str, *, run: str | None = None, lasts: timedelta = BY_HAND) -> Record:
@@ -34,10 +36,13 @@ class Watch(NamedTuple):
         if lease is None:
             return False
         expires, pid = lease.get("expires"), lease.get("pid")
-        if isinstance(expires, str) and moment(expires) <= self.now:
+        if isinstance(expires, str) and not self.now < moment(expires) <= self._latest():
             return True
         here = lease.get("host") == self.host and type(pid) is int
         return here and not self.is_alive(pid)  # type: ignore[arg-type]
+
+    def _latest(self) -> str:
+        return written((read(self.now) or datetime.now(UTC)) + _LONGEST)
 
 
 def watch(now: str) -> Watch:
