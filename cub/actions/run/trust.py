@@ -82,7 +82,7 @@ class Agreed:
 
     def allows(self, tasks: Tasks, key: str) -> bool:
         """Whether all that a task brings along may run."""
-        if key in self.pinned or not _has_checks(tasks, key):
+        if key in self.pinned or not tasks[key].brings_checks:
             return True
         checks = tuple(tasks.record(key).get("checks") or ())
         return not trust_of(self.root).missing(checks)
@@ -178,12 +178,8 @@ def _checks_of(tasks: Tasks) -> list[str]:
 def _all_checks(tasks: Tasks) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The tasks that are not closed and bring checks along, with those."""
     for row in tasks:
-        if row.closed or not _has_checks(tasks, row.id):
+        if row.closed or not row.brings_checks:
             continue
         if checks := tuple(tasks.record(row.id).get("checks") or ()):
             yield row.id, checks
 
-
-def _has_checks(tasks: Tasks, key: str) -> bool:
-    """Whether a task may have some: most lines don't hold the word, and are not parsed."""
-    return key in tasks.apart or b'"checks"' in tasks.line(key)
