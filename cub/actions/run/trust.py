@@ -182,4 +182,3 @@ def _all_checks(tasks: Tasks) -> Iterator[tuple[str, tuple[str, ...]]]:
             continue
         if checks := tuple(tasks.record(row.id).get("checks") or ()):
             yield row.id, checks
-

@@ -208,7 +208,8 @@ def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, stat
         ".cub/tasks.jsonl",
         (bakery.cub / "tasks.jsonl").read_text()
         + r'{"id": "s-1", "rev": 2, "title": "a", "status": "open", '
-        + r'"created_at": "2026-01-01T08:00:00.000Z", "\u0063hecks": ["touch ../ran"]}' + "\n",
+        + r'"created_at": "2026-01-01T08:00:00.000Z", "\u0063hecks": ["touch ../ran"]}'
+        + "\n",
     )
     assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
     assert not state.exists()
