@@ -122,7 +122,8 @@ def _unignored(place: Place, paths: Sequence[str]) -> list[str]:
 
 
 def _is_staged(place: Place) -> bool:
-    words = ("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--")
+    plain = ("--no-ext-diff", "--ignore-submodules=none")
+    words = ("diff-index", "--cached", "--quiet", *plain, "HEAD", "--")
     answer = ask(place.top, *words)
     if answer.code > 1:  # no commit yet
         return bool(call(place.top, "ls-files", "-z"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-from cub.debug_log import log_debug
+from cub.git.calling import ask_read_only
 
 # An answer of git's takes milliseconds; a hung network drive must not hang cub.
 _TIMEOUT = 10.0
@@ -62,16 +61,5 @@ def _is_file(path: Path) -> bool:
 
 def ignored(folder: Path, path: str) -> bool:
     """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
-    log_debug(f"git check-ignore {path}")
-    try:
-        answer = subprocess.run(  # noqa: S603
-            ["git", "check-ignore", "--quiet", "--", path],  # noqa: S607 - the user's own git
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 0
+    answer = ask_read_only(folder, "check-ignore", "--quiet", "--", path, timeout=_TIMEOUT)
+    return answer is not None and answer.code == 0
