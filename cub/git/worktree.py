@@ -6,10 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
+from cub.files.regular import read_start
 from cub.git.calling import ask_read_only
 
 # An answer of git's takes milliseconds; a hung network drive must not hang cub.
 _TIMEOUT = 10.0
+_LEAD = 1 << 16  # bytes of a file that leads to a folder
 
 
 def top_level(folder: Path) -> Path | None:
@@ -40,10 +42,15 @@ def common_folder(top: Path) -> Path | None:
     try:
         if not entry.is_file():
             return Path(os.path.realpath(entry))
-        own = top / entry.read_text(encoding="utf-8").strip().removeprefix("gitdir: ")
-        return Path(os.path.realpath(own / (own / "commondir").read_text(encoding="utf-8").strip()))
+        own = top / _lead(top, ".git").removeprefix("gitdir: ")
+        return Path(os.path.realpath(own / _lead(own, "commondir")))
     except (OSError, ValueError):
         return None
+
+
+def _lead(folder: Path, name: str) -> str:
+    """The path that a file of git's holds."""
+    return read_start(os.path.realpath(folder), name, _LEAD).decode("utf-8").strip()
 
 
 def is_bare(folder: Path) -> bool:
