@@ -71,7 +71,7 @@ def _emptied(folder: Path) -> None:
 
 
 def _linked(path: Path, target: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         _emptied(path)
     else:
         path.unlink()
@@ -94,6 +94,16 @@ def _socket(path: Path) -> None:
             os.chdir(here)
 
 
+def _folder_with_link(path: Path, target: Path) -> None:
+    path.mkdir()
+    (path / "x").symlink_to(target)
+
+
+def _file_instead(folder: Path) -> None:
+    _emptied(folder)
+    folder.write_text("x")
+
+
 def _replace(path: Path, make: Callable[[Path], object]) -> None:
     path.unlink()
     make(path)
@@ -110,7 +120,7 @@ ATTACKS: dict[str, Attack] = {
     "config to outside": lambda g, o: _linked(g / "config", o / "mine"),
     "hooks through a link": _link_and_more,
     "hooks deleted": lambda g, _: _emptied(g / "hooks"),
-    "hooks a file": lambda g, _: (_emptied(g / "hooks"), (g / "hooks").write_text("x")),
+    "hooks a file": lambda g, _: _file_instead(g / "hooks"),
     "hook changed": lambda g, _: (g / "hooks" / "pre-commit").write_text("touch PWN\n"),
     "hook chmod": lambda g, _: (g / "hooks" / "pre-commit").chmod(0o644),
     "hook chmod 000": lambda g, _: (g / "hooks" / "pre-commit").chmod(0),
@@ -118,7 +128,7 @@ ATTACKS: dict[str, Attack] = {
     "new hook": lambda g, _: (g / "hooks" / "post-commit").write_text("x"),
     "new huge hook": lambda g, _: os.truncate(_new(g / "hooks" / "post-commit"), 1 << 36),
     "hook made huge": lambda g, _: os.truncate(g / "hooks" / "pre-commit", 1 << 36),
-    "new folder": lambda g, o: ((g / "hooks" / "d").mkdir(), (g / "hooks/d/x").symlink_to(o)),
+    "new folder": lambda g, o: _folder_with_link(g / "hooks" / "d", o),
     "hook a folder": lambda g, _: _replace(g / "hooks" / "pre-commit", Path.mkdir),
     "hook a FIFO": lambda g, _: _replace(g / "hooks" / "pre-commit", os.mkfifo),
     "hook a socket": lambda g, _: _replace(g / "hooks" / "pre-commit", _socket),
@@ -171,10 +181,7 @@ def test_a_link_that_was_there_stays_with_what_it_leads_to(world: World) -> None
     before = world.told()
     assert world.attempt(lambda: None) == []
     assert world.told() == before
-    changed = world.attempt(
-        lambda: ((world.git / "hooks").unlink(), (world.git / "hooks").symlink_to(world.outside))
-    )
-    assert changed == [".git/hooks"]
+    assert world.attempt(lambda: _linked(world.git / "hooks", world.outside)) == [".git/hooks"]
     assert world.told() == before
 
 
