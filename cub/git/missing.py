@@ -74,6 +74,8 @@ def find_missing(root: Path, path: str) -> Missing | None:
 
 def _may_have(index: Path, name: str) -> bool:
     try:
+        if not index.is_file():  # a FIFO would wait
+            return False
         with (
             index.open("rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
