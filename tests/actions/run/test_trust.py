@@ -16,7 +16,7 @@ from cub.errors import CubError
 from cub.project.project import Project
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
-from tests.conftest import Cub
+from tests.conftest import Cub, git
 
 _MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 _SCRIPT = {"files": {"made": "x"}}
@@ -212,6 +212,30 @@ def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, stat
         + "\n",
     )
     assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
+    assert not state.exists()
+
+
+def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
+    bakery: Shop, state: Path
+) -> None:
+    """What was looked at is another file then."""
+    bakery.script({"*": [_SCRIPT]})
+    bakery.configure(run={"branch": "other"})
+    bakery.task("s-1")
+    bakery.commit("here")
+    git(bakery.root, "switch", "-qc", "other")
+    bakery.task("s-2", checks=["touch ../ran"])
+    bakery.write(
+        ".cub/tasks.jsonl",
+        (bakery.cub / "tasks.jsonl")
+        .read_text()
+        .replace('"Do s-1"', '"Do s-1", "checks": ["touch ../ran"]'),
+    )
+    bakery.commit("there")
+    git(bakery.root, "switch", "-q", "-")
+    bakery.run(trust=False, harness="scripted")
+    assert git(bakery.root, "branch", "--show-current") == "other\n"
+    assert not (bakery.root.parent / "ran").exists()
     assert not state.exists()
 
 
