@@ -45,7 +45,7 @@ def switch(top: Path, name: str) -> str:
     """
     full = _full(top, name)
     words = ("switch", "--quiet", "--no-guess")
-    call(top, *words, *([name] if _exists(top, full) else ["-c", name]))
+    call(top, *words, *([name] if _exists(top, full) else ["-c", name]), fetching=True)
     return full
 
 
@@ -54,7 +54,7 @@ def add_worktree(top: Path, folder: Path, branch: str) -> None:
     full = _full(top, branch)
     words = ("worktree", "add", "--quiet")
     where = [folder.as_posix(), branch] if _exists(top, full) else ["-b", branch, folder.as_posix()]
-    call(top, *words, *where)
+    call(top, *words, *where, fetching=True)
 
 
 def remove_worktree(top: Path, folder: Path) -> bool:

@@ -1,4 +1,6 @@
-"""The one way to call git at work: nothing around redirects it, and no hook or monitor runs."""
+"""The one way to call git: nothing of a repository's own configuration runs by it, but for the
+filters of the files that a run snapshots and puts back.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from cub.debug_log import log_debug
 from cub.errors import CubError
@@ -45,11 +47,22 @@ _REDIRECTS = frozenset(
         "GIT_TRACE_SETUP",
     )
 )
-_SETTINGS = (
+# Whatever the repository's configuration says: no hook, monitor, signature program or pager.
+_INERT = (
     "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "log.showSignature=false",
+)
+# No object is fetched on the way, which would start what a remote or a protocol is configured with.
+# The variable outdoes `protocol.NAME.allow` of a repository. Older ones know the last one not.
+_NO_FETCH = ("protocol.allow=never", "core.alternateRefsCommand=true")
+_NO_FETCH_AROUND: Final = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+# Who only reads has no filter that would need them, as that of Git LFS does.
+_NO_HELPERS = ("core.sshCommand=false", "core.askPass=", "credential.helper=")
+_WORKING = (
     "core.safecrlf=false",
     "core.quotePath=false",
-    "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.splitIndex=false",
     # An edit that keeps a file's size and sets its time back still shows.
@@ -69,6 +82,53 @@ class Answer(NamedTuple):
     err: bytes
 
 
+def start_read_only(
+    folder: Path,
+    *args: str,
+    stdin: int = subprocess.DEVNULL,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    environ: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a git that only reads, and takes no lock; its stdout is a pipe.
+
+    The variables that lead git elsewhere count (those of `environ`, or else our own): somebody's
+    hook may have called cub. OSError if it can't be started.
+    """
+    log_debug(f"git {' '.join(args)}")
+    around = dict(os.environ if environ is None else environ)
+    return subprocess.Popen(  # noqa: S603
+        _command_line((*_INERT, *_NO_FETCH, *_NO_HELPERS), args),
+        cwd=folder,
+        env=around | _NO_FETCH_AROUND | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    )
+
+
+def ask_read_only(
+    folder: Path,
+    *args: str,
+    environ: Mapping[str, str] | None = None,
+    timeout: float = _TIMEOUT,
+) -> Answer | None:
+    """What such a git leaves; None if it can't be started, or takes too long."""
+    try:
+        process = start_read_only(folder, *args, stderr=subprocess.PIPE, environ=environ)
+    except OSError:
+        return None
+    with process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
+        except BaseException:
+            process.kill()
+            raise
+    return Answer(process.returncode, out, err)
+
+
 def call(
     folder: Path,
     *args: str,
@@ -76,12 +136,13 @@ def call(
     environ: Mapping[str, str] | None = None,
     check: bool = True,
     into: IO[bytes] | None = None,
+    fetching: bool = False,
 ) -> bytes:
     """What git prints, run at the top of a work tree with `environ` over our own environment.
 
     Raises CubError with git's words if it fails, unless `check` is off.
     """
-    answer = ask(folder, *args, stdin=stdin, environ=environ, into=into)
+    answer = ask(folder, *args, stdin=stdin, environ=environ, into=into, fetching=fetching)
     if check and answer.code:
         raise failure(args[0], answer)
     return answer.out
@@ -93,15 +154,20 @@ def ask(
     stdin: bytes = b"",
     environ: Mapping[str, str] | None = None,
     into: IO[bytes] | None = None,
+    fetching: bool = False,
 ) -> Answer:
-    """The same, whether git succeeds or not. Raises CubError if it can't be run to its end."""
+    """The same, whether git succeeds or not. Raises CubError if it can't be run to its end.
+
+    `fetching` lets a partial clone get what it lacks, as `git switch` would for the person.
+    """
     log_debug(f"git {' '.join(args)}")
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    settings = (*_INERT, *_WORKING, *(() if fetching else _NO_FETCH))
+    around = environment_at(folder) | ({} if fetching else _NO_FETCH_AROUND)
     try:
         done = subprocess.run(  # noqa: S603
-            ["git", *settings, *args],  # noqa: S607 - the user's own git
+            _command_line(settings, args),
             cwd=folder,
-            env=_environment(folder) | dict(environ or {}),
+            env=around | dict(environ or {}),
             input=stdin,
             stdout=into or subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -146,8 +212,17 @@ def joined(paths: Iterable[str]) -> bytes:
     return b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """`folder` is a top itself: a broken one must not be taken for a part of what is around it."""
+def _command_line(settings: Iterable[str], args: Iterable[str]) -> list[str]:
+    """The user's own git; what `-c` says comes last of all configuration."""
+    options = [word for setting in settings for word in ("-c", setting)]
+    return ["git", "--no-pager", *options, *args]
+
+
+def environment_at(folder: Path) -> dict[str, str]:
+    """Our environment without what leads git away from `folder`.
+
+    That is a top itself: a broken one must not be taken for a part of what is around it.
+    """
     return undirected(os.environ) | {
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",

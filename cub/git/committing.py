@@ -15,8 +15,9 @@ from cub.processes.captured import captured
 from cub.processes.command import Command, Limits
 from cub.processes.stop import Stop
 
-# `git commit` may start a tidying process that would outlive it.
-_COMMIT = ("git", "-c", "maintenance.auto=false", "-c", "gc.auto=0", "commit", "--quiet")
+# `git commit` may start a tidying process that would outlive it, and asks a monitor what changed.
+_QUIETLY = ("-c", "maintenance.auto=false", "-c", "gc.auto=0", "-c", "core.fsmonitor=false")
+_COMMIT = ("git", "--no-pager", *_QUIETLY, "commit", "--quiet")
 _AT_ONCE = 500  # paths on a command line
 _TAIL = 4000  # characters of what git and its hooks said
 
@@ -122,7 +123,8 @@ def _unignored(place: Place, paths: Sequence[str]) -> list[str]:
 
 
 def _is_staged(place: Place) -> bool:
-    words = ("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--")
+    plain = ("--no-ext-diff", "--ignore-submodules=none")
+    words = ("diff-index", "--cached", "--quiet", *plain, "HEAD", "--")
     answer = ask(place.top, *words)
     if answer.code > 1:  # no commit yet
         return bool(call(place.top, "ls-files", "-z"))

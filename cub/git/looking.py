@@ -12,10 +12,10 @@ from functools import cache
 from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.git.calling import ask, call, split, text
+from cub.git.calling import call, split, text
 from cub.git.flags import unflag
 from cub.git.own_index import Note, closed, opened, put, variables
-from cub.git.place import Place, git_folder, kind
+from cub.git.place import Place, git_folder, kind, submodule_paths
 from cub.git.raw import Raw, is_readable, put_raw, stored
 from cub.git.snapshot import Snapshot
 from cub.git.status import Status, status
@@ -218,7 +218,7 @@ def _inner(place: Place, since: Snapshot | None) -> dict[str, Snapshot]:
     """The submodules that have files; one that an attempt broke is left out."""
     before = since.inner if since else {}
     result = {}
-    for path in sorted({*_submodules(place), *before}):
+    for path in sorted({*submodule_paths(place.top), *before}):
         populated = os.path.lexists(place.top / path / ".git")
         if not populated or place.is_apart(path) or kind(place.top, path) != stat.S_IFDIR:
             continue
@@ -228,11 +228,3 @@ def _inner(place: Place, since: Snapshot | None) -> dict[str, Snapshot]:
             if since is None:
                 raise
     return result
-
-
-def _submodules(place: Place) -> list[str]:
-    if not (place.top / ".gitmodules").is_file():
-        return []
-    words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    found = [line.partition("\n")[2] for line in split(ask(place.top, *words).out)]
-    return [path for path in found if not ({"", ".", ".."} & set(path.split("/")))]

@@ -7,10 +7,9 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.errors import CubError
 from cub.files import WorkTree, read
 from cub.files.missing import Missing, require_unlocked
-from cub.git.calling import ask, split
+from cub.git.calling import ask_read_only, environment_at, split
 from cub.git.place import git_folder
 from cub.git.worktree import top_level
 
@@ -64,9 +63,9 @@ def find_missing(root: Path, path: str) -> Missing | None:
     name = posixpath.join(root.relative_to(top).as_posix(), path).removeprefix("./")
     if not _may_have(git_folder(top) / "index", name):
         return None
-    try:
-        found = ask(top, "--literal-pathspecs", "ls-files", "-v", "-s", "-z", "--", name)
-    except CubError:
+    words = ("ls-files", "-v", "-s", "-z", "--", f":(literal){name}")
+    found = ask_read_only(top, *words, environ=environment_at(top))
+    if found is None:
         return None
     entries = (line.partition("\t") for line in split(found.out))
     described = next((before for before, _, entry in entries if entry == name), "")
@@ -75,6 +74,8 @@ def find_missing(root: Path, path: str) -> Missing | None:
 
 def _may_have(index: Path, name: str) -> bool:
     try:
+        if not index.is_file():  # a FIFO would wait
+            return False
         with (
             index.open("rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
@@ -104,4 +105,6 @@ def _missing(
 
 
 def _is_sparse(top: Path) -> bool:
-    return ask(top, "config", "--type=bool", "core.sparseCheckout").out.strip() == b"true"
+    words = ("config", "--type=bool", "core.sparseCheckout")
+    answer = ask_read_only(top, *words, environ=environment_at(top))
+    return answer is not None and answer.out.strip() == b"true"

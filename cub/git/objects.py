@@ -10,9 +10,13 @@ from types import TracebackType
 from typing import IO, NamedTuple, Self
 
 from cub.errors import CubError
+from cub.git.calling import start_read_only
 
 FOLDER, LINK, SUBMODULE = 0o040000, 0o120000, 0o160000
-_INCOMPLETE = "this clone is partial or damaged: fetch what is missing, or clone it anew"
+_INCOMPLETE = (
+    "this clone is partial or damaged, and cub fetches nothing by itself: "
+    "`git fetch --refetch --no-filter` completes it, or clone it anew"
+)
 
 
 class Object(NamedTuple):
@@ -57,13 +61,8 @@ class Objects:
     def __enter__(self) -> Self:
         self._said = tempfile.TemporaryFile()
         try:
-            self._git = subprocess.Popen(
-                ["git", "cat-file", "--batch"],  # noqa: S607 - the user's own git
-                cwd=self.folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._said,
-            )
+            pipe, said = subprocess.PIPE, self._said
+            self._git = start_read_only(self.folder, "cat-file", "--batch", stdin=pipe, stderr=said)
         except OSError as error:
             self._said.close()
             raise CubError(
@@ -138,11 +137,14 @@ class Objects:
         self._said.seek(0)
         said = self._said.read().decode("utf-8", "replace").strip().splitlines()
         said = said or [f"exit code {git.returncode}"]
-        first = next((line for line in said if line.startswith("fatal: ")), said[0])
+        fatal = [line for line in said if line.startswith("fatal: ")]
+        # What is said first is that a protocol is not allowed: that is our doing.
+        promised = [line for line in fatal if "promisor" in line]
+        first = (promised or fatal or said)[0]
         return CubError(
             f"git can't read this repository: {first.removeprefix('fatal: ')}",
-            hint=_INCOMPLETE if "promisor" in first else "",
-            details=[line for line in said if line != first],
+            hint=_INCOMPLETE if promised else "",
+            details=[line for line in said if line != first and not promised],
         )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.git.calling import ask, text
+from cub.files.regular import read_start
+from cub.git.calling import ask, split, text
+
+_LEAD = 1 << 16  # bytes of a `.git` file
 
 
 class Head(NamedTuple):
@@ -63,10 +67,19 @@ def git_folder(top: Path) -> Path:
     """The repository's folder of this very work tree, where its index and HEAD lie."""
     entry = top / ".git"
     try:
-        lead = entry.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
+        lead = read_start(os.path.realpath(top), ".git", _LEAD)
+    except OSError:  # a folder, or nothing that leads anywhere
         return entry
-    return top / lead.strip().removeprefix("gitdir: ")
+    return top / text(lead).strip().removeprefix("gitdir: ")
+
+
+def submodule_paths(top: Path) -> list[str]:
+    """Where `.gitmodules` says that submodules are."""
+    if not (top / ".gitmodules").is_file():
+        return []
+    words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    found = [line.partition("\n")[2] for line in split(ask(top, *words).out)]
+    return [path for path in found if not ({"", ".", ".."} & set(path.split("/")))]
 
 
 def kind(top: Path, path: str) -> int:

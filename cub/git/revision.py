@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from cub.errors import CubError, UsageError
 from cub.files import Missing
+from cub.git.calling import ask_read_only
 from cub.git.objects import FOLDER, LINK, Entry, Objects
 
 _LIST = "`git log` and `git branch --all` list what there is; `git fetch` gets what is new"
@@ -196,11 +196,5 @@ def _missing_history(folder: Path, else_: str = _LIST) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(  # noqa: S603
-        ["git", *arguments],  # noqa: S607 - the user's own git
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return done.stdout.decode("ascii", "replace")
+    answer = ask_read_only(folder, *arguments)
+    return answer.out.decode("ascii", "replace") if answer else ""

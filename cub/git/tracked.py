@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cub.debug_log import log_debug
+from cub.git.calling import start_read_only
 from cub.git.worktree import top_level
 
 # Seconds; a listing of a million files takes less, a hung network drive takes for ever.
@@ -41,16 +41,8 @@ def tracked_among(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _listed(folder: Path, waiting: Callable[[], None], *options: str) -> tuple[str, ...] | None:
-    log_debug(" ".join(["git ls-files -z", *options]))
     try:
-        process = subprocess.Popen(  # noqa: S603
-            ["git", "ls-files", "-z", *options],  # noqa: S607 - the user's own git
-            cwd=folder,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        process = start_read_only(folder, "ls-files", "-z", *options, environ=_environment())
     except OSError:
         return None
     with process:

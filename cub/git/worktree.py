@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-from cub.debug_log import log_debug
+from cub.files.regular import read_start
+from cub.git.calling import ask_read_only
 
 # An answer of git's takes milliseconds; a hung network drive must not hang cub.
 _TIMEOUT = 10.0
+_LEAD = 1 << 16  # bytes of a file that leads to a folder
 
 
 def top_level(folder: Path) -> Path | None:
@@ -41,10 +42,15 @@ def common_folder(top: Path) -> Path | None:
     try:
         if not entry.is_file():
             return Path(os.path.realpath(entry))
-        own = top / entry.read_text(encoding="utf-8").strip().removeprefix("gitdir: ")
-        return Path(os.path.realpath(own / (own / "commondir").read_text(encoding="utf-8").strip()))
+        own = top / _lead(top, ".git").removeprefix("gitdir: ")
+        return Path(os.path.realpath(own / _lead(own, "commondir")))
     except (OSError, ValueError):
         return None
+
+
+def _lead(folder: Path, name: str) -> str:
+    """The path that a file of git's holds."""
+    return read_start(os.path.realpath(folder), name, _LEAD).decode("utf-8").strip()
 
 
 def is_bare(folder: Path) -> bool:
@@ -62,16 +68,5 @@ def _is_file(path: Path) -> bool:
 
 def ignored(folder: Path, path: str) -> bool:
     """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
-    log_debug(f"git check-ignore {path}")
-    try:
-        answer = subprocess.run(  # noqa: S603
-            ["git", "check-ignore", "--quiet", "--", path],  # noqa: S607 - the user's own git
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 0
+    answer = ask_read_only(folder, "check-ignore", "--quiet", "--", path, timeout=_TIMEOUT)
+    return answer is not None and answer.code == 0

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
+# Characters that some disks pass over in a name, so that a name with them is one without.
+_UNSEEN = dict.fromkeys(
+    [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xAD]
+)
+_OUT, _GIT = "leads out of the project", "leads into git's own folder, which is no script's"
 _FLOOD = 50_000_000  # bytes
 _PIECE = 1 << 20
 
@@ -81,15 +86,44 @@ def _fail(message: str) -> NoReturn:
     raise SystemExit(1)
 
 
+def path_problem(file: str) -> str:
+    """Why a script may not name a path, as far as its words tell; "" if it may."""
+    if any(map(_is_git, file.replace("\\", "/").split("/"))):
+        return _GIT
+    out = os.path.normpath(file) + os.sep
+    return _OUT if out.startswith(os.pardir + os.sep) else ""
+
+
+def _is_git(name: str) -> bool:
+    """Whether a name is `.git` to any system: in other case, with dots, blanks or a stream behind
+    it, by its short name, or with characters that count for nothing.
+    """
+    plain = name.translate(_UNSEEN).partition(":")[0].rstrip(". ").casefold()
+    return plain == ".git" or (plain[:4] == "git~" and plain[4:].isdigit())
+
+
+def _is_repository(folder: str) -> bool:
+    """Whether a folder holds a repository, whatever its name."""
+    has = [os.path.lexists(os.path.join(folder, n)) for n in ("HEAD", "objects", "commondir")]  # noqa: PTH118
+    return has[0] and (has[1] or has[2])
+
+
 def _inside(file: str) -> str:
-    """The real path of a file; the client fails if it leads out of this folder."""
+    """The real path of a file; the client fails if it leads out of this folder, or to git's."""
+    if problem := path_problem(file):
+        _fail(f"{file} {problem}")
     root, real = os.path.realpath("."), os.path.realpath(file)
     try:
         inside = os.path.commonpath([root, real]) == root != real
     except ValueError:  # another drive
         inside = False
     if not inside:
-        _fail(f"{file} leads out of the project")
+        _fail(f"{file} {_OUT}")
+    folder = real
+    while folder != root:
+        folder, name = os.path.split(folder)
+        if _is_git(name) or _is_repository(f"{folder}/{name}"):
+            _fail(f"{file} {_GIT}")
     return real
 
 

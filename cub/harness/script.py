@@ -25,6 +25,7 @@ from typing import Any
 
 from cub.errors import CubError
 from cub.harness.events import Tokens
+from cub.harness.player import path_problem
 from cub.layout.nodes import Entry, Node
 from cub.layout.reading import parse
 from cub.layout.source import Source, read
@@ -94,11 +95,18 @@ class _Checked:
     def texts(self, node: Node) -> list[str]:
         return [self.text(item) for item in (node.items if node.kind == "list" else (node,))]
 
+    def path(self, node: Node) -> str:
+        """A path as its words are; where links lead is seen when it is played."""
+        found = self.text(node)
+        if problem := path_problem(found):
+            raise self._error(node, f"{found} {problem}", "name files of the project alone")
+        return found
+
     def files(self, node: Node) -> dict[str, str | None]:
         return {
-            path: None if entry.value.value is None and entry.value.kind == "scalar"
+            self.path(entry.key): None if entry.value.value is None and entry.value.kind == "scalar"
             else self.text(entry.value)
-            for path, entry in self.members(node).items()
+            for entry in self.members(node).values()
         }  # fmt: skip
 
     def replace(self, node: Node) -> list[dict[str, str]]:
@@ -108,9 +116,11 @@ class _Checked:
 
     def _replacement(self, node: Node) -> dict[str, str]:
         names = ("file", "old", "new")
-        found = {name: self.text(one.value) for name, one in self.members(node, names).items()}
+        entries = self.members(node, names)
+        found = {name: self.text(one.value) for name, one in entries.items()}
         if missing := [name for name in names if name not in found]:
             raise self._error(node, f"{missing[0]!r} is missing")
+        self.path(entries["file"].value)
         return found
 
     def count(self, node: Node) -> int:

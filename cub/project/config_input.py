@@ -12,7 +12,7 @@ from cub.layout.source import read
 from cub.project.setting_values import fault
 from cub.project.settings import SETTINGS, Setting
 
-_VERBATIM = ("text", "specifier")
+_VERBATIM = ("template", "text", "specifier")
 
 
 class Given(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 
 from cub.project.setting_values import TIME
 from cub.project.settings import SECTIONS, SETTINGS, Setting
+from cub.project.word_templates import LONGEST, template_pattern
 
 Tree = dict[str, Any]
 _NULL = {"type": "null"}
@@ -71,6 +72,11 @@ def _type(setting: Setting) -> Tree:
         "flag": {"type": ["boolean", "null"]},
         "whole": {"type": ["integer", "null"], "minimum": setting.least},
         "number": {"type": ["number", "null"], "minimum": setting.least},
+        "template": {
+            "type": ["string", "null"],
+            "maxLength": LONGEST,
+            "pattern": template_pattern(setting.choices),
+        },
         "text": {"type": ["string", "null"]},
         "time": {"anyOf": time},
         "choice": {"enum": [*setting.choices, None]},

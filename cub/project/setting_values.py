@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cub.project.settings import Kind, Setting
 from cub.project.targets import target_problem
+from cub.project.word_templates import template_hint, template_problem
 
 TIME = r"[0-9]+(\.[0-9]+)?[smh]"
 
@@ -63,6 +64,7 @@ _RULES: dict[Kind, _Rule] = {
     "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
     "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
     "number": _Rule(_fits_number, "a number of {least} or more"),
+    "template": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
     "text": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
     "time": _Rule(_fits_time, "a time such as 90s, 30m or 2h", "a number alone counts seconds"),
     "choice": _Rule(lambda setting, value: value in setting.choices, ""),
@@ -94,6 +96,9 @@ def fault(setting: Setting, value: Any) -> Fault | None:
     if setting.kind == "choices":
         odd = [n for n, item in enumerate(value) if item not in setting.choices]
         return Fault(_other(setting, value[odd[0]]), item=odd[0]) if odd else None
+    if setting.kind == "template":
+        problem = template_problem(value, setting.choices)
+        return Fault(problem, template_hint(setting.choices)) if problem else None
     if setting.kind == "targets":
         problem, name = next(((p, t) for t in value if (p := target_problem(t))), ("", ""))
         return Fault(f"{_shown(name)} {problem}") if problem else None

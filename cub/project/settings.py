@@ -12,7 +12,7 @@ from cub.project.targets import DEFAULT_TARGETS
 
 Kind = Literal[
     "flag", "whole", "number", "text", "time", "choice", "choices",
-    "texts", "list", "mapping", "specifier", "targets",
+    "texts", "list", "mapping", "specifier", "targets", "template",
 ]  # fmt: skip
 Path = tuple[str, ...]
 
@@ -21,7 +21,8 @@ class Setting(NamedTuple):
     """A key of the configuration; `*` in it stands for a name that the person chooses.
 
     `project`: taken from the project's own file only. `live`: this version of cub acts on it.
-    A default of None, and null in a file, mean that it is not set.
+    A default of None, and null in a file, mean that it is not set. The `choices` of a template are
+    the words that it may hold.
     """
 
     key: str
@@ -67,8 +68,9 @@ _ROWS = (
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),
     Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),
     Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
-    Setting("run.message", "text", "{type}({id}): {title}", "The message of such a commit."),
-    Setting("run.branch", "text", None, "The branch to work on."),
+    Setting("run.message", "template", "{type}({id}): {title}", "The message of such a commit.",
+            ("type", "id", "title")),
+    Setting("run.branch", "template", None, "The branch to work on.", ("run", "date", "epic")),
     Setting("run.permissions", "choice", "auto", "What the client may do without asking.",
             ("auto", "bypass")),
     Setting("run.wrap", "texts", [], "A command that the client is started with."),

@@ -15,7 +15,7 @@ from cub.prompt import data
 from cub.prompt.attempts import NEWEST, Previous
 from cub.prompt.budget import Parts, fitting
 from cub.prompt.inputs import DONE, REMAINING, Inputs
-from cub.prompt.message import filled
+from cub.prompt.message import fill_message
 from cub.prompt.templates import TemplateSet
 from cub.store.events import cut
 from cub.store.jsonl import Record
@@ -68,7 +68,7 @@ def _fixed(inputs: Inputs) -> dict[str, Any]:
     notes = _notes(str(task.get("notes") or ""))
     said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
     words = {key: data.line(value or "") for key, value in said.items()}
-    message = filled(inputs.message, words)
+    message = fill_message(inputs.message, words)
     return {
         **words,
         "description": data.prose(str(task.get("description") or "")),

@@ -27,7 +27,7 @@ class Brief(NamedTuple):
     """What the store keeps of each task; the rest is read when it is asked for.
 
     `status` is a word of cub's, or what another tool wrote; `created_at` is a moment, "" for none;
-    `at` and `size` are where its line is, in bytes.
+    `at` and `size` are where its line is, in bytes; `brings_checks` says whether it has commands.
     """
 
     id: str
@@ -42,6 +42,7 @@ class Brief(NamedTuple):
     deleted: bool
     at: int
     size: int
+    brings_checks: bool = False
 
     @property
     def closed(self) -> bool:
@@ -114,6 +115,8 @@ def brief(task: Record, at: int = 0, size: int = 0) -> Brief:
         is_deleted(task),
         at,
         size,
+        # As `normal` reads it: anything but nothing is a command.
+        get("checks") not in (None, "", []),
     )
 
 

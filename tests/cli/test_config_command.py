@@ -113,6 +113,17 @@ def test_a_wrong_variable_is_an_error_that_names_it(cub: Cub) -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["{run:>2000000000}", "{run.__class__}", "{0}"])
+def test_a_template_holds_names_alone(cub: Cub, file: Path, value: str) -> None:
+    result = cub("config", "set", "run.branch", value)
+    assert (result.code, result.out, file.read_bytes()) == (2, "", TEXT)
+    assert f"run.branch: '{value}' is no word of this template" in result.err
+    assert "hint: it may hold {run}, {date} and {epic}" in result.err
+    result = cub("config", "get", "run.branch", CUB_RUN_BRANCH=value)
+    assert (result.code, result.out) == (1, "")
+    assert f"CUB_RUN_BRANCH: '{value}' is no word" in result.err
+
+
 @pytest.mark.parametrize(
     ("key", "value", "after"),
     [

@@ -31,6 +31,7 @@ def row(setting: Setting) -> str:
         "whole": f"whole number of {setting.least} or more",
         "choice": choices,
         "choices": f"list of {choices}",
+        "template": f"text with {', '.join(f'`{{{name}}}`' for name in setting.choices)}",
     }
     default = "none" if setting.default is None else f"`{written(setting.default)}`"
     cells = (

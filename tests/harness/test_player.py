@@ -18,7 +18,7 @@ from cub.harness.lines import Lines
 from cub.harness.script import FAULTS
 from cub.harness.scripted import Scripted, scripted
 from cub.harness.transcript import Transcript
-from tests.conftest import Cub, environment, tree
+from tests.conftest import Cub, environment, git, tree
 
 Step = dict[str, Any]
 Play = Callable[..., "Played"]
@@ -149,6 +149,59 @@ def test_a_task_without_steps_fails(play: Play) -> None:
     played.end()
     assert (played.process.returncode, played.succeeded) == (1, False)
     assert played.err == b"scripted: s.yaml has no steps for the task b\n"
+
+
+GIT = [
+    ".git/config", ".git", ".GIT/config", ".Git/hooks/pre-commit", "x/../.git/config",
+    "./.git/info/exclude", "git~1/config", "GIT~2/config", ".git./config", ".git /config",
+    ".git. . /config", ".git::$INDEX_ALLOCATION/config", ".g\u200cit/config", "\ufeff.git/config",
+    ".git\\config", "a\\.git\\config", "linked/config", "deep/config", "config", "mod/.git",
+    "mod/.git/config", "separate/config", "separate/hooks/x", "broken/config", "bare.git/config",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes links")
+@pytest.mark.parametrize("path", GIT)
+@pytest.mark.parametrize("step", ["write", "delete", "replace"])
+def test_nothing_of_gits_is_touched(play: Play, project: Path, path: str, step: str) -> None:
+    (project / "linked").symlink_to(".git")
+    (project / "x").mkdir()
+    (project / "x" / "further").symlink_to("../linked")
+    (project / "deep").symlink_to("x/further")
+    (project / "config").symlink_to(".git/config")
+    (project / "mod").mkdir()
+    (project / "mod" / ".git").write_text("gitdir: ../separate\n")
+    git(project, "init", "-q", "--bare", "separate")
+    git(project, "init", "-q", "--bare", "bare.git")
+    (project / "broken").symlink_to(".git/none")
+    before = {name: name.read_bytes() for name in project.rglob("*") if name.is_file()}
+    steps: dict[str, Step] = {
+        "write": {"files": {path: "x"}},
+        "delete": {"files": {path: None}},
+        "replace": {"replace": [{"file": path, "old": "[core]", "new": "[x]"}]},
+    }
+    played = play(steps[step])
+    played.end()
+    assert played.process.returncode == 1
+    assert b"leads into git's own folder" in played.err
+    assert {name: name.read_bytes() for name in project.rglob("*") if name.is_file()} == before
+
+
+def test_files_with_names_like_gits_are_the_projects(play: Play, project: Path) -> None:
+    names = [
+        ".gitignore",
+        ".github/x",
+        "git",
+        "a.git",
+        "gits~1",
+        ".gitattributes",
+        "HEAD",
+        "refs/x",
+    ]
+    played = play({"files": dict.fromkeys(names, "x")})
+    played.end()
+    assert played.process.returncode == 0
+    assert sorted(tree(project)) == sorted(names)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ GOOD: dict[str, list[Any]] = {
     "flag": [True, False],
     "whole": [1, 3, 10**18],
     "number": [0, 0.5, 12],
+    "template": ["", "x", "{{x}}"],
     "text": ["", "x", "30m", "a\nb"],
     "time": ["30m", "1.5h", "90s", 1, 3600],
     "choice": ["bottom"],
@@ -27,6 +29,7 @@ GOOD: dict[str, list[Any]] = {
 }
 BAD: dict[str, list[Any]] = {
     "flag": [0, 1, "true", "yes", []],
+    "template": [1, ["x"], "{", "{x:>9}", "{0}", "{schema}"],
     "whole": [-1, 1.0, "1", True, [1]],
     "number": [-0.5, "1", False, {}],
     "text": [1, 1.5, True, ["x"], {}],
@@ -124,3 +127,19 @@ def test_the_tables_fit_together() -> None:
 )
 def test_a_slip_is_recognized_whatever_joins_its_words(slip: str, meant: str) -> None:
     assert similar(slip, ("requires-cub", "idle_timeout", "timeout")) == meant
+
+
+@pytest.mark.parametrize("key", ["run.branch", "run.message", "profiles.slow.run.branch"])
+@pytest.mark.parametrize("value", ["{id:>2000000000}", "{run.__class__}", "{0}", "{"])
+def test_a_template_that_holds_more_than_names_is_refused_by_its_place(
+    key: str, value: str
+) -> None:
+    *outer, last = key.split(".")
+    tree: object = {last: value}
+    for name in reversed(outer):
+        tree = {name: tree}
+    with pytest.raises(CubError, match="no word of this template") as refused:
+        parse(json.dumps(tree).encode(), version="0.1.0")
+    assert refused.value.where.startswith(".cub/config.yaml:1:")
+    assert key in refused.value.message
+    assert "it may hold {" in refused.value.hint

@@ -185,8 +185,8 @@ def test_sections_cost_what_the_whole_prompt_costs() -> None:
 
 
 def test_a_message_is_made_of_the_task() -> None:
-    made = composed(inputs(message="{type} {id} {title} {other} {{id}}")).text
-    words = "feature bake-k3f9a Let the oven keep its heat {other} {bake-k3f9a}"
+    made = composed(inputs(message="{type} {id} {title} {{id}}")).text
+    words = "feature bake-k3f9a Let the oven keep its heat {id}"
     assert f"as `{words}`" in made
 
 

@@ -35,6 +35,13 @@ HOSTILE = st.lists(
     max_size=10,
 ).map(lambda parts: "".join(piece + end for piece, end in parts))
 TEXTS = HOSTILE | st.text(max_size=60) | ANYTHING.map(lambda data: data.decode("utf-8", "replace"))
+
+
+def as_template(text: str) -> str:
+    """A text as the configuration takes it for a template."""
+    return text[:400].replace("{", "{{").replace("}", "}}")
+
+
 IDS = st.sampled_from(["bake-1", "bake-2.1", "## CURRENT TASK", "a`b", "<promise>"])
 RECORDS = st.builds(lambda key, title: {"id": key, "title": title}, IDS, TEXTS)
 TASKS = st.fixed_dictionaries(
@@ -82,7 +89,7 @@ WORLDS = st.builds(
     previous=st.lists(EVENTS, max_size=3).map(previous),
     closing=st.lists(TEXTS, max_size=2),
     commands=st.lists(TEXTS, max_size=2),
-    message=st.just("{type}({id}): {title}") | TEXTS,
+    message=st.just("{type}({id}): {title}") | TEXTS.map(as_template),
     commits=st.booleans(),
     in_run=st.booleans(),
 )

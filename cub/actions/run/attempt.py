@@ -42,6 +42,7 @@ Events = Generator[Event, None, Verdict]
 
 def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     """From the claim to the verdict; nothing is committed or put back yet."""
+    this.settings = run.ground.settings()  # before checks, which run what agents wrote
     this.before = run.ground.snapshot()
     keep_start(run, this)
     commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
@@ -51,7 +52,6 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
         return verdict
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
-    this.settings = run.ground.settings()
     this.inputs = record_inputs(run.ground.folder, commands, run.environ.get("PATH"))
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from cub import git
 from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
+from cub.git.entries import Copies
 from cub.git.locked import remove_stale_locks
 from cub.git.snapshot import FileChange, Snapshot
 from cub.processes.command import Limits
@@ -91,12 +92,15 @@ class Ground(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GitGround:
-    """A checkout. `along` are the stores that go with its commits; `environ` is for hooks."""
+    """A checkout. `along` are the stores that go with its commits; `environ` is for hooks, and
+    `copies` are of large files among git's settings.
+    """
 
     folder: Path
     checkout: Checkout
     along: tuple[str, ...]
     environ: Mapping[str, str]
+    copies: Copies = field(default_factory=Copies, compare=False)
 
     def snapshot(self, since: Snapshot | None = None) -> Snapshot:
         """See `Ground`."""
@@ -129,11 +133,13 @@ class GitGround:
 
     def settings(self) -> own_settings.Settings:
         """See `Ground`."""
-        return own_settings.kept(self.checkout.top)
+        return own_settings.read_settings(
+            self.checkout.top, self.copies, self.checkout.index.parent
+        )
 
     def restore_settings(self, before: own_settings.Settings, aside: Path) -> list[str]:
         """See `Ground`."""
-        return own_settings.put_back(self.checkout.top, before, aside)
+        return own_settings.restore_settings(before, aside)
 
     def remove_stale_locks(self, since: float) -> None:
         """See `Ground`."""

@@ -29,7 +29,7 @@ from cub.actions.run.queue import queue, require_startable
 from cub.actions.run.recovery import recover
 from cub.actions.run.run import Clock, RealClock, Run
 from cub.actions.run.settings import Asked, run_settings
-from cub.actions.run.trust import Agreed, require_trust
+from cub.actions.run.trust import require_trust
 from cub.actions.task_prompt import find_feedback_loops, system_prompt
 from cub.actions.tasks.stores import Stores, end_interrupted, install_git_files
 from cub.edit.plan import PlanWarning
@@ -81,7 +81,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     stores = end_interrupted(stores)
     layers = effective(stores.project, around.environ, around.profile)
     settings = run_settings(layers.values, asked)
-    require_trust(stores, settings)
+    agreed = require_trust(stores, settings)
     named = harnesses(settings.harnesses, settings.configured, stores.root)
     missing = find_missing(named, settings, stores.project, around.environ)
     clients = require_one(named, missing)
@@ -121,7 +121,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
             environ=environ,
             system=system_prompt(stores.project.tree),
             harnesses=clients,
-            agreed=Agreed.now(stores),
+            agreed=agreed,
             cwd=around.cwd,
             has_recovered=bool(found.events),
         )

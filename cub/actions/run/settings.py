@@ -9,7 +9,9 @@ from typing import Any
 from cub.errors import CubError, UsageError
 from cub.project.config_layers import Value
 from cub.project.setting_values import seconds
+from cub.project.word_templates import fill_template, template_hint
 
+_LONGEST_BRANCH = 250  # bytes: a file of git's has the last part of the name
 Values = Mapping[str, Value]
 
 
@@ -117,14 +119,15 @@ def _first(asked: Any, configured: Any) -> Any:
 
 
 def branch_name(template: str, words: Mapping[str, str]) -> str:
-    """The branch that a template such as `cub/{run}` stands for."""
+    """The branch that a template such as `cub/{run}` stands for; CubError for one that can't be."""
     try:
-        return template.format_map(words)
-    except (KeyError, IndexError, ValueError) as error:
-        known = ", ".join(f"{{{name}}}" for name in words)
-        raise CubError(
-            f"{template!r} is no template of a branch", hint=f"it may hold {known}"
-        ) from error
+        name = fill_template(template, words)
+    except ValueError as error:
+        hint = template_hint(tuple(words))
+        raise CubError(f"no template of a branch: {error}", where="--branch", hint=hint) from error
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_BRANCH:
+        raise CubError(f"the name of a branch has no more than {_LONGEST_BRANCH} bytes")
+    return name
 
 
 def over(asked: Asked, last: Asked) -> Asked:

@@ -63,12 +63,6 @@ class Agreed:
     root: Path
     pinned: dict[str, tuple[str, ...]]
 
-    @classmethod
-    def now(cls, stores: Stores) -> Agreed:
-        """What there is; the person has agreed to it."""
-        tasks = stores.backend.read()
-        return cls(stores.root, dict(_all_checks(tasks)))
-
     def of(self, task: Record) -> tuple[str, ...]:
         """The checks that decide on a task, which is about to be begun: those that it had, or new
         ones that this person has agreed to. From here on they stay.
@@ -82,7 +76,7 @@ class Agreed:
 
     def allows(self, tasks: Tasks, key: str) -> bool:
         """Whether all that a task brings along may run."""
-        if key in self.pinned or not _has_checks(tasks, key):
+        if key in self.pinned or not tasks[key].brings_checks:
             return True
         checks = tuple(tasks.record(key).get("checks") or ())
         return not trust_of(self.root).missing(checks)
@@ -114,11 +108,16 @@ def report_trust(stores: Stores) -> Report:
     )
 
 
-def require_trust(stores: Stores, settings: RunSettings) -> None:
-    """CubError, with what would run, unless it is the person's own word or was agreed to."""
+def require_trust(stores: Stores, settings: RunSettings) -> Agreed:
+    """CubError, with what would run, unless it is the person's own word or was agreed to.
+
+    What was read here is what was agreed to: later the run may be on another branch.
+    """
+    tasks = stores.backend.read()
+    result = Agreed(stores.root, dict(_all_checks(tasks)))
     if settings.asked.trust:
-        return
-    found = executed(stores)
+        return result
+    found = executed(stores, tasks)
     whole = found.config
     if not settings.own_checks:
         found = found._replace(checks=[])
@@ -128,7 +127,7 @@ def require_trust(stores: Stores, settings: RunSettings) -> None:
     agreed = not found.config or known.config == digest_of(whole)
     missing = known.missing(found.checks)
     if agreed and not missing:
-        return
+        return result
     asked = Executed({} if agreed else found.config, missing)
     raise CubError(
         _untrusted(asked, known),
@@ -178,12 +177,7 @@ def _checks_of(tasks: Tasks) -> list[str]:
 def _all_checks(tasks: Tasks) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The tasks that are not closed and bring checks along, with those."""
     for row in tasks:
-        if row.closed or not _has_checks(tasks, row.id):
+        if row.closed or not row.brings_checks:
             continue
         if checks := tuple(tasks.record(row.id).get("checks") or ()):
             yield row.id, checks
-
-
-def _has_checks(tasks: Tasks, key: str) -> bool:
-    """Whether a task may have some: most lines don't hold the word, and are not parsed."""
-    return key in tasks.apart or b'"checks"' in tasks.line(key)

@@ -207,7 +207,7 @@ def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
     assert git(bakery.root, "log", "--format=%s", "bake").splitlines()[1] == "task(s-1): Do s-1"
 
 
-@pytest.mark.parametrize("name", ["-f", "a b", "{no}", "x..y", "{"])
+@pytest.mark.parametrize("name", ["-f", "a b", "{no}", "x..y", "{", "{run:>2000000000}", "x" * 251])
 def test_a_name_that_can_be_no_branch_is_refused(bakery: Shop, name: str) -> None:
     bakery.client(_MAKE)
     bakery.task()
@@ -431,7 +431,7 @@ def test_nothing_local_of_cubs_is_ever_committed(bakery: Shop) -> None:
 
 def test_the_message_is_the_projects_own(bakery: Shop) -> None:
     bakery.client(_MAKE)
-    bakery.configure(run={"message": "{type} [{id}]: {title} {else} 100%\n\nTask-Id: {id}\n"})
+    bakery.configure(run={"message": "{type} [{id}]: {title} {{else}} 100%\n\nTask-Id: {id}\n"})
     bakery.task(title="Bake  {id}\nthe `bread` -m '#1'", issue_type="bug")
     assert bakery.run().outcomes == ["ok"]
     message = git(bakery.root, "log", "-1", "--format=%B", "HEAD~1").rstrip("\n")

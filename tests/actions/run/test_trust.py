@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.trust import agree, agree_to, disagree
+from cub.actions.run.trust import agree, agree_to, disagree, report_trust
 from cub.actions.tasks.add import edit
 from cub.actions.tasks.draft import Draft
 from cub.actions.tasks.stores import Stores, open_stores
@@ -16,7 +16,7 @@ from cub.errors import CubError
 from cub.project.project import Project
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
-from tests.conftest import Cub
+from tests.conftest import Cub, git
 
 _MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 _SCRIPT = {"files": {"made": "x"}}
@@ -167,6 +167,86 @@ def test_checks_of_tasks_are_agreed_to_one_by_one(stall: Shop) -> None:
     assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
     stall.task("s-3", status="closed", checks=["touch ../ran"])
     assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        r'"\u0063hecks": ["touch ../ran"]',
+        r'"\u0063\u0068\u0065\u0063\u006b\u0073": ["touch ../ran"]',
+        r'"check\u0073" : "touch ../ran"',
+        '"checks": [], "checks": ["touch ../ran"]',
+        '"priority": "P1", "checks": "touch ../ran"',
+    ],
+)
+def test_a_check_is_one_however_json_spells_it(
+    bakery: Shop, state: Path, tmp_path: Path, spelled: str
+) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    line = f'{{"id": "s-1", "title": "a", "status": "open", {spelled}}}\n'
+    bakery.write(".cub/tasks.jsonl", line)
+    assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
+    assert [check.command for check in report_trust(_stores(bakery)).checks] == ["touch ../ran"]
+    assert not (tmp_path / "ran").exists()
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "false", "{}", "7.5", '{"a": ["b"]}'])
+def test_a_check_that_is_no_text_runs_as_one_and_is_asked_about(
+    bakery: Shop, state: Path, value: str
+) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    bakery.write(".cub/tasks.jsonl", f'{{"id": "s-1", "title": "a", "checks": {value}}}\n')
+    assert len(_refused(bakery, harness="scripted")) == 1
+    assert not state.exists()
+
+
+def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, state: Path) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    bakery.task(rev=1)
+    bakery.write(
+        ".cub/tasks.jsonl",
+        (bakery.cub / "tasks.jsonl").read_text()
+        + r'{"id": "s-1", "rev": 2, "title": "a", "status": "open", '
+        + r'"created_at": "2026-01-01T08:00:00.000Z", "\u0063hecks": ["touch ../ran"]}'
+        + "\n",
+    )
+    assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
+    assert not state.exists()
+
+
+def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
+    bakery: Shop, state: Path
+) -> None:
+    """What was looked at is another file then."""
+    bakery.script({"*": [_SCRIPT]})
+    bakery.configure(run={"branch": "other"})
+    bakery.task("s-1")
+    bakery.commit("here")
+    git(bakery.root, "switch", "-qc", "other")
+    bakery.task("s-2", checks=["touch ../ran"])
+    bakery.write(
+        ".cub/tasks.jsonl",
+        (bakery.cub / "tasks.jsonl")
+        .read_text()
+        .replace('"Do s-1"', '"Do s-1", "checks": ["touch ../ran"]'),
+    )
+    bakery.commit("there")
+    git(bakery.root, "switch", "-q", "-")
+    bakery.run(trust=False, harness="scripted")
+    assert git(bakery.root, "branch", "--show-current") == "other\n"
+    assert not (bakery.root.parent / "ran").exists()
+    assert not state.exists()
+
+
+def test_a_check_that_is_spelled_oddly_and_comes_meanwhile_does_not_run(stall: Shop) -> None:
+    line = r'{"id": "s-2", "title": "Two", "status": "open", "\u0063hecks": ["touch ../ran"]}'
+    stall.write("line", line + "\n")
+    stall.commit("line")
+    stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || cat line >> .cub/tasks.jsonl")
+    agree(_stores(stall))
+    stall.run(trust=False)
+    assert not (stall.root.parent / "ran").exists()
 
 
 def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop) -> None:
