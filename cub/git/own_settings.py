@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cub.errors import CubError
 from cub.git.config_changes import matters
 from cub.git.entries import Copies, Entry, Folder, opened, refusal
 from cub.git.place import git_folder, submodule_paths
@@ -52,6 +54,21 @@ class Settings:
     noted: dict[Root, dict[str, Entry]]
     copies: Copies
 
+    def to_json(self) -> list[Any]:
+        """A value for json.dumps, without the content of what is too large for memory."""
+        return [
+            [[*root], {name: _entry_to_json(entry) for name, entry in noted.items()}]
+            for root, noted in self.noted.items()
+        ]
+
+    @staticmethod
+    def from_json(top: Path, value: Any) -> Settings:
+        """What to_json gave. Raises CubError for anything else."""
+        try:
+            return Settings(top, dict(_root_from_json(*row) for row in value), Copies())
+        except (TypeError, ValueError, AttributeError):
+            raise CubError("these are no settings of a repository") from None
+
 
 def read_settings(top: Path, copies: Copies, room: Path) -> Settings:
     """How they are now. Large files are copied into `room`, but for those that are in `copies`
@@ -66,16 +83,17 @@ def read_settings(top: Path, copies: Copies, room: Path) -> Settings:
     return settings
 
 
-def restore_settings(before: Settings, aside: Path) -> list[str]:
+def restore_settings(before: Settings, aside: Path, until: float = float("inf")) -> list[str]:
     """Make them what they were, and keep in `aside` what they are; the names of what differed.
 
-    Raises CubError for what can't be put back: with it, git must not be called again.
+    What was changed after `until` (seconds since 1970) stays. Raises CubError for what can't be put
+    back: with it, git must not be called again.
     """
     changed: list[str] = []
     for root, noted in before.noted.items():
         try:
             with opened(root.path) as folder:
-                restoring = _Restoring(before, root, noted, aside, folder)
+                restoring = _Restoring(before, root, noted, aside, folder, until)
                 for name in root.names:
                     restoring.restore(name)
                 changed += map(root.call, restoring.changed)
@@ -97,6 +115,7 @@ class _Restoring:
     noted: Mapping[str, Entry]
     aside: Path
     folder: Folder
+    until: float
     changed: list[str] = field(default_factory=list)
 
     def restore(self, name: str) -> None:
@@ -116,7 +135,10 @@ class _Restoring:
 
     def _entry(self, folder: Folder, name: str, path: str) -> None:
         old = self.noted.get(path)
-        there = folder.look(name) is not None
+        found = folder.look(name)
+        there = found is not None
+        if found and found.st_ctime > self.until and not stat.S_ISDIR(found.st_mode):
+            return
         if old is None:
             if there:
                 self._move(folder, name, path)
@@ -129,7 +151,8 @@ class _Restoring:
                 return
             if there:
                 self._move(folder, name, path)
-            folder.make(name, old, self.before.copies)
+            if old.kind != stat.S_IFREG or old.data is not None or old.mark in self.before.copies:
+                folder.make(name, old, self.before.copies)
             self.changed.append(path)
         if old.kind == stat.S_IFDIR:
             self._folder(folder, name, path, old)
@@ -171,6 +194,20 @@ class _Restoring:
         names = (flat if number == 1 else f"{flat}.{number}" for number in range(1, 1000))
         free = next(one for one in names if not os.path.lexists(self.aside / one))
         folder.move(name, self.aside / free, self.folder)
+
+
+def _entry_to_json(entry: Entry) -> list[Any]:
+    data = None if entry.data is None else b64encode(entry.data).decode()
+    return [entry.kind, entry.mode, data, [*entry.mark]]
+
+
+def _root_from_json(root: Any, noted: Any) -> tuple[Root, dict[str, Entry]]:
+    path, names, label = root
+    entries = {
+        str(name): Entry(int(kind), int(mode), None if data is None else b64decode(data), (*mark,))
+        for name, (kind, mode, data, mark) in noted.items()
+    }
+    return Root(str(path), tuple(map(str, names)), str(label)), entries
 
 
 def _noted(folder: Folder, root: Root, copies: Copies, room: Path) -> Iterator[tuple[str, Entry]]:

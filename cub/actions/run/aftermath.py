@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.run.folders import (
+    ASIDE,
     CHECKED,
     CLIENT,
     COMMIT,
@@ -22,6 +23,7 @@ from cub.actions.run.folders import (
     INDEX,
     PATCH,
     RESTORING,
+    SETTINGS,
     START,
     STATUS,
     AttemptFolder,
@@ -29,7 +31,7 @@ from cub.actions.run.folders import (
 )  # fmt: skip
 from cub.actions.run.ground import GitGround, git_ground
 from cub.errors import CubError
-from cub.git import branches, history
+from cub.git import branches, history, own_settings
 from cub.git.snapshot import Snapshot
 from cub.processes.command import Limits
 
@@ -61,16 +63,27 @@ class Aftermath:
     def conclude(self) -> Concluded:
         """Carry out what was decided, or put the files back. Raises CubError where git can't."""
         self.ground.remove_stale_locks(_time_of(self.files.state / START))
+        said = self._restore_settings()
         now = self.ground.snapshot(self.before)
         if self.decision.get("ok"):
             if not self.decision.get("message") or self._is_committed(now):
-                return Concluded(True, [])
-            said = self._commit(now)
-            if not said:
-                return Concluded(True, [])
+                return Concluded(True, said)
+            failed = self._commit(now)
+            if not failed:
+                return Concluded(True, said)
+            said += failed
             now = self.ground.snapshot(self.before)
-            return Concluded(False, [*said, *self._put_back(now)])
-        return Concluded(False, self._put_back(now))
+        return Concluded(False, [*said, *self._put_back(now)])
+
+    def _restore_settings(self) -> list[str]:
+        """Put back what decides how git behaves, before git is called."""
+        noted, top = self.run.read(SETTINGS).get("settings"), self.ground.checkout.top
+        if noted is None:
+            return []
+        before = own_settings.Settings.from_json(top, noted)
+        aside, until = self.files.clear_way(ASIDE), self._last_moment()
+        changed = own_settings.restore_settings(before, aside, until)
+        return [f"{name} was changed by the attempt, and is back" for name in changed]
 
     def _is_committed(self, now: Snapshot) -> bool:
         """Whether the commit was made, or a person has committed all of it since."""

@@ -21,7 +21,7 @@ from cub.actions.run.guard import Guard
 from cub.actions.run.plain_ground import PlainGround
 from cub.actions.run.run import Run
 from cub.actions.run.syntax import check_syntax
-from cub.actions.run.under_way import Attempt, keep_start, restore_around
+from cub.actions.run.under_way import Attempt, keep_settings, keep_start, restore_around
 from cub.actions.run.verification import (
     UNVERIFIED,
     describe_undecided,
@@ -43,6 +43,7 @@ Events = Generator[Event, None, Verdict]
 def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     """From the claim to the verdict; nothing is committed or put back yet."""
     this.settings = run.ground.settings()  # before checks, which run what agents wrote
+    keep_settings(run, this)
     this.before = run.ground.snapshot()
     keep_start(run, this)
     commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))

@@ -24,6 +24,7 @@ from cub.store.ids import letters
 
 RUNS = ".cub/runs"
 RUN, STATUS, LOCK, INDEX = "run.json", "status.json", "lock", "index"
+SETTINGS = "settings.json"  # git's, before the attempt that is under way
 SYSTEM, PROMPT = "system.md", "prompt.md"
 EVENTS, ERRORS = "events.jsonl", "stderr.log"
 BASELINE, CHECKS = "baseline.log", "checks.log"
@@ -136,9 +137,15 @@ class RunFolder:
             name = f"{RUNS}/{self.id}/{inner}"
             yield AttemptFolder(self.root / name, name, start.parent)
 
-    def read(self) -> dict[str, Any]:
-        """Read what the run was asked for, and whether it has ended."""
-        return read_signed(self.state / RUN)
+    def read(self, file: str = RUN) -> dict[str, Any]:
+        """Read what the run was asked for, and whether it has ended; or another file that decides;
+        {} where it is missing, or not cub's own.
+        """
+        return read_signed(self.state / file)
+
+    def write_state(self, file: str, tree: dict[str, Any]) -> None:
+        """Note what decides."""
+        write_signed(self.state / file, tree)
 
     def write(self, facts: dict[str, Any]) -> None:
         """Note that, and show it."""

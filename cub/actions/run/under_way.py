@@ -8,7 +8,7 @@ from typing import Any
 from cub.actions.run.check_inputs import Inputs
 from cub.actions.run.checking import Compared
 from cub.actions.run.client import Worked
-from cub.actions.run.folders import ASIDE, START, AttemptFolder
+from cub.actions.run.folders import ASIDE, SETTINGS, START, AttemptFolder
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import History
 from cub.actions.run.run import Run
@@ -61,6 +61,15 @@ def restore_around(run: Run, this: Attempt, guard: Guard) -> None:
     if this.settings is not None:
         back += run.ground.restore_settings(this.settings, this.files.clear_way(ASIDE))
     this.observed += [f"{name} was changed by the attempt, and is back" for name in back]
+
+
+def keep_settings(run: Run, this: Attempt) -> None:
+    """Write down git's settings for recovery, where they are not those that are written down."""
+    if this.settings is None:
+        return
+    tree = {"settings": this.settings.to_json()}
+    if run.folder.read(SETTINGS) != tree:
+        run.folder.write_state(SETTINGS, tree)
 
 
 def keep_start(run: Run, this: Attempt) -> None:

@@ -87,6 +87,20 @@ def test_a_lock_of_a_git_that_is_gone_stops_no_run(shop: Shop, lock: str) -> Non
     assert is_untouched(shop)
 
 
+def test_hooks_of_a_killed_attempt_are_gone_before_git_runs(shop: Shop) -> None:
+    plant = "echo 'touch ../PWN' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout"
+    config = "git config core.fsmonitor 'touch ../PWN'; git config alias.st '!touch ../PWN'"
+    attack(shop, f"{plant}; {config}; kill -9 $C; sleep 30")
+    await_end(shop)
+    mine = shop.root / ".git/hooks/pre-push"
+    mine.write_text("#!/bin/sh\n")
+    shop.run(checks=CHECK, label="none")
+    assert not (shop.root.parent / "PWN").exists()
+    assert not (shop.root / ".git/hooks/post-checkout").exists()
+    assert "PWN" not in (shop.root / ".git/config").read_text()
+    assert mine.exists()
+
+
 def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
     attack(shop, "echo 'A = 2' > a.py; kill -9 $C; sleep 30")
     await_end(shop)
