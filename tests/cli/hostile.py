@@ -31,7 +31,7 @@ def plant(root: Path) -> None:
     # YAML has no escape for halves of characters.
     name = json.dumps(HOSTILE.replace("\ud800", "")).replace("\\udb40\\udc41", "\\U000e0041")
     config = (
-        f"run:\n  harness: [{name}]\n  checks: [{name}]\n  message: {name}\n"
+        f"run:\n  harness: {name}\n  checks: [{name}]\n  message: {name}\n"
         f"{name}: 1\nharnesses:\n  {name}:\n    command: [{name}]\n    model: {name}\n"
     )
     (cub / "config.yaml").write_text(config, encoding="utf-8")
