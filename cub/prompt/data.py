@@ -61,7 +61,10 @@ def fenced(text: str, most: int) -> str:
     # Cut behind the masking: of a secret, no half would be found.
     body = _escaped(_clean(text)).strip("\n")
     fence = "`" * max(3, _longest(body) + 1)
-    body = tail(body, most - len(f"{fence}text\n\n{fence}"))
+    room = most - len(f"{fence}text\n\n{fence}")
+    body = tail(body, room)
+    if _escaped(body) != body:  # cut in a line, of which what is left begins a heading
+        body = _escaped(tail(body, room - 1))
     return f"{fence}text\n{body}\n{fence}" if body else ""
 
 

