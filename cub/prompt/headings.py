@@ -7,7 +7,6 @@ as a parser sees the text, until it sees no such heading any more.
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import pairwise
@@ -33,7 +32,7 @@ _BLANK = re.compile(r"[\s>]*+\Z")
 # As lenient as a browser: a tag may hold what CommonMark allows in none. Its length is bounded, so
 # that nobody looks far for the end of each of many; a tag may stand within another one.
 _TAG = re.compile(
-    r"<(?=[a-z][^\s/>]{0,40}(?P<rest>(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|[^>]){0,1000}?)>)",
+    r"<(?=(?P<name>[a-z][^\s/>]{0,40})(?P<rest>(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|[^>]){0,1000}?)>)",
     re.IGNORECASE,
 )
 _HEADING_NAME = re.compile(r"<h[1-6](?=[\s/>]|\Z)", re.IGNORECASE)
@@ -108,16 +107,16 @@ def _escaped_at(text: str, numbers: set[int]) -> str:
 
 def _without_forged_tags(text: str, titles: Titles) -> str:
     """HTML's headings that read as cub's; and those that are open, which other text would close."""
-    starts = _heading_starts(text)
-    ends = [found.start() for found in _ENDING_TAG.finditer(text)]
+    tags = _heading_tags(text)
     kept = len(text)  # where the next heading begins that is left
     forged = []
-    for start in sorted(starts, reverse=True):
-        stop = kept if starts[start] <= kept else len(text)  # it may stand within this very tag
-        at = bisect(ends, start)
-        end = ends[at] if at < len(ends) and ends[at] < stop else stop
-        is_open = end == len(text) and not _is_code(text, start)
-        if is_open or end - start > _LONGEST_ELEMENT or _reads_as_title(text[start:end], titles):
+    for start in sorted(tags, reverse=True):
+        tag_end, ending = tags[start]
+        stop = min(kept if tag_end <= kept else len(text), start + _LONGEST_ELEMENT)
+        found = ending.search(text, start, stop)
+        is_followed = stop == kept < len(text)
+        is_open = not (found or is_followed or _is_code(text, start))
+        if is_open or _reads_as_title(text[start : found.start() if found else stop], titles):
             forged.append(start)
         else:
             kept = start
@@ -125,15 +124,17 @@ def _without_forged_tags(text: str, titles: Titles) -> str:
     return "&lt;".join(parts)
 
 
-def _heading_starts(text: str) -> dict[int, int]:
-    """Where the tags of HTML's headings begin, and of what has the role of one; and where they end.
+def _heading_tags(text: str) -> dict[int, tuple[int, re.Pattern[str]]]:
+    """Where the tags of HTML's headings begin, and of what has the role of one.
 
-    Where that is unclear, as soon as possible.
+    For each, where it ends, as soon as possible if that is unclear, and what ends the heading.
     """
-    found = {one.start(): one.end() for one in _HEADING_NAME.finditer(text)}
+    tags = {one.start(): (one.end(), _ENDING_TAG) for one in _HEADING_NAME.finditer(text)}
     if "role" in text.casefold():
-        found |= {tag.start(): tag.end("rest") for tag in _TAG.finditer(text) if _has_role(tag)}
-    return found
+        for tag in filter(_has_role, _TAG.finditer(text)):
+            ending = re.compile(f"</{re.escape(tag['name'])}(?=[\\s/>])", re.IGNORECASE)
+            tags.setdefault(tag.start(), (tag.end("rest"), ending))
+    return tags
 
 
 def _has_role(tag: re.Match[str]) -> bool:

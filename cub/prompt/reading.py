@@ -30,7 +30,8 @@ _ELEMENT = re.compile(r"<(/?)[a-z][^\s/>]*[^>]*?(/?)>\Z", re.IGNORECASE | re.DOT
 _VOID = re.compile(
     r"<(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b", re.IGNORECASE
 )
-_LABEL = re.compile(r"(\]\[[^\[\]]*\])")  # of a link, where another text may define it
+# Of a link: its label, which another text may define, or its target, where it began before.
+_LABEL = re.compile(r"(\]\[[^\[\]]*\]|\]\([^()]*\))")
 
 
 class Piece(NamedTuple):
