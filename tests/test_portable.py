@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from cub.cli import output
+from cub.cli import output, streams
 
 CUB = Path(__file__).parents[1] / "cub"
 SOURCES = sorted(CUB.rglob("*.py"))
@@ -109,8 +109,9 @@ def test_what_is_printed_has_lf_even_where_text_streams_write_crlf() -> None:
     written = io.BytesIO()
     stream = io.TextIOWrapper(written, encoding="utf-8", newline="\r\n")
     with redirect_stdout(stream), redirect_stderr(stream):
-        output.prepare()
-        output.line("--- a/x\n+++ b/x")
-        output.flush()
+        streams.prepare()
+        output.line("--- a/x")
+        output.line("+++ b/x")
+        streams.flush()
     assert written.getvalue() == b"--- a/x\n+++ b/x\n"
     stream.close()

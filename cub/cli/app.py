@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from cub.cli import output
 from cub.cli.completion import options as completion
 from cub.cli.global_options import take_global_options
 from cub.cli.shapes import error_tree
-from cub.cli.visible import visible
+from cub.cli.streams import abandon, flush, help_width, prepare
 from cub.errors import CubError, InternalError, UsageError
 from cub.files import Listener, listening
 from cub.files.reading import trouble
@@ -30,11 +29,12 @@ class _Context(typer.Context):
     """A context whose help is cub's own."""
 
     def get_help(self) -> str:
-        """The help of the command, as wide as the terminal."""
+        """The help of the command, as wide as the terminal; typer prints it by itself."""
         from cub.cli.help_text import help_lines
 
         self.color = output.is_colored()
-        return "\n".join(help_lines(self.command, self, output.help_width()))
+        lines = help_lines(self.command, self, help_width())
+        return "\n".join(map(output.for_terminal, lines))
 
 
 def _prepare(app: typer.Typer, name: str) -> Any:
@@ -138,15 +138,15 @@ def root_command() -> Any:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
-    output.prepare()
+    prepare()
     code = 0
     problem: CubError | None = None
     bug: Exception | None = None
     try:
         command = root_command()
-        with listening(Listener(output.warn, lambda text: output.talk(visible(text)))):
+        with listening(Listener(output.warn, output.talk)):
             result = command.main(arguments, prog_name="cub", standalone_mode=False)
-        output.flush()
+        flush()
         code = result if isinstance(result, int) else 0
     except CubError as error:
         code, problem, bug = error.exit_code, error, error if error.exit_code == BUG else None
@@ -155,7 +155,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except OSError as error:  # stdout is closed or full; user files have errors of their own
-        output.abandon()
+        abandon()
         broken = isinstance(error, BrokenPipeError)
         what = "cannot be used" if error.filename else "cannot write the output"
         code, problem = 1, None if broken else trouble(error, str(error.filename or ""), what)
@@ -177,14 +177,16 @@ def _show(problem: CubError, code: int, *, as_json: bool) -> None:
     """
     output.error(problem)
     if as_json:
-        output.line(json.dumps(error_tree(problem, code)))
+        output.as_json_line(error_tree(problem, code))
 
 
 def _usage(error: typer.TyperException) -> CubError | None:
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
-        output.line(error.format_message())
-        return None
     context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
+        from cub.cli.help import print_help
+
+        print_help(context)
+        return None
     name = context.command_path if context is not None else "cub"
     message = error.format_message().replace("Value error, ", "")
     return UsageError(message, hint=f"`{name} --help` lists what there is")

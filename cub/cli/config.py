@@ -72,9 +72,9 @@ def get(context: typer.Context, key: Key, json: Json = False) -> None:
     if json:
         output.as_json({"v": 1, **_tree(value)})
     elif isinstance(value.value, str):
-        output.line(value.value)
+        output.value(value.value)
     else:
-        output.line(_json(value.value))
+        output.value(_json(value.value))
 
 
 @app.command(name="set")
@@ -115,7 +115,7 @@ def path(context: typer.Context, user: User = False) -> None:
 
     options: Options = context.obj
     found = user_file() if user else find_root(options.directory) / CONFIG
-    output.line(found.as_posix())
+    output.value(found.as_posix())
 
 
 @app.command()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from typer.core import TyperGroup
 
 from cub.cli import output
+from cub.cli.help_text import help_lines
+from cub.cli.streams import help_width
 from cub.errors import UsageError
 
 app = typer.Typer(add_completion=False)
@@ -33,4 +35,10 @@ def help_(context: typer.Context, names: Names = None) -> None:
         assert command is not None
         settings = command.context_settings
         found = command.context_class(command, info_name=name, parent=found, **settings)
-    output.line(found.get_help())
+    print_help(cast("typer.Context", found))
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a command, as wide as the terminal."""
+    for line in help_lines(context.command, context, help_width()):
+        output.line(line)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
+from cub.cli.colors import style
 from cub.cli.global_options import PANEL
 from cub.cli.tables import display_width, wrap
 
@@ -139,8 +140,8 @@ def _listed(entries: Sequence[Entry], width: int) -> Iterator[str]:
 
 
 def _styled(term: str) -> str:
-    return typer.style(term, fg="cyan")
+    return style(term, fg="cyan")
 
 
 def _title(text: str) -> str:
-    return typer.style(text, bold=True)
+    return style(text, bold=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as js
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
+from cub.cli.streams import flush
 from cub.cli.task.opened import Id, Json, opened
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def tail(
         elif not follow:
             return
         else:
-            output.flush()
+            flush()
             time.sleep(_EVERY)
 
 
@@ -147,6 +147,6 @@ def _print(event: Event, *, json: bool) -> None:
     from cub.cli.ledger_lines import event_line
 
     if json:
-        output.line(js.dumps(event))
+        output.as_json_line(event)
     else:
         output.paragraph(event_line(event))

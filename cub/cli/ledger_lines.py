@@ -7,7 +7,6 @@ from typing import Any
 
 from cub.actions.history import Stats, Story, Totals, client
 from cub.cli.times import local_time
-from cub.cli.visible import visible
 from cub.store.events import Event, outcome, part
 
 ATTEMPT_COLUMNS = ("when", "task", "n", "client", "time", "tokens", "cost", "outcome")
@@ -18,10 +17,10 @@ STATS_COLUMNS = ("client", "attempts", "succeeded", "time", "tokens", "cost")
 def story_lines(story: Story) -> Iterator[str]:
     """A task's title, then each event; of an attempt all that is known."""
     title = "this task is gone" if story.task is None else story.task.get("title", "")
-    yield visible(f"{story.id}  {title}".rstrip())
+    yield f"{story.id}  {title}".rstrip()
     for event in story.events:
         yield event_line(event, of_task=False)
-        yield from (f"    {visible(line)}" for line in _details(event))
+        yield from (f"    {line}" for line in _details(event))
     if not story.events:
         yield "Nothing happened to it yet."
 
@@ -29,12 +28,12 @@ def story_lines(story: Story) -> Iterator[str]:
 def event_line(event: Event, *, of_task: bool = True) -> str:
     """When, to which task, and what."""
     task = f"  {event['task']}" if of_task and event.get("task") else ""
-    return visible(f"{local_time(event.get('ts', '?'))}{task}  {_what(event)}")
+    return f"{local_time(event.get('ts', '?'))}{task}  {_what(event)}"
 
 
 def attempt_cells(event: Event) -> tuple[str, ...]:
     """The cells of `ATTEMPT_COLUMNS`."""
-    cells = (
+    return (
         local_time(event.get("ts", "?")),
         str(event.get("task", "")),
         str(event.get("n", "")),
@@ -44,12 +43,11 @@ def attempt_cells(event: Event) -> tuple[str, ...]:
         _cost(event),
         outcome(event),
     )
-    return tuple(map(visible, cells))
 
 
 def stats_cells(stats: Stats) -> list[tuple[str, ...]]:
     """The cells of `STATS_COLUMNS`, a row for each client, and one for all of them."""
-    rows = [(visible(name), *_totals(totals)) for name, totals in sorted(stats.clients.items())]
+    rows = [(name, *_totals(totals)) for name, totals in sorted(stats.clients.items())]
     return [*rows, ("in all", *_totals(stats.all))]
 
 

@@ -12,7 +12,6 @@ from cub.cli import output
 from cub.cli.carry_out import Show, afterwards, carry_out
 from cub.cli.options import Options
 from cub.cli.progress import Bar
-from cub.cli.visible import visible
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _told(notes: Sequence[Note], *, verbose: bool) -> None:
     of_files = [note for note in notes if note.path]
     for note in notes:
         if verbose or not note.path:
-            output.talk(visible(f"{note.path}: {note.message}" if note.path else note.message))
+            output.talk(f"{note.path}: {note.message}" if note.path else note.message)
     if of_files and not verbose:
         count = f"{len(of_files)} file" + ("s" if len(of_files) > 1 else "")
         output.talk(f"{count} could not be read or parsed; -v names them.")

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cub.cli.visible import visible
 from cub.errors import CubError
 
 if TYPE_CHECKING:
@@ -66,15 +65,15 @@ def explanation(found: RepoMap, name: str) -> Iterator[str]:
     sources = found.graph.sources
     for rank, symbol in rows:
         definition = symbol.definition
-        yield visible(definition.signature)
-        yield f"  {visible(symbol.path)}:{definition.line}, rank {rank} of {len(found.symbols)}"
+        yield definition.signature
+        yield f"  {symbol.path}:{definition.line}, rank {rank} of {len(found.symbols)}"
         made = symbol.factors._asdict().items()
         factors = " x ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in made)
         yield f"  score {symbol.score:.4g} = {factors}"
         uses = found.graph.references(symbol.entry)
         uses = sorted(uses, key=lambda use: (-use.weight, sources[use.user].path))
         for use in uses[:_MOST_USERS]:
-            yield f"  {use.weight:.2f}  {visible(sources[use.user].path)} ({use.reason})"
+            yield f"  {use.weight:.2f}  {sources[use.user].path} ({use.reason})"
         if len(uses) > _MOST_USERS:
             rest = uses[_MOST_USERS:]
             yield f"  {sum(use.weight for use in rest):.2f}  from {len(rest)} more files"

@@ -1,39 +1,38 @@
-"""The only module that prints: results to stdout, talk to stderr."""
+"""The only module that prints: results to stdout, talk to stderr.
+
+Nothing that it prints moves a terminal or hides from a reader: lines are made harmless wherever
+they go; what a program reads is exact in a pipe or a file, and harmless on a terminal. Callers
+give texts as they are, with styles of cub.cli.colors.
+"""
 
 from __future__ import annotations
 
-import codecs
 import json
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
-from itertools import zip_longest
-from pathlib import Path
+from itertools import chain, repeat
 from typing import IO, Any, NamedTuple
 
 import typer
 
+from cub.cli.colors import Color, colored, harmless, style
+from cub.cli.streams import can_move, takes_colors, width_of
 from cub.cli.tables import table_rows, wrap
 from cub.cli.times import with_local_times
-from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan, PlanWarning
 from cub.errors import CubError, RefusedError
 
-_DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
-_SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
+_DIFF_COLORS: dict[str, Color] = {"+": "green", "-": "red", "@": "cyan"}
+_KIND_COLORS: dict[str, Color] = {"create": "green", "update": "yellow", "delete": "red"}
 _HANGING = "  "  # before the second and later lines of a paragraph
-_FORCED = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _muted: list[bool] = []
-_USUAL = 80  # columns
-_KIND_COLORS = {"create": "green", "update": "yellow", "delete": "red"}
 
 
 class Style(NamedTuple):
     """How a row of a table stands out."""
 
-    fg: str | None = None
+    fg: Color | None = None
     bold: bool | None = None
     dim: bool | None = None
 
@@ -41,54 +40,15 @@ class Style(NamedTuple):
 _HEADER = Style(bold=True)
 
 
-def prepare() -> None:
-    """File names and user text of any encoding must never end a command."""
-    codecs.register_error("exact", _exact)
-    if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
-        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            make_harmless(stream)
-
-
-def make_harmless(stream: TextIOWrapper) -> None:
-    """See to it that any text can be printed: in the stream's encoding, or else in UTF-8."""
-    encoding = stream.encoding
-    try:
-        plain = _SAMPLE.encode(encoding)
-        begins = plain.startswith(_SAMPLE[0].encode(encoding))
-        fits = begins and plain.decode(encoding) == _SAMPLE
-    except UnicodeError:  # "idna", "punycode" and "undefined" are names of encodings, too
-        plain, fits = b"", False
-    # A byte that is no text stands for itself only where a character of ASCII is one byte, too.
-    errors = "exact" if plain == _SAMPLE.encode("ascii") or not fits else "backslashreplace"
-    # A text that is piped on must not get other line ends on the way, as on Windows.
-    stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
-
-
-def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Bytes that are no text come out as they were read; what can't be shown is escaped."""
-    try:
-        return codecs.lookup_error("surrogateescape")(error)
-    except UnicodeError:
-        return codecs.lookup_error("backslashreplace")(error)
-
-
-def flush() -> None:
-    """Bring out what is buffered, while errors can still be told."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-
-
-def abandon() -> None:
-    """The reader of stdout is gone: keep the interpreter from complaining about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def line(text: str = "") -> None:
-    """One line of the result."""
-    typer.echo(text, color=_colored(sys.stdout))
+    """One line of the result; a line end within it is written out."""
+    _print(text, sys.stdout)
+
+
+def flushed_line(text: str) -> None:
+    """A line of the result for who reads along in a pipe."""
+    line(text)
+    sys.stdout.flush()
 
 
 def paragraph(text: str, indent: str = _HANGING) -> None:
@@ -102,14 +62,13 @@ def paragraph(text: str, indent: str = _HANGING) -> None:
 
 def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
     """A line of the result as the lines that a terminal shows it in."""
-    width = _width(sys.stdout)
-    return [text] if width is None else wrap(text, width, indent)
+    return _wrapped(text, sys.stdout, indent)
 
 
 def rows(cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = "") -> None:
     """Rows of a table without a header, behind `indent`; the columns of `prose` may be wrapped."""
-    width = _width(sys.stdout)
-    for texts in table_rows(cells, width and width - len(indent), prose):
+    width = width_of(sys.stdout)
+    for texts in table_rows(_harmless_cells(cells), width and width - len(indent), prose):
         for text in texts:
             line(f"{indent}{text}")
 
@@ -122,7 +81,12 @@ def talk(text: str) -> None:
 
 def debug_line(seconds: float, text: str) -> None:
     """One line of what --verbose tells: when, and what."""
-    _tell(f"{typer.style(f'{seconds:.3f}s', dim=True)} {visible(text)}")
+    _tell(f"{style(f'{seconds:.3f}s', dim=True)} {text}")
+
+
+def confirm(question: str) -> bool:
+    """Ask the person at the terminal, who has to say yes."""
+    return typer.confirm(harmless(question), err=True)
 
 
 @contextmanager
@@ -140,27 +104,13 @@ def is_muted() -> bool:
     return bool(_muted)
 
 
-def _tell(text: str) -> None:
-    width = _width(sys.stderr)
-    for part in [text] if width is None else wrap(text, width, _HANGING):
-        _say(part)
-
-
-def _with_local_times(text: str) -> str:
-    return visible(with_local_times(text))
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True, color=_colored(sys.stderr))
-
-
 def warn(warnings: Iterable[PlanWarning]) -> None:
     """Warnings and their hints, for the person."""
     for warning in warnings:
         where = f"{warning.where}: " if warning.where else ""
-        talk(f"{typer.style('warning:', fg='yellow')} {_with_local_times(where + warning.message)}")
+        talk(f"{style('warning:', fg='yellow')} {with_local_times(where + warning.message)}")
         if warning.hint:
-            talk(f"{typer.style('hint:', fg='cyan')} {_with_local_times(warning.hint)}")
+            talk(f"{style('hint:', fg='cyan')} {with_local_times(warning.hint)}")
 
 
 def error(error: CubError) -> None:
@@ -168,19 +118,17 @@ def error(error: CubError) -> None:
     errors = error.errors if isinstance(error, RefusedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        _tell(
-            f"{typer.style('error:', fg='red', bold=True)} {_with_local_times(where + one.message)}"
-        )
+        _tell(f"{style('error:', fg='red', bold=True)} {with_local_times(where + one.message)}")
         for detail in one.details:
-            _say(f"  {_diff_style(visible(detail))}")  # it may be a line of a file
+            _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
         if one.hint:
-            _tell(f"{typer.style('hint:', fg='cyan')} {visible(one.hint)}")
+            _tell(f"{style('hint:', fg='cyan')} {one.hint}")
 
 
 def diff(lines_of_it: Iterable[str]) -> None:
     """A unified diff: every byte of it for `git apply`, harmless and in colors on a terminal."""
     if sys.stdout.isatty():
-        lines(map(visible, lines_of_it))
+        lines(lines_of_it)
     else:
         text(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
 
@@ -199,9 +147,10 @@ def lines(texts: Iterable[str]) -> None:
 
 def summary(plan: Plan) -> None:
     """A line for each file: what, which, how many lines, why; version notes below."""
-    rows = table_rows([_row(edit) for edit in plan.edits], _width(sys.stdout), prose=(4,))
-    for edit, (first, *rest) in zip(plan.edits, rows, strict=True):
-        line(typer.style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
+    cells = _harmless_cells([_row(edit) for edit in plan.edits])
+    laid_out = table_rows(cells, width_of(sys.stdout), prose=(4,))
+    for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
+        line(style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
         for text in rest:
             line(text)
         for note in edit.notes:
@@ -220,15 +169,21 @@ def table(
     The columns of `prose` may be wrapped. `styles` are those of the rows.
     """
     wrapped = [number for number, title in enumerate(header) if title in prose]
-    laid_out = table_rows([header, *rows], _width(sys.stdout), wrapped)
-    for texts, style in zip_longest(laid_out, [_HEADER, *styles], fillvalue=Style()):
+    laid_out = table_rows(_harmless_cells([header, *rows]), width_of(sys.stdout), wrapped)
+    looks = chain([_HEADER, *styles], repeat(Style()))
+    for texts, look in zip(laid_out, looks, strict=False):
         for text in texts:
-            line(typer.style(text, fg=style.fg, bold=style.bold, dim=style.dim))
+            line(style(text, fg=look.fg, bold=look.bold, dim=look.dim))
 
 
 def as_json(tree: dict[str, Any]) -> None:
-    """A result for programs; see cub.cli.shapes."""
-    line(json.dumps(tree, indent=2))
+    """A result for programs; see cub.cli.shapes. All of JSON is in ASCII: it moves no terminal."""
+    sys.stdout.write(json.dumps(tree, indent=2) + "\n")
+
+
+def as_json_line(tree: dict[str, Any]) -> None:
+    """The same on one line, at once: for a program that reads along."""
+    flushed_line(json.dumps(tree))
 
 
 def as_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -243,17 +198,68 @@ def as_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]])
     write(("" if between == "\n" else "\n  ") + f"]{end}\n")
 
 
+def value(text: str) -> None:
+    """One value for a program, in the encoding of stdout; harmless on a terminal."""
+    if sys.stdout.isatty():
+        _show_document(text)
+    else:
+        sys.stdout.write(f"{text}\n")
+
+
 def text(data: bytes) -> None:
-    """A whole file as it is, byte for byte, whatever encoding the locale asks for."""
+    """A whole file byte for byte, whatever the locale asks for; harmless on a terminal."""
+    if sys.stdout.isatty():
+        _show_document(data.decode("utf-8", "surrogateescape").removesuffix("\n"))
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()  # before the talk
 
 
+def _show_document(text: str) -> None:
+    for one in text.split("\n"):
+        line(one.removesuffix("\r"))
+
+
 def heading(text: str) -> None:
     """A line that stands out."""
     for part in wrap_line(text):
-        line(typer.style(part, bold=True))
+        line(style(part, bold=True))
+
+
+def for_terminal(text: str) -> str:
+    """One line for what prints to stdout by itself: the moving view, and typer its help."""
+    return colored(text, wanted=is_colored())
+
+
+def is_live() -> bool:
+    """Whether stdout is a terminal on which a view can move."""
+    return can_move(sys.stdout) and not _muted
+
+
+def is_colored() -> bool:
+    """Whether stdout takes colors."""
+    return takes_colors(sys.stdout)
+
+
+def _tell(text: str) -> None:
+    for part in _wrapped(text, sys.stderr, _HANGING):
+        _print(part, sys.stderr)
+
+
+def _wrapped(text: str, stream: IO[str], indent: str) -> list[str]:
+    width, shown = width_of(stream), harmless(text)
+    return [shown] if width is None else wrap(shown, width, indent)
+
+
+def _harmless_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Cells as they are seen, before anybody measures how wide they are."""
+    return [[harmless(cell) for cell in row] for row in cells]
+
+
+def _print(text: str, stream: IO[str]) -> None:
+    wanted = takes_colors(stream)
+    typer.echo(colored(text, wanted=wanted), file=stream, color=wanted)
 
 
 def _row(edit: Edit) -> tuple[str, ...]:
@@ -269,46 +275,6 @@ def _row(edit: Edit) -> tuple[str, ...]:
 
 def _diff_style(text: str) -> str:
     if text.startswith(("+++", "---")):
-        return typer.style(text, bold=True)
+        return style(text, bold=True)
     color = _DIFF_COLORS.get(text[:1])
-    return typer.style(text, fg=color) if color else text
-
-
-def is_live() -> bool:
-    """Whether stdout is a terminal on which a view can move."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not _muted
-
-
-def is_colored() -> bool:
-    """Whether stdout takes colors."""
-    return _colored(sys.stdout)
-
-
-def _colored(stream: IO[str]) -> bool:
-    """Colors on a terminal, or where they are forced; none where the person or it wants none.
-
-    NO_COLOR decides before the others (no-color.org); an empty one is none.
-    """
-    if os.environ.get("NO_COLOR"):
-        return False
-    if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCED):
-        return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def help_width() -> int:
-    """The columns for a page of help; in a pipe, those that COLUMNS asks for."""
-    said = os.environ.get("COLUMNS", "")
-    return _width(sys.stdout) or (int(said) if said.isdecimal() else 0) or _USUAL
-
-
-def _width(stream: IO[str]) -> int | None:
-    """The columns of the terminal that a stream goes to; None for a file or a pipe."""
-    if not stream.isatty():
-        return None
-    said = os.environ.get("COLUMNS", "")
-    try:
-        columns = int(said) if said.isdecimal() else os.get_terminal_size(stream.fileno()).columns
-    except OSError:  # a terminal that does not know
-        columns = 0
-    return columns or _USUAL
+    return style(text, fg=color) if color else text

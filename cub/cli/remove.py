@@ -78,5 +78,5 @@ def _ask() -> None:
 
     if not sys.stdin.isatty():
         raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
-    if not typer.confirm("Delete these files for good?", err=True):
+    if not output.confirm("Delete these files for good?"):
         raise CubError("nothing was deleted")

@@ -13,7 +13,6 @@ from cub.cli import output
 from cub.cli.carry_out import Show, carry_out
 from cub.cli.options import Options, inside
 from cub.cli.shapes import repair_tree
-from cub.cli.visible import visible
 from cub.errors import CubError
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def carry_out_choice(root: Path, paths: tuple[str, ...], number: int, *, json: b
         return False
     found = _look(root, ())
     for file in found.broken:
-        output.talk(f"Still broken: {visible(str(file.fault))}")
+        output.talk(f"Still broken: {file.fault!s}")
     if found.broken:
         output.talk("Run `cub repair` again: what is left is numbered anew.")
     else:
@@ -109,11 +108,11 @@ def _look(root: Path, paths: tuple[str, ...]) -> Findings:
 
 def _show(fault: CubError, choices: Sequence[Numbered]) -> None:
     """What is wrong with a file, every marker's place, and its choices."""
-    output.heading(visible(str(fault)))
+    output.heading(str(fault))
     for place in fault.details:
-        output.paragraph(f"  {visible(place)}")
+        output.paragraph(f"  {place}")
     if not choices:
-        output.paragraph(f"  {visible(fault.hint)}", "")
+        output.paragraph(f"  {fault.hint}", "")
     for choice in choices:
         output.line()
         output.heading(f"{choice.n}. {choice.title}")

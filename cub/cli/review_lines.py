@@ -1,8 +1,4 @@
-"""A review as lines for a terminal; cub.cli.comment has it for a pull request.
-
-What comes from a commit is somebody else's text: it is shown so that nothing in it stays unseen,
-and so that none of it can take the colors of a terminal, or cub's own voice.
-"""
+"""A review as lines for a terminal; cub.cli.comment has it for a pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cub.actions.review.verdict import MEANING
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.review.review import Review
@@ -22,19 +17,19 @@ def text(review: Review) -> Iterator[str]:
     if review.executed:
         yield "What executes has changed:"
     for change in review.executed:
-        yield f"! {change.kind}: {visible(change.path)}"
-        yield from map(visible, change.diff)
+        yield f"! {change.kind}: {change.path}"
+        yield from change.diff
     if review.executed and review.files:
         yield ""
     for number, file in enumerate(review.files):
         yield from ([""] if number else [])
-        yield f"{visible(file.path)} ({file.kind})"
+        yield f"{file.path} ({file.kind})"
         yield from file.mode
         if file.section:
             yield from _section_text(file.section)
         if file.own:
             yield f"other text: {counts(file.own)}"
-            yield from map(visible, file.own)
+            yield from file.own
         if not (file.section or file.own or file.mode):
             yield _NOTHING[file.kind]
 
@@ -47,7 +42,7 @@ _NOTHING = {
 }
 
 
-def closing(review: Review, name: Callable[[str], str] = visible) -> str:
+def closing(review: Review, name: Callable[[str], str] = str) -> str:
     """How it ends, in one sentence; `name` shows the name of a commit."""
     if not review.files and not review.executed:
         names = f"{name(review.range.base_name)} and {name(review.range.head_name)}"
@@ -81,10 +76,10 @@ def _section_text(section: SectionReview) -> Iterator[str]:
     yield f"{_part(section)}, {versions(section)}: {MEANING[section.verdict]}"
     yield from (f"  {note}" for note in section.notes)
     if not section.whole or section.verdict not in ("verified", "removed"):
-        yield from map(visible, section.diff)
+        yield from section.diff
     if section.hand and section.hand[2:] != section.diff[2:]:
         yield "what is wrong:" if section.verdict == "broken" else "the hand's lines:"
-        yield from map(visible, section.hand)
+        yield from section.hand
 
 
 def _part(section: SectionReview) -> str:

@@ -9,10 +9,11 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
+from cub.cli.colors import unmarked
+
 _GAP = "  "
 _INDENT = "    "  # before the second and later lines of a row that is folded
 _READABLE = 20  # columns; where a text would get fewer, it moves to a line of its own
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(" *[^ ]+")  # a no-break space does not end a word
 
 Rows = Sequence[Sequence[str]]
@@ -20,8 +21,7 @@ Rows = Sequence[Sequence[str]]
 
 def display_width(text: str) -> int:
     """The columns that a text takes on a terminal; styles take none, wide characters two."""
-    if "\x1b" in text:
-        text = _STYLE.sub("", text)
+    text = unmarked(text)
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 

@@ -9,7 +9,6 @@ import typer
 from cub.cli import output
 from cub.cli.shapes import Tree
 from cub.cli.task.opened import opened
-from cub.cli.visible import visible
 from cub.errors import CubError
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def trust(
 
 def _tell(found: Executed, *, show: bool) -> None:
     for line in found.lines():
-        output.paragraph(visible(line))
+        output.paragraph(line)
     if not found.lines():
         output.line("This project brings nothing along that runs.")
     elif not show:

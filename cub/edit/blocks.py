@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -70,6 +71,33 @@ def _tokens(text: str) -> list[Token]:
 def _lines(token: Token) -> tuple[int, int]:
     start, end = token.map or [0, 0]
     return start, end
+
+
+class Heading(NamedTuple):
+    """A heading at any depth: its half-open line span, its mark, and its content as Markdown."""
+
+    start: int
+    end: int
+    mark: str
+    content: str
+
+
+def parse_headings(text: str) -> list[Heading]:
+    """The headings of `text` (LF line ends), also those in lists and quotes; none of HTML's."""
+    with collector_paused():
+        tokens = _tokens(text)
+        return [
+            Heading(*_lines(token), token.markup, inline.content)
+            for token, inline in pairwise(tokens)
+            if token.type == "heading_open"
+        ]
+
+
+def parse_inline_content(content: str) -> Sequence[Token]:
+    """The inline tokens of one paragraph or heading, without definitions of what links refer to."""
+    tokens: list[Token] = []
+    _parser().inline.parse(content, _parser(), {}, tokens)
+    return tokens
 
 
 def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]:

@@ -11,25 +11,8 @@ import re
 from cub.checks.plain import plain, tail
 from cub.edit.blocks import parse_blocks
 from cub.masking import masked
+from cub.prompt.headings import without_forged_headings
 
-TITLES = (
-    "CURRENT TASK", "EPIC CONTEXT", "PREVIOUS ATTEMPT", "Task Management", "When Complete",
-)  # fmt: skip
-# With other marks around and between its words, a title reads as the same one.
-_TITLE = "|".join(title.replace(" ", r"[\W_]+") for title in TITLES)
-_MARKS = r"(?:[^\w\n]|_)*+"  # all of these take what they can for good: else a line's square
-# Also where a heading stands in a list or a quote.
-_BEFORE = r"(?:[^\S\n]|[>*+-]|\d{1,9}[.)])*+"
-# ATX and setext headings (CommonMark 4.2, 4.3).
-_HEADING = re.compile(
-    rf"^(?P<before>{_BEFORE})(?P<mark>#{{1,6}})(?={_MARKS}(?:{_TITLE}){_MARKS}$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_UNDERLINED = re.compile(
-    rf"^(?P<title>{_BEFORE}{_MARKS}(?:{_TITLE}){_MARKS}\n[ \t>]*+)(?P<mark>=++|-++)(?=[^\S\n]*+$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ESCAPED = r"\g<before>\\\g<mark>"
 # At the end of a text, too: what stands behind it in the prompt is another text.
 _SIGNAL = re.compile(r"<(?=\s*+/?\s*+(?:(?:promise|stuck)\b|\Z))", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\u2028\u2029]")
@@ -78,7 +61,10 @@ def fenced(text: str, most: int) -> str:
     # Cut behind the masking: of a secret, no half would be found.
     body = _escaped(_clean(text)).strip("\n")
     fence = "`" * max(3, _longest(body) + 1)
-    body = tail(body, most - len(f"{fence}text\n\n{fence}"))
+    room = most - len(f"{fence}text\n\n{fence}")
+    body = tail(body, room)
+    if _escaped(body) != body:  # cut in a line, of which what is left begins a heading
+        body = _escaped(tail(body, room - 1))
     return f"{fence}text\n{body}\n{fence}" if body else ""
 
 
@@ -106,8 +92,7 @@ def _clean(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text without signals, and without cub's own headings, in a fence or not."""
-    text = _HEADING.sub(_ESCAPED, _SIGNAL.sub("&lt;", text))
-    return _UNDERLINED.sub(r"\g<title>\\\g<mark>", text)
+    return without_forged_headings(_SIGNAL.sub("&lt;", text))
 
 
 def _closed(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from cub.prompt import data
 from cub.prompt.attempts import NEWEST, Previous
 from cub.prompt.budget import Parts, fitting
+from cub.prompt.headings import TITLES
 from cub.prompt.inputs import DONE, REMAINING, Inputs
 from cub.prompt.message import fill_message
 from cub.prompt.templates import TemplateSet
@@ -25,7 +26,7 @@ TOKENS = 4000
 EPIC_WORDS, NOTES = 200, 5
 _TITLE, _SHORTEST = 200, 40  # characters: of a sibling's title, and of a line that was cut
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\dZ \S")  # as cub begins a note
-_HEADINGS = re.compile(rf"^## (?P<title>{'|'.join(data.TITLES)})$", re.MULTILINE)
+_HEADINGS = re.compile(rf"^## (?P<title>{'|'.join(TITLES)})$", re.MULTILINE)
 
 
 class Section(NamedTuple):

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from cub.cli.app import root_command, run
+from cub.cli.colors import unmarked
 from cub.cli.help_text import help_lines, paragraphs
 from cub.cli.tables import wrap
 
@@ -31,7 +32,7 @@ every_command = pytest.mark.parametrize("context", ALL, ids=lambda c: c.command_
 
 def _lines(context: typer.Context, width: int) -> list[str]:
     text = "\n".join(help_lines(context.command, context, width))
-    return re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n")
+    return unmarked(text).split("\n")
 
 
 @every_command

@@ -6,6 +6,8 @@ import pytest
 
 from cub.actions.review.review import FileReview, Review
 from cub.actions.review.verdict import MEANING, SectionReview
+from cub.cli import output
+from cub.cli.colors import harmless
 from cub.cli.review_lines import closing, text
 from cub.cli.visible import visible
 from tests.cli.reviewed import EVIL, FULL, HOSTILE, HOSTILE_NAMES, NOTHING, SMALL, review_of
@@ -16,15 +18,19 @@ GOLDEN = {"nothing": NOTHING, "small": SMALL, "full": FULL, "hostile": HOSTILE}
 @pytest.mark.parametrize("name", GOLDEN)
 def test_lines_for_a_terminal(name: str, file_regression: object) -> None:
     review = GOLDEN[name]
-    lines = [*text(review), "", closing(review), ""]
+    lines = [*map(harmless, text(review)), "", harmless(closing(review)), ""]
     file_regression.check("\n".join(lines), extension=".txt", basename=name)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("review", [HOSTILE, HOSTILE_NAMES], ids=["files", "names"])
-def test_nothing_in_a_review_reaches_a_terminal_unseen(review: Review) -> None:
-    for line in [*text(review), closing(review)]:
-        assert visible(line) == line
-    assert not any(line == "# x" for line in text(review))
+def test_nothing_in_a_review_reaches_a_terminal_unseen(
+    review: Review, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output.lines([*text(review), closing(review)])
+    lines = capsys.readouterr().out.split("\n")[:-1]
+    assert len(lines) == len([*text(review)]) + 1
+    assert [line for line in lines if visible(line) != line] == []
+    assert "# x" not in lines
 
 
 def test_lines_of_a_diff_cannot_be_taken_for_cubs_own() -> None:
@@ -32,7 +38,7 @@ def test_lines_of_a_diff_cannot_be_taken_for_cubs_own() -> None:
     spoof = ("--- x", "+++ x", "@@", "+! hook: x", " other text: +1", "-managed section in line 1")
     review = review_of(FileReview("AGENTS.md", "update", None, spoof))
     assert [line for line in text(review) if own.match(line)] == ["other text: +1 -1"]
-    assert EVIL not in "\n".join(text(HOSTILE))
+    assert EVIL not in "\n".join(map(harmless, text(HOSTILE)))
 
 
 @pytest.mark.parametrize("verdict", MEANING)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.cli.colors import style
 from cub.cli.tables import display_width, table_rows, wrap
 from tests.cli.terminal import in_terminal
 
@@ -65,7 +66,8 @@ def test_a_word_that_is_wider_than_the_terminal_stands_whole_on_a_line() -> None
 
 
 def test_styles_take_no_room() -> None:
-    assert wrap("\x1b[31merror:\x1b[0m it is so", 15) == ["\x1b[31merror:\x1b[0m it is so"]
+    text = f"{style('error:', fg='red')} it is so"
+    assert wrap(text, 15) == [text]
 
 
 _PROGRESS = re.compile(r"\x1b\[\?25[lh]|.*\x1b\[2K|.*━.*\r|\x1b\[\d*[A-Z]")

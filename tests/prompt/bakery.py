@@ -10,7 +10,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from cub.prompt.attempts import previous
-from cub.prompt.data import TITLES
+from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.prompt.task_prompt import TOKENS, TaskPrompt, compose
 from cub.prompt.templates import shipped

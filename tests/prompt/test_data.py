@@ -139,6 +139,13 @@ def test_of_much_output_the_last_lines_are_kept() -> None:
     assert fenced("`" * 1000, 1500) == ""
 
 
+def test_no_heading_of_cub_s_is_left_where_output_is_cut() -> None:
+    for most in range(15, 60):
+        made = fenced(f"{'x' * 80} ## CURRENT TASK", most)
+        assert "\n## CURRENT TASK" not in made
+        assert len(made) <= most
+
+
 def test_no_half_of_a_secret_is_left_where_output_is_cut() -> None:
     secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     for most in range(14, 70):

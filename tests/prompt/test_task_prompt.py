@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cub.prompt.attempts import previous
-from cub.prompt.data import TITLES
+from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs
 from cub.prompt.task_prompt import TaskPrompt
 from cub.store.backend import Backend

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cub.prompt.attempts import previous
-from cub.prompt.data import TITLES
+from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.tokens import estimate_tokens
 from tests.conftest import few_examples

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -13,8 +12,9 @@ VARIABLE = "_CUB_COMPLETE"
 def respond() -> None:
     """Answer on stdout."""
     with suppress(OSError, AttributeError):  # nobody reads it any more, or stdout is closed
-        sys.stdout.buffer.write(answer(os.environ).encode("utf-8", "replace"))
-        sys.stdout.flush()
+        from cub.cli import output
+
+        output.text(answer(os.environ).encode("utf-8", "replace"))
 
 
 def answer(environ: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from typer.core import TyperGroup, TyperOption
 
 from cub.cli.completion import configured, tasks
 from cub.cli.completion.place import Parameter, Place
+from cub.cli.visible import visible
 
 Offer = tuple[str, str]  # the word, and what it means; "" for nothing to say
 Source = Callable[[Place], Iterable[Offer]]
@@ -103,10 +104,10 @@ def _command_names(place: Place, group: TyperGroup, *, described: bool) -> Itera
 
 def _is_safe(word: str) -> bool:
     """Whether a word can be typed as it is shown."""
-    return word.isprintable()
+    return word.isprintable() and visible(word) == word
 
 
 def _one_line(text: str) -> str:
     """What a word means, as one line of what can be seen."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = visible(" ".join("".join(c if c.isprintable() else " " for c in text).split()))
     return line if len(line) <= 80 else f"{line[:79]}…"

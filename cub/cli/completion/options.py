@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import typer
 
 from cub.cli import output
-from cub.cli.visible import visible
 
 SHOW, INSTALL = "--show-completion", "--install-completion"
 
@@ -43,8 +42,8 @@ def install(name: str | None) -> None:
 
     shell = shell_named(name)
     script, loader = install_script(shell, Places.of_user())
-    output.line(f"The completion for {shell} is in {visible(shown(script))}.")
+    output.line(f"The completion for {shell} is in {shown(script)}.")
     if loader is not None:
-        output.line(f"One line behind all others in {visible(shown(loader))} loads it.")
+        output.line(f"One line behind all others in {shown(loader)} loads it.")
     output.talk("It works in the next shell that you start.")
     raise typer.Exit

@@ -27,7 +27,8 @@ def play_section(root: Path) -> None:
     output.heading("A repository with an AGENTS.md of its own: Windows line ends, no last one.")
     _step(root, "cub init --diff", init.make_plan, Show(diff=True), only="AGENTS.md")
     init.close(_step(root, "cub init", init.make_plan), root)
-    output.heading("\nNow a person writes a line into cub's section, by mistake.")
+    output.line()
+    output.heading("Now a person writes a line into cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
     _refused(root)
     moved = _step(
@@ -46,7 +47,8 @@ def _step(
     show: Show | None = None,
     only: str = "",
 ) -> Plan:
-    output.heading(f"\n$ {command}")
+    output.line()
+    output.heading(f"$ {command}")
     return carry_out(root, lambda project: _of(make_plan(project), only), show or Show())
 
 
@@ -74,6 +76,7 @@ def _prove(left: bytes) -> None:
     if left != _THEIRS + between + _ADDED or between.strip():
         raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
     count = f"all {len(_THEIRS)} bytes that were there before cub"
-    output.heading(f"\nAGENTS.md has {count}, and the line that was written since:")
+    output.line()
+    output.heading(f"AGENTS.md has {count}, and the line that was written since:")
     for line in left.decode().splitlines():
         output.line(f"  {line}".rstrip())

@@ -53,18 +53,22 @@ def play_run(root: Path) -> None:
     if os.name != "posix" or shutil.which("git") is None:
         output.talk("The second part, `cub run`, needs git, and Linux or macOS.")
         return
-    output.heading("\nNow a run. The agent plays a script, and gets it wrong at first.")
+    output.line()
+    output.heading("Now a run. The agent plays a script, and gets it wrong at first.")
     for name, text in _FILES.items():
         (root / name).write_text(text, encoding="utf-8")
     for words in _GIT:
         _git(root, *words)
     key = _task(root)
     _script(root, key)
-    output.heading("\n$ cub run --harness scripted")
+    output.line()
+    output.heading("$ cub run --harness scripted")
     _run(root)
     _tell_retry(root, key)
-    output.heading("\n$ git log --oneline")
-    output.line(_git(root, "log", "--oneline").rstrip())
+    output.line()
+    output.heading("$ git log --oneline")
+    for line in _git(root, "log", "--oneline").splitlines():
+        output.line(line)
     _prove(root, key)
 
 
@@ -72,7 +76,8 @@ def _task(root: Path) -> str:
     from cub.actions.tasks.add import add
     from cub.actions.tasks.draft import Draft
 
-    output.heading(f'\n$ cub task add "{_TITLE}" --check "{_CHECK}"')
+    output.line()
+    output.heading(f'$ cub task add "{_TITLE}" --check "{_CHECK}"')
     outcome = add(_stores(root), Draft(_TITLE, checks=[_CHECK]))
     key = str(outcome.tasks[0]["id"])
     output.line(key)
@@ -103,7 +108,8 @@ def _run(root: Path) -> None:
 
 def _tell_retry(root: Path, key: str) -> None:
     """What the second attempt was told: the failing test, by its name."""
-    output.heading("\nThe prompt of the second attempt says why the first one failed:")
+    output.line()
+    output.heading("The prompt of the second attempt says why the first one failed:")
     (prompt,) = (root / ".cub" / "runs").glob(f"*/{key}/2/prompt.md")
     _, _, told = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
     for line in told.partition("\n## ")[0].rstrip().splitlines():
@@ -119,7 +125,8 @@ def _prove(root: Path, key: str) -> None:
     left = (root / "price.py").read_text(encoding="utf-8")
     if not closed or commits != 1 or left != _RIGHT:
         raise InternalError("the demo's task did not end as it should", where=key)
-    output.heading("\nThe task is closed, with one commit; of the first attempt, a patch is left.")
+    output.line()
+    output.heading("The task is closed, with one commit; of the first attempt, a patch is left.")
 
 
 def _stores(root: Path) -> Stores:

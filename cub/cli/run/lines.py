@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from cub.cli.colors import style
 from cub.cli.times import local_time
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.store.events import Event
@@ -56,17 +54,17 @@ def cost(tokens: int, usd: float) -> str:
 
 
 def _run_start(event: Event) -> Iterator[str]:
-    yield f"Run {event['run']} with {visible(event['harness'])}" + (
-        f" in {visible(event['worktree'])}" if event.get("worktree") else ""
+    yield f"Run {event['run']} with {event['harness']}" + (
+        f" in {event['worktree']}" if event.get("worktree") else ""
     )
     if event.get("permissions") == "bypass":
-        yield typer.style("The client asks nobody: its permissions are bypassed.", fg="yellow")
+        yield style("The client asks nobody: its permissions are bypassed.", fg="yellow")
 
 
 def _attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
-    title = typer.style(f"{visible(event['task'])}: {visible(event['title'])}", bold=True)
+    title = style(f"{event['task']}: {event['title']}", bold=True)
     yield f"{local_time(event['ts'], '%H:%M:%S')} {title}{which}"
 
 
@@ -74,12 +72,12 @@ def _check_end(event: Event) -> Iterator[str]:
     before = " before the attempt" if event["base"] else ""
     took = duration(event["dur_s"])
     if event["exit"] == 0:
-        yield f"  check{before}: {visible(event['cmd'])} passed ({took})"
+        yield f"  check{before}: {event['cmd']} passed ({took})"
     elif event["exit"] is None:
-        yield f"  check{before}: {visible(event['cmd'])} did not end ({took})"
+        yield f"  check{before}: {event['cmd']} did not end ({took})"
     else:
         count = f", {event['n']} failing" if event["n"] else ""
-        yield f"  check{before}: {visible(event['cmd'])} failed{count} ({took})"
+        yield f"  check{before}: {event['cmd']} failed{count} ({took})"
 
 
 def _attempt_end(event: Event) -> Iterator[str]:
@@ -92,35 +90,35 @@ def _attempt_end(event: Event) -> Iterator[str]:
     what = f"{files} file{'s' * (files != 1)}{lines}" if files else "no change"
     if event["ok"]:
         commit = f", commit {change['head'][:8]}" if change.get("head") else ""
-        yield f"  {typer.style('ok', fg='green')}: {what}{commit} ({spent})"
+        yield f"  {style('ok', fg='green')}: {what}{commit} ({spent})"
         return
     fail = event["fail"]
-    reason = f": {visible(fail['reason'])}" if fail.get("reason") else ""
+    reason = f": {fail['reason']}" if fail.get("reason") else ""
     free = "" if fail.get("charge") else " [not charged]"
-    yield f"  {typer.style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
+    yield f"  {style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
     if change.get("patch"):
-        yield f"  the changes are kept in {visible(change['patch'])}"
+        yield f"  the changes are kept in {change['patch']}"
 
 
 def _task_state(event: Event) -> Iterator[str]:
-    why = f": {visible(event['why'])}" if event.get("why") else ""
-    task = visible(event["task"])
+    why = f": {event['why']}" if event.get("why") else ""
+    task = event["task"]
     yield f"  {task} is {_STATUS.get(event['status'], event['status'])}{why}"
     if event.get("question"):
         yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
 
 
 def _notice(event: Event) -> Iterator[str]:
-    yield f"  {visible(event['text'])}"
+    yield f"  {event['text']}"
 
 
 def _recovered(event: Event) -> Iterator[str]:
-    yield f"{visible(event['task'])}: {visible(event['text'])}"
+    yield f"{event['task']}: {event['text']}"
 
 
 def _waiting(event: Event) -> Iterator[str]:
     until = local_time(event["until"], "%Y-%m-%d %H:%M:%S")
-    yield f"  waiting until {until}, when the limit of {visible(event['harness'])} ends"
+    yield f"  waiting until {until}, when the limit of {event['harness']} ends"
 
 
 def _run_end(event: Event) -> Iterator[str]:
@@ -136,7 +134,7 @@ def _run_end(event: Event) -> Iterator[str]:
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):
-        yield f"hint: {visible(event['hint'])}"
+        yield f"hint: {event['hint']}"
     attempts = event["attempts"]
     if attempts:
         left = f", {event['ready']} ready" if event["ready"] else ""
@@ -152,25 +150,25 @@ def parked_lines(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str
     what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
     yield f"{what} parked, and not tried until somebody reopens {them}:"
     for task in tasks:
-        yield f"  {visible(task['id'])}: {visible(task['title'])}"
+        yield f"  {task['id']}: {task['title']}"
     yield from _more(count - len(tasks))
-    key, one = (visible(tasks[0]["id"]), "it") if count == 1 else ("ID", "one")
+    key, one = (tasks[0]["id"], "it") if count == 1 else ("ID", "one")
     yield f"`cub task reopen {key}` gives {one} all its attempts back."
 
 
 def _branch(branch: Mapping[str, Any]) -> Iterator[str]:
     """The commits of a work tree's branch, and the line that merges them."""
-    name, count = visible(branch["name"]), branch["n"]
+    name, count = branch["name"], branch["n"]
     if branch.get("left"):
-        yield f"What is not committed stays in {visible(branch['left'])}."
+        yield f"What is not committed stays in {branch['left']}."
     if not count:
         yield f"There is nothing to merge: {name} has no commit that is not here."
         return
     yield f"{count} commit{'s are' if count != 1 else ' is'} on {name}:"
     for commit in branch["commits"]:
-        yield f"  {visible(commit)}"
+        yield f"  {commit}"
     yield from _more(count - len(branch["commits"]))
-    yield from ("", f"  {visible(branch['merge'])}")
+    yield from ("", f"  {branch['merge']}")
 
 
 def _more(count: int) -> Iterator[str]:

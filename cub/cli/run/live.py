@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.run.lines import cost, duration
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +35,7 @@ def panel(standing: Standing, stop: Stop) -> Iterator[Callable[[str], None]]:
         refresh_per_second=_FRAMES,
         transient=True,
     ):
-        yield lambda line: console.print(Text.from_ansi(line), soft_wrap=True)
+        yield lambda line: console.print(Text.from_ansi(output.for_terminal(line)), soft_wrap=True)
 
 
 def _table(standing: Standing, stop: Stop) -> Table:
@@ -47,7 +46,7 @@ def _table(standing: Standing, stop: Stop) -> Table:
     table.add_column(style="dim", no_wrap=True, min_width=6)
     table.add_column(no_wrap=True, overflow="ellipsis")
     for name, text in rows(standing, datetime.now(UTC)):
-        table.add_row(name, Text(text))
+        table.add_row(name, Text.from_ansi(output.for_terminal(text)))
     if stop.requested:
         table.add_row("", Text("Stopping. Ctrl-C once more ends at once.", style="yellow"))
     return table
@@ -57,16 +56,16 @@ def rows(standing: Standing, now: datetime) -> Iterator[tuple[str, str]]:
     """What there is to see: the task, the client, what it does, what is used up, the queue."""
     if standing.task:
         which = f" (attempt {standing.attempt})" if standing.attempt > 1 else ""
-        yield "task", f"{visible(standing.task)}: {visible(standing.title)}{which}"
+        yield "task", f"{standing.task}: {standing.title}{which}"
         since = duration(seconds_since(standing.attempt_started, now))
-        yield "client", f"{visible(standing.harness)}, for {since}"
+        yield "client", f"{standing.harness}, for {since}"
     if standing.waiting_until:
         left = duration(max(0.0, -seconds_since(standing.waiting_until, now)))
         yield "now", f"waiting for the end of a limit, {left} more"
     elif standing.doing:
-        yield "now", visible(standing.doing)
+        yield "now", standing.doing
     if standing.said:
-        yield "said", visible(standing.said)
+        yield "said", standing.said
     used = cost(standing.tokens, standing.usd)
     tried = ", ".join(f"{count} {name}" for name, count in standing.outcomes.items())
     so_far = [f"{standing.ready} more ready", tried, used]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json as _json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -99,22 +97,15 @@ def _shown(standing: Standing, stop: Stop, *, json: bool) -> Iterator[Show]:
         with panel(standing, stop) as write:
             yield partial(_as_lines, write)
     else:
-        yield partial(_as_lines, _line)
+        yield partial(_as_lines, output.flushed_line)
 
 
 def _as_json(event: Event) -> None:
     if event["ev"] != "tick":
-        output.line(_json.dumps({"v": 1, **event}))
-        sys.stdout.flush()
+        output.as_json_line({"v": 1, **event})
 
 
 def _as_lines(write: Callable[[str], None], event: Event) -> None:
     for text in lines_of(event):
         for part in output.wrap_line(text):
             write(part)
-
-
-def _line(text: str) -> None:
-    """For who reads along in a pipe, a line at a time."""
-    output.line(text)
-    sys.stdout.flush()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.run.lines import parked_lines
-from cub.cli.visible import visible
 from cub.errors import CubError
 
 if TYPE_CHECKING:
@@ -50,15 +49,15 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
         }
         output.as_json(tree)
         return
-    output.paragraph(f"client: {', '.join(visible(client.name) for client in clients)}")
+    output.paragraph(f"client: {', '.join(client.name for client in clients)}")
     for check in settings.checks:
-        output.paragraph(f"check: {visible(check)}")
+        output.paragraph(f"check: {check}")
     _print_queue(rows, tasks, asked)
     if len(missing) < len(clients):
         for one in missing:
-            output.talk(f"{visible(one.told())}.")
+            output.talk(f"{one.told()}.")
     for refusal in filter(None, refusals):
-        output.talk(f"It would not begin: {visible(refusal)}.")
+        output.talk(f"It would not begin: {refusal}.")
 
 
 def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
@@ -67,7 +66,7 @@ def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
 
     for row in rows[:_SHOWN]:
         title = str(tasks.record(row.id).get("title"))
-        output.paragraph(f"task: {visible(row.id)}: {visible(title)}")
+        output.paragraph(f"task: {row.id}: {title}")
     if len(rows) > _SHOWN:
         output.paragraph(f"and {len(rows) - _SHOWN} more")
     if not rows:

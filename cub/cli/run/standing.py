@@ -10,7 +10,6 @@ from cub.cli import output
 from cub.cli.run.lines import duration
 from cub.cli.run.live import rows, seconds_since
 from cub.cli.times import time_and_distance
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.run.status import Standing
@@ -42,7 +41,7 @@ def _show(standing: Standing, now: datetime, *, alive: bool) -> None:
         output.heading(f"{standing.run}: at work for {since}")
     elif standing.ended:
         at = time_and_distance(standing.at, now)
-        output.heading(f"{standing.run}: ended {at}: {visible(standing.ended)}")
+        output.heading(f"{standing.run}: ended {at}: {standing.ended}")
     else:
         output.heading(f"{standing.run}: was killed; the next `cub run` takes it up")
     output.rows([*rows(standing, now)], prose=(1,), indent="  ")

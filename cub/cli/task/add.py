@@ -10,7 +10,6 @@ import typer
 
 from cub.cli import output
 from cub.cli.task.opened import Id, Json, file_bytes, opened, tell
-from cub.cli.visible import visible
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,9 +94,9 @@ def add(
         tell(stores, outcome, "", json=True)
         return
     output.warn(outcome.warnings)
-    output.line(visible(outcome.tasks[0]["id"]))
+    output.line(outcome.tasks[0]["id"])
     for line in outcome.said:
-        output.talk(visible(line))
+        output.talk(line)
 
 
 def edit(

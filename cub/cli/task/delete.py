@@ -10,7 +10,6 @@ import typer
 from cub.cli import output
 from cub.cli.task.opened import Ids, Json, opened, tell
 from cub.cli.task.status import Note
-from cub.cli.visible import visible
 from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
@@ -68,9 +67,9 @@ def _confirmed(stores: Stores, keys: list[str], recursive: bool, force: bool) ->
         what = "nobody is there to ask whether to delete " + ", ".join(chosen)
         raise UsageError(what, hint="add --yes")
     for key in chosen:
-        output.talk(visible(f"{key}: {tasks.record(key).get('title', '')}"))
+        output.talk(f"{key}: {tasks.record(key).get('title', '')}")
     which = "this task" if len(chosen) == 1 else f"these {len(chosen):,} tasks"
     good = "" if stores.backend.keeps_deleted else " for good"
-    if not typer.confirm(f"Delete {which}{good}?", err=True):
+    if not output.confirm(f"Delete {which}{good}?"):
         raise CubError("nothing was deleted")
     return chosen

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.colors import style
 from cub.cli.task.opened import Json, opened
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.tasks.findings import Finding
@@ -36,7 +36,7 @@ def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None
         mended = mend(stores)
         output.warn(mended.warnings)
         for record in mended.tasks:
-            output.talk(f"Gave {visible(record['id'])} back.")
+            output.talk(f"Gave {record['id']} back.")
     found = examine(stores)
     if json:
         output.as_json({"v": 1, "root": stores.root.as_posix(), "findings": _tree(found)})
@@ -49,10 +49,10 @@ def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None
 def _tell(found: list[Finding]) -> None:
     for finding in found:
         line = f":{finding.line}" if finding.line else ""
-        where = f"{typer.style(finding.kind, fg='yellow')}{line}: "
-        output.paragraph(where + visible(finding.message))
+        where = f"{style(finding.kind, fg='yellow')}{line}: "
+        output.paragraph(where + finding.message)
         if finding.hint:
-            output.paragraph(f"  {visible(finding.hint)}", "")
+            output.paragraph(f"  {finding.hint}", "")
     if not found:
         output.talk("Nothing is wrong.")
 

@@ -13,7 +13,6 @@ import typer
 from cub.cli import output
 from cub.cli.options import Options
 from cub.cli.task.opened import Json, file_bytes, opened
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.tasks.exchange import Taken
@@ -96,7 +95,7 @@ def export(
     elif file is None:
         output.text(made.data)
     else:
-        output.talk(f"Wrote {visible(file.as_posix())}.")
+        output.talk(f"Wrote {file.as_posix()}.")
 
 
 def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
@@ -113,10 +112,10 @@ def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> N
 def _tell(taken: Taken, *, dry_run: bool) -> None:
     for verb, records in (("new", taken.added), ("changed", taken.changed)):
         for record in records:
-            title = visible(str(record.get("title", "")))
-            output.paragraph(f"{verb:8}{visible(record['id'])}: {title}")
+            title = str(record.get("title", ""))
+            output.paragraph(f"{verb:8}{record['id']}: {title}")
     for line in taken.outcome.said:
-        output.paragraph(visible(line))
+        output.paragraph(line)
     counts = (len(taken.added), len(taken.changed), taken.unchanged)
     new, other, same = (f"{count:,}" for count in counts)
     would = "would be " if dry_run else ""

@@ -11,7 +11,6 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import Options
-from cub.cli.visible import visible
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,9 +58,9 @@ def tell(stores: Stores, outcome: Outcome, verb: str, *, json: bool) -> None:
     output.warn(outcome.warnings)
     for key, record in tasks.items():
         if key not in outcome.quiet:
-            output.paragraph(f"{verb} {visible(key)}: {visible(str(record.get('title', '')))}")
+            output.paragraph(f"{verb} {key}: {record.get('title', '')!s}")
     for line in outcome.said:
-        output.paragraph(visible(line))
+        output.paragraph(line)
 
 
 def _user() -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.times import time_and_distance, with_local_times
-from cub.cli.visible import visible
 from cub.store.spelling import PARKED
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ _INDENT = "  "
 def print_page(shown: Shown) -> None:
     """Print the title, facts, neighbours, and then the longer texts."""
     record = shown.record
-    output.heading(visible(f"{record['id']}  {record.get('title', '')}"))
+    output.heading(f"{record['id']}  {record.get('title', '')}")
     facts = [*_facts(record, datetime.now(UTC)), *_around(shown)]
-    output.rows([(name, visible(value)) for name, value in facts], prose=(1,), indent=_INDENT)
+    output.rows(facts, prose=(1,), indent=_INDENT)
     _print_text("Description", str(record.get("description") or "").splitlines())
     _print_text("Acceptance criteria", _items(record, "acceptance_criteria"))
     _print_text("Checks", _items(record, "checks"))
@@ -40,10 +39,8 @@ def print_page(shown: Shown) -> None:
     if record["status"] == PARKED:
         output.line()
         output.paragraph(
-            visible(
-                f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
-                f"`cub task edit {record['id']} --note TEXT` tells the agent more before."
-            ),
+            f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
+            f"`cub task edit {record['id']} --note TEXT` tells the agent more before.",
             "",
         )
 
@@ -74,9 +71,9 @@ def _around(shown: Shown) -> Iterator[tuple[str, str]]:
 def _print_children(shown: Shown) -> None:
     rows = [(c["id"], str(c["status"]), str(c.get("title", ""))) for c in shown.children]
     if rows:
-        output.line("\nTasks:")
-        cells = [[visible(cell) for cell in row] for row in rows]
-        output.rows(cells, prose=(2,), indent=_INDENT)
+        output.line()
+        output.line("Tasks:")
+        output.rows(rows, prose=(2,), indent=_INDENT)
 
 
 def _with_local_time(note: str) -> str:
@@ -94,8 +91,9 @@ def _print_text(title: str, lines: Iterable[str]) -> None:
     fenced = False
     for number, line in enumerate(lines):
         if not number:
-            output.line(f"\n{title}:")
-        shown = f"{_INDENT}{visible(line)}".rstrip()
+            output.line()
+            output.line(f"{title}:")
+        shown = f"{_INDENT}{line}".rstrip()
         fence = line.lstrip().startswith("```")
         if fence or fenced or line.startswith(("    ", "\t")):
             output.line(shown)

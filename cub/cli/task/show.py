@@ -10,7 +10,6 @@ import typer
 
 from cub.cli import output
 from cub.cli.task.opened import Id, Json, opened
-from cub.cli.visible import visible
 
 if TYPE_CHECKING:
     from cub.actions.tasks.queries import Found, Stats
@@ -151,7 +150,7 @@ def _counts(found: Stats) -> Iterator[tuple[str, str, str]]:
     }
     for group, counts in groups.items():
         for number, (name, count) in enumerate(counts.items()):
-            yield "" if number else group, visible(name), count
+            yield "" if number else group, name, count
 
 
 def _tell(found: Found, root: Path, *, json: bool) -> None:
@@ -181,7 +180,7 @@ def _columns(found: Found) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 def _few(ids: list[str]) -> str:
     more = f" +{len(ids) - _MOST}" if len(ids) > _MOST else ""
-    return visible(", ".join(ids[:_MOST])) + more
+    return ", ".join(ids[:_MOST]) + more
 
 
 def _nothing(found: Found) -> str:
@@ -195,9 +194,9 @@ def _cells(record: Record) -> tuple[str, ...]:
     status = "deleted" if record.get("deleted_at") else str(record["status"])
     status += f" ({who})" if who and status not in ("closed", "deleted") else ""
     return (
-        visible(record["id"]),
+        record["id"],
         f"P{record.get('priority', 2)}",
-        visible(str(record.get("issue_type", "task"))),
-        visible(status),
-        visible(str(record.get("title", ""))),
+        str(record.get("issue_type", "task")),
+        status,
+        str(record.get("title", "")),
     )

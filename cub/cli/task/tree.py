@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cub.cli.visible import visible
-
 if TYPE_CHECKING:
     from cub.actions.tasks.queries import Found
     from cub.store.briefs import Brief
@@ -39,5 +37,5 @@ def _branch(
         sign = _SIGNS.get(row.status, "?")
         waits = found.waits_for(row)
         tail = f"  (waits for {', '.join(waits)})" if waits else ""
-        yield visible(f"{'  ' * depth}[{sign}] {row.id}  P{row.priority}  {title}{tail}")
+        yield f"{'  ' * depth}[{sign}] {row.id}  P{row.priority}  {title}{tail}"
         work += [(child, depth + 1) for child in reversed(below.get(row.id, ()))]

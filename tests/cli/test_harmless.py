@@ -1,0 +1,127 @@
+"""Nobody else's text moves a terminal, whatever command shows it and wherever it comes from."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cub
+from cub.cli.colors import colored, harmless, style
+from tests.cli.hostile import BRANCH, HOSTILE, left_over, plant
+from tests.cli.terminal import in_terminal
+from tests.conftest import environment
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+
+ARGUMENT = HOSTILE.replace("\ud800", "")
+READING = [
+    ["task", "list"], ["task", "list", "--status", "all", "--tree"], ["task", "ready"],
+    ["task", "show", "a-1"], ["task", "stats"], ["task", "doctor"], ["task", "export"],
+    ["ledger", "show", "a-1"], ["ledger", "list"], ["ledger", "stats"], ["ledger", "tail"],
+    ["run", "status"], ["run", "--harness", "scripted", "--dry-run"], ["config", "show"],
+    ["config", "get", "run.message"],
+    ["config", "get", "run.checks"], ["config", "path"], ["init", "--diff"], ["init", "--dry-run"],
+    ["update", "--check"], ["status"], ["status", "-v"], ["map"], ["prompt", "a-1"],
+    ["prompt", "--system"], ["diff"], ["diff", f"{BRANCH}..{BRANCH}"], ["repair"],
+    ["trust", "--show"], ["task", "show", "a-1", "--json"], ["ledger", "list", "--json"],
+    ["config", "show", "--json"], ["run", "status", "--json"],
+    # What was typed, or pasted, and comes back in an error.
+    [ARGUMENT], [f"--{ARGUMENT}"], ["task", ARGUMENT], ["task", "show", ARGUMENT],
+    ["task", "add", "x", "--priority", ARGUMENT], ["config", "get", ARGUMENT], ["help", ARGUMENT],
+    ["diff", ARGUMENT], ["-C", ARGUMENT, "status"], ["diff", "--format", ARGUMENT],
+    ["run", "--harness", ARGUMENT, "--dry-run"], ["task", "import", ARGUMENT], ["map", ARGUMENT],
+    ["--show-completion", ARGUMENT],
+]  # fmt: skip
+SCRIPT = """
+import json, sys
+from cub.cli.app import run
+for command in json.loads(sys.argv[1]):
+    print(f"\\n$ {command[:3]!a} exits with {run(command)}", flush=True)
+"""
+
+
+def _run_all(commands: list[list[str]], root: Path, home: Path, **env: str) -> str:
+    screen = in_terminal(json.dumps(commands), cwd=root, home=home, program=("-c", SCRIPT), **env)
+    assert screen.text.count("exits with") == len(commands)
+    assert "exits with 3" not in screen.text
+    return screen.text
+
+
+@posix
+@pytest.mark.parametrize("colors", [{}, {"NO_COLOR": "1"}], ids=["colors", "no colors"])
+def test_no_command_sends_a_terminal_what_is_not_cub_s(
+    project: Path, home: Path, colors: dict[str, str]
+) -> None:
+    plant(project)
+    seen = _run_all(READING, project, home, **colors)
+    parts = seen.split("\n$ ")
+    assert [part for part in parts if left_over(part)] == []
+    assert "\\x1b[2J" in seen
+
+
+@posix
+def test_variables_of_the_environment_are_texts_of_somebody_else(project: Path, home: Path) -> None:
+    plant(project)
+    said = {"CUB_PROFILE": ARGUMENT, "CUB_AGENT": ARGUMENT, "EDITOR": ARGUMENT}
+    seen = _run_all([["config", "show"], ["task", "edit", "a-1"]], project, home, **said)
+    assert left_over(seen) == set()
+
+
+def test_a_pipe_gets_values_as_they_are_and_lines_that_are_harmless(
+    project: Path, home: Path
+) -> None:
+    plant(project)
+    made = [
+        subprocess.run(
+            [sys.executable, "-m", "cub", *words],
+            cwd=project, env=environment(home), capture_output=True, check=False,
+        ).stdout.decode()
+        for words in (["config", "get", "run.message"], ["task", "list"], ["ledger", "stats"])
+    ]  # fmt: skip
+    assert made[0] == f"{ARGUMENT}\n"
+    assert [text for text in made[1:] if left_over(text)] == []
+
+
+def test_marks_can_not_be_forged() -> None:
+    styled = style("a", fg="red", bold=True)
+    assert colored(styled, wanted=True) == "\x1b[31m\x1b[1ma\x1b[0m"
+    assert colored(styled, wanted=False) == "a"
+    assert harmless(styled) == styled
+    mark = styled.partition("[31m")[0]
+    for forged in ("\x1b[31m", f"\x1b{'0' * 32}[31m", mark, f"{mark}[31", f"{mark}]0;x\x07"):
+        assert "\x1b" not in colored(forged, wanted=True)
+    assert colored(f"\x1b{styled}\x1b", wanted=True) == "\\x1b\x1b[31m\x1b[1ma\x1b[0m\\x1b"
+
+
+# Where something else than cub.cli.output writes, and what.
+WRITERS = {
+    "__main__.py": "cub's own version, without loading anything",
+    "cli/output.py": "everything",
+    "harness/player.py": "the scripted agent, a process whose output is read by the run",
+}
+# rich draws by itself: cub.cli.output gives it its texts.
+DRAWERS = {"cli/progress.py", "cli/run/live.py"}
+
+
+def test_nothing_but_output_writes_to_the_streams() -> None:
+    writing, drawing = set(), set()
+    folder = Path(cub.__file__).parent
+    for path in folder.rglob("*.py"):
+        name = path.relative_to(folder).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            words = ast.unparse(node) if isinstance(node, ast.Call) else ""
+            if words.startswith(
+                ("print(", "typer.echo(", "typer.secho(", "typer.style(", "typer.confirm(",
+                 "typer.prompt(", "sys.stdout.write(", "sys.stderr.write(", "sys.stdout.buffer.",
+                 "sys.stderr.buffer.", "sys.stdout.writelines(", "sys.stderr.writelines(")
+            ):  # fmt: skip
+                writing.add(name)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rich"):
+                drawing.add(name)
+    assert writing == {*WRITERS}
+    assert drawing == DRAWERS
