@@ -74,9 +74,11 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home; what runs in this very process keeps its state there, too."""
     folder = tmp_path / "home"
     folder.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / ".local/state"))
     return folder
 
 

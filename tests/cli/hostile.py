@@ -7,6 +7,7 @@ import re
 import unicodedata
 from pathlib import Path
 
+from cub.actions.run.folders import STATUS, RunFolder, write_json
 from tests.conftest import git
 
 # A title, a screen erased, colors of C1, a change of direction, a bell, a link, invisible tags.
@@ -35,7 +36,7 @@ def plant(root: Path) -> None:
         f"{name}: 1\nharnesses:\n  {name}:\n    command: [{name}]\n    model: {name}\n"
     )
     (cub / "config.yaml").write_text(config, encoding="utf-8")
-    _plant_run(cub / "runs" / "20260131-100000-abcd")
+    _plant_run(RunFolder(root, "20260131-100000-abcd"))
     for file in ("\x1b[2J\u202e.py", "pack\x9b31m/CLAUDE.md", "AGENTS.md"):
         path = root / file
         path.parent.mkdir(exist_ok=True)
@@ -77,15 +78,14 @@ def _state() -> dict[str, object]:
     return {"v": 1, "ev": "task_state", "ts": _TS, "task": HOSTILE, **said}
 
 
-def _plant_run(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps({"v": 1, "run": HOSTILE}), encoding="utf-8")
+def _plant_run(folder: RunFolder) -> None:
+    folder.write({"v": 1, "run": HOSTILE})
     status = {
         "run": HOSTILE, "task": HOSTILE, "title": HOSTILE, "attempt": 1, "harness": HOSTILE,
         "doing": HOSTILE, "said": HOSTILE, "outcomes": {HOSTILE: 1}, "ended": HOSTILE,
         "at": HOSTILE, "started": HOSTILE, "attempt_started": HOSTILE,
     }  # fmt: skip
-    (folder / "status.json").write_text(json.dumps(status), encoding="utf-8")
+    write_json(folder.state / STATUS, status)
 
 
 def _lines(path: Path, rows: list[dict[str, object]]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.run.checking import Check, Compared, told
+from cub.actions.run.folders import START, RunFolder
 from cub.checks.items import Item
 from cub.cli.shapes import review_tree
 from cub.store.ledger import Ledger
@@ -374,9 +375,9 @@ def _shop(scene: Scene) -> Shop:
 
 def _killed(place: Shop) -> None:
     """What a run leaves that is killed between a claim and its end."""
-    folder = place.cub / "runs" / "20260101-080000-kill"
-    write(folder, "run.json", json.dumps({"run": folder.name, "folder": place.root.as_posix()}))
-    write(folder, "s-3/9/start.json", json.dumps({"task": "s-3", "n": 9, "harness": "works"}))
+    folder = RunFolder(place.root, "20260101-080000-kill")
+    folder.write({"run": folder.id, "folder": place.root.as_posix(), "ended": False})
+    folder.attempt("s-3", 9).write(START, {"task": "s-3", "n": 9, "harness": "works"})
 
 
 def _ledger(scene: Scene, place: Shop) -> None:

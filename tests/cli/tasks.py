@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cub.store.place import LEDGER, TASKS
 from tests.conftest import Cub
 
 DAY = "2026-01-01T08:00:00.000Z"
+# Midnight in ten days: no claim holds longer than a month.
+UNTIL = f"{datetime.now(UTC) + timedelta(days=10):%Y-%m-%d}"
+LEASE = {"host": "h", "expires": f"{UNTIL}T00:00:00.000Z"}
 SHOP = {"id": "b-shop1", "title": "Open the shop", "issue_type": "epic"}
 OVEN = {
     "id": "b-shop1.1",
@@ -34,7 +38,7 @@ MINE = {
     "priority": 3,
     "status": "in_progress",
     "assignee": "ida",
-    "lease": {"host": "h", "expires": "2999-01-01T00:00:00.000Z"},
+    "lease": LEASE,
     "notes": "2026-01-01T08:00Z ida: Broom",
 }
 ALL = (SHOP, OVEN, BREAD, DONE, MINE)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.cli.colors import style
 from cub.cli.tables import display_width, table_rows, wrap
 from tests.cli.terminal import in_terminal
@@ -108,7 +109,7 @@ for command in {COMMANDS!r}:
 
 
 @pytest.fixture
-def bakery(project: Path) -> Path:
+def bakery(project: Path, home: Path) -> Path:  # noqa: ARG001 - where the run is
     """A project with something long in every table."""
     _write(project / "AGENTS.md", "# Bakery\n")
     (project / LONG).mkdir(parents=True)
@@ -137,10 +138,9 @@ def bakery(project: Path) -> Path:
     ]  # fmt: skip
     _write(project / ".cub" / "ledger.jsonl", _lines(events))
     status = {"started": "2026-01-02T03:04:05.678Z", "task": KEY, "title": title, "attempt": 1}
-    run = project / ".cub" / "runs" / "20260102-030405-1a2b3c"
-    run.mkdir(parents=True)
-    _write(run / "run.json", "{}")
-    _write(run / "status.json", json.dumps(status))
+    run = RunFolder(project, "20260102-030405-1a2b3c")
+    run.write({"ended": True})
+    write_json(run.state / STATUS, status)
     return project
 
 

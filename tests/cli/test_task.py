@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tasks import ALL, DAY, OVEN, put
+from tests.cli.tasks import ALL, DAY, OVEN, UNTIL, put
 from tests.conftest import Cub, tree
 
 LIST = """\
@@ -60,7 +60,7 @@ Tasks:
   b-shop1.1  open  Heat the oven
   b-shop1.2  open  Bake [bold]bread[/bold] :key:
 """
-CLEAN_PAGE = """\
+CLEAN_PAGE = f"""\
 b-clean  Clean
   status    in_progress
   priority  P3
@@ -68,7 +68,7 @@ b-clean  Clean
   assignee  ida
   created   2026-01-01 08:00
   changed   2026-01-01 08:00
-  lease     until 2999-01-01 00:00
+  lease     until {UNTIL} 00:00
 
 Notes:
   2026-01-01 08:00 ida: Broom

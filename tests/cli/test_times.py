@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.cli.times import distance, local_time, time_and_distance, with_local_times
-from tests.cli.tasks import MINE
+from tests.cli.tasks import MINE, UNTIL
 from tests.conftest import Cub
 
 KOLKATA = ZoneInfo("Asia/Kolkata")  # 5:30 before UTC, the whole year
@@ -73,15 +74,15 @@ LOCAL = "2026-01-02 01:30"
 
 
 @pytest.fixture
-def stamped(project: Path) -> Path:
+def stamped(project: Path, home: Path) -> Path:  # noqa: ARG001 - where the run is
     """A project with one moment in each of its files."""
-    run = project / ".cub" / "runs" / "20260101-200000-1a2b3c"
-    run.mkdir(parents=True)
+    (project / ".cub").mkdir()
+    run = RunFolder(project, "20260101-200000-1a2b3c")
+    run.write({"ended": True})
+    write_json(run.state / STATUS, {"started": DAY, "at": DAY, "ended": "done"})
     files = {
         "tasks.jsonl": {**MINE, "created_at": DAY, "updated_at": "once"},
         "ledger.jsonl": {"ts": DAY, "ev": "attempt_end", "task": MINE["id"], "n": 1, "ok": True},
-        f"runs/{run.name}/run.json": {},
-        f"runs/{run.name}/status.json": {"started": DAY, "at": DAY, "ended": "done"},
     }
     for name, tree in files.items():
         (project / ".cub" / name).write_text(json.dumps(tree) + "\n", encoding="utf-8")
@@ -99,7 +100,7 @@ def stamped(project: Path) -> Path:
         ("ledger list", [LOCAL]),
         ("ledger tail", [LOCAL]),
         ("run status", [f"ended {LOCAL}"]),
-        (f"task claim {MINE['id']}", ["until 2999-01-01 05:30"]),
+        (f"task claim {MINE['id']}", [f"until {UNTIL} 05:30"]),
     ],
 )
 def test_people_see_their_own_time(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -30,7 +31,8 @@ def shelf(bakery: Shop) -> Shop:
     return bakery
 
 
-_LEASE = {"host": "elsewhere", "expires": "2999-01-01T00:00:00.000Z"}
+_LATER = datetime.now(UTC) + timedelta(days=10)
+_LEASE = {"host": "elsewhere", "expires": _LATER.isoformat().replace("+00:00", "Z")}
 
 
 def _taken(done: Done) -> list[str]:
