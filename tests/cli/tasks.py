@@ -10,8 +10,8 @@ from cub.store.place import LEDGER, TASKS
 from tests.conftest import Cub
 
 DAY = "2026-01-01T08:00:00.000Z"
-# Midnight in ten days: no claim holds longer than a month.
-UNTIL = f"{datetime.now(UTC) + timedelta(days=10):%Y-%m-%d}"
+# Midnight in thirty days: no claim holds longer than a month.
+UNTIL = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}"
 LEASE = {"host": "h", "expires": f"{UNTIL}T00:00:00.000Z"}
 SHOP = {"id": "b-shop1", "title": "Open the shop", "issue_type": "epic"}
 OVEN = {
