@@ -68,7 +68,7 @@ b-clean  Clean
   assignee  ida
   created   2026-01-01 08:00
   changed   2026-01-01 08:00
-  lease     until {UNTIL} 00:00
+  lease     until {UNTIL} 00:00 (in 29 days)
 
 Notes:
   2026-01-01 08:00 ida: Broom
