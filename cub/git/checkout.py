@@ -10,7 +10,8 @@ from typing import Literal
 
 from cub.git import differing, heads, looking, restoring
 from cub.git.calling import ask
-from cub.git.committing import Committed, commit, identity
+from cub.git.committing import Announce, Checked, Committed, commit, identity
+from cub.git.heads import Settled
 from cub.git.place import Place
 from cub.git.restoring import Restored
 from cub.git.snapshot import FileChange, Snapshot
@@ -64,10 +65,9 @@ class Checkout(Place):
         """Whether HEAD is where it was, on a commit that came after, or anywhere else."""
         return heads.took_over(self.top, before)
 
-    def settle(self, before: Snapshot) -> tuple[str, ...]:
-        """Bring the branch of before to the commit that is checked out, and HEAD to the branch.
-
-        Returns refs to commits that no branch has any more.
+    def settle(self, before: Snapshot) -> Settled:
+        """Bring the branch of before to the commit that is checked out, and HEAD to the branch;
+        back to where it was if a commit since holds what was untracked before.
         """
         return heads.settle(self, before)
 
@@ -85,12 +85,13 @@ class Checkout(Place):
         environ: Mapping[str, str],
         limits: Limits,
         stop: Stop | None = None,
-        tree: str = "",
+        checked: Checked | None = None,
+        announce: Announce | None = None,
     ) -> Committed:
-        """Commit exactly `paths`, as they are in `tree` if there is one, and those of `along`
-        that git does not ignore.
+        """Commit exactly `paths`, as they were `checked` if they were, and those of `along` that
+        git does not ignore; `announce` gets the parent and the tree before that.
         """
-        return commit(self, paths, along, message, environ, limits, stop, tree)
+        return commit(self, paths, along, message, environ, limits, stop, checked, announce)
 
     def identity(self, environ: Mapping[str, str] | None = None) -> str:
         """What git says if it does not know who commits; "" if it does."""

@@ -49,7 +49,7 @@ def is_committed(
     now = ground.snapshot(before)
     if now.tree == decision.get("tree"):
         limits = Limits(_COMMIT, None)
-        return not ground.commit(now, ground.changes(before, now), text, limits).failure
+        return not ground.commit(before, now, text, limits).failure
     return branches.last_commit_is(ground.checkout.top, str(decision.get("head", "")), text)
 
 

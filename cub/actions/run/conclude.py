@@ -73,7 +73,7 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     """The commit that holds the attempt, "" for none; a verdict of its own if there is none."""
     commits = run.settings.commit
     if commits and this.moved:
-        run.ground.settle(this.before)
+        this.observed += run.ground.settle(this.before)
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
@@ -84,9 +84,9 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     }
     this.files.write(DECISION, decision)
     head = ""
-    if commits and this.changed:
+    if commits and (this.changed or this.moved):
         limits = Limits(run.settings.timeout, None)
-        saved = run.ground.commit(this.after, this.changed, decision["message"], limits)
+        saved = run.ground.commit(this.before, this.after, decision["message"], limits)
         if saved.failure:
             return "", Verdict("commit_failed", saved.failure)
         head = saved.head

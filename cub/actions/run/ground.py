@@ -12,6 +12,7 @@ from cub import git
 from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
+from cub.git.committing import Announce, Checked
 from cub.git.locked import unlock
 from cub.git.snapshot import FileChange, Snapshot
 from cub.processes.command import Limits
@@ -22,6 +23,8 @@ _LOCAL = (
     ".cub/state.json", ".cub/journal.jsonl", ".cub/lock", ".cub/runs/", ".cub/worktrees/",
     ".cub/cache/", ".cub/logs/", ".cub/backups/",
 )  # fmt: skip
+
+_MANY = 5  # files that are named
 
 
 class Saved(NamedTuple):
@@ -68,8 +71,10 @@ class Ground(Protocol):
     def moved(self, before: Any, after: Any) -> str:
         """Whether somebody committed meanwhile: "", "forward", or "away" from where it began."""
 
-    def settle(self, before: Any) -> None:
-        """Take over commits that were made meanwhile, on the branch of before."""
+    def settle(self, before: Any) -> list[str]:
+        """Take over commits that were made meanwhile, on the branch of before, but for those that
+        hold what is the person's alone; what there is to tell about it.
+        """
 
     def unreachable(self, before: Any, after: Any) -> list[str]:
         """Changes that no commit of this ground can hold: those inside of submodules."""
@@ -81,9 +86,17 @@ class Ground(Protocol):
         """The commit that is checked out when an attempt has been taken over; "" for none."""
 
     def commit(
-        self, after: Any, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Any,
+        after: Any,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
-        """Commit what an attempt changed, as it was in `after`, and what the stores say by now."""
+        """Commit what an attempt changed, as it was in `after`, and what the stores say by now.
+
+        `announce` is told the parent and the tree of the commit before it is made.
+        """
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """Commit the stores alone."""
@@ -145,9 +158,14 @@ class GitGround:
             return ""
         return self.checkout.took_over(before)
 
-    def settle(self, before: Snapshot) -> None:
+    def settle(self, before: Snapshot) -> list[str]:
         """See `Ground`."""
-        self.checkout.settle(before)
+        kept, private = self.checkout.settle(before)
+        if not private:
+            return []
+        what = f"the agent's commits held {_named(private)}, which git did not know before"
+        where = f"are kept as {', '.join(kept)}" if kept else "are on another branch"
+        return [f"{what}: the run commits their work without it, and they {where}"]
 
     def unreachable(self, before: Snapshot, after: Snapshot) -> list[str]:
         """See `Ground`."""
@@ -164,26 +182,45 @@ class GitGround:
         return before.head if before.head == after.head else branches.head(self.checkout.top)
 
     def commit(
-        self, after: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Snapshot,
+        after: Snapshot,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
         """See `Ground`. What was a file of the person's that git did not know stays so: a snapshot
         has its raw bytes, which are not what git would store.
         """
-        paths = [one.path for one in changed if not one.untracked]
-        return self._commit(paths, message, limits, after.tree)
+        paths = [one.path for one in self.changes(before, after) if not one.untracked]
+        checked = Checked(before.head, after.tree)
+        return self._commit(paths, message, limits, checked, announce)
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """See `Ground`."""
         return self._commit([], message, limits) if self.along else Saved()
 
-    def _commit(self, paths: list[str], message: str, limits: Limits, tree: str = "") -> Saved:
-        around, along = self.environ, self.along
-        done = self.checkout.commit(paths, along, message, around, limits, tree=tree)
+    def _commit(
+        self,
+        paths: list[str],
+        message: str,
+        limits: Limits,
+        checked: Checked | None = None,
+        announce: Announce | None = None,
+    ) -> Saved:
+        done = self.checkout.commit(
+            paths, self.along, message, self.environ, limits, None, checked, announce
+        )
         if done.ok:
             return Saved(done.head)
         late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
         said = done.output.strip() or "a hook or git itself refused it without a word"
         return Saved(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MANY} more" if len(paths) > _MANY else ""
+    return ", ".join(paths[:_MANY]) + more
 
 
 def read_whole(root: Path, path: str, most: int) -> bytes:

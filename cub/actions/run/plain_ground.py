@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
 from cub.actions.run.ground import Saved, read_whole
+from cub.git.committing import Announce
 from cub.git.snapshot import FileChange
 from cub.processes.command import Limits
 
@@ -87,8 +88,9 @@ class PlainGround:
         """See `Ground`."""
         return ""
 
-    def settle(self, before: Listing) -> None:
+    def settle(self, before: Listing) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
+        return []
 
     def unreachable(self, before: Listing, after: Listing) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
@@ -106,10 +108,15 @@ class PlainGround:
         return ""
 
     def commit(
-        self, after: Listing, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Listing,
+        after: Listing,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
         """See `Ground`."""
-        del after, changed, message, limits
+        del before, after, message, limits, announce
         return Saved()
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
