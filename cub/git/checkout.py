@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cub.git import differing, heads, looking, restoring
+from cub.git import differing, heads, looking, restoring, untracked
 from cub.git.calling import ask
 from cub.git.committing import Announce, Checked, Committed, commit, identity
 from cub.git.heads import Settled
@@ -16,6 +16,7 @@ from cub.git.place import Place
 from cub.git.restoring import Restored
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.status import status
+from cub.git.untracked import Restored as RestoredUntracked
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
 
@@ -60,6 +61,16 @@ class Checkout(Place):
         Nothing stays staged.
         """
         return restoring.restore(self, before, now, spared)
+
+    def restore_untracked(
+        self, before: Snapshot, patch: Path, spared: Collection[str] = ()
+    ) -> RestoredUntracked:
+        """Make the files that were untracked what they were; `patch` gets what they were made."""
+        return untracked.restore_untracked(self, before, patch, spared)
+
+    def unstage(self) -> None:
+        """Make the person's index hold what HEAD does, and nothing that an attempt wrote there."""
+        heads.reset_index(self)
 
     def took_over(self, before: Snapshot) -> Literal["", "forward", "away"]:
         """Whether HEAD is where it was, on a commit that came after, or anywhere else."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.calling import ask, call, joined, split, text, undirected
-from cub.git.own_index import put
+from cub.git.own_index import install, put
 from cub.git.place import Place, git_folder, is_beyond_link, kind
 from cub.processes.captured import captured
 from cub.processes.command import Command, Limits
@@ -79,6 +79,7 @@ def commit(
 
     Whatever else was staged is not any more. Nothing to commit is fine, and no commit.
     """
+    install(place)
     call(place.top, "reset", "--quiet")
     try:
         parent = _tip(place)

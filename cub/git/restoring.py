@@ -12,7 +12,6 @@ from typing import NamedTuple
 from cub.git import heads
 from cub.git.calling import ask, call, failure, joined, split
 from cub.git.differing import Pair, compared
-from cub.git.flags import unflag_persons
 from cub.git.looking import is_litter, look
 from cub.git.objects import SUBMODULE
 from cub.git.place import Place, is_beyond_link, kind
@@ -57,9 +56,7 @@ def restore(
         ours |= _put_back(place, before, [pair for pair in shown if pair.path not in leave])
     kept += heads.put_back(place, before)
     heads.quit_operations(place, before)
-    heads.reset_index(place.top)
-    if before.flagged is not None:
-        unflag_persons(place, before.flagged)
+    heads.reset_index(place)
     for _ in range(2):
         left = _left(place, before, pairs, ours)
         if not left:

@@ -132,6 +132,8 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
     if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
         end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
     run.ground.unlock(this.began)
+    back = run.ground.restore_persons(this.before, this.files.path, run.made)
+    this.observed += back.said
     this.after = run.ground.snapshot(this.before)
     this.moved = moved = run.ground.moved(this.before, this.after)
     this.changed = run.ground.changes(this.before, this.after)
@@ -145,6 +147,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
         succeeded=this.harness.succeeded(told, this.worked.ended.exit)
         and not this.worked.ended.cause,
         changed=bool(this.changed),
+        put_back=back.files,
         conflicts=this.after.unmerged,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),

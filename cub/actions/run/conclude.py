@@ -90,6 +90,11 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
         if saved.failure:
             return "", Verdict("commit_failed", saved.failure)
         head = saved.head
+    elif not commits:
+        run.made |= {one.path for one in this.changed if one.kind == "A"}
+        run.ground.unstage()
+    # Checks and hooks may have changed them since.
+    this.observed += run.ground.restore_persons(this.before, this.files.path, run.made).said
     for one in this.checks:  # what they said holds for the next attempt, too
         run.checker.keep(this.after.tree, one.check)
     return head, verdict

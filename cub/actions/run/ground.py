@@ -25,6 +25,7 @@ _LOCAL = (
 )  # fmt: skip
 
 _MANY = 5  # files that are named
+UNTRACKED = "untracked.patch"  # in an attempt's folder
 
 
 class Saved(NamedTuple):
@@ -32,6 +33,13 @@ class Saved(NamedTuple):
 
     head: str = ""
     failure: str = ""
+
+
+class PutBack(NamedTuple):
+    """What was put back of the person's: `files` that git does not know; what there is to tell."""
+
+    files: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Ground(Protocol):
@@ -67,6 +75,14 @@ class Ground(Protocol):
 
     def unlock(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
+
+    def restore_persons(self, before: Any, aside: Path, spared: Collection[str] = ()) -> PutBack:
+        """Put back what is the person's alone, whatever comes of the attempt; what it had made of
+        that is kept in `aside`. Files that are `spared` are the work of other attempts.
+        """
+
+    def unstage(self) -> None:
+        """Have nothing staged, and nothing else in git's index that an attempt wrote."""
 
     def moved(self, before: Any, after: Any) -> str:
         """Whether somebody committed meanwhile: "", "forward", or "away" from where it began."""
@@ -151,6 +167,24 @@ class GitGround:
     def unlock(self, since: float) -> None:
         """See `Ground`."""
         unlock(self.checkout.top, since)
+
+    def restore_persons(
+        self, before: Snapshot, aside: Path, spared: Collection[str] = ()
+    ) -> PutBack:
+        """See `Ground`."""
+        done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
+        said = []
+        if done.files:
+            were = "was" if len(done.files) == 1 else "were"
+            what = f"{_named(done.files)}, which git does not know, {were} changed by the attempt"
+            kept = f"; what it had made of that is in {UNTRACKED}"
+            said.append(f"{what}, and put back{kept if (aside / UNTRACKED).exists() else ''}")
+        said += [f"{path} could not be put back" for path in done.failed]
+        return PutBack(done.files, tuple(said))
+
+    def unstage(self) -> None:
+        """See `Ground`."""
+        self.checkout.unstage()
 
     def moved(self, before: Snapshot, after: Snapshot) -> str:
         """See `Ground`."""

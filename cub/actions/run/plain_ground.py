@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from cub.actions.run.ground import Saved, read_whole
+from cub.actions.run.ground import PutBack, Saved, read_whole
 from cub.git.committing import Announce
 from cub.git.snapshot import FileChange
 from cub.processes.command import Limits
@@ -82,6 +82,16 @@ class PlainGround:
         return []
 
     def unlock(self, since: float) -> None:
+        """See `Ground`."""
+
+    def restore_persons(
+        self, before: Listing, aside: Path, spared: Collection[str] = ()
+    ) -> PutBack:
+        """See `Ground`: nobody knows what the files were."""
+        del before, aside, spared
+        return PutBack()
+
+    def unstage(self) -> None:
         """See `Ground`."""
 
     def moved(self, before: Listing, after: Listing) -> str:  # noqa: ARG002

@@ -152,3 +152,54 @@ def test_a_hook_that_changes_what_was_checked_fails_the_commit(checked: Shop, ho
     assert git(checked.root, "rev-parse", "HEAD~1").strip() == head
     assert _tree(checked) == files
     assert checked.dirt() == "?? notes.txt\n"
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "rm notes.txt",
+        "echo theirs > notes.txt",
+        "git clean -fdxq -e .cub",
+        "git add -A; git stash -q -u -- notes.txt",
+        "rm notes.txt; mkdir notes.txt; echo x > notes.txt/x",
+        "rm notes.txt; ln -s /etc/passwd notes.txt",
+        "git add notes.txt; git commit -qm x; git rm -q notes.txt; git commit -qm y",
+        "printf 'rm notes.txt\\n' >> .git/later; printf '#!/bin/sh\\nrm notes.txt\\n' > hooks/x",
+    ],
+)
+def test_a_file_of_the_persons_is_back_though_the_attempt_is_accepted(
+    checked: Shop, shell: str
+) -> None:
+    checked.write("hooks/x", "#!/bin/sh\ntrue\n").chmod(0o755)
+    git(checked.root, "add", "hooks")
+    git(checked.root, "commit", "-qm", "hooks")
+    mode = (checked.root / "notes.txt").stat().st_mode
+    checked.client(f"cat > /dev/null; {shell}; echo C > c.py")
+    done = checked.run(once=True, checks=(_CHECK, "sh hooks/x"))
+    (end,) = require_told(checked, done)
+    assert end["ok"]
+    assert (checked.root / "notes.txt").read_text() == "mine\n"
+    assert (checked.root / "notes.txt").stat().st_mode == mode
+    assert "notes.txt" not in _history(checked)
+    assert _tree(checked)["c.py"] == "C\n"
+    assert "notes.txt" in done.notices
+    assert checked.dirt() == "?? notes.txt\n"
+
+
+def test_files_of_the_persons_alone_are_no_change(checked: Shop) -> None:
+    done = _work(checked, "echo theirs > notes.txt")
+    (end,) = require_told(checked, done)
+    assert done.outcomes == ["no_changes"]
+    assert "only files that git does not know were changed" in end["fail"]["reason"]
+    folder = checked.attempt(done.end["run"])
+    assert "+theirs" in (folder / "untracked.patch").read_text()
+
+
+def test_what_earlier_attempts_made_is_not_the_persons(checked: Shop) -> None:
+    checked.configure(run={"commit": False})
+    checked.task("s-2")
+    checked.client("cat > /dev/null; echo $CUB_TASK >> made.txt; echo theirs > notes.txt")
+    done = checked.run(checks=_CHECK)
+    assert done.outcomes == ["ok", "ok"]
+    assert (checked.root / "made.txt").read_text() == "s-1\ns-2\n"
+    assert (checked.root / "notes.txt").read_text() == "mine\n"
