@@ -62,6 +62,12 @@ class Checkout(Place):
         """
         return restoring.restore(self, before, now, spared)
 
+    def restore_rights(self, before: Snapshot) -> list[str]:
+        """Give files and folders the permission bits they had; the paths that had others. Whether
+        a file is a program stays: that is a change like any other.
+        """
+        return restoring.restore_rights_of(self, before, exactly=False)
+
     def restore_untracked(
         self, before: Snapshot, patch: Path, spared: Collection[str] = ()
     ) -> RestoredUntracked:

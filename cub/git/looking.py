@@ -18,6 +18,7 @@ from cub.git.named import named_since
 from cub.git.own_index import Note, closed, has_changed, opened, put, variables
 from cub.git.place import Place, git_folder, kind
 from cub.git.raw import Raw, is_readable, put_raw, stored
+from cub.git.rights import note_rights, open_folders
 from cub.git.snapshot import Snapshot
 from cub.git.status import Status, status
 
@@ -147,6 +148,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         tuple(sorted(path for path in absent if not kind(place.top, path))),
         {path: file.rights for path, file in raw.items()},
         tuple(note.flags) if len(note.flags) <= _NOTED else None,
+        None if since else note_rights(place, tree),
         found.unmerged,
     )
     if not found.unmerged:
@@ -169,6 +171,8 @@ def _compared(place: Place, since: Snapshot | None, *, anew: bool) -> tuple[Note
     if since and since.flagged is not None:  # what was flagged meanwhile would hide edits
         note = replace(note, flags=unflag(place, note.flags, since.flagged, variables(place)))
     found = status(place, *options, environ=variables(place))
+    if since and open_folders(place, found.unreadable):  # an attempt could hide what is in them
+        found = status(place, *options, environ=variables(place))
     if since or note.fresh or note.head == found.head:
         return note, found
     return _compared(place, since, anew=True)  # HEAD moved and left the index as it was

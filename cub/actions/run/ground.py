@@ -15,6 +15,7 @@ from cub.git.checkout import Checkout
 from cub.git.committing import Announce, Checked
 from cub.git.locked import unlock
 from cub.git.snapshot import FileChange, Snapshot
+from cub.git.untracked import Restored as RestoredUntracked
 from cub.processes.command import Limits
 from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
 
@@ -172,14 +173,9 @@ class GitGround:
         self, before: Snapshot, aside: Path, spared: Collection[str] = ()
     ) -> PutBack:
         """See `Ground`."""
+        said = _told_rights(self.checkout.restore_rights(before))
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
-        said = []
-        if done.files:
-            were = "was" if len(done.files) == 1 else "were"
-            what = f"{_named(done.files)}, which git does not know, {were} changed by the attempt"
-            kept = f"; what it had made of that is in {UNTRACKED}"
-            said.append(f"{what}, and put back{kept if (aside / UNTRACKED).exists() else ''}")
-        said += [f"{path} could not be put back" for path in done.failed]
+        said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
         return PutBack(done.files, tuple(said))
 
     def unstage(self) -> None:
@@ -250,6 +246,21 @@ class GitGround:
         late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
         said = done.output.strip() or "a hook or git itself refused it without a word"
         return Saved(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
+
+
+def _told_rights(paths: Sequence[str]) -> list[str]:
+    what = f"the permissions of {_named(paths)} were changed by the attempt, and put back"
+    return [what] if paths else []
+
+
+def _told_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
+    said = []
+    if done.files:
+        were = "was" if len(done.files) == 1 else "were"
+        what = f"{_named(done.files)}, which git does not know, {were} changed by the attempt"
+        kept = f"; what it had made of that is in {UNTRACKED}" if has_patch else ""
+        said.append(f"{what}, and put back{kept}")
+    return said + [f"{path} could not be put back" for path in done.failed]
 
 
 def _named(paths: Sequence[str]) -> str:

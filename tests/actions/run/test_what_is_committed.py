@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 
 import pytest
 
@@ -203,3 +204,19 @@ def test_what_earlier_attempts_made_is_not_the_persons(checked: Shop) -> None:
     assert done.outcomes == ["ok", "ok"]
     assert (checked.root / "made.txt").read_text() == "s-1\ns-2\n"
     assert (checked.root / "notes.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+def test_permissions_are_put_back(checked: Shop, end: str) -> None:
+    checked.write("sub/b.py", "B\n")
+    checked.commit("sub")
+    (checked.root / "kept.txt").chmod(0o640)
+    done = _work(
+        checked, f"chmod 000 a.py notes.txt kept.txt; echo evil > sub/b.py; chmod 000 sub{end}"
+    )
+    assert done.outcomes == (["harness_exit"] if end else ["ok"])
+    names = ("a.py", "sub", "kept.txt")
+    modes = [stat.S_IMODE((checked.root / name).stat().st_mode) for name in names]
+    assert modes == [0o644, 0o755, 0o640]
+    assert "the permissions of sub, " in done.notices
+    assert (checked.root / "sub/b.py").read_text() == ("B\n" if end else "evil\n")
