@@ -151,5 +151,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return undirected(os.environ) | {
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
+        # An agent could put other objects in the place of those that are to be put back.
+        "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cub.git import differing, heads, looking, restoring, untracked
+from cub.git import differing, heads, looking, refs, restoring, untracked
 from cub.git.calling import ask
 from cub.git.committing import Announce, Checked, Committed, commit, identity
 from cub.git.heads import Settled
@@ -61,6 +61,10 @@ class Checkout(Place):
         Nothing stays staged.
         """
         return restoring.restore(self, before, now, spared)
+
+    def restore_refs(self, before: Snapshot) -> list[str]:
+        """Put back branches, tags, notes and stash entries that are gone; what there is to tell."""
+        return refs.restore_refs_of(self, before)
 
     def restore_rights(self, before: Snapshot) -> list[str]:
         """Give files and folders the permission bits they had; the paths that had others. Whether

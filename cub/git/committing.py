@@ -203,7 +203,7 @@ def _commit(
     """A lock on the index that is there after we had to kill git is its own."""
     lock = git_folder(place.top) / "index.lock"
     free = not lock.exists()
-    own = {"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"}
+    own = {"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     around = {name: value for name, value in undirected(environ).items() if name != "GPG_TTY"}
     argv = (*_COMMIT, "--file=-", "--cleanup=whitespace")
     said = message.encode("utf-8", "surrogateescape")

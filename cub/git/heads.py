@@ -10,9 +10,8 @@ from cub.git.calling import ask, call, split
 from cub.git.looking import begun
 from cub.git.own_index import install
 from cub.git.place import Head, Place, git_folder, head_of
+from cub.git.refs import KEPT
 from cub.git.snapshot import Snapshot
-
-_KEPT = "refs/cub/kept/"
 
 
 class Settled(NamedTuple):
@@ -103,14 +102,14 @@ def _keep(top: Path, now: Head, goal: Head) -> tuple[str, ...]:
     kept = []
     for commit in dict.fromkeys(leaving):
         if commit and commit != goal.commit and not _is_held(top, commit, goal):
-            kept.append(f"{_KEPT}{commit[:12]}")
+            kept.append(f"{KEPT}{commit[:12]}")
             call(top, "update-ref", kept[-1], commit)
     return tuple(kept)
 
 
 def _is_held(top: Path, commit: str, goal: Head) -> bool:
     """Whether a ref other than the one that moves leads to it; a second run finds the same."""
-    others = (f"--exclude={goal.branch}", f"--exclude={_KEPT}*", "--glob=refs/*")
+    others = (f"--exclude={goal.branch}", f"--exclude={KEPT}*", "--glob=refs/*")
     own = (goal.commit,) if goal.commit else ()
     return not call(top, "rev-list", "-n", "1", commit, "--not", *own, *others)
 

@@ -18,6 +18,7 @@ from cub.git.named import named_since
 from cub.git.own_index import Note, closed, has_changed, opened, put, variables
 from cub.git.place import Place, git_folder, kind
 from cub.git.raw import Raw, is_readable, put_raw, stored
+from cub.git.refs import note_refs
 from cub.git.rights import note_rights, open_folders
 from cub.git.snapshot import Snapshot
 from cub.git.status import Status, status
@@ -149,6 +150,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         {path: file.rights for path, file in raw.items()},
         tuple(note.flags) if len(note.flags) <= _NOTED else None,
         None if since else note_rights(place, tree),
+        None if since else note_refs(place.top),
         found.unmerged,
     )
     if not found.unmerged:

@@ -173,7 +173,8 @@ class GitGround:
         self, before: Snapshot, aside: Path, spared: Collection[str] = ()
     ) -> PutBack:
         """See `Ground`."""
-        said = _told_rights(self.checkout.restore_rights(before))
+        said = self.checkout.restore_refs(before)
+        said += _told_rights(self.checkout.restore_rights(before))
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
         return PutBack(done.files, tuple(said))
