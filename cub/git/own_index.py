@@ -81,6 +81,12 @@ def kept_raw(place: Place) -> Mapping[str, Raw]:
     return note.raw if note else {}
 
 
+def forget(place: Place) -> None:
+    """Have the index made anew for the next look."""
+    _note_path(place).unlink(missing_ok=True)
+    _remove(place)
+
+
 def install(place: Place) -> None:
     """Make the person's index a copy of ours, so that nothing survives in it that an attempt wrote.
 

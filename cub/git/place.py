@@ -63,6 +63,8 @@ def git_folder(top: Path) -> Path:
     """The repository's folder of this very work tree, where its index and HEAD lie."""
     entry = top / ".git"
     try:
+        if not stat.S_ISREG(entry.stat().st_mode):
+            return entry
         lead = entry.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return entry

@@ -45,10 +45,12 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
         return verdict
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
+    this.observed += run.ground.keep_repository()
     this.settings = run.ground.settings()
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
+    this.damage = run.ground.repair_repository(this.files.path)
     _restore(run, this, guard)
     this.request = request(this.files.path)
     known = _evidence(run, this)
@@ -148,6 +150,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
         and not this.worked.ended.cause,
         changed=bool(this.changed),
         put_back=back.files,
+        damage=this.damage,
         conflicts=this.after.unmerged,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),

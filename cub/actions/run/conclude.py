@@ -40,7 +40,9 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     """Commit or put back, then tell the task and the ledger."""
     head, broken = "", False
     try:
+        damage = run.ground.repair_repository(this.files.path)  # checks may have done some, too
         restore_around(run, this, guard)
+        verdict = Verdict("unknown", damage) if damage and verdict.ok else verdict
         if verdict.ok:
             head, verdict = _committed(run, this, verdict)
         if not verdict.ok:

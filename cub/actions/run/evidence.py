@@ -54,7 +54,8 @@ class Verdict(NamedTuple):
 class Evidence:
     """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
     whether files differ; `put_back` are files of the person's that did, and no longer do;
-    `conflicts` are files of an unfinished merge; `request` is what the agent asked for.
+    `damage` is what the attempt did to the repository; `conflicts` are files of an unfinished
+    merge; `request` is what the agent asked for.
     """
 
     ended: Ended
@@ -63,6 +64,7 @@ class Evidence:
     succeeded: bool
     changed: bool
     put_back: Sequence[str]
+    damage: str
     moved: str
     unreachable: Sequence[str]
     conflicts: Sequence[str]
@@ -146,6 +148,8 @@ def _by_words(known: Evidence, *, failed: bool, idle: bool) -> Verdict | None:
 
 def _by_files(known: Evidence) -> Verdict | None:
     """What the files say before any check."""
+    if known.damage:
+        return Verdict("unknown", known.damage)
     if known.moved == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
         return Verdict("unknown", what)

@@ -68,6 +68,14 @@ class Ground(Protocol):
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
 
+    def keep_repository(self) -> list[str]:
+        """Have a copy of what git keeps, out of an attempt's reach; what there is to tell."""
+
+    def repair_repository(self, aside: Path) -> str:
+        """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
+        place is moved `aside`.
+        """
+
     def settings(self) -> Any:
         """What decides how git behaves."""
 
@@ -156,6 +164,14 @@ class GitGround:
     def patch(self, before: Snapshot, after: Snapshot, into: Path) -> bool:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
+
+    def keep_repository(self) -> list[str]:
+        """See `Ground`."""
+        return self.checkout.keep_repository()
+
+    def repair_repository(self, aside: Path) -> str:
+        """See `Ground`."""
+        return self.checkout.repair_repository(aside)
 
     def settings(self) -> own_settings.Settings:
         """See `Ground`."""

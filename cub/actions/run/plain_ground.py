@@ -74,6 +74,14 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
+    def keep_repository(self) -> list[str]:
+        """See `Ground`."""
+        return []
+
+    def repair_repository(self, aside: Path) -> str:  # noqa: ARG002
+        """See `Ground`."""
+        return ""
+
     def settings(self) -> None:
         """See `Ground`."""
 

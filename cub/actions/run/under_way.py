@@ -22,7 +22,9 @@ _NOT_BEGUN = Ended(None, None, "stopped", "", 0.0)
 
 @dataclass(slots=True)
 class Attempt:
-    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt."""
+    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt; `damage`
+    is what it did to the repository.
+    """
 
     task: Record
     own_checks: tuple[str, ...]
@@ -39,6 +41,7 @@ class Attempt:
     observed: list[str] = field(default_factory=list)
     settings: Any = None
     moved: str = ""
+    damage: str = ""
     began: float = 0.0
 
     @property
