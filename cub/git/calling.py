@@ -226,5 +226,7 @@ def environment_at(folder: Path) -> dict[str, str]:
     return undirected(os.environ) | {
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
+        # An agent could put other objects in the place of those that are to be put back.
+        "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }

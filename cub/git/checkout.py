@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cub.git import differing, heads, looking, restoring
+from cub.git import differing, heads, looking, refs, restoring, untracked, vault
 from cub.git.calling import ask
-from cub.git.committing import Committed, commit, identity
+from cub.git.committing import Announce, Checked, Committed, commit, identity
+from cub.git.heads import Settled
 from cub.git.place import Place
 from cub.git.restoring import Restored
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.status import status
+from cub.git.untracked import Restored as RestoredUntracked
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
 
@@ -35,7 +37,18 @@ class Checkout(Place):
 
     def release(self) -> None:
         """Let git forget the files of the last snapshot, once nobody restores it any more."""
+        vault.forget_repository(self)
         ask(self.top, "update-ref", "-d", looking.GUARD)
+
+    def keep_repository(self) -> list[str]:
+        """Have a copy of the repository's folder, before an attempt; what there is to tell."""
+        return vault.keep_repository(self)
+
+    def repair_repository(self, aside: Path) -> str:
+        """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
+        place is moved `aside`.
+        """
+        return vault.repair_repository(self, aside)
 
     def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         """The paths that differ; of submodules only whether their commit does."""
@@ -60,14 +73,33 @@ class Checkout(Place):
         """
         return restoring.restore(self, before, now, spared)
 
+    def restore_refs(self, before: Snapshot) -> list[str]:
+        """Put back branches, tags, notes and stash entries that are gone; what there is to tell."""
+        return refs.restore_refs_of(self, before)
+
+    def restore_rights(self, before: Snapshot) -> list[str]:
+        """Give files and folders the permission bits they had; the paths that had others. Whether
+        a file is a program stays: that is a change like any other.
+        """
+        return restoring.restore_rights_of(self, before, exactly=False)
+
+    def restore_untracked(
+        self, before: Snapshot, patch: Path, spared: Collection[str] = ()
+    ) -> RestoredUntracked:
+        """Make the files that were untracked what they were; `patch` gets what they were made."""
+        return untracked.restore_untracked(self, before, patch, spared)
+
+    def unstage(self) -> None:
+        """Make the person's index hold what HEAD does, and nothing that an attempt wrote there."""
+        heads.reset_index(self)
+
     def took_over(self, before: Snapshot) -> Literal["", "forward", "away"]:
         """Whether HEAD is where it was, on a commit that came after, or anywhere else."""
         return heads.took_over(self.top, before)
 
-    def settle(self, before: Snapshot) -> tuple[str, ...]:
-        """Bring the branch of before to the commit that is checked out, and HEAD to the branch.
-
-        Returns refs to commits that no branch has any more.
+    def settle(self, before: Snapshot) -> Settled:
+        """Bring the branch of before to the commit that is checked out, and HEAD to the branch;
+        back to where it was if a commit since holds what was untracked before.
         """
         return heads.settle(self, before)
 
@@ -85,12 +117,13 @@ class Checkout(Place):
         environ: Mapping[str, str],
         limits: Limits,
         stop: Stop | None = None,
-        tree: str = "",
+        checked: Checked | None = None,
+        announce: Announce | None = None,
     ) -> Committed:
-        """Commit exactly `paths`, as they are in `tree` if there is one, and those of `along`
-        that git does not ignore.
+        """Commit exactly `paths`, as they were `checked` if they were, and those of `along` that
+        git does not ignore; `announce` gets the parent and the tree before that.
         """
-        return commit(self, paths, along, message, environ, limits, stop, tree)
+        return commit(self, paths, along, message, environ, limits, stop, checked, announce)
 
     def identity(self, environ: Mapping[str, str] | None = None) -> str:
         """What git says if it does not know who commits; "" if it does."""

@@ -1,16 +1,19 @@
-"""Committing exactly some paths, with the person's hooks, signature and identity."""
+"""Committing exactly some paths, with the person's hooks, signature and identity.
+
+What was checked is what is committed: the commit has the tree that was staged, whatever hooks did.
+"""
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.calling import ask, call, joined, split, text, undirected
-from cub.git.own_index import put
-from cub.git.place import Place, git_folder, head_of, is_beyond_link, kind
+from cub.git.own_index import install, put
+from cub.git.place import Place, git_folder, is_beyond_link, kind
 from cub.processes.captured import captured
 from cub.processes.command import Command, Limits
 from cub.processes.stop import Stop
@@ -20,6 +23,10 @@ _QUIETLY = ("-c", "maintenance.auto=false", "-c", "gc.auto=0", "-c", "core.fsmon
 _COMMIT = ("git", "--no-pager", *_QUIETLY, "commit", "--quiet")
 _AT_ONCE = 500  # paths on a command line
 _TAIL = 4000  # characters of what git and its hooks said
+_MANY = 5  # files that are named
+_HINT = "no check has seen that, so let the hook only look, or do its work in the attempt"
+# Told the parent ("" for none) and the tree of a commit that is about to be made.
+Announce = Callable[[str, str], None]
 
 
 class Committed(NamedTuple):
@@ -34,6 +41,23 @@ class Committed(NamedTuple):
     cause: str
 
 
+class Checked(NamedTuple):
+    """What checks have seen: `tree`, made on the files of the commit `base`, which is "" if there
+    was none.
+    """
+
+    base: str
+    tree: str
+
+
+class _Tip(NamedTuple):
+    """The commit that HEAD is at, "" before the first one; its tree, and its parents."""
+
+    commit: str
+    tree: str
+    parents: tuple[str, ...] = ()
+
+
 def commit(
     place: Place,
     paths: Sequence[str],
@@ -42,24 +66,37 @@ def commit(
     environ: Mapping[str, str],
     limits: Limits,
     stop: Stop | None,
-    tree: str = "",
+    checked: Checked | None = None,
+    announce: Announce | None = None,
 ) -> Committed:
-    """Commit `paths` as they are in `tree`, or without one on disk, and those of `along` that git
-    does not ignore.
+    """Commit `paths` as they are on disk, and those of `along` that git does not ignore.
 
-    What goes along makes no commit where there are paths and none of them differs.
+    With `checked`, the paths are committed as in its tree, and every other one as in its base,
+    although HEAD may have others by now. What goes along makes no commit where there are paths, or
+    something was checked, and nothing of that differs from HEAD.
+
+    `announce` is told the parent and the tree of the commit before it is made. If hooks make
+    another tree of it, the commit is taken back, and has failed.
 
     Whatever else was staged is not any more. Nothing to commit is fine, and no commit.
     """
+    install(place)
     call(place.top, "reset", "--quiet")
     try:
-        _stage_from(place, tree, paths) if tree else _stage(place, paths)
-        if paths and not _is_staged(place):  # what goes along is no reason for a commit
-            return Committed(head_of(place.top).commit, "", ok=True, cause="")
+        parent = _tip(place)
+        _stage(place, paths) if checked is None else _stage_from(place, checked.tree, paths)
+        if checked and checked.base != parent.commit:
+            _stage_others(place, checked.base, parent.commit, {*paths, *along})
+        if (paths or checked) and _staged_tree(place) == parent.tree:
+            return Committed(parent.commit, "", ok=True, cause="")
         _stage(place, _unignored(place, along))
-        if not paths and not _is_staged(place):
-            return Committed(head_of(place.top).commit, "", ok=True, cause="")
+        tree = _staged_tree(place)
+        if tree == parent.tree:
+            return Committed(parent.commit, "", ok=True, cause="")
+        if announce:
+            announce(parent.commit, tree)
         done = _commit(place, message, environ, limits, stop)
+        done = _compared(place, parent, tree, done) if done.ok else done
     except CubError as error:
         done = Committed("", "\n".join([error.message, *error.details])[-_TAIL:], False, "")
     except BaseException:
@@ -67,7 +104,7 @@ def commit(
         raise
     if not done.ok:
         call(place.top, "reset", "--quiet")
-    return done._replace(head=head_of(place.top).commit)
+    return done._replace(head=_tip(place).commit)
 
 
 def identity(place: Place, environ: Mapping[str, str]) -> str:
@@ -86,13 +123,23 @@ def _stage(place: Place, paths: Sequence[str]) -> None:
     put(place, there, gone, None)
 
 
+def _stage_others(place: Place, base: str, commit: str, known: Collection[str]) -> None:
+    """What somebody has committed since, and nobody has checked, is taken back."""
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none")
+    ends = (base, commit) if base else ("--root", "--no-commit-id", commit)
+    listed = split(call(place.top, *words, *ends))
+    _stage_from(place, base, [path for path in listed if path not in known])
+
+
 def _stage_from(place: Place, tree: str, paths: Sequence[str]) -> None:
-    """What is checked is what is committed, though somebody may have changed the file since."""
+    """Stage paths as they are in a tree, although somebody may have changed the files since; all
+    of them are gone if there is no tree.
+    """
     if not paths:
         return
     around = {"GIT_LITERAL_PATHSPECS": "1"}
     known = {}
-    for start in range(0, len(paths), _AT_ONCE):
+    for start in range(0, len(paths) if tree else 0, _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
         for line in split(call(place.top, "ls-tree", "-z", tree, "--", *some, environ=around)):
             about, _, path = line.partition("\t")
@@ -122,13 +169,33 @@ def _unignored(place: Place, paths: Sequence[str]) -> list[str]:
     return [path for path in asked if path not in ignored]
 
 
-def _is_staged(place: Place) -> bool:
-    plain = ("--no-ext-diff", "--ignore-submodules=none")
-    words = ("diff-index", "--cached", "--quiet", *plain, "HEAD", "--")
+def _tip(place: Place) -> _Tip:
+    words = ("log", "-1", "--no-show-signature", "--format=%H%n%T%n%P", "HEAD", "--")
     answer = ask(place.top, *words)
-    if answer.code > 1:  # no commit yet
-        return bool(call(place.top, "ls-files", "-z"))
-    return answer.code == 1
+    if answer.code:  # no commit yet
+        nothing = call(place.top, "hash-object", "-t", "tree", "--stdin")
+        return _Tip("", text(nothing).strip())
+    commit, tree, parents = text(answer.out).split("\n")[:3]
+    return _Tip(commit, tree, tuple(parents.split()))
+
+
+def _staged_tree(place: Place) -> str:
+    return text(call(place.top, "write-tree")).strip()
+
+
+def _compared(place: Place, parent: _Tip, tree: str, done: Committed) -> Committed:
+    """The commit, if it is of the tree that was staged; else a failure, and no commit."""
+    now = _tip(place)
+    if now.tree == tree:
+        return done
+    if now.parents == ((parent.commit,) if parent.commit else ()):  # what others made is not ours
+        back = ("HEAD", parent.commit) if parent.commit else ("-d", "HEAD")
+        call(place.top, "update-ref", *back, now.commit)
+    listed = call(place.top, "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, now.tree)
+    names = split(listed)
+    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
+    said = f"a hook of git's changed what was to be committed: {', '.join(names[:_MANY])}{more}"
+    return Committed("", f"{said}; {_HINT}", ok=False, cause="")
 
 
 def _commit(
@@ -137,7 +204,7 @@ def _commit(
     """A lock on the index that is there after we had to kill git is its own."""
     lock = git_folder(place.top) / "index.lock"
     free = not lock.exists()
-    own = {"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"}
+    own = {"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     around = {name: value for name, value in undirected(environ).items() if name != "GPG_TTY"}
     argv = (*_COMMIT, "--file=-", "--cleanup=whitespace")
     said = message.encode("utf-8", "surrogateescape")

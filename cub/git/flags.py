@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from cub.git.calling import call, joined, split
-from cub.git.place import Place, git_folder, kind
+from cub.git.place import Place, kind
 
 _HEADER = 12  # bytes before the first entry
 _FLAGS = 60  # bytes of an entry before its flags, where objects have names of 20 bytes
@@ -46,11 +46,6 @@ def unflag(
             words = ("update-index", option, "-z", "--stdin")
             call(place.top, *words, stdin=joined(new), environ=environ)
     return {path: may_miss for path, may_miss in flags.items() if path not in set(new)}
-
-
-def unflag_persons(place: Place, known: Collection[str]) -> None:
-    """The same for the person's index."""
-    unflag(place, flagged(place, git_folder(place.top) / "index", None), known, {})
 
 
 def may_have_flags(data: bytes) -> bool:

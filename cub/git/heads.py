@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from cub.git.calling import ask, call
+from cub.git.calling import ask, call, split
 from cub.git.looking import begun
+from cub.git.own_index import install
 from cub.git.place import Head, Place, git_folder, head_of
+from cub.git.refs import KEPT
 from cub.git.snapshot import Snapshot
 
-_KEPT = "refs/cub/kept/"
+
+class Settled(NamedTuple):
+    """Refs to commits that no branch has any more; files of the person's that were in them."""
+
+    kept: tuple[str, ...]
+    private: tuple[str, ...] = ()
 
 
 def took_over(top: Path, before: Snapshot) -> Literal["", "forward", "away"]:
@@ -24,15 +31,30 @@ def took_over(top: Path, before: Snapshot) -> Literal["", "forward", "away"]:
     return "forward" if now.commit and _is_ancestor(top, before.head, now.commit) else "away"
 
 
-def settle(place: Place, before: Snapshot) -> tuple[str, ...]:
+def settle(place: Place, before: Snapshot) -> Settled:
     """Make the branch of before (or the detached HEAD) hold the commit that is checked out.
 
-    The index and the files stay. Returns refs to commits that no branch has any more.
+    Where a commit that came since holds a file that git did not know before, none of them stays
+    on the branch: what a person has not given to git must not come into its history.
+
+    The index and the files stay.
     """
     commit = head_of(place.top).commit
-    kept = _move(place.top, Head(commit, before.branch))
+    private = tuple(sorted(_committed(place.top, before, commit).intersection(before.untracked)))
+    kept = _move(place.top, Head(before.head if private else commit, before.branch))
     quit_operations(place, before)
-    return kept
+    return Settled(kept, private)
+
+
+def _committed(top: Path, before: Snapshot, commit: str) -> set[str]:
+    """The paths that were added or changed by commits since; what they merged is not theirs."""
+    if commit == before.head:
+        return set()
+    words = ("log", "-c", "--root", "--format=", "--name-only", "-z", "--no-renames")
+    plain = ("--no-show-signature", "--no-ext-diff", "--ignore-submodules=all")
+    range_ = (commit, *(("--not", before.head) if before.head else ()))
+    listed = split(call(top, *words, *plain, *range_, "--") + b"\0")
+    return {path.removeprefix("\n") for path in listed}
 
 
 def put_back(place: Place, before: Snapshot) -> tuple[str, ...]:
@@ -40,9 +62,13 @@ def put_back(place: Place, before: Snapshot) -> tuple[str, ...]:
     return _move(place.top, Head(before.head, before.branch))
 
 
-def reset_index(top: Path) -> None:
-    """Make the person's index hold what HEAD does; no file changes, nor what git is amid."""
-    call(top, "reset", "--quiet", "--", ".")
+def reset_index(place: Place) -> None:
+    """Make the person's index hold what HEAD does; no file changes, nor what git is amid.
+
+    What it knows of files is what cub has seen, and not what an attempt may have written there.
+    """
+    install(place)
+    call(place.top, "reset", "--quiet", "--", ".")
 
 
 def quit_operations(place: Place, before: Snapshot) -> None:
@@ -76,14 +102,14 @@ def _keep(top: Path, now: Head, goal: Head) -> tuple[str, ...]:
     kept = []
     for commit in dict.fromkeys(leaving):
         if commit and commit != goal.commit and not _is_held(top, commit, goal):
-            kept.append(f"{_KEPT}{commit[:12]}")
+            kept.append(f"{KEPT}{commit[:12]}")
             call(top, "update-ref", kept[-1], commit)
     return tuple(kept)
 
 
 def _is_held(top: Path, commit: str, goal: Head) -> bool:
     """Whether a ref other than the one that moves leads to it; a second run finds the same."""
-    others = (f"--exclude={goal.branch}", f"--exclude={_KEPT}*", "--glob=refs/*")
+    others = (f"--exclude={goal.branch}", f"--exclude={KEPT}*", "--glob=refs/*")
     own = (goal.commit,) if goal.commit else ()
     return not call(top, "rev-list", "-n", "1", commit, "--not", *own, *others)
 

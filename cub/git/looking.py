@@ -14,9 +14,12 @@ from typing import NamedTuple
 from cub.errors import CubError
 from cub.git.calling import call, split, text
 from cub.git.flags import unflag
-from cub.git.own_index import Note, closed, opened, put, variables
+from cub.git.named import named_since
+from cub.git.own_index import Note, closed, has_changed, opened, put, variables
 from cub.git.place import Place, git_folder, kind, submodule_paths
 from cub.git.raw import Raw, is_readable, put_raw, stored
+from cub.git.refs import note_refs
+from cub.git.rights import note_rights, open_folders
 from cub.git.snapshot import Snapshot
 from cub.git.status import Status, status
 
@@ -118,7 +121,12 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     persons = since.modes if since else {*note.untracked, *unknown} - found.removed
     raw = stored(place, _raw(place, persons), note.raw)
     others = dict.fromkeys([*unknown, *(path for path in note.raw if path not in raw)], False)
-    todo = _sorted(place, {**found.differing, **others}, raw)
+    dropped = list[str]()
+    if since:
+        changed_index = has_changed(place, note)
+        named, dropped = named_since(place, since, found.removed, is_changed=changed_index)
+        others = named | others
+    todo = _sorted(place, {**found.differing, **others}, raw, dropped)
     changed = {path: file for path, file in raw.items() if _is_new(file, note.raw.get(path))}
     # The tree is of what is looked at alone: else it would change with what stays apart.
     apart = [name for name in place.apart if note.fresh and not name.endswith("/")]
@@ -141,6 +149,8 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         tuple(sorted(path for path in absent if not kind(place.top, path))),
         {path: file.rights for path, file in raw.items()},
         tuple(note.flags) if len(note.flags) <= _NOTED else None,
+        None if since else note_rights(place, tree),
+        None if since else note_refs(place.top),
         found.unmerged,
     )
     if not found.unmerged:
@@ -159,11 +169,13 @@ def begun(place: Place) -> tuple[str, ...]:
 
 def _compared(place: Place, since: Snapshot | None, *, anew: bool) -> tuple[Note, Status]:
     options = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
-    note = opened(place, anew=anew)
+    note = opened(place, since, anew=anew)
     if since and since.flagged is not None:  # what was flagged meanwhile would hide edits
         note = replace(note, flags=unflag(place, note.flags, since.flagged, variables(place)))
     found = status(place, *options, environ=variables(place))
-    if note.fresh or note.head == found.head:
+    if since and open_folders(place, found.unreadable):  # an attempt could hide what is in them
+        found = status(place, *options, environ=variables(place))
+    if since or note.fresh or note.head == found.head:
         return note, found
     return _compared(place, since, anew=True)  # HEAD moved and left the index as it was
 
@@ -193,10 +205,12 @@ def _is_new(file: Raw, known: Raw | None) -> bool:
     return known is None or (file.oid, file.mode) != (known.oid, known.mode)
 
 
-def _sorted(place: Place, paths: dict[str, bool], raw: Collection[str]) -> _Sorted:
-    result = _Sorted([], [], [])
+def _sorted(
+    place: Place, paths: dict[str, bool], raw: Collection[str], dropped: list[str]
+) -> _Sorted:
+    result = _Sorted([], dropped, [])
     for path, submodule in paths.items():
-        if path in raw or place.is_apart(path):
+        if path in raw or path in dropped or place.is_apart(path):
             continue
         match kind(place.top, path):
             case stat.S_IFREG if not os.access(place.top / path, os.R_OK):

@@ -1,6 +1,7 @@
 """cub's own index of a checkout: a copy of the person's, with what it was made from noted beside.
 
-It is kept from one look to the next, so that files which did not change are not read again.
+It is kept from one look to the next, so that files which did not change are not read again. What
+an attempt may have written into the person's index is never taken over: it could hide an edit.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +22,9 @@ from cub.git.calling import call, joined
 from cub.git.flags import flagged
 from cub.git.place import Place, git_folder
 from cub.git.raw import Raw
+from cub.git.snapshot import Snapshot
 
+_PATIENCE = 2.0  # seconds: somebody else's git holds a lock for milliseconds
 _ADD = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries")
 
 
@@ -42,17 +47,93 @@ def variables(place: Place) -> dict[str, str]:
     return {"GIT_INDEX_FILE": str(place.index)}
 
 
-def opened(place: Place, *, anew: bool = False) -> Note:
+def opened(place: Place, since: Snapshot | None, *, anew: bool = False) -> Note:
     """Have the index ready: the one of last time, or a fresh copy if the person's has changed.
 
-    The note is taken away meanwhile, so that a crash leads to a fresh copy.
+    `since` an attempt began, the person's is not looked at: if the last one is lost, it is made
+    anew from that snapshot.
+
+    The note is taken away meanwhile, so that a crash leads to a fresh one.
     """
     note = _noted(place)
     _note_path(place).unlink(missing_ok=True)
-    if note is not None and not anew and note.source == _signature(place) and _is_there(place):
+    if (
+        note is not None
+        and not anew
+        and _is_there(place)
+        and (since or not has_changed(place, note))
+    ):
         return note
+    if since and since.flagged is not None:
+        return _made(place, since)
     source = _copied(place)
     return Note(source, flags=flagged(place, place.index, variables(place)), fresh=True)
+
+
+def has_changed(place: Place, note: Note) -> bool:
+    """Whether the person's index is another one than that which ours was copied from."""
+    return note.source != _signature(place)
+
+
+def kept_raw(place: Place) -> Mapping[str, Raw]:
+    """What was found of untracked files at the last look."""
+    note = _noted(place)
+    return note.raw if note else {}
+
+
+def forget(place: Place) -> None:
+    """Have the index made anew for the next look."""
+    _note_path(place).unlink(missing_ok=True)
+    _remove(place)
+
+
+def install(place: Place) -> None:
+    """Make the person's index a copy of ours, so that nothing survives in it that an attempt wrote.
+
+    What it stages has to be reset afterwards. Raises CubError while another git holds the lock.
+    """
+    try:
+        data, found = place.index.read_bytes(), place.index.stat()
+    except FileNotFoundError:  # nobody has looked, so there was no attempt
+        return
+    target = git_folder(place.top) / "index"
+    lock = target.with_name("index.lock")
+    try:
+        handle = _locked(lock)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        with suppress(FileNotFoundError):
+            lock.chmod(stat.S_IMODE(target.stat().st_mode))
+        # Files that changed after that may have been noted too early: git reads those again.
+        os.utime(lock, ns=(found.st_atime_ns, found.st_mtime_ns))
+        lock.replace(target)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CubError(f"git's index can't be written: {reason}", where=str(lock)) from error
+
+
+def _locked(lock: Path) -> int:
+    """The lock of the index, once nobody else has it."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _made(place: Place, since: Snapshot) -> Note:
+    """The index of a snapshot; git has to read all files again."""
+    _remove(place)
+    place.index.parent.mkdir(parents=True, exist_ok=True)
+    call(place.top, "read-tree", since.tree, environ=variables(place))
+    flags = dict.fromkeys(since.flagged or (), True)
+    if flags:
+        words = ("update-index", "--skip-worktree", "-z", "--stdin")
+        call(place.top, *words, stdin=joined(flags), environ=variables(place))
+    return Note((), since.head, since.untracked, since.tree, since.absent, {}, flags)
 
 
 def closed(place: Place, note: Note) -> None:
@@ -119,8 +200,7 @@ def _copied(place: Place) -> tuple[int, ...]:
     """Copy the person's index; git compares times with its own, so the copy keeps that."""
     try:
         place.index.parent.mkdir(parents=True, exist_ok=True)
-        for name in (place.index, place.index.with_name(f"{place.index.name}.lock")):
-            name.unlink(missing_ok=True)
+        _remove(place)
         with suppress(FileNotFoundError), (git_folder(place.top) / "index").open("rb") as source:
             found = os.fstat(source.fileno())
             with place.index.open("wb") as target:
@@ -131,3 +211,8 @@ def _copied(place: Place) -> tuple[int, ...]:
         reason = (error.strerror or str(error)).lower()
         raise CubError(f"cub's index of this checkout can't be made: {reason}") from error
     return ()
+
+
+def _remove(place: Place) -> None:
+    for name in (place.index, place.index.with_name(f"{place.index.name}.lock")):
+        name.unlink(missing_ok=True)

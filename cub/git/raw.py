@@ -91,7 +91,7 @@ def write_raw(place: Place, blobs: Mapping[str, str], rights: Mapping[str, int])
                 continue
             end = answers.tell() + int(size) + 1
             with suppress(OSError):
-                _make_way(place.top, path)
+                make_way(place.top, path)
                 _write(place.top / path, answers, int(size), rights[path])
             answers.seek(end)
 
@@ -124,7 +124,7 @@ def _line(path: str) -> bytes:
     return b'"' + b"".join(b"\\%03o" % byte for byte in data) + b'"\n'
 
 
-def _make_way(top: Path, path: str) -> None:
+def make_way(top: Path, path: str) -> None:
     """Have the folders that lead to a path, and no folder in its place."""
     for folder in reversed(PurePosixPath(path).parents[:-1]):
         if kind(top, str(folder)) not in (0, stat.S_IFDIR):

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from cub.git import heads
 from cub.git.calling import ask, call, failure, joined, split
 from cub.git.differing import Pair, compared
-from cub.git.flags import unflag_persons
 from cub.git.looking import is_litter, look
 from cub.git.objects import SUBMODULE
 from cub.git.place import Place, is_beyond_link, kind
 from cub.git.raw import give_rights, write_raw
+from cub.git.rights import restore_rights
 from cub.git.snapshot import Snapshot
 
 # They say how other files are written, and which are nobody's business: they come first.
@@ -57,9 +57,7 @@ def restore(
         ours |= _put_back(place, before, [pair for pair in shown if pair.path not in leave])
     kept += heads.put_back(place, before)
     heads.quit_operations(place, before)
-    heads.reset_index(place.top)
-    if before.flagged is not None:
-        unflag_persons(place, before.flagged)
+    heads.reset_index(place)
     for _ in range(2):
         left = _left(place, before, pairs, ours)
         if not left:
@@ -70,8 +68,21 @@ def restore(
             if pair.path in left:
                 _put_back(place, before, [pair])
     failed += _left(place, before, pairs, ours)
+    restore_rights_of(place, before, exactly=True)
     give_rights(place, before.modes, {*failed, *spared})
     return Restored(tuple(kept), tuple(failed))
+
+
+def restore_rights_of(place: Place, before: Snapshot, *, exactly: bool) -> list[str]:
+    """Give what a snapshot has, and what its submodules have, the rights that it had."""
+    found = []
+    if before.rights is not None and os.name == "posix":
+        found = restore_rights(place, before.rights, before.tree, exactly=exactly)
+    for path, inner in before.inner.items():
+        if kind(place.top, path) == stat.S_IFDIR:
+            below = restore_rights_of(place.inner(path), inner, exactly=exactly)
+            found += [f"{path}/{name}" for name in below]
+    return found
 
 
 def _restore_inner(place: Place, path: str, before: Snapshot, now: Snapshot | None) -> Restored:

@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from cub.errors import CubError
+from cub.git.rights import Rights
+
+
+class Refs(NamedTuple):
+    """The objects that refs name, and the log of the stash, which is all of it but the newest."""
+
+    names: Mapping[str, str]
+    stash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +26,9 @@ class Snapshot:
     files by path, `begun` the files of git's that tell of a merge, rebase and the like, `absent`
     the paths that git tracked though there was no file, `modes` the rights of the untracked files,
     which the tree holds byte for byte, `flagged` the paths that git is told not to look at (None
-    if nobody noted them), `unmerged` those with a conflict. The last ones are of the moment alone,
-    and are not written down.
+    if nobody noted them), `rights` those of what the tree holds, `refs` the branches, tags and the
+    like (both None after an attempt), `unmerged` the paths with a conflict. The last ones are of
+    the moment alone, and are not written down.
     """
 
     head: str
@@ -31,6 +40,8 @@ class Snapshot:
     absent: tuple[str, ...] = ()
     modes: Mapping[str, int] = field(default_factory=dict)
     flagged: tuple[str, ...] | None = None
+    rights: Rights | None = None
+    refs: Refs | None = None
     unmerged: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -45,6 +56,8 @@ class Snapshot:
             "absent": list(self.absent),
             "modes": dict(self.modes),
             "flagged": None if self.flagged is None else list(self.flagged),
+            "rights": None if self.rights is None else list(self.rights),
+            "refs": None if self.refs is None else list(self.refs),
         }
 
     @staticmethod
@@ -76,7 +89,19 @@ def _read(value: Any) -> Snapshot:
         tuple(map(_word, value["absent"])),
         {_word(path): _number(mode) for path, mode in value.get("modes", {}).items()},
         None if value.get("flagged") is None else tuple(map(_word, value["flagged"])),
+        None if value.get("rights") is None else _rights(*value["rights"]),
+        None if value.get("refs") is None else _refs(*value["refs"]),
     )
+
+
+def _refs(names: Any, stash: Any) -> Refs:
+    return Refs({_word(name): _word(oid) for name, oid in names.items()}, _word(stash))
+
+
+def _rights(file: Any, program: Any, folder: Any, others: Any) -> Rights:
+    usual = [None if mode is None else _number(mode) for mode in (file, program, folder)]
+    odd = {_word(path): _number(mode) for path, mode in others.items()}
+    return Rights(usual[0], usual[1], usual[2], odd)
 
 
 def _word(value: Any) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cub.git.calling import call, split
+from cub.git.calling import ask, failure, split, text
 from cub.git.place import Place
+
+_UNREADABLE = re.compile("^warning: could not open directory '(.+?)/?': ", re.MULTILINE)
 
 
 class Status(NamedTuple):
@@ -14,7 +17,8 @@ class Status(NamedTuple):
 
     `differing` maps paths whose file is not what the index says to whether they are
     submodules; `staged` have an index that is not what HEAD says, `removed` are the paths that
-    only HEAD knows, `unknown` are untracked ones (nested repositories with a "/" at the end).
+    only HEAD knows, `unknown` are untracked ones (nested repositories with a "/" at the end),
+    `unreadable` are folders of which nobody knows what is in them.
     """
 
     head: str
@@ -24,13 +28,17 @@ class Status(NamedTuple):
     removed: frozenset[str]
     unknown: tuple[str, ...]
     unmerged: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 def status(place: Place, *options: str, environ: Mapping[str, str] | None = None) -> Status:
     """Ask git; what is apart does not show."""
     words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--no-ahead-behind")
-    out = call(place.top, *words, *options, *place.pathspecs, environ=environ)
-    return _read([line for line in split(out) if line])
+    answer = ask(place.top, *words, *options, *place.pathspecs, environ=environ)
+    if answer.code:
+        raise failure("status", answer)
+    folders = tuple(_UNREADABLE.findall(text(answer.err)))
+    return _read([line for line in split(answer.out) if line])._replace(unreadable=folders)
 
 
 def _read(lines: list[str]) -> Status:

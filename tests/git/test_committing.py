@@ -105,13 +105,55 @@ def test_a_hook_that_refuses_is_heard_at_its_end(top: Path, commit: Commit) -> N
     assert lines(top) == seen
 
 
-def test_a_hook_may_edit_what_is_committed(top: Path, commit: Commit) -> None:
-    hook(top, "pre-commit", "echo formatted > a.txt; git add a.txt")
+def test_a_hook_may_edit_the_message(top: Path, commit: Commit) -> None:
     hook(top, "commit-msg", 'echo "signed: hook" >> "$1"')
     write(top, {"a.txt": "z"})
     assert commit(["a.txt"]).ok
-    assert git(top, "show", "HEAD:a.txt") == "formatted\n"
     assert "signed: hook" in git(top, "log", "-1", "--format=%B")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pre-commit", "echo formatted > a.txt; git add a.txt"),
+        ("pre-commit", "git add mine.txt"),
+        ("post-commit", "git add mine.txt; rm .git/hooks/*; git commit -q --amend --no-edit"),
+    ],
+)
+def test_a_hook_that_changes_what_is_committed_fails_it(
+    top: Path, commit: Commit, name: str, text: str
+) -> None:
+    head, files = git(top, "rev-parse", "HEAD").strip(), state(top)
+    hook(top, name, text)
+    write(top, {"a.txt": "z"})
+    done = commit(["a.txt"])
+    assert (done.ok, done.head) == (False, head)
+    assert "a hook of git's changed what was to be committed: " in done.output
+    assert git(top, "rev-parse", "HEAD").strip() == head
+    assert set(lines(top)[1:]) == {" M a.txt", " M dirty.txt", "?? mine.txt", "?? own/mine.txt"}
+    assert state(top).keys() == files.keys()
+
+
+def test_a_hook_that_changes_the_first_commit_leaves_none(project: Path, home: Path) -> None:
+    hook(project, "pre-commit", "git add b.txt")
+    write(project, {"a.txt": "x", "b.txt": "x"})
+    done = checkout(project).commit(["a.txt"], [], "m", person(home), Limits())
+    assert (done.ok, done.head) == (False, "")
+    assert set(lines(project)[1:]) == {"?? a.txt", "?? b.txt"}
+
+
+def test_a_commit_is_announced_with_its_parent_and_tree(top: Path, home: Path) -> None:
+    told = list[tuple[str, str]]()
+    ours, head = checkout(top), git(top, "rev-parse", "HEAD").strip()
+
+    def announce(parent: str, tree: str) -> None:
+        assert git(top, "rev-parse", "HEAD").strip() == head
+        told.append((parent, tree))
+
+    for _ in range(2):  # there is nothing left of it for the second one
+        done = ours.commit(["dirty.txt"], [], "m", person(home), Limits(), announce=announce)
+        assert done.ok
+    assert told == [(head, git(top, "rev-parse", "HEAD^{tree}").strip())]
 
 
 def test_signing_that_hangs_ends_at_the_limit(top: Path, commit: Commit) -> None:

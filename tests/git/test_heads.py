@@ -58,8 +58,8 @@ def test_the_branch_of_before_gets_what_an_agent_committed(top: Path, detached: 
     commit = save(top)
     write(top, {"b.txt": "not committed"})
     files = state(top)
-    assert ours.settle(before) == ()
-    assert ours.settle(before) == ()
+    assert ours.settle(before) == ((), ())
+    assert ours.settle(before) == ((), ())
     assert lines(top) == ["## HEAD (no branch)" if detached else "## main", " M b.txt"]
     assert git(top, "rev-parse", "HEAD", "agent").split() == [commit, commit]
     assert state(top) == files
@@ -71,5 +71,5 @@ def test_settling_keeps_what_only_the_branch_of_before_had(top: Path) -> None:
     lost = save(top, "on main")
     git(top, "switch", "-q", "-c", "agent", "HEAD~1")
     commit = save(top, "on agent")
-    [kept] = ours.settle(before)
+    [kept] = ours.settle(before).kept
     assert git(top, "rev-parse", kept, "main").split() == [lost, commit]

@@ -63,7 +63,7 @@ class Aftermath:
     def conclude(self) -> Concluded:
         """Carry out what was decided, or put the files back. Raises CubError where git can't."""
         self.ground.remove_stale_locks(_time_of(self.files.state / START))
-        said = self._restore_settings()
+        said = self._restore_around()
         now = self.ground.snapshot(self.before)
         if self.decision.get("ok"):
             if not self.decision.get("message") or self._is_committed(now):
@@ -75,15 +75,20 @@ class Aftermath:
             now = self.ground.snapshot(self.before)
         return Concluded(False, [*said, *self._put_back(now)])
 
-    def _restore_settings(self) -> list[str]:
-        """Put back what decides how git behaves, before git is called."""
+    def _restore_around(self) -> list[str]:
+        """Put back the repository and what decides how git behaves, before git is called; then what
+        is the person's alone.
+        """
+        damage = self.ground.repair_repository(self.files.clear_links())
+        said = [damage] if damage else []
         noted, top = self.run.read(SETTINGS).get("settings"), self.ground.checkout.top
-        if noted is None:
-            return []
-        before = own_settings.Settings.from_json(top, noted)
-        aside, until = self.files.clear_way(ASIDE), self._last_moment()
-        changed = own_settings.restore_settings(before, aside, until)
-        return [f"{name} was changed by the attempt, and is back" for name in changed]
+        last = self._last_moment()
+        if noted is not None:
+            before = own_settings.Settings.from_json(top, noted)
+            changed = own_settings.restore_settings(before, self.files.clear_way(ASIDE), last)
+            said += [f"{name} was changed by the attempt, and is back" for name in changed]
+        later = {path for path in self.before.untracked if _changed_at(top / path) > last}
+        return [*said, *self.ground.restore_persons(self.before, self.files.path, later).said]
 
     def _is_committed(self, now: Snapshot) -> bool:
         """Whether the commit was made, or a person has committed all of it since."""
@@ -104,9 +109,8 @@ class Aftermath:
         after = self._after()
         if after is None or now.head != self.decision.get("head"):
             return ["HEAD was moved after the run was killed: what was accepted is not committed"]
-        changed = self.ground.changes(self.before, after)
         text, limits = str(self.decision["message"]), Limits(_COMMIT, None)
-        failure = self.ground.commit(after, changed, text, limits).failure
+        failure = self.ground.commit(self.before, after, text, limits).failure
         return [f"what was accepted could not be committed: {failure}"] if failure else []
 
     def _after(self) -> Snapshot | None:

@@ -54,9 +54,12 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
     this.inputs = record_inputs(run.ground.folder, commands, run.environ.get("PATH"))
+    this.observed += run.ground.keep_repository()
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
+    if damage := run.ground.repair_repository(this.files.clear_links()):
+        this.replaced.append(damage)
     restore_around(run, this, guard)
     this.request = read_request(this.files.state, this.files.path)
     known = _evidence(run, this)
@@ -148,6 +151,8 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
     if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
         end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
     run.ground.remove_stale_locks(this.began)
+    back = run.ground.restore_persons(this.before, this.files.clear_links(), run.made)
+    this.observed += back.said
     this.after = run.ground.snapshot(this.before)
     this.files.write(FOUND, {"head": this.after.head})
     this.moved = moved = run.ground.moved(this.before, this.after)
@@ -162,6 +167,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
         succeeded=this.harness.succeeded(told, this.worked.ended.exit)
         and not this.worked.ended.cause,
         changed=bool(this.changed),
+        put_back=back.files,
         conflicts=this.after.unmerged,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
+from functools import partial
 
 from cub.actions.run.evidence import Verdict
-from cub.actions.run.folders import DECISION, PATCH, RESTORING, RESULT
+from cub.actions.run.folders import COMMIT, DECISION, PATCH, RESTORING, RESULT
 from cub.actions.run.guard import Guard
 from cub.actions.run.policy import Fate, fate
 from cub.actions.run.record import attempt_end, print_of
@@ -49,7 +50,12 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     """Commit or put back, then tell the task and the ledger."""
     head, broken = "", False
     try:
+        # Checks may have done some damage, too.
+        if damage := run.ground.repair_repository(this.files.clear_links()):
+            this.replaced.append(damage)
         restore_around(run, this, guard)
+        if this.replaced and verdict.ok:
+            verdict = Verdict("unknown", "; ".join(this.replaced))
         if verdict.ok:
             head, verdict = _committed(run, this, verdict)
         if not verdict.ok:
@@ -99,7 +105,7 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     """The commit that holds the attempt, "" for none; a verdict of its own if there is none."""
     commits = run.settings.commit
     if commits and this.moved:
-        run.ground.settle(this.before)
+        this.observed += run.ground.settle(this.before)
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
@@ -110,15 +116,27 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     }
     this.files.write(DECISION, decision)
     head = ""
-    if commits and this.changed:
+    if commits and (this.changed or this.moved):
         limits = Limits(run.settings.timeout, None)
-        saved = run.ground.commit(this.after, this.changed, decision["message"], limits)
+        text = str(decision["message"])
+        saved = run.ground.commit(this.before, this.after, text, limits, partial(_announce, this))
         if saved.failure:
             return "", Verdict("commit_failed", saved.failure)
         head = saved.head
+    elif not commits:
+        run.made |= {one.path for one in this.changed if one.kind == "A"}
+        run.ground.unstage()
+    # Checks and hooks may have changed them since.
+    aside = this.files.clear_links()
+    this.observed += run.ground.restore_persons(this.before, aside, run.made).said
     for one in this.checks:  # what they said holds for the next attempt, too
         run.checker.keep(this.after.tree, one.check)
     return head, verdict
+
+
+def _announce(this: Attempt, parent: str, tree: str) -> None:
+    """Note the commit that is about to be made: after a kill it is known by that."""
+    this.files.write(COMMIT, {"parent": parent, "tree": tree})
 
 
 def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:

@@ -53,8 +53,8 @@ class Verdict(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
-    whether files differ; `conflicts` are files of an unfinished merge; `request` is what the
-    agent asked for.
+    whether files differ; `put_back` are files of the person's that did, and no longer do;
+    `conflicts` are files of an unfinished merge; `request` is what the agent asked for.
     """
 
     ended: Ended
@@ -62,6 +62,7 @@ class Evidence:
     errors: str
     succeeded: bool
     changed: bool
+    put_back: Sequence[str]
     moved: str
     unreachable: Sequence[str]
     conflicts: Sequence[str]
@@ -154,8 +155,15 @@ def _by_files(known: Evidence) -> Verdict | None:
         names = ", ".join(known.unreachable[:3])
         return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")
     if not known.changed and not known.no_change:
-        return Verdict("no_changes")
+        return Verdict("no_changes", _persons_alone(known.put_back))
     return None
+
+
+def _persons_alone(put_back: Sequence[str]) -> str:
+    if not put_back:
+        return ""
+    names = ", ".join(put_back[:3])
+    return f"only files that git does not know were changed, and they are put back: {names}"
 
 
 def _refused(known: Evidence) -> Refusal | None:

@@ -85,6 +85,15 @@ class AttemptFolder:
         path.unlink(missing_ok=True)
         return path
 
+    def clear_links(self) -> Path:
+        """Return the folder of what is shown, without a link on the way to it or directly in it."""
+        _remove_links(self.path, self.name)
+        self.path.mkdir(parents=True, exist_ok=True)
+        for path in self.path.iterdir():
+            if path.is_symlink():
+                path.unlink()
+        return self.path
+
     def clear_way(self, folder: str) -> Path:
         """Return the path of a folder that may be made, or is there, and is no link."""
         _remove_links(self.path, self.name)

@@ -12,9 +12,11 @@ from cub import git
 from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
+from cub.git.committing import Announce, Checked
 from cub.git.entries import Copies
 from cub.git.locked import remove_stale_locks
 from cub.git.snapshot import FileChange, Snapshot
+from cub.git.untracked import Restored as RestoredUntracked
 from cub.processes.command import Limits
 from cub.store.place import ARCHIVE, LEDGER, REJECTED, TASKS
 
@@ -24,12 +26,22 @@ _LOCAL = (
     ".cub/cache/", ".cub/logs/", ".cub/backups/",
 )  # fmt: skip
 
+_MANY = 5  # files that are named
+UNTRACKED = "untracked.patch"  # in an attempt's folder
+
 
 class Saved(NamedTuple):
     """What became of an accepted attempt's files: the commit that holds them, or why none does."""
 
     head: str = ""
     failure: str = ""
+
+
+class PutBack(NamedTuple):
+    """What was put back of the person's: `files` that git does not know; what there is to tell."""
+
+    files: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Ground(Protocol):
@@ -57,6 +69,14 @@ class Ground(Protocol):
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
 
+    def keep_repository(self) -> list[str]:
+        """Have a copy of what git keeps, out of an attempt's reach; what there is to tell."""
+
+    def repair_repository(self, aside: Path) -> str:
+        """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
+        place is moved `aside`.
+        """
+
     def settings(self) -> Any:
         """What decides how git behaves."""
 
@@ -66,11 +86,21 @@ class Ground(Protocol):
     def remove_stale_locks(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
 
+    def restore_persons(self, before: Any, aside: Path, spared: Collection[str] = ()) -> PutBack:
+        """Put back what is the person's alone, whatever comes of the attempt; what it had made of
+        that is kept in `aside`. Files that are `spared` are the work of other attempts.
+        """
+
+    def unstage(self) -> None:
+        """Have nothing staged, and nothing else in git's index that an attempt wrote."""
+
     def moved(self, before: Any, after: Any) -> str:
         """Whether somebody committed meanwhile: "", "forward", or "away" from where it began."""
 
-    def settle(self, before: Any) -> None:
-        """Take over commits that were made meanwhile, on the branch of before."""
+    def settle(self, before: Any) -> list[str]:
+        """Take over commits that were made meanwhile, on the branch of before, but for those that
+        hold what is the person's alone; what there is to tell about it.
+        """
 
     def unreachable(self, before: Any, after: Any) -> list[str]:
         """Changes that no commit of this ground can hold: those inside of submodules."""
@@ -82,9 +112,17 @@ class Ground(Protocol):
         """The commit that is checked out when an attempt has been taken over; "" for none."""
 
     def commit(
-        self, after: Any, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Any,
+        after: Any,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
-        """Commit what an attempt changed, as it was in `after`, and what the stores say by now."""
+        """Commit what an attempt changed, as it was in `after`, and what the stores say by now.
+
+        `announce` is told the parent and the tree of the commit before it is made.
+        """
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """Commit the stores alone."""
@@ -131,6 +169,14 @@ class GitGround:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
 
+    def keep_repository(self) -> list[str]:
+        """See `Ground`."""
+        return self.checkout.keep_repository()
+
+    def repair_repository(self, aside: Path) -> str:
+        """See `Ground`."""
+        return self.checkout.repair_repository(aside)
+
     def settings(self) -> own_settings.Settings:
         """See `Ground`."""
         return own_settings.read_settings(
@@ -145,15 +191,34 @@ class GitGround:
         """See `Ground`."""
         remove_stale_locks(self.checkout.top, since)
 
+    def restore_persons(
+        self, before: Snapshot, aside: Path, spared: Collection[str] = ()
+    ) -> PutBack:
+        """See `Ground`."""
+        said = self.checkout.restore_refs(before)
+        said += _told_rights(self.checkout.restore_rights(before))
+        done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
+        said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
+        return PutBack(done.files, tuple(said))
+
+    def unstage(self) -> None:
+        """See `Ground`."""
+        self.checkout.unstage()
+
     def moved(self, before: Snapshot, after: Snapshot) -> str:
         """See `Ground`."""
         if (before.head, before.branch) == (after.head, after.branch):
             return ""
         return self.checkout.took_over(before)
 
-    def settle(self, before: Snapshot) -> None:
+    def settle(self, before: Snapshot) -> list[str]:
         """See `Ground`."""
-        self.checkout.settle(before)
+        kept, private = self.checkout.settle(before)
+        if not private:
+            return []
+        what = f"the agent's commits held {_named(private)}, which git did not know before"
+        where = f"are kept as {', '.join(kept)}" if kept else "are on another branch"
+        return [f"{what}: the run commits their work without it, and they {where}"]
 
     def unreachable(self, before: Snapshot, after: Snapshot) -> list[str]:
         """See `Ground`."""
@@ -170,26 +235,60 @@ class GitGround:
         return before.head if before.head == after.head else branches.head(self.checkout.top)
 
     def commit(
-        self, after: Snapshot, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Snapshot,
+        after: Snapshot,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
         """See `Ground`. What was a file of the person's that git did not know stays so: a snapshot
         has its raw bytes, which are not what git would store.
         """
-        paths = [one.path for one in changed if not one.untracked]
-        return self._commit(paths, message, limits, after.tree)
+        paths = [one.path for one in self.changes(before, after) if not one.untracked]
+        checked = Checked(before.head, after.tree)
+        return self._commit(paths, message, limits, checked, announce)
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:
         """See `Ground`."""
         return self._commit([], message, limits) if self.along else Saved()
 
-    def _commit(self, paths: list[str], message: str, limits: Limits, tree: str = "") -> Saved:
-        around, along = self.environ, self.along
-        done = self.checkout.commit(paths, along, message, around, limits, tree=tree)
+    def _commit(
+        self,
+        paths: list[str],
+        message: str,
+        limits: Limits,
+        checked: Checked | None = None,
+        announce: Announce | None = None,
+    ) -> Saved:
+        done = self.checkout.commit(
+            paths, self.along, message, self.environ, limits, None, checked, announce
+        )
         if done.ok:
             return Saved(done.head)
         late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
         said = done.output.strip() or "a hook or git itself refused it without a word"
         return Saved(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
+
+
+def _told_rights(paths: Sequence[str]) -> list[str]:
+    what = f"the permissions of {_named(paths)} were changed by the attempt, and put back"
+    return [what] if paths else []
+
+
+def _told_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
+    said = []
+    if done.files:
+        were = "was" if len(done.files) == 1 else "were"
+        what = f"{_named(done.files)}, which git does not know, {were} changed by the attempt"
+        kept = f"; what it had made of that is in {UNTRACKED}" if has_patch else ""
+        said.append(f"{what}, and put back{kept}")
+    return said + [f"{path} could not be put back" for path in done.failed]
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MANY} more" if len(paths) > _MANY else ""
+    return ", ".join(paths[:_MANY]) + more
 
 
 def read_whole(root: Path, path: str, most: int) -> bytes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from cub.actions.run.ground import Saved, read_whole
+from cub.actions.run.ground import PutBack, Saved, read_whole
+from cub.git.committing import Announce
 from cub.git.snapshot import FileChange
 from cub.processes.command import Limits
 
@@ -73,6 +74,14 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
+    def keep_repository(self) -> list[str]:
+        """See `Ground`."""
+        return []
+
+    def repair_repository(self, aside: Path) -> str:  # noqa: ARG002
+        """See `Ground`."""
+        return ""
+
     def settings(self) -> None:
         """See `Ground`."""
 
@@ -83,12 +92,23 @@ class PlainGround:
     def remove_stale_locks(self, since: float) -> None:
         """See `Ground`."""
 
+    def restore_persons(
+        self, before: Listing, aside: Path, spared: Collection[str] = ()
+    ) -> PutBack:
+        """See `Ground`: nobody knows what the files were."""
+        del before, aside, spared
+        return PutBack()
+
+    def unstage(self) -> None:
+        """See `Ground`."""
+
     def moved(self, before: Listing, after: Listing) -> str:  # noqa: ARG002
         """See `Ground`."""
         return ""
 
-    def settle(self, before: Listing) -> None:
+    def settle(self, before: Listing) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
+        return []
 
     def unreachable(self, before: Listing, after: Listing) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
@@ -106,10 +126,15 @@ class PlainGround:
         return ""
 
     def commit(
-        self, after: Listing, changed: Sequence[FileChange], message: str, limits: Limits
+        self,
+        before: Listing,
+        after: Listing,
+        message: str,
+        limits: Limits,
+        announce: Announce | None = None,
     ) -> Saved:
         """See `Ground`."""
-        del after, changed, message, limits
+        del before, after, message, limits, announce
         return Saved()
 
     def commit_stores(self, message: str, limits: Limits) -> Saved:

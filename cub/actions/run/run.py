@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,7 +54,8 @@ class RealClock:
 @dataclass(slots=True)
 class Run:
     """`is_broken`: what the last attempt did could neither be kept nor put back. `has_recovered`:
-    a killed run was concluded before this one. `cwd` is where the person stands.
+    a killed run was concluded before this one. `made` are files that accepted attempts have made
+    and nobody has committed: they are the run's own. `cwd` is where the person stands.
 
     `opened` are the stores, read at `clock`'s time by `stores`; `loops` are what a prompt names
     where no check is configured; `environ` is what clients and checks get.
@@ -76,6 +77,7 @@ class Run:
     cwd: Path
     has_recovered: bool
     is_broken: bool = False
+    made: set[str] = field(default_factory=set)
 
     @property
     def stores(self) -> Stores:

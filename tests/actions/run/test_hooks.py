@@ -71,17 +71,21 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
     assert commits(bakery) == [STORES, "task(s-1): Do s-1", "start"]
 
 
-def test_a_hook_that_formats_and_adds_has_its_way(bakery: Shop) -> None:
+def test_a_hook_that_formats_and_adds_fails_what_it_changes(bakery: Shop) -> None:
     _hook(
         bakery,
         "pre-commit",
         "test ! -e made-s-1.txt || { echo neat > made-s-1.txt; git add made-s-1.txt; }",
     )
-    bakery.client(_MAKE)
+    bakery.client("cat > /dev/null; echo made > made-$CUB_TASK.txt")
     bakery.task()
-    assert bakery.run().outcomes == ["ok"]
-    assert git(bakery.root, "show", "HEAD:made-s-1.txt") == "neat\n"
-    assert (bakery.root / "made-s-1.txt").read_text() == "neat\n"
+    done = bakery.run(once=True)
+    (end,) = require_told(bakery, done)
+    assert done.outcomes == ["commit_failed"]
+    assert "a hook of git's changed what was to be committed: made-s-1" in end["fail"]["reason"]
+    assert not (bakery.root / "made-s-1.txt").exists()
+    bakery.client("cat > /dev/null; echo neat > made-$CUB_TASK.txt")
+    assert bakery.run(once=True).outcomes == ["ok"]
     assert bakery.dirt() == ""
 
 

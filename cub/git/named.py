@@ -1,0 +1,61 @@
+"""Paths that git has been told of since a snapshot, in its index or by commits.
+
+Only the names are taken from there: what the files hold is looked at on disk.
+"""
+
+from __future__ import annotations
+
+import stat
+from typing import NamedTuple
+
+from cub.git.calling import ask, joined, split
+from cub.git.objects import SUBMODULE
+from cub.git.place import Place, kind
+from cub.git.snapshot import Snapshot
+from cub.git.trees import files_of
+
+
+class Named(NamedTuple):
+    """Paths to look at, though git may ignore them, by whether they are repositories of their own;
+    and those that are on disk, but that git no longer tracks and ignores.
+    """
+
+    added: dict[str, bool]
+    dropped: list[str]
+
+
+def named_since(
+    place: Place, since: Snapshot, committed: frozenset[str], *, is_changed: bool
+) -> Named:
+    """`committed` are the paths that HEAD has and cub's index lacks; `is_changed` says whether the
+    person's index is another one than it was.
+    """
+    added = {path: False for path in committed if kind(place.top, path)}
+    added |= {path: True for path in added if kind(place.top, path) == stat.S_IFDIR}
+    staged = _staged(place) if is_changed else {}
+    if not staged:  # an index that is gone, or that git can't read, says nothing
+        return Named(added, [])
+    known = files_of(place.top, since.tree).keys()
+    for path in staged.keys() - known:
+        if not place.is_apart(path) and kind(place.top, path):
+            added[path] = staged[path]
+    left = sorted(known - staged.keys() - set(since.untracked))
+    left = [path for path in left if not place.is_apart(path) and kind(place.top, path)]
+    return Named(added, _ignored(place, left))
+
+
+def _staged(place: Place) -> dict[str, bool]:
+    """The paths of the person's index, by whether they are submodules."""
+    answer = ask(place.top, "ls-files", "-z", "--stage")
+    if answer.code:
+        return {}
+    lines = (line.partition("\t") for line in split(answer.out))
+    module = f"{SUBMODULE:o} "
+    return {path: about.startswith(module) for about, _, path in lines}
+
+
+def _ignored(place: Place, paths: list[str]) -> list[str]:
+    if not paths:
+        return []
+    answer = ask(place.top, "check-ignore", "-z", "--stdin", "--no-index", stdin=joined(paths))
+    return split(answer.out)

@@ -1,0 +1,171 @@
+"""Branches, tags, notes and the stash: noted before an attempt, and put back where it lost them.
+
+The branch that is checked out is not looked at here: see heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.git.calling import ask, call, text
+from cub.git.place import Place, kind
+from cub.git.snapshot import Refs, Snapshot
+from cub.git.worktree import common_folder
+
+# Where commits are that no branch has any more.
+KEPT = "refs/cub/kept/"
+# Others' business, or of a work tree alone.
+_PASSED_OVER = (
+    "refs/remotes/",
+    "refs/cub/",
+    "refs/worktree/",
+    "refs/bisect/",
+    "refs/rewritten/",
+    "refs/prefetch/",
+)
+_REPLACE = "refs/replace/"
+_STASH = "refs/stash"
+_MOST = 20_000  # refs; where there are more, nobody looks after them
+_NONE = "0" * 40
+
+
+class _Stashed(NamedTuple):
+    """An entry of the stash: its commit, and what the log says of it after both commits."""
+
+    oid: str
+    words: str
+
+
+def note_refs(top: Path) -> Refs | None:
+    """All refs as they are now; None where there are too many."""
+    found = _refs(top)
+    return Refs(found, _stash_log(top)) if len(found) <= _MOST else None
+
+
+def restore_refs(place: Place, before: Refs, own: str) -> list[str]:
+    """Put back the refs that are gone, and keep what others were before they left it; what there is
+    to tell. `own` is the branch that the attempt worked on.
+    """
+    now = _refs(place.top)
+    if now == before.names and _stash_log(place.top) == before.stash:
+        return []
+    said = []
+    if new := [name for name in now if name.startswith(_REPLACE) and name not in before.names]:
+        _update(place.top, dict.fromkeys(new, ""))
+        said.append(f"the attempt replaced objects of git's, which is undone: {_named(new)}")
+    gone = {name: oid for name, oid in before.names.items() if _is_gone(name, oid, now, own)}
+    back, failed = _update(place.top, gone)
+    if back:
+        said.append(f"the attempt deleted what is back now: {_named(back)}")
+    left = [name for name in before.names if name not in (own, *gone) and name in now]
+    left = [name for name in left if _has_left(place.top, name, before.names[name], now[name])]
+    for name in [*failed, *left]:
+        kept = f"{KEPT}{before.names[name][:12]}"
+        call(place.top, "update-ref", kept, before.names[name])
+        said.append(f"the attempt moved {name}: what it was is kept as {kept}")
+    return said + _restore_stash(place.top, before.stash)
+
+
+def restore_refs_of(place: Place, before: Snapshot) -> list[str]:
+    """The same for a snapshot, with its submodules."""
+    said = restore_refs(place, before.refs, before.branch) if before.refs else []
+    for path, inner in before.inner.items():
+        if kind(place.top, f"{path}/.git"):
+            said += [f"{path}: {line}" for line in restore_refs_of(place.inner(path), inner)]
+    return said
+
+
+def _refs(top: Path) -> dict[str, str]:
+    lines = text(call(top, "for-each-ref", "--format=%(objectname) %(refname)")).splitlines()
+    pairs = (line.split(" ", 1) for line in lines)
+    passed_over = (*_PASSED_OVER, _STASH)
+    return {name: oid for oid, name in pairs if not name.startswith(passed_over)}
+
+
+def _is_gone(name: str, oid: str, now: Mapping[str, str], own: str) -> bool:
+    if name == own:
+        return False
+    return name not in now or (name.startswith(_REPLACE) and now[name] != oid)
+
+
+def _has_left(top: Path, name: str, old: str, new: str) -> bool:
+    """Whether a ref was moved to what does not lead to where it was; a tag never is."""
+    if old == new or name.startswith("refs/tags/"):
+        return old != new
+    return ask(top, "merge-base", "--is-ancestor", old, new).code != 0
+
+
+def _update(top: Path, refs: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Point refs at objects, or delete those without one; which could be, and which not."""
+    done, failed = list[str](), list[str]()
+    if refs and _updated(top, refs.items()):
+        return list(refs), failed
+    for name, oid in refs.items():  # one that can't be must not keep the others from it
+        (done if _updated(top, [(name, oid)]) else failed).append(name)
+    return done, failed
+
+
+def _updated(top: Path, refs: Iterable[tuple[str, str]]) -> bool:
+    rows = (f"update {name}\0{oid}\0\0" if oid else f"delete {name}\0\0" for name, oid in refs)
+    stdin = "".join(rows).encode("utf-8", "surrogateescape")
+    return ask(top, "update-ref", "--no-deref", "-z", "--stdin", stdin=stdin).code == 0
+
+
+def _restore_stash(top: Path, before: str) -> list[str]:
+    """Put back the entries that are gone, below those that came."""
+    old, now = _entries(before), _entries(_stash_log(top))
+    known, there = {one.oid for one in old}, {one.oid for one in now}
+    added = [one for one in now if one.oid not in known]
+    gone = [one for one in old if one.oid not in there]
+    said = []
+    if gone and _write_stash(top, [*old, *added]):
+        what = "an entry" if len(gone) == 1 else f"{len(gone)} entries"
+        said.append(f"the attempt took {what} off the stash: back again")
+    if added:
+        what = "an entry" if len(added) == 1 else f"{len(added)} entries"
+        said.append(f"the attempt left {what} on the stash: `git stash list`")
+    return said
+
+
+def _write_stash(top: Path, entries: Sequence[_Stashed]) -> bool:
+    """The stash is a ref and the log of what it was."""
+    log = _stash_file(top)
+    if log is None or ask(top, "update-ref", _STASH, entries[-1].oid).code:
+        return False
+    log.parent.mkdir(parents=True, exist_ok=True)
+    new = log.with_name("stash.cub")
+    new.write_bytes("".join(_lines(entries)).encode("utf-8", "surrogateescape"))
+    new.replace(log)
+    return True
+
+
+def _lines(entries: Iterable[_Stashed]) -> Iterator[str]:
+    last = _NONE
+    for one in entries:
+        yield f"{last[: len(one.oid)].ljust(len(one.oid), '0')} {one.oid} {one.words}\n"
+        last = one.oid
+
+
+def _entries(log: str) -> list[_Stashed]:
+    rows = (line.split(" ", 2) for line in log.split("\n"))
+    return [_Stashed(row[1], row[2]) for row in rows if len(row) == 3]
+
+
+def _stash_log(top: Path) -> str:
+    log = _stash_file(top)
+    try:
+        return text(log.read_bytes()) if log else ""
+    except OSError:
+        return ""
+
+
+def _stash_file(top: Path) -> Path | None:
+    common = common_folder(top)
+    return common / "logs" / "refs" / "stash" if common else None
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cub.git.checkout import Checkout
+from cub.git.vault import vault_of
+from tests.conftest import git
+from tests.git.checkouts import checkout, furnished, save, state, write
+
+
+@pytest.fixture
+def top(project: Path) -> Path:
+    git(project, "checkout", "-q", "-b", "main")
+    furnished(project)
+    git(project, "tag", "light")
+    write(project, {"a.txt": "stashed"})
+    git(project, "stash", "push", "-qm", "one", "a.txt")
+    return project
+
+
+def _seen(top: Path) -> tuple[str, ...]:
+    """What a person has in a repository."""
+    asked = (["log", "--all", "--format=%H"], ["for-each-ref"], ["stash", "list"], ["branch"])
+    return tuple(git(top, *words) for words in (*asked, ["reflog"], ["config", "--local", "-l"]))
+
+
+def _init(top: Path) -> None:
+    shutil.rmtree(top / ".git")
+    git(top, "init", "-q")
+    save(top, "theirs")
+
+
+def _elsewhere(top: Path) -> None:
+    git(top.parent, "init", "-q", "other")
+    save(top.parent / "other", "theirs")
+    shutil.rmtree(top / ".git")
+    (top / ".git").write_text(f"gitdir: {top.parent}/other/.git\n")
+
+
+def _linked(top: Path) -> None:
+    (top / ".git").rename(top.parent / "moved")
+    (top / ".git").symlink_to(top.parent / "moved")
+
+
+def _no_head(top: Path) -> None:
+    (top / ".git/HEAD").unlink()
+
+
+def _odd_head(top: Path) -> None:
+    (top / ".git/HEAD").write_text("nonsense")
+
+
+def _pipe(top: Path) -> None:
+    shutil.rmtree(top / ".git")
+    os.mkfifo(top / ".git")
+
+
+def _no_refs(top: Path) -> None:
+    shutil.rmtree(top / ".git/refs")
+
+
+def _no_objects(top: Path) -> None:
+    shutil.rmtree(top / ".git/objects")
+
+
+def _gone(top: Path) -> None:
+    shutil.rmtree(top / ".git")
+
+
+_HARM = [_init, _elsewhere, _linked, _no_head, _odd_head, _pipe, _no_refs, _no_objects, _gone]
+
+
+@pytest.mark.parametrize("harm", _HARM)
+def test_a_repository_that_was_destroyed_is_repaired(
+    top: Path, harm: Callable[[Path], None]
+) -> None:
+    ours = checkout(top)
+    before, files, then = ours.snapshot(), state(top), _seen(top)
+    assert ours.keep_repository() == []
+    (top / "mine.txt").unlink()
+    write(top, {"a.txt": "evil"})
+    harm(top)
+    assert "which is back as it was" in ours.repair_repository(top.parent / "aside")
+    ours.restore(before, ours.snapshot(before))
+    assert (state(top), _seen(top)) == (files, then)
+    assert ours.repair_repository(top.parent / "aside") == ""
+    git(top, "fsck", "--strict")
+
+
+def test_what_stood_there_is_kept(top: Path) -> None:
+    ours = checkout(top)
+    ours.keep_repository()
+    _init(top)
+    ours.repair_repository(top.parent / "aside")
+    theirs = git(top.parent, "--git-dir=aside/repository", "log", "--format=%s")
+    assert theirs == "theirs\n"
+
+
+@pytest.mark.parametrize("words", [["gc", "-q", "--prune=now"], ["repack", "-adq"]])
+def test_objects_that_git_threw_away_are_back(top: Path, words: list[str]) -> None:
+    ours = checkout(top)
+    before, files = ours.snapshot(), state(top)
+    ours.keep_repository()
+    for ref in git(top, "for-each-ref", "--format=%(refname)", "refs/worktree").split():
+        git(top, "update-ref", "-d", ref)
+    git(top, "stash", "clear")
+    (top / "mine.txt").unlink()
+    git(top, *words)
+    git(top, "prune", "--expire=now")
+    assert ours.repair_repository(top.parent / "aside") == ""
+    ours.restore_refs(before)
+    ours.restore(before, ours.snapshot(before))
+    assert state(top) == files
+    assert git(top, "stash", "show", "-p").count("+stashed") == 1
+
+
+def test_times_that_are_set_back_hide_no_loss(top: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    ours.keep_repository()
+    folder = top / ".git/objects" / before.tree[:2]
+    then = folder.stat()
+    (folder / before.tree[2:]).unlink()
+    os.utime(folder, ns=(then.st_atime_ns, then.st_mtime_ns))
+    ours.repair_repository(top.parent / "aside")
+    assert git(top, "cat-file", "-t", before.tree) == "tree\n"
+
+
+def test_modes_of_gits_folders_are_put_back(top: Path) -> None:
+    ours = checkout(top)
+    ours.keep_repository()
+    (top / ".git").chmod(0)
+    assert ours.repair_repository(top.parent / "aside") == ""
+    assert stat.S_IMODE((top / ".git").stat().st_mode) == 0o755
+
+
+def test_a_linked_work_tree_is_repaired_with_its_repository(top: Path) -> None:
+    linked = top.parent / "linked"
+    git(top, "worktree", "add", "-q", str(linked), "-b", "beside")
+    ours = Checkout(linked, top.parent / "own" / "index", ())
+    then = _seen(linked)
+    ours.keep_repository()
+    shutil.rmtree(top / ".git")
+    (linked / ".git").unlink()
+    git(linked, "init", "-q")
+    assert ours.repair_repository(top.parent / "aside")
+    assert _seen(linked) == then
+    assert git(top, "branch", "--show-current") == "main\n"
+
+
+def test_only_what_changed_is_looked_at_again(top: Path) -> None:
+    ours = checkout(top)
+    ours.keep_repository()
+    copies = vault_of(ours) / "copy"
+    head = git(top, "rev-parse", "HEAD").strip()
+    assert (copies / "objects" / head[:2] / head[2:]).stat().st_nlink == 2
+    (copies / "objects" / head[:2] / head[2:]).unlink()
+    new = save(top)
+    ours.keep_repository()
+    assert (copies / "objects" / new[:2] / new[2:]).exists()
+    assert not (copies / "objects" / head[:2] / head[2:]).exists() or head[:2] == new[:2]
+
+
+def test_branches_that_are_gone_are_forgotten(top: Path) -> None:
+    git(top, "branch", "side")
+    ours = checkout(top)
+    ours.keep_repository()
+    git(top, "branch", "-qD", "side")
+    ours.keep_repository()
+    _gone(top)
+    ours.repair_repository(top.parent / "aside")
+    assert git(top, "branch") == "* main\n"
+
+
+def test_a_kill_in_the_middle_is_made_up_for(top: Path) -> None:
+    ours = checkout(top)
+    then = _seen(top)
+    ours.keep_repository()
+    _gone(top)
+    (vault_of(ours) / "broken").touch()
+    (top / ".git/objects").mkdir(parents=True)
+    (top / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    assert ours.repair_repository(top.parent / "aside")
+    assert _seen(top) == then
+
+
+def test_it_is_forgotten_in_the_end(top: Path) -> None:
+    ours = checkout(top)
+    ours.keep_repository()
+    ours.release()
+    assert not vault_of(ours).exists()
+    assert ours.repair_repository(top.parent / "aside") == ""
