@@ -82,7 +82,7 @@ class Aftermath:
         damage = self.ground.repair_repository(self.files.clear_links())
         said = [damage] if damage else []
         noted, top = self.run.read(SETTINGS).get("settings"), self.ground.checkout.top
-        last = self._last_moment()
+        last = self._last_change()
         if noted is not None:
             before = own_settings.Settings.from_json(top, noted)
             changed = own_settings.restore_settings(before, self.files.clear_way(ASIDE), last)
@@ -150,16 +150,19 @@ class Aftermath:
         ended = self.files.ended_at(ENDED) or self._last_sign()
         return branches.moved_at(top) > ended
 
-    def _last_moment(self) -> float:
+    def _last_change(self) -> float:
         """The time after which no process of the attempt changed a file."""
         ended, checked = self.files.ended_at(ENDED), self.files.ended_at(CHECKED)
         begun, found = (_time_of(self.files.state / name) for name in (CLIENT, FOUND))
         if (begun and not ended) or found > checked:  # its keeper was killed as well
             ended = self._last_sign() + _UNNOTED
-        ended = max(ended, checked)
+        return max(ended, checked)
+
+    def _last_moment(self) -> float:
+        """The same of what the run itself was writing; git may have gone on when cub was killed."""
         steps = [_time_of(self.files.state / name) for name in (RESTORING, DECISION)]
-        step = max(steps)  # git may have gone on when cub was killed
-        return max(ended, step + _UNNOTED if step else 0.0)
+        step = max(steps)
+        return max(self._last_change(), step + _UNNOTED if step else 0.0)
 
     def _last_sign(self) -> float:
         """When the run was alive for the last time, as far as it wrote anything down."""

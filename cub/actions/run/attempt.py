@@ -58,8 +58,6 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
-    if damage := run.ground.repair_repository(this.files.clear_links()):
-        this.replaced.append(damage)
     restore_around(run, this, guard)
     this.request = read_request(this.files.state, this.files.path)
     known = _evidence(run, this)

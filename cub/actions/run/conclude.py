@@ -50,10 +50,7 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     """Commit or put back, then tell the task and the ledger."""
     head, broken = "", False
     try:
-        # Checks may have done some damage, too.
-        if damage := run.ground.repair_repository(this.files.clear_links()):
-            this.replaced.append(damage)
-        restore_around(run, this, guard)
+        restore_around(run, this, guard)  # checks may have done some damage, too
         if this.replaced and verdict.ok:
             verdict = Verdict("unknown", "; ".join(this.replaced))
         if verdict.ok:
@@ -63,6 +60,7 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     except (CubError, OSError) as error:
         verdict = Verdict("unknown", words_of(error), is_free=is_of_the_machine(error))
         broken = True
+        _note_failure(run, this, verdict)
     ended = Fate(CLOSED) if verdict.ok else _fate(run, this, verdict)
     event = attempt_end(run, this, verdict, head)
     told = tell(run, this.key, ended, event, guard, no_change=verdict.no_change)
@@ -134,6 +132,13 @@ def _committed(run: Run, this: Attempt, verdict: Verdict) -> tuple[str, Verdict]
     return head, verdict
 
 
+def _note_failure(run: Run, this: Attempt, verdict: Verdict) -> None:
+    """Note that the attempt failed, before its files are put back, whatever was decided before."""
+    ended, draft = _fate(run, this, verdict), attempt_end(run, this, verdict, "")
+    decision = {"ok": False, "event": draft, "status": ended.status, "why": ended.why}
+    this.files.write(DECISION, decision)
+
+
 def _announce(this: Attempt, parent: str, tree: str) -> None:
     """Note the commit that is about to be made: after a kill it is known by that."""
     this.files.write(COMMIT, {"parent": parent, "tree": tree})
@@ -141,13 +146,10 @@ def _announce(this: Attempt, parent: str, tree: str) -> None:
 
 def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:
     """Keep the changes as a patch, and make the files what they were."""
-    ended = _fate(run, this, verdict)
     if this.before is None:
         return
     now = run.ground.snapshot(this.before)
     run.ground.patch(this.before, now, this.files.make_path(PATCH))
-    draft = attempt_end(run, this, verdict, "")
-    decision = {"ok": False, "event": draft, "status": ended.status, "why": ended.why}
-    this.files.write(DECISION, decision)
+    _note_failure(run, this, verdict)
     this.files.write(RESTORING, {"at": run.now})
     this.observed += run.ground.restore(this.before, now)

@@ -57,6 +57,8 @@ class Attempt:
 def restore_around(run: Run, this: Attempt, guard: Guard) -> None:
     """Put back what an attempt changed around its files: in `.cub/`, and in git's own folder."""
     this.replaced += guard.restore_kinds()
+    if damage := run.ground.repair_repository(this.files.clear_links()):
+        this.replaced.append(damage)
     back = guard.restore_files()
     if this.settings is not None:
         back += run.ground.restore_settings(this.settings, this.files.clear_way(ASIDE))

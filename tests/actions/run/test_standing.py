@@ -43,7 +43,7 @@ def shown(*events: Event) -> dict[str, str]:
         ([client("text", text="Now:\n"), client("tool", text="edit a\nb")], "edit a", "Now:"),
         ([client("tool", text="edit a"), client("text", text="Done.\n")], "at work", "Done."),
         ([client("result", text="All good.\n\nStatus: done\n")], "at work", "Status: done"),
-        ([client("text", text="a\x1b]0;t\x07\u202eb\n")], "at work", "a\\u202eb"),
+        ([client("text", text="a\x1b]0;t\x07\u202eb\n")], "at work", "a\u202eb"),
         (
             [{"ev": "check_start", "cmd": "make", "base": True}, {"ev": "check_end", "base": True}],
             "beginning",
