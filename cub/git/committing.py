@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from cub.checks.plain import plain
 from cub.errors import CubError
 from cub.git.calling import ask, call, joined, split, text, undirected
 from cub.git.own_index import put
 from cub.git.place import Place, git_folder, head_of, is_beyond_link, kind
+from cub.masking import masked
 from cub.processes.captured import captured
 from cub.processes.command import Command, Limits
 from cub.processes.stop import Stop
@@ -22,7 +24,7 @@ _TAIL = 4000  # characters of what git and its hooks said
 
 
 class Committed(NamedTuple):
-    """The commit that HEAD is at now, and the end of what was said.
+    """The commit that HEAD is at now, and the end of what was said, without secrets.
 
     If it is not `ok`, there is no new commit, and `cause` says why cub ended git, if it did.
     """
@@ -60,7 +62,7 @@ def commit(
             return Committed(head_of(place.top).commit, "", ok=True, cause="")
         done = _commit(place, message, environ, limits, stop)
     except CubError as error:
-        done = Committed("", "\n".join([error.message, *error.details])[-_TAIL:], False, "")
+        done = Committed("", masked("\n".join([error.message, *error.details]))[-_TAIL:], False, "")
     except BaseException:
         call(place.top, "reset", "--quiet", check=False)
         raise
@@ -144,5 +146,6 @@ def _commit(
     if ended.cause and free:
         with suppress(OSError):
             lock.unlink()
-    output = done.output.decode("utf-8", "replace").strip() or ended.missing
+    # Masked before it is cut: a hook may print anything.
+    output = masked(plain(done.output.decode("utf-8", "replace"))).strip() or ended.missing
     return Committed("", output[-_TAIL:], ended.exit == 0 and not ended.cause, ended.cause)

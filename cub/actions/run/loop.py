@@ -22,15 +22,17 @@ from cub.actions.run.verification import HINT, UNVERIFIED
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.signals import signals
+from cub.masking import masked
 from cub.processes.command import Limits
 from cub.store.briefs import Brief
-from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event
+from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, masked_event
 from cub.store.spelling import CLOSED, PARKED
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
 BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
 _BAD = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED)
+_MASKED_BEFORE = ("client", "tick")
 _STORES = "chore(cub): record what the run did"
 
 
@@ -55,7 +57,16 @@ class Tally:
 
 
 def loop(run: Run) -> Iterator[Event]:
-    """Work tasks off until there is a reason to end."""
+    """Work tasks off until there is a reason to end; all that is told of it is without secrets.
+
+    Here all events go by that anybody is shown. A client's are masked where they come from: what a
+    piece of text is may depend on the one before, and there may be very many.
+    """
+    for event in _worked_off(run):
+        yield event if event["ev"] in _MASKED_BEFORE else masked_event(event, masked)
+
+
+def _worked_off(run: Run) -> Iterator[Event]:
     tally = Tally()
     clients = Clients(run.harnesses)
     start = run.event(

@@ -41,11 +41,12 @@ from cub.files import exclusive
 from cub.files.private import read_json
 from cub.harness.choose import harnesses
 from cub.layout.words import written
+from cub.masking import masked
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
 from cub.project.effective import effective
 from cub.repomap.stack.facts import Command, Purpose
-from cub.store.events import Event
+from cub.store.events import Event, masked_event
 
 _LOOKED_AT = 20  # tasks
 _PROPOSED: tuple[Purpose, ...] = ("test", "typecheck", "lint")
@@ -99,7 +100,8 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
     with ExitStack() as stack:
         here = None if asked.worktree else stores.project.root
         stack.enter_context(at_work(folder, here))
-        found = recover(stores, environ, around.clock)
+        recovered = recover(stores, environ, around.clock)
+        found = [masked_event(event, masked) for event in recovered]
         stack.enter_context(_swept(folder))
         try:
             ground = ground_of(stores, settings, folder, environ)

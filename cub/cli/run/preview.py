@@ -10,6 +10,7 @@ from cub.cli import output
 from cub.cli.run.lines import parked_lines
 from cub.cli.visible import visible
 from cub.errors import CubError
+from cub.masking import masked
 
 if TYPE_CHECKING:
     from cub.actions.run.settings import Asked
@@ -44,7 +45,7 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
             "root": stores.root.as_posix(),
             "harnesses": [client.name for client in clients],
             "missing": [{"harness": one.harness, "why": one.why} for one in missing],
-            "checks": list(settings.checks),
+            "checks": [masked(check) for check in settings.checks],
             "trusted": not untrusted,
             "tasks": [row.id for row in rows],
         }
@@ -52,13 +53,13 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
         return
     output.paragraph(f"client: {', '.join(visible(client.name) for client in clients)}")
     for check in settings.checks:
-        output.paragraph(f"check: {visible(check)}")
+        output.paragraph(f"check: {visible(masked(check))}")
     _print_queue(rows, tasks, asked)
     if len(missing) < len(clients):
         for one in missing:
             output.talk(f"{visible(one.told())}.")
     for refusal in filter(None, refusals):
-        output.talk(f"It would not begin: {visible(refusal)}.")
+        output.talk(f"It would not begin: {visible(masked(refusal))}.")
 
 
 def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
@@ -67,7 +68,7 @@ def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
 
     for row in rows[:_SHOWN]:
         title = str(tasks.record(row.id).get("title"))
-        output.paragraph(f"task: {visible(row.id)}: {visible(title)}")
+        output.paragraph(f"task: {visible(row.id)}: {visible(masked(title))}")
     if len(rows) > _SHOWN:
         output.paragraph(f"and {len(rows) - _SHOWN} more")
     if not rows:

@@ -113,9 +113,9 @@ def test_a_whole_key_is_masked() -> None:
     assert masked(KEY.replace("\n", "\\n")) == MASK
 
 
-def test_a_text_that_speaks_of_keys_loses_no_more_than_the_name() -> None:
+def test_a_text_that_speaks_of_keys_stays() -> None:
     text = "Refuse -----BEGIN PRIVATE KEY----- headers in uploads.\nThen tell why.\n"
-    assert masked(text) == text.replace("BEGIN PRIVATE KEY", MASK)
+    assert masked(text) == text
 
 
 @pytest.mark.parametrize("line", HARMLESS)
