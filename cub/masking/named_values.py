@@ -21,16 +21,16 @@ _QUOTED = (
 # Only so many `=` in it, that a row of them costs no more than its length.
 _BARE = r"\\{0,3}[\"'`]?(?P<bare>[^\s\"'`,;&\\=]{1,1000}+(?:=+[^\s\"'`,;&\\=]{0,200}){0,2})"
 _ASSIGNED = re.compile(
-    r"(?P<name>[\w-]{1,120})[\]\[\\\"'`?!)]{0,9}\s{0,9}"
+    r"(?P<name>[\w-]{1,120})[\]\[\\\"'`?!)]{0,9}[^\S\r\n]{0,9}"
     r"(?P<mark>:=|=>|={1,3}|!==?|->|:(?:[^\S\n]?[A-Za-z]{3,12}[^\S\n]?=(?!=))?)"
-    rf"(?P<space>\s{{0,9}})(?:{_QUOTED}|(?<![\r\n]){_BARE})"
+    rf"(?P<space>[^\S\r\n]{{0,9}})(?:{_QUOTED}|{_BARE})"
 )
 _OPTION = re.compile(rf"(?P<name>[\w-]{{1,120}})(?P<space>[^\S\n]{{1,4}})(?:{_QUOTED}|{_BARE})")
 _ELEMENT = re.compile(r"(?P<name>[\w-]{1,120})>(?P<quoted>[^<>\n]{1,1000})</(?P=name)>")
 # `the token is …`: what a person writes about a secret.
 _TOLD = re.compile(
     r"(?P<name>[\w-]{1,120})[^\w\n:=/.-]{1,4}(?:(?:is|was|of|for|with|value)[^\w\n]{1,4}){0,2}"
-    r"(?P<told>[A-Za-z0-9][\w+/=.~-]{15,400})"
+    r"(?P<told>[A-Za-z0-9][\w+/.~-]{15,400}={0,2})"
 )
 _COMPARED = re.compile(
     r"(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\r\n])){1,300})(?P=quote)\s{0,9}"
@@ -58,6 +58,9 @@ _FORMS = (
 # A directive: `secret "…";` as in settings of name servers.
 _DIRECTIVE = re.compile(rf"(?P<name>[\w-]{{1,120}})[^\S\n]{{1,4}}{_QUOTED};")
 _CLOSING = ")]}>"
+_COMPARISONS = ("==", "===", "!=", "!==")
+# A token is no phrase and no word; a password may well be one.
+_OF_TOKENS = re.compile(r"[\w.~+/=:@%!-]+")
 
 
 def hide_named_values(text: str) -> str:
@@ -136,9 +139,11 @@ def _secret_in(text: str, found: re.Match[str], start: int) -> tuple[int, int] |
         secret = sure == "strong" and looks_random(told) and not is_innocent(told)
         return (found.start("told"), found.start("told") + len(told)) if secret else None
     if (quoted := found["quoted"]) is not None:
-        return found.span("quoted") if _is_secret_in_quotes(quoted, sure) else None
+        compared = "mark" in groups and found["mark"] in _COMPARISONS
+        secret = _is_secret_in_quotes(quoted, name, sure, compared=compared)
+        return found.span("quoted") if secret else None
     mark = found["mark"] if "mark" in groups else " "
-    if mark in ("==", "===", "!=", "!==", "->"):
+    if mark in (*_COMPARISONS, "->"):
         return None
     bare = found["bare"]
     while bare and bare[-1] in _CLOSING and not _is_balanced(bare):
@@ -160,8 +165,10 @@ def _whole_name(text: str, name: str, start: int) -> str:
     return name
 
 
-def _is_secret_in_quotes(value: str, sure: Strength) -> bool:
-    if is_innocent(value):
+def _is_secret_in_quotes(value: str, name: str, sure: Strength, *, compared: bool) -> bool:
+    if is_innocent(value) or (compared and is_word(value)):
+        return False
+    if "token" in name.casefold() and (is_word(value) or not _OF_TOKENS.fullmatch(value)):
         return False
     if sure == "weak":
         return looks_random(value) and not looks_like_id(value)
@@ -203,5 +210,6 @@ def _compared(text: str) -> Iterator[tuple[int, int]]:
         return
     for found in _COMPARED.finditer(text):
         name = found["name"].rpartition(".")[2]
-        if strength(name) == "strong" and _is_secret_in_quotes(found["quoted"], "strong"):
+        sure = strength(name)
+        if sure == "strong" and _is_secret_in_quotes(found["quoted"], name, sure, compared=True):
             yield found.span("quoted")

@@ -32,6 +32,7 @@ _USER = re.compile(
     r"(?<=://)(?:[^\s:/@?#\"'<>]{0,256}:(?P<value>[^\s@/\"'<>]{1,512})"
     r"|(?P<alone>[^\s:/@?#\"'<>]{16,512}))@"
 )
+_NO_PASSWORDS = (MASK, "pass", "password", "passwd")  # as documents have it
 _SIGNED = re.compile(
     r"(?i)(?:[?&;]|&amp;|\\u0026|\b(?=x-(?:amz|goog|ms)-))"
     r"(?:sig|signature|x-(?:amz|goog|ms)-(?:signature|security-token|credential)|hmac|code|ticket"
@@ -65,7 +66,8 @@ def _hide(found: re.Match[str], group: str = "value") -> str:
 def _header(found: re.Match[str]) -> str:
     """The same, unless there is a word or a placeholder in that place."""
     value = found["value"]
-    is_plain = is_word(value) and (value.islower() or value.istitle() or value.isupper())
+    words = value.rstrip(".,:)]}").replace("/", "-")
+    is_plain = is_word(words) and (words.islower() or words.istitle() or words.isupper())
     return found[0] if is_plain or is_innocent(value) else _hide(found)
 
 
@@ -86,4 +88,4 @@ def _user(found: re.Match[str]) -> str:
     if found["alone"] is not None:
         return _hide(found, "alone") if looks_random(found["alone"]) else found[0]
     value = found["value"]
-    return found[0] if value == MASK or value[0] in "$<{%*" else _hide(found)
+    return found[0] if value.casefold() in _NO_PASSWORDS or value[0] in "$<{%*" else _hide(found)

@@ -25,6 +25,8 @@ _CODE = re.compile(
     r"|[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+"  # an attribute
     r"|!\w+.*|&\w+|\*\w+|[|>][+-]?|lambda\b.*|(?:await|new|not)\b.*"
 )
+_CALL = re.compile(r"^[(\[]|[A-Za-z_][\w.]*\(")
+_COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}")
 _NUMBER = re.compile(r"[+-]?\d[\d.,_:/x-]*(?:[a-zA-Z%]{1,7})?")
 _DIGEST = re.compile(r"(?i)(?:sha\d{1,3}|md5|blake\w{1,3})[-:=].*")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|\.{0,2}/|~/|\w+://|[\w@.-]+/[\w@./-]*\.\w{1,5}\b).*")
@@ -57,8 +59,10 @@ def is_innocent(value: str) -> bool:
     core = _EDGES.sub("", value)
     if not core or value.startswith((MASK, *_FILLED_IN_ELSEWHERE)):
         return True
-    if _DIGEST.match(value) or ("(" in value and _CODE.fullmatch(value)):
+    if _DIGEST.match(value) or _COLOR.fullmatch(value):
         return True
+    if _CALL.search(value):
+        return not looks_random(value, 8)
     if _PLACEHOLDER.fullmatch(core) or _CODE.fullmatch(value):
         return not looks_random(value, 24)
     return _PATH.match(value) is not None and not any(

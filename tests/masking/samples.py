@@ -211,6 +211,7 @@ def _named() -> list[Sample]:
         ("cloud_iam_key = ", chance(44), ""),
         ("Private key: ", chance(64, HEX), ""),
         ("mnemonic: ", "abandon ability able about above absent absorb abstract", ""),
+        ('"password": "', "Xy7(kL9)mN2q", '"'),
     )
 
 
