@@ -13,13 +13,14 @@ from cub.masking.names import HINT, Strength, strength
 from cub.masking.values import MASK, is_innocent, is_number, is_word, looks_like_id, looks_random
 
 _LONGEST_NAME = 80
+_JUDGED = 200  # characters of a value without quotes, by which it is known
 _IN_NAME = re.compile(r"[\w-]*+")
 _QUOTED = (
     r"[fbrFBR@]?(?P<quote>\\{0,3}[\"'`])"
     r"(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\r\n])){1,1000})(?P=quote)"
 )
 # Only so many `=` in it, that a row of them costs no more than its length.
-_BARE = r"\\{0,3}[\"'`]?(?P<bare>[^\s\"'`,;&\\=]{1,1000}+(?:=+[^\s\"'`,;&\\=]{0,200}){0,2})"
+_BARE = r"\\{0,3}[\"'`]?(?P<bare>[^\s\"'`,;&\\=]{1,4000}+(?:=+[^\s\"'`,;&\\=]{0,200}){0,2})"
 _ASSIGNED = re.compile(
     r"(?P<name>[\w-]{1,120})[\]\[\\\"'`?!)]{0,9}[^\S\r\n]{0,9}"
     r"(?P<mark>:=|=>|={1,3}|!==?|->|:(?:[^\S\n]?[A-Za-z]{3,12}[^\S\n]?=(?!=))?)"
@@ -150,7 +151,9 @@ def _secret_in(text: str, found: re.Match[str], start: int) -> tuple[int, int] |
         bare = bare[:-1]
     shell = mark == "=" and not found["space"]
     end = found.start("bare") + len(bare)
-    if _is_secret(bare, name, sure, is_shell=shell, in_url=text[start - 1 : start] in ("?", "&")):
+    if _is_secret(
+        bare[:_JUDGED], name, sure, is_shell=shell, in_url=text[start - 1 : start] in ("?", "&")
+    ):
         return found.start("bare"), end
     return None
 

@@ -13,6 +13,7 @@ _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
 # By the first letters, so that a reader finds one; where a prefix is also a word's, more is asked.
 _FORMS = (
+    rf"AKC{_A}{{10,}}|cmVmdGtuO{_A}{{20,}}",  # Artifactory
     rf"AGE-SECRET-KEY-1{_A}{{20,}}",
     r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])",  # AWS
     rf"AIza{_W}{{35}}",  # Google
@@ -28,7 +29,7 @@ _FORMS = (
     rf"NRAK-{_A}{{20,}}|NRJS-{_A}{{15,}}|NRII-{_W}{{20,}}",  # New Relic
     rf"PMAK-{_A}{{20,}}-{_A}{{20,}}",  # Postman
     rf"SG\.{_W}{{16,}}\.{_W}{{20,}}",  # SendGrid
-    rf"SK[0-9a-f]{{32}}(?!{_A})|AC[0-9a-f]{{32}}(?!{_A})",  # Twilio
+    rf"SK[0-9a-z]{{32}}(?!{_A})|AC[0-9a-f]{{32}}(?!{_A})",  # Twilio
     r"FwoGZXIvYXdz[\w+/=-]{20,}|IQoJb3JpZ2lu[\w+/=-]{20,}",  # AWS session tokens
     rf"ap[ip]_{_A}{{32,}}|apify_api_{_A}{{20,}}",
     rf"(?:api|pat|prt|svc)-(?:us|eu|na|ap)\d?-{_A}{{8,}}[\w-]{{8,}}|pat-{_A}{{20,}}",  # HubSpot
@@ -100,7 +101,8 @@ _KEY = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_FORMS)})")
 # A secret in the path of an address, of which the rest stays.
 _HOOKS = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks/\d+"
-    r"|api\.telegram\.org/bot|[\w-]+\.webhook\.office\.com/webhookb2|chat\.googleapis\.com/v1"
+    r"|api\.telegram\.org/bot|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com/webhookb2"
+    r"|chat\.googleapis\.com/v1"
     r"|hooks\.zapier\.com/hooks/catch|open\.feishu\.cn/open-apis/bot/v2/hook)"
     r"/?(?P<value>[\w@:/.-]{16,})"
 )
