@@ -151,7 +151,8 @@ BEGINNINGS = [
     "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA12\n", "MIIEabc1\n", "aB3", "aB3/", "x-amz-",
     "cookie", "cookie: a=b; ", "authorization: ", "authorization: digest a=", "?sig=", "&sig=",
     "token is ", "token of for ", "the api key ", "machine x login ", "--user=a:", "docker login ",
-    "<password>", "name: a value: ", '"kty""d":"', "webhook", "lsv2_pt_webhook://a", "hooks.slack.com/services/",
+    "<password>", "name: a value: ", '"kty""d":"', "webhook", "lsv2_pt_webhook://a",
+    "hooks.slack.com/services/", "://a:bpassword",
     "12345678:", "lsv2_pt_", "re_abcdefgh", "dt0c01.A1b2", "dp.pt.", "pk.eyJ", "AKC", "a_b_1_C_",
     "\u0130token=", "\x1b[0m", "password: string=", "key: '", "-p ", "sshpass ", "redis-cli a ",
 ]  # fmt: skip
