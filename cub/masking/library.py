@@ -13,8 +13,7 @@ from typing import Any
 from cub.masking.values import MASK
 
 # A public address is no secret. Of an address's user cub hides the password alone, of a key its
-# body.
-# The others take the square of a line's length for some lines, and are among cub's own, too.
+# body. The others take the square of a line's length for some lines, and are among cub's own, too.
 _LEFT_OUT = (
     "IPPublicDetector", "BasicAuthDetector", "JwtTokenDetector", "NpmDetector", "OpenAIDetector",
     "KeywordDetector", "PrivateKeyDetector",

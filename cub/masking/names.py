@@ -47,7 +47,7 @@ _ABOUT = {
     "class", "function", "func", "fn", "test", "tests", "py", "ts", "js", "go", "rs", "rb", "java",
     "tsx", "md", "json", "yaml", "yml", "toml", "txt", "html", "css", "sh", "at", "date", "time",
     "timeout", "age", "valid", "invalid", "validator", "validation", "match", "message", "text",
-    "title", "page", "view", "service", "handler", "helper", "util", "utils", "stream", "izer",
+    "title", "page", "view", "service", "handler", "helper", "util", "utils", "stream",
     "budget", "estimate", "per", "rate", "schema", "model", "scope", "scopes", "config", "format",
     "algorithm", "method", "strategy", "backend", "bucket", "region", "user", "username", "owner",
     "event", "code", "press", "down", "up", "board", "word", "words", "frame", "frames", "prefix",

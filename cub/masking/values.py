@@ -9,8 +9,9 @@ _RANDOM_LENGTH = 16
 # A place for a secret that nobody has filled in, or what is filled in elsewhere.
 _PLACEHOLDER = re.compile(
     r"(?i)redacted|masked|x{3,}|_+"
-    r"|(?:your|my|the|an?|some|enter|insert|replace|change|put|add|paste|fill|set|use|new|old|any)"
-    r"(?:[-_ ].*|me|it|this)|.*[-_ ](?:here|placeholder)|place_?holder|todo|tbd"
+    r"|(?:your|enter|insert|replace|paste|fill)[-_ ].*|change[-_ ]?(?:me|it|this).*"
+    r"|(?:my|some|the|an?|new|old)[-_ ]?(?:token|secret|password|key|api[-_ ]?key)"
+    r"|.*[-_ ](?:here|placeholder)|place_?holder|todo|tbd"
     r"|(?:tests?|dummy|fake|example|sample|mock|demo|foo|bar|baz|invalid|wrong|bad|expired)"
     r"(?:[-_ ][a-z_ -]*)?|example.*"
     r"|none|null|nil|undefined|nan|true|false|yes|no|on|off|void"
@@ -27,7 +28,9 @@ _CODE = re.compile(
 )
 _CALL = re.compile(r"^[(\[]|[A-Za-z_][\w.]*\(")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}")
-_NUMBER = re.compile(r"[+-]?\d[\d.,_:/x-]*(?:[a-zA-Z%]{1,7})?")
+_NUMBER = re.compile(
+    r"[+-]?\d[\d.,_:/x-]*(?:%|(?i:[num]?s|secs?|mins?|[hdb]|[kmgt]i?b|px|em|chars?|bytes)\b)?"
+)
 _DIGEST = re.compile(r"(?i)(?:sha\d{1,3}|md5|blake\w{1,3})[-:=].*")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|\.{0,2}/|~/|\w+://|[\w@.-]+/[\w@./-]*\.\w{1,5}\b).*")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+[\w-]*")

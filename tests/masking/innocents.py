@@ -166,6 +166,9 @@ _INNOCENT = {
         "secret: !Ref DatabaseSecret",
         "password: null",
         "token: 'test-token'",
+        "token: my-token",
+        "timeout_secret_check: 30s",
+        "password: 12ms",
     ],
     "words": [
         "the secret is out, and 'this' is it",

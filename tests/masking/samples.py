@@ -212,6 +212,8 @@ def _named() -> list[Sample]:
         ("Private key: ", chance(64, HEX), ""),
         ("mnemonic: ", "abandon ability able about above absent absorb abstract", ""),
         ('"password": "', "Xy7(kL9)mN2q", '"'),
+        ("password: '", "my dog is 7", "'"),
+        ("password: ", "12345abcde", ""),
     )
 
 
