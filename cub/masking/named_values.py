@@ -30,7 +30,7 @@ _OPTION = re.compile(rf"(?P<name>[\w-]{{1,120}})(?P<space>[^\S\n]{{1,4}})(?:{_QU
 _ELEMENT = re.compile(r"(?P<name>[\w-]{1,120})>(?P<quoted>[^<>\n]{1,1000})</(?P=name)>")
 # `the token is …`: what a person writes about a secret.
 _TOLD = re.compile(
-    r"(?P<name>[\w-]{1,120})[^\w\n:=/.-]{1,4}(?:(?:is|was|of|for|with|value)[^\w\n]{1,4}){0,2}"
+    r"(?P<name>[\w-]{1,120})[ \t\"'`(,]{1,4}(?:(?:is|was|of|for|with|value)[^\w\n]{1,4}){0,2}"
     r"(?P<told>[A-Za-z0-9][\w+/.~-]{15,400}={0,2})"
 )
 _COMPARED = re.compile(

@@ -6,7 +6,9 @@ import json
 import subprocess
 from collections.abc import Callable
 from functools import cache
+from random import Random
 from shutil import which
+from string import ascii_letters, digits
 
 import pytest
 
@@ -117,6 +119,7 @@ def test_what_stands_between_two_keys_stays() -> None:
 
 
 def test_lines_of_a_certificate_stay() -> None:
-    text = "\n".join(_generated()).replace("RSA PRIVATE KEY", "CERTIFICATE")
-    text = text.replace("PRIVATE KEY", "CERTIFICATE")
+    signs = Random(14)  # always the same: one line of thousands reads as a vendor's key
+    body = ["".join(signs.choices(ascii_letters + digits + "+/", k=64)) for _ in range(20)]
+    text = "\n".join(pem("CERTIFICATE", body))
     assert masked(text) == text

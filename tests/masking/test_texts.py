@@ -82,6 +82,7 @@ HARMLESS = [
     "1234567890:",
     "cub-4k2xq, cub-9ab12.3",
     "MASK = '[masked]'",
+    "azbfS2KB93+xAjPW+M1IRb23bdyWzmY5M3QhYlF4c+LPyc633gH+9I08U9nP5EdH",
 ]
 AROUND = ["{}", "x {} y", '"{}"', "a\n{}\nb", "x={}", "({})"]
 
