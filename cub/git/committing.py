@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from cub.checks.plain import plain
 from cub.errors import CubError
 from cub.git.calling import ask, call, joined, split, text, undirected
 from cub.git.own_index import install, put
 from cub.git.place import Place, git_folder, is_beyond_link, kind
+from cub.masking import masked
 from cub.processes.captured import captured
 from cub.processes.command import Command, Limits
 from cub.processes.stop import Stop
@@ -30,7 +32,7 @@ Announce = Callable[[str, str], None]
 
 
 class Committed(NamedTuple):
-    """The commit that HEAD is at now, and the end of what was said.
+    """The commit that HEAD is at now, and the end of what was said, without secrets.
 
     If it is not `ok`, there is no new commit, and `cause` says why cub ended git, if it did.
     """
@@ -98,7 +100,7 @@ def commit(
         done = _commit(place, message, environ, limits, stop)
         done = _compared(place, parent, tree, done) if done.ok else done
     except CubError as error:
-        done = Committed("", "\n".join([error.message, *error.details])[-_TAIL:], False, "")
+        done = Committed("", masked("\n".join([error.message, *error.details]))[-_TAIL:], False, "")
     except BaseException:
         call(place.top, "reset", "--quiet", check=False)
         raise
@@ -213,5 +215,6 @@ def _commit(
     if ended.cause and free:
         with suppress(OSError):
             lock.unlink()
-    output = done.output.decode("utf-8", "replace").strip() or ended.missing
+    # Masked before it is cut: a hook may print anything.
+    output = masked(plain(done.output.decode("utf-8", "replace"))).strip() or ended.missing
     return Committed("", output[-_TAIL:], ended.exit == 0 and not ended.cause, ended.cause)

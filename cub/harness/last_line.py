@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cub.checks.plain import plain
+from cub.masking import masked
 
 MOST = 160  # characters
 _READ = 2_000  # of a line; beyond, nothing is looked at
@@ -24,6 +25,8 @@ class LastLine:
         self._open = lines[-1][:_READ]
         for line in reversed(lines):
             shown = " ".join(plain(line[:_READ]).split())
+            if shown != line:  # what was left out may have stood within a secret
+                shown = masked(shown)
             if any(map(str.isalnum, shown)):
                 self.text = shown if len(shown) <= MOST else f"{shown[: MOST - 1]}…"
                 return

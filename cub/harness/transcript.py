@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from cub.checks.plain import plain
 from cub.harness.events import ClientEvent, Tokens
+from cub.masking import masked
 
 MOST_FINAL = 64 * 1024  # characters
 MOST_DENIED = 20
@@ -16,7 +18,7 @@ class Transcript:
     """The sum of the events so far.
 
     `priced`: the client told what it cost. `ended`: there was a result event. `limit` are the
-    last words about a limit.
+    last words about a limit. What is said there and in the final message is without secrets.
     """
 
     tokens: Tokens = field(default_factory=Tokens)
@@ -30,17 +32,23 @@ class Transcript:
     _result: str = ""
     _said: deque[str] = field(default_factory=deque)
     _length: int = 0
+    _final: str | None = None
 
     @property
     def final(self) -> str:
         """The final message: the result's text, else what was said since the last tool.
 
-        No more than its last 64 Ki characters.
+        No more than its last 64 Ki characters. Masked as a whole: a secret may take several pieces.
         """
-        return (self._result or "".join(self._said))[-MOST_FINAL:].strip()
+        if self._final is None:
+            said = (self._result or "".join(self._said))[-MOST_FINAL:]
+            # Escapes could stand within a secret, and are left out wherever it is shown.
+            self._final = masked(plain(said) if "\x1b" in said else said).strip()
+        return self._final
 
     def add(self, event: ClientEvent) -> None:
         """Take an event into account."""
+        self._final = None
         if event.tokens is not None:
             self.tokens = self.tokens.plus(event.tokens)
         if event.usd is not None:
@@ -54,9 +62,9 @@ class Transcript:
             case "session":
                 self.session = event.text or self.session
             case "limit":
-                self.limit = event.text or self.limit
+                self.limit = masked(event.text) or self.limit
             case "denied":
-                self.denied += [event.text] if len(self.denied) < MOST_DENIED else []
+                self.denied += [masked(event.text)] if len(self.denied) < MOST_DENIED else []
             case "result":
                 self.ended, self.failed = True, event.failed
                 self._result = event.text[-MOST_FINAL:]

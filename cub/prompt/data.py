@@ -74,7 +74,8 @@ def count_words(text: str) -> int:
 
 
 def cut_words(text: str, most: int) -> str:
-    """About the first `most` words, to the end of a sentence if one is near."""
+    """About the first `most` words, to the end of a sentence if one is near, without secrets."""
+    text = masked(text)  # before it is cut: of a secret, no half would be found
     found = [*_WORD.finditer(text)]
     if len(found) <= most:
         return text

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cub.masking import masked
 from cub.prompt import data
 from cub.prompt.attempts import NEWEST, Previous
 from cub.prompt.budget import Parts, fitting
@@ -66,7 +67,7 @@ def compose(inputs: Inputs, templates: TemplateSet, tokens: int = TOKENS) -> Tas
 def _fixed(inputs: Inputs) -> dict[str, Any]:
     """What no budget cuts."""
     task = inputs.task
-    notes = _notes(str(task.get("notes") or ""))
+    notes = _notes(masked(str(task.get("notes") or "")))  # a key may take many of them
     said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
     words = {key: data.line(value or "") for key, value in said.items()}
     message = fill_message(inputs.message, words)

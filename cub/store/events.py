@@ -51,7 +51,7 @@ _SHORT = 8  # no secret is that short
 
 def line_of(event: Event, mask: Mask) -> bytes:
     """An event as a line of at most `LINE` bytes, its secrets masked and long texts cut."""
-    made = _bounded(_masked(event, mask), _LIMITS)
+    made = _bounded(masked_event(event, mask), _LIMITS)
     for limits in _SPARED:
         if len(encode(made)) < LINE:
             break
@@ -62,6 +62,11 @@ def line_of(event: Event, mask: Mask) -> bytes:
         made = {k: cut(v, _SHORTEST) for k, v in made.items() if k in _NAMES and isinstance(v, str)}
         made |= {"v": 1, "cut": True}
     return encode(made)
+
+
+def masked_event(event: Event, mask: Mask) -> Event:
+    """An event without secrets in its texts, names aside."""
+    return {name: _masked(value, mask, name) for name, value in event.items()}
 
 
 def part(event: Event, key: str) -> Event:

@@ -15,6 +15,7 @@ from cub.checks.plain import plain, tail
 from cub.checks.reasons import find_reason
 from cub.checks.tallies import finds_no_test, has_passed
 from cub.files.signed import read_signed, write_signed
+from cub.masking import masked
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
 from cub.processes.stop import Stop
@@ -129,7 +130,8 @@ class Checker:
         ended = done.ended
         if log:
             log.write(f"\n[exit {ended.exit}, {ended.seconds:.1f} s {ended.cause}]\n".encode())
-        text = plain(done.output.decode("utf-8", "replace"))
+        # Whole, before anything is read or cut: half of a secret is not known as one.
+        text = masked(plain(done.output.decode("utf-8", "replace")))
         code = ended.exit if not ended.signal or ended.cause else 128 + ended.signal
         if ended.cause:
             return Check(command, None, ended.seconds, ended.cause, (), tail(text, TAIL))

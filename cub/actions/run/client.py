@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -16,10 +16,12 @@ from cub.actions.run.budget import Budget
 from cub.actions.run.folders import ENDED, ERRORS, EVENTS, AttemptFolder, RunFolder
 from cub.actions.tasks.inside import ATTEMPT, RUN, TASK
 from cub.actions.tasks.marks import Mark, to_mark
+from cub.checks.plain import plain
 from cub.harness.base import Harness, Launch
 from cub.harness.events import ClientEvent
 from cub.harness.lines import Lines
 from cub.harness.transcript import Transcript
+from cub.masking import PiecesMask, masked
 from cub.processes.command import Command, Ended, Limits
 from cub.processes.running import Running
 from cub.processes.stop import Stop
@@ -34,7 +36,7 @@ _OWN = (RUN, TASK, ATTEMPT, "CUB_AGENT")
 
 
 class Worked(NamedTuple):
-    """How a client ended, what it told, the end of its stderr."""
+    """How a client ended, what it told, the end of its stderr without secrets."""
 
     ended: Ended
     told: Transcript
@@ -56,7 +58,10 @@ class Session(NamedTuple):
 
 
 def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None, None, Worked]:
-    """Run the client to its end; yields what it tells, and None now and then."""
+    """Run the client to its end; yields what it tells, and None now and then.
+
+    What is yielded, and the end of stderr, is without secrets; the files have all of it.
+    """
     start = session.harness.start(session.launch)
     argv = (*session.wrap, *start.argv)
     environ = {**session.environ, **start.environ}
@@ -89,8 +94,8 @@ def work(session: Session, files: AttemptFolder) -> Generator[ClientEvent | None
         for line in lines.rest():
             for event in stream.read(line):
                 told.add(event)
-                yield event
-    return Worked(running.ended, told, errors.decode("utf-8", "replace"))
+                yield from passing.last(event)
+    return Worked(running.ended, told, masked(plain(errors.decode("utf-8", "replace"))))
 
 
 def environment(hidden: Sequence[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -132,26 +137,42 @@ def _shim(folder: RunFolder) -> str:
 
 @dataclass(slots=True)
 class _Passing:
-    """Which events are passed on: all but for texts beyond the first `_SHOWN`, of which the
-    newest one waits for the next tick.
+    """Which events are passed on, without secrets: all but for texts beyond the first `_SHOWN`, of
+    which the newest one waits for the next tick.
     """
 
     _texts: int = 0
     _newest: ClientEvent | None = None
+    _mask: PiecesMask = field(default_factory=PiecesMask)
 
     def next(self, event: ClientEvent) -> Iterator[ClientEvent]:
         """The event, if it is passed on now."""
         self._texts += event.kind == "text"
         if event.kind != "text" or self._texts <= _SHOWN:
-            yield event
-        else:
-            self._newest = event
+            yield from self.last(event)
+            return
+        if self._newest:  # nobody sees it, but a key may begin or end in it
+            self._mask.follow(self._newest.text)
+        self._newest = event
 
     def waiting(self) -> Iterator[ClientEvent]:
         """The text that waits, if there is one."""
         if self._newest:
-            yield self._newest
+            yield self._masked(self._newest)
         self._newest = None
+
+    def last(self, event: ClientEvent) -> Iterator[ClientEvent]:
+        """An event that is passed on in any case."""
+        if event.kind == "text" and self._newest:
+            self._mask.follow(self._newest.text)
+            self._newest = None
+        yield self._masked(event)
+
+    def _masked(self, event: ClientEvent) -> ClientEvent:
+        if not event.text:
+            return event
+        mask = self._mask.masked if event.kind == "text" else masked
+        return replace(event, text=mask(event.text))
 
 
 class _Log:

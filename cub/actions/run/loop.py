@@ -22,9 +22,10 @@ from cub.actions.run.verification import HINT, UNVERIFIED
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.signals import signals
+from cub.masking import masked
 from cub.processes.command import Limits
 from cub.store.briefs import Brief
-from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event
+from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, masked_event
 from cub.store.spelling import CLOSED, PARKED
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
@@ -35,6 +36,7 @@ _HINTS = {
     UNVERIFIED: HINT,
     BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
 }
+_MASKED_BEFORE = ("client", "tick")
 _STORES = "chore(cub): record what the run did"
 
 
@@ -59,7 +61,16 @@ class Tally:
 
 
 def loop(run: Run) -> Iterator[Event]:
-    """Work tasks off until there is a reason to end."""
+    """Work tasks off until there is a reason to end; all that is told of it is without secrets.
+
+    Here all events go by that anybody is shown. A client's are masked where they come from: what a
+    piece of text is may depend on the one before, and there may be very many.
+    """
+    for event in _worked_off(run):
+        yield event if event["ev"] in _MASKED_BEFORE else masked_event(event, masked)
+
+
+def _worked_off(run: Run) -> Iterator[Event]:
     tally = Tally()
     clients = Clients(run.harnesses)
     start = run.event(

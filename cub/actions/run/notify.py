@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 
 from cub.actions.run.run import Run
+from cub.masking import masked
 from cub.processes.captured import captured
 from cub.processes.command import Limits, shell
 from cub.store.events import RUN_END, TASK_STATE, Event
 from cub.store.spelling import PARKED
 
 _LIMITS = Limits(30.0, None)
-_OUTPUT = 4_000  # bytes
+_OUTPUT = 65_536  # bytes, of which the last line is told
 
 
 def notified(events: Iterable[Event], run: Run) -> Iterator[Event]:
@@ -45,6 +46,6 @@ def _tell(run: Run, kind: str, event: Event) -> str:
     done = captured(command, _LIMITS, None, _OUTPUT)
     if done.ended.exit == 0:
         return ""
-    last = done.output.decode("utf-8", "replace").strip().splitlines()[-1:]
+    last = masked(done.output.decode("utf-8", "replace")).strip().splitlines()[-1:]
     how = f"signal {done.ended.signal}" if done.ended.signal else f"exit code {done.ended.exit}"
     return " ".join([done.ended.cause or done.ended.missing or how, *last])

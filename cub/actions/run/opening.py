@@ -38,12 +38,13 @@ from cub.files import exclusive
 from cub.files.signed import project_state
 from cub.harness.choose import harnesses
 from cub.layout.words import written
+from cub.masking import masked
 from cub.processes.command import Limits
 from cub.processes.orphans import adopt_orphans
 from cub.processes.stop import Stop
 from cub.project.effective import effective
 from cub.repomap.stack.facts import Command, Purpose
-from cub.store.events import Event
+from cub.store.events import Event, masked_event
 
 _LOOKED_AT = 20  # tasks
 _PROPOSED: tuple[Purpose, ...] = ("test", "typecheck", "lint")
@@ -100,6 +101,7 @@ def opened(stores: Stores, asked: Asked, around: Surroundings) -> Iterator[Opene
         stack.enter_context(adopt_orphans())
         stack.enter_context(_swept(folder))
         found = recover(stores, environ, around.clock)
+        found.events = [masked_event(event, masked) for event in found.events]
         try:
             if here:
                 found.require_concluded(here)

@@ -12,10 +12,18 @@ from cub.actions.run.locks import is_alive
 from cub.checks.plain import plain
 from cub.files.private import read_json
 from cub.harness.last_line import LastLine
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, RUN_START, Event
+from cub.masking import masked
+from cub.store.events import (
+    ATTEMPT_END,
+    ATTEMPT_START,
+    RUN_END,
+    RUN_START,
+    Event,
+    masked_event,
+)
 
 _OFTEN = 1.0  # seconds between two writings of what changes all the time
-_LONGEST = 120  # characters of what a client does
+_LONGEST, _READ = 120, 2_000  # characters of what a client does: shown, and looked at
 _BEGINNING, _AT_WORK = "beginning", "at work"
 
 
@@ -73,7 +81,7 @@ def _attempt_start(now: Standing, event: Event) -> None:
 def _client(now: Standing, event: Event) -> None:
     kind, text = event.get("type"), event.get("text") or ""
     if kind == "tool" and text.strip():
-        now.doing = plain(text.strip().splitlines()[0][:_LONGEST])
+        now.doing = masked(plain(text.strip().splitlines()[0][:_READ]))[:_LONGEST]
     elif kind == "text" or now.doing == _BEGINNING:
         now.doing = _AT_WORK
     if kind in ("text", "result"):
@@ -149,4 +157,5 @@ def standing_of(folder: RunFolder) -> Known:
     """What a run last wrote down of itself."""
     found = read_json(folder.state / STATUS)
     known = {name: value for name, value in found.items() if name in _TOLD}
+    known = masked_event(known, masked)  # an older cub may have written it, or an agent
     return Known(Standing(**{**known, "run": folder.id}), is_alive(folder))

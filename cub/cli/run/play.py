@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.run.lines import lines_of
+from cub.errors import CubError
 
 if TYPE_CHECKING:
     from cub.actions.run.settings import Asked
@@ -41,7 +42,7 @@ def play(
     from cub.actions.run.status import Standing, recorded
 
     end: Event = {}
-    with _stoppable() as stop:
+    with _errors_masked(), _stoppable() as stop:
         around = Surroundings(stop, environ, profile)
         with opened(stores, asked, around) as it:
             output.warn(it.warnings)
@@ -62,6 +63,20 @@ def play(
     if end.get("end") == INTERRUPTED:
         return _INTERRUPTED
     return 0 if end.get("ok") else 1
+
+
+@contextmanager
+def _errors_masked() -> Iterator[None]:
+    """What ends a run is told without secrets, as its events are: git quotes what hooks print."""
+    from cub.masking import masked
+
+    try:
+        yield
+    except CubError as error:
+        error.args = (masked(str(error)),)
+        error.message, error.hint = masked(error.message), masked(error.hint)
+        error.details = tuple(masked("\n".join(error.details)).splitlines())
+        raise
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cub.cli import output
 from cub.cli.run.lines import parked_lines
 from cub.errors import CubError
+from cub.masking import masked
 
 if TYPE_CHECKING:
     from cub.actions.run.settings import Asked
@@ -43,7 +44,7 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
             "root": stores.root.as_posix(),
             "harnesses": [client.name for client in clients],
             "missing": [{"harness": one.harness, "why": one.why} for one in missing],
-            "checks": list(settings.checks),
+            "checks": [masked(check) for check in settings.checks],
             "trusted": not untrusted,
             "tasks": [row.id for row in rows],
         }
@@ -51,13 +52,13 @@ def preview(stores: Stores, asked: Asked, profile: str | None, *, json: bool) ->
         return
     output.paragraph(f"client: {', '.join(client.name for client in clients)}")
     for check in settings.checks:
-        output.paragraph(f"check: {check}")
+        output.paragraph(f"check: {masked(check)}")
     _print_queue(rows, tasks, asked)
     if len(missing) < len(clients):
         for one in missing:
             output.talk(f"{one.told()}.")
     for refusal in filter(None, refusals):
-        output.talk(f"It would not begin: {refusal}.")
+        output.talk(f"It would not begin: {masked(refusal)}.")
 
 
 def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
@@ -66,7 +67,7 @@ def _print_queue(rows: Sequence[Brief], tasks: Tasks, asked: Asked) -> None:
 
     for row in rows[:_SHOWN]:
         title = str(tasks.record(row.id).get("title"))
-        output.paragraph(f"task: {row.id}: {title}")
+        output.paragraph(f"task: {row.id}: {masked(title)}")
     if len(rows) > _SHOWN:
         output.paragraph(f"and {len(rows) - _SHOWN} more")
     if not rows:

@@ -112,3 +112,13 @@ def test_hidden_variables_are_hidden_from_it_too(bakery: Shop) -> None:
     told = (bakery.root.parent / "told").read_text()
     assert "CUB_EVENT=stop" in told
     assert "secret" not in told
+
+
+def test_what_it_reads_and_what_it_says_is_masked(bakery: Shop) -> None:
+    bakery.environ["S"] = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    bakery.task()
+    notify = f'{_TELL}; yes | head -c 9000; printf "%s" "$S"; exit 1'
+    events = _run(bakery, 'echo "<stuck>$S has expired</stuck>"', notify, once=True)
+    said = json.dumps([events, _told(bakery)])
+    assert bakery.environ["S"] not in said
+    assert "run.notify failed: exit code 1 [masked]" in said
