@@ -50,6 +50,7 @@ def restore(
         failed += found.failed
     leave = {*failed, *spared}
     pairs = [pair for pair in _pairs(place, before, now) if pair.path not in leave]
+    _remove(place.top, [path for path in now.oversized if path not in leave])
     ours = _put_back(place, before, pairs)
     if any(PurePosixPath(pair.path).name in _RULES for pair in pairs):
         # What was ignored by rules that are gone shows now.

@@ -27,8 +27,9 @@ class Snapshot:
     the paths that git tracked though there was no file, `modes` the rights of the untracked files,
     which the tree holds byte for byte, `flagged` the paths that git is told not to look at (None
     if nobody noted them), `rights` those of what the tree holds, `refs` the branches, tags and the
-    like (both None after an attempt), `unmerged` the paths with a conflict. The last ones are of
-    the moment alone, and are not written down.
+    like (both None after an attempt), `unmerged` the paths with a conflict, `oversized` those of
+    files that are too large to be read, and not in the tree. The last two are of the moment alone,
+    and are not written down.
     """
 
     head: str
@@ -43,6 +44,7 @@ class Snapshot:
     rights: Rights | None = None
     refs: Refs | None = None
     unmerged: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A value for json.dumps; bytes that are no UTF-8 are escaped by it."""

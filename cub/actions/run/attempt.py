@@ -152,6 +152,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
         put_back=back.files,
         damage=this.damage,
         conflicts=this.after.unmerged,
+        oversized=this.after.oversized,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),
         request=this.request,

@@ -55,7 +55,7 @@ class Evidence:
     """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
     whether files differ; `put_back` are files of the person's that did, and no longer do;
     `damage` is what the attempt did to the repository; `conflicts` are files of an unfinished
-    merge; `request` is what the agent asked for.
+    merge, `oversized` those that are too large; `request` is what the agent asked for.
     """
 
     ended: Ended
@@ -68,6 +68,7 @@ class Evidence:
     moved: str
     unreachable: Sequence[str]
     conflicts: Sequence[str]
+    oversized: Sequence[str]
     request: dict[str, Any]
     over_budget: bool
     at: datetime
@@ -148,13 +149,14 @@ def _by_words(known: Evidence, *, failed: bool, idle: bool) -> Verdict | None:
 
 def _by_files(known: Evidence) -> Verdict | None:
     """What the files say before any check."""
-    if known.damage:
-        return Verdict("unknown", known.damage)
-    if known.moved == "away":
+    if known.damage or known.moved == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
-        return Verdict("unknown", what)
+        return Verdict("unknown", known.damage or what)
     if known.conflicts:
         return Verdict("merge_conflict", f"the agent left a conflict in {known.conflicts[0]}")
+    if known.oversized:
+        what = "is larger than run.max_file_size, and git does not ignore it"
+        return Verdict("too_large", f"{known.oversized[0]} {what}")
     if known.unreachable:
         names = ", ".join(known.unreachable[:3])
         return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")

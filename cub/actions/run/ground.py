@@ -295,10 +295,15 @@ def read_whole(root: Path, path: str, most: int) -> bytes:
 
 
 def git_ground(
-    folder: Path, index: Path, environ: Mapping[str, str], *, stores: Sequence[str] = ()
+    folder: Path,
+    index: Path,
+    environ: Mapping[str, str],
+    *,
+    stores: Sequence[str] = (),
+    largest: int = 1 << 30,
 ) -> GitGround | None:
     """The checkout around `folder`; None where there is no git. `stores` are the project's files
-    of tasks and ledger that go with its commits.
+    of tasks and ledger that go with its commits. Files of more than `largest` bytes are not read.
     """
     top = git.top_level(folder)
     if top is None:
@@ -307,4 +312,4 @@ def git_ground(
     prefix = "" if inner == "." else f"{inner}/"
     apart = tuple(prefix + name for name in (*STORES, *_LOCAL))
     along = tuple(prefix + name for name in stores)
-    return GitGround(folder, Checkout(top, index, apart), along, environ)
+    return GitGround(folder, Checkout(top, index, apart, largest), along, environ)

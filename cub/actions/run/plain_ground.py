@@ -27,6 +27,7 @@ class Listing:
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     head: str = ""
     unmerged: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
 
     @property
     def tree(self) -> str:
