@@ -160,6 +160,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         tuple(note.flags) if len(note.flags) <= _NOTED else None,
         None if since else note_rights(place, tree),
         None if since else note_refs(place.top),
+        tuple(path for path in found.ignored if not is_litter(path))[:_NOTED],
         found.unmerged,
         tuple(todo.oversized),
     )
@@ -186,7 +187,8 @@ def begun(place: Place) -> tuple[str, ...]:
 
 
 def _compared(place: Place, since: Snapshot | None, *, anew: bool) -> tuple[Note, Status]:
-    options = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
+    ignored = "no" if since else "matching"
+    options = ("--untracked-files=all", f"--ignored={ignored}", "--ignore-submodules=dirty")
     note = opened(place, since, anew=anew)
     if since and since.flagged is not None:  # what was flagged meanwhile would hide edits
         note = replace(note, flags=unflag(place, note.flags, since.flagged, variables(place)))

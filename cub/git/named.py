@@ -30,14 +30,15 @@ def named_since(
     """`committed` are the paths that HEAD has and cub's index lacks; `is_changed` says whether the
     person's index is another one than it was.
     """
-    added = {path: False for path in committed if kind(place.top, path)}
+    private = set(since.ignored)  # what was there before, and ignored, is the person's
+    added = {path: False for path in committed if kind(place.top, path) and path not in private}
     added |= {path: True for path in added if kind(place.top, path) == stat.S_IFDIR}
     staged = _staged(place) if is_changed else {}
     if not staged:  # an index that is gone, or that git can't read, says nothing
         return Named(added, [])
     known = files_of(place.top, since.tree).keys()
     for path in staged.keys() - known:
-        if not place.is_apart(path) and kind(place.top, path):
+        if not place.is_apart(path) and kind(place.top, path) and path not in private:
             added[path] = staged[path]
     left = sorted(known - staged.keys() - set(since.untracked))
     left = [path for path in left if not place.is_apart(path) and kind(place.top, path)]

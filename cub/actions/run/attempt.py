@@ -45,7 +45,7 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
         return verdict
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
-    this.observed += run.ground.keep_repository()
+    this.observed += run.ground.keep(this.before, run.settings.keep_ignored)
     this.settings = run.ground.settings()
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()

@@ -107,6 +107,7 @@ def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:
     ended = _fate(run, this, verdict)
     if this.before is None:
         return
+    this.observed += run.ground.restore_persons(this.before, this.files.path, run.made).said
     now = run.ground.snapshot(this.before)
     this.files.path.mkdir(parents=True, exist_ok=True)
     run.ground.patch(this.before, now, this.files.path / PATCH)

@@ -13,6 +13,7 @@ from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
 from cub.git.committing import Announce, Checked
+from cub.git.ignored_files import Lost
 from cub.git.locked import unlock
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.untracked import Restored as RestoredUntracked
@@ -26,7 +27,8 @@ _LOCAL = (
 )  # fmt: skip
 
 _MANY = 5  # files that are named
-UNTRACKED = "untracked.patch"  # in an attempt's folder
+# In an attempt's folder.
+UNTRACKED, IGNORED = "untracked.patch", "ignored"
 
 
 class Saved(NamedTuple):
@@ -68,8 +70,10 @@ class Ground(Protocol):
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
 
-    def keep_repository(self) -> list[str]:
-        """Have a copy of what git keeps, out of an attempt's reach; what there is to tell."""
+    def keep(self, before: Any, ignored: int) -> list[str]:
+        """Have a copy of what git keeps, and of up to `ignored` bytes of the files that it ignores,
+        out of an attempt's reach; what there is to tell.
+        """
 
     def repair_repository(self, aside: Path) -> str:
         """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
@@ -165,8 +169,9 @@ class GitGround:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
 
-    def keep_repository(self) -> list[str]:
+    def keep(self, before: Snapshot, ignored: int) -> list[str]:
         """See `Ground`."""
+        self.checkout.keep_ignored(before, ignored)
         return self.checkout.keep_repository()
 
     def repair_repository(self, aside: Path) -> str:
@@ -193,6 +198,7 @@ class GitGround:
         said += _told_rights(self.checkout.restore_rights(before))
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
+        said += _told_ignored(self.checkout.restore_ignored(aside / IGNORED))
         return PutBack(done.files, tuple(said))
 
     def unstage(self) -> None:
@@ -278,6 +284,15 @@ def _told_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
         kept = f"; what it had made of that is in {UNTRACKED}" if has_patch else ""
         said.append(f"{what}, and put back{kept}")
     return said + [f"{path} could not be put back" for path in done.failed]
+
+
+def _told_ignored(lost: Lost) -> list[str]:
+    told = {
+        "ignored by git and deleted by the attempt, now back": lost.back,
+        "ignored by git and deleted by the attempt, not to be put back": lost.gone,
+        f"ignored by git and changed by the attempt; what it was is in {IGNORED}/": lost.changed,
+    }
+    return [f"{what}: {_named(paths)}" for what, paths in told.items() if paths]
 
 
 def _named(paths: Sequence[str]) -> str:

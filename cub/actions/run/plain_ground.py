@@ -75,7 +75,7 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
-    def keep_repository(self) -> list[str]:
+    def keep(self, before: Listing, ignored: int) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
         return []
 
