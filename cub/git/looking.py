@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 from cub.errors import CubError
 from cub.git.calling import ask, call, split, text
 from cub.git.flags import unflag
-from cub.git.named import named_since
+from cub.git.named import Named, named_since
 from cub.git.own_index import Note, closed, has_changed, opened, put, variables
 from cub.git.place import Place, git_folder, is_too_large, kind
 from cub.git.raw import Raw, is_readable, put_raw, stored
@@ -128,12 +128,11 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     persons = since.modes if since else {*note.untracked, *unknown} - found.removed
     raw = stored(place, _raw(place, persons), note.raw)
     others = dict.fromkeys([*unknown, *(path for path in note.raw if path not in raw)], False)
-    dropped = list[str]()
+    named = Named({}, [])
     if since:
-        changed_index = has_changed(place, note)
-        named, dropped = named_since(place, since, found.removed, is_changed=changed_index)
-        others = named | others
-    todo = _sorted(place, {**found.differing, **others}, raw, dropped)
+        named = named_since(place, since, found.removed, is_changed=has_changed(place, note))
+        others = named.added | others
+    todo = _sorted(place, {**found.differing, **others}, raw, named.dropped)
     if todo.oversized and since is None:
         _refuse(place, todo.oversized[0])
     changed = {path: file for path, file in raw.items() if _is_new(file, note.raw.get(path))}
@@ -161,7 +160,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         None if since else note_rights(place, tree),
         None if since else note_refs(place.top),
         tuple(path for path in found.ignored if not is_litter(path))[:_NOTED],
-        found.unmerged,
+        found.unmerged or named.unmerged,
         tuple(todo.oversized),
     )
     if not found.unmerged:

@@ -69,16 +69,19 @@ def restore(
             if pair.path in left:
                 _put_back(place, before, [pair])
     failed += _left(place, before, pairs, ours)
-    restore_rights_of(place, before, exactly=True)
+    restore_rights_of(place, before, exactly=True, spared={*failed, *spared})
     give_rights(place, before.modes, {*failed, *spared})
     return Restored(tuple(kept), tuple(failed))
 
 
-def restore_rights_of(place: Place, before: Snapshot, *, exactly: bool) -> list[str]:
+def restore_rights_of(
+    place: Place, before: Snapshot, *, exactly: bool, spared: Collection[str] = ()
+) -> list[str]:
     """Give what a snapshot has, and what its submodules have, the rights that it had."""
     found = []
     if before.rights is not None and os.name == "posix":
-        found = restore_rights(place, before.rights, before.tree, exactly=exactly)
+        rights, tree = before.rights, before.tree
+        found = restore_rights(place, rights, tree, exactly=exactly, spared=spared)
     for path, inner in before.inner.items():
         if kind(place.top, path) == stat.S_IFDIR:
             below = restore_rights_of(place.inner(path), inner, exactly=exactly)

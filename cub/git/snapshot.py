@@ -44,7 +44,7 @@ class Snapshot:
     flagged: tuple[str, ...] | None = None
     rights: Rights | None = None
     refs: Refs | None = None
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = field(default=(), compare=False)
     unmerged: tuple[str, ...] = ()
     oversized: tuple[str, ...] = ()
 

@@ -16,9 +16,11 @@ def ours(project: Path) -> Checkout:
     """With ignored secrets, notes in a folder, and what tools make."""
     git(project, "checkout", "-q", "-b", "main")
     furnished(project)
-    write(project, {".gitignore": "*.log\n.env\n/local/\nnode_modules/\n*.db\n"})
+    write(project, {".gitignore": "*.log\n.env\n/local/\n.venv/\nnode_modules/\n*.db\n"})
     write(project, {"local/deep/notes": "mine\n", "local/large": "x" * (2 << 20)})
-    write(project, {"node_modules/p/i.js": "x", "run.log": "x", "dev.db": "x"})
+    write(
+        project, {"node_modules/p/i.js": "x", ".venv/lib/m.py": "x", "run.log": "x", "dev.db": "x"}
+    )
     (project / ".env").chmod(0o600)
     return checkout(project)
 
@@ -29,9 +31,9 @@ def test_what_is_deleted_is_back_and_what_was_not_kept_is_told(ours: Checkout) -
     git(ours.top, "clean", "-fdxq")
     lost = ours.restore_ignored(ours.top.parent / "aside")
     assert set(lost.back) == {".env", "build/out.log", "dev.db", "local/deep/notes", "run.log"}
-    assert set(lost.gone) == {"local/large", "node_modules/"}
+    assert set(lost.gone) == {"local/large", ".venv/"}
     assert (ours.top / ".env").stat().st_mode & 0o777 == 0o600
-    gone = {"local/large", "node_modules/p/i.js", "mine.txt", "own/mine.txt"}
+    gone = {"local/large", ".venv/lib/m.py", "node_modules/p/i.js", "mine.txt", "own/mine.txt"}
     assert state(ours.top).items() >= {k: v for k, v in files.items() if k not in gone}.items()
     assert ours.restore_ignored(ours.top.parent / "aside").back == ()
 

@@ -100,10 +100,10 @@ def test_what_is_not_committed_is_told_with_its_place(bakery: Shop) -> None:
 
 def test_of_a_repository_that_the_attempt_broke_nothing_is_claimed(bakery: Shop) -> None:
     git_folder = bakery.root / ".git"
-    bakery.client(f"cat > /dev/null; mv {git_folder}/refs {git_folder}/refs.away")
+    bakery.client(f"cat > /dev/null; echo odd > {git_folder}/packed-refs")
     bakery.task()
     end = bakery.run(no_checks=True, worktree=True).end
-    (git_folder / "refs.away").rename(git_folder / "refs")
+    (git_folder / "packed-refs").unlink()
     assert (end["end"], "branch" in end) == ("broken", False)
 
 
