@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cub.git import differing, heads, looking, refs, restoring, untracked, vault
+from cub.git import differing, heads, ignored_files, looking, refs, restoring, untracked, vault
 from cub.git.calling import ask
 from cub.git.committing import Announce, Checked, Committed, commit, identity
 from cub.git.heads import Settled
+from cub.git.ignored_files import Lost
 from cub.git.place import Place
 from cub.git.restoring import Restored
 from cub.git.snapshot import FileChange, Snapshot
@@ -38,6 +39,7 @@ class Checkout(Place):
     def release(self) -> None:
         """Let git forget the files of the last snapshot, once nobody restores it any more."""
         vault.forget_repository(self)
+        ignored_files.forget_ignored(self)
         ask(self.top, "update-ref", "-d", looking.GUARD)
 
     def keep_repository(self) -> list[str]:
@@ -92,6 +94,14 @@ class Checkout(Place):
     def unstage(self) -> None:
         """Make the person's index hold what HEAD does, and nothing that an attempt wrote there."""
         heads.reset_index(self)
+
+    def keep_ignored(self, before: Snapshot, most: int) -> None:
+        """Have copies of the files that git ignores, of up to `most` bytes in all."""
+        ignored_files.keep_ignored(self, before.ignored, most)
+
+    def restore_ignored(self, aside: Path) -> Lost:
+        """Put back those that are gone; the old content of others that changed goes `aside`."""
+        return ignored_files.restore_ignored(self, aside)
 
     def took_over(self, before: Snapshot) -> Literal["", "forward", "away"]:
         """Whether HEAD is where it was, on a commit that came after, or anywhere else."""

@@ -40,7 +40,8 @@ def settle(place: Place, before: Snapshot) -> Settled:
     The index and the files stay.
     """
     commit = head_of(place.top).commit
-    private = tuple(sorted(_committed(place.top, before, commit).intersection(before.untracked)))
+    persons = {*before.untracked, *before.ignored}
+    private = tuple(sorted(persons & _committed(place.top, before, commit)))
     kept = _move(place.top, Head(before.head if private else commit, before.branch))
     quit_operations(place, before)
     return Settled(kept, private)

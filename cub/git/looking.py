@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from fnmatch import translate
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from cub.errors import CubError
 from cub.git.calling import call, split, text
 from cub.git.flags import unflag
-from cub.git.named import named_since
+from cub.git.named import Named, named_since
 from cub.git.own_index import Note, closed, has_changed, opened, put, variables
-from cub.git.place import Place, git_folder, kind, submodule_paths
+from cub.git.place import Place, git_folder, is_too_large, kind, submodule_paths
 from cub.git.raw import Raw, is_readable, put_raw, stored
 from cub.git.refs import note_refs
 from cub.git.rights import note_rights, open_folders
@@ -67,12 +67,19 @@ class UnmergedError(CubError):
     """The index holds conflicts, so there is no tree of it."""
 
 
+class OversizedError(CubError):
+    """There is a file, not ignored, that is too large to be read."""
+
+
 class _Sorted(NamedTuple):
-    """Paths to put into the index, to take out of it, and those that can't be read."""
+    """Paths to put into the index, to take out of it, and those that can't be read or are too
+    large for it.
+    """
 
     there: list[str]
     gone: list[str]
     closed: list[str]
+    oversized: list[str]
 
 
 def look(place: Place, since: Snapshot | None = None) -> Snapshot:
@@ -85,7 +92,7 @@ def look(place: Place, since: Snapshot | None = None) -> Snapshot:
     for anew in (False, True):
         try:
             return _look(place, since, anew=anew)
-        except UnmergedError:
+        except (UnmergedError, OversizedError):
             raise
         except CubError:  # a broken index of ours, or files that changed just now
             continue
@@ -121,12 +128,13 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     persons = since.modes if since else {*note.untracked, *unknown} - found.removed
     raw = stored(place, _raw(place, persons), note.raw)
     others = dict.fromkeys([*unknown, *(path for path in note.raw if path not in raw)], False)
-    dropped = list[str]()
+    named = Named({}, [])
     if since:
-        changed_index = has_changed(place, note)
-        named, dropped = named_since(place, since, found.removed, is_changed=changed_index)
-        others = named | others
-    todo = _sorted(place, {**found.differing, **others}, raw, dropped)
+        named = named_since(place, since, found.removed, is_changed=has_changed(place, note))
+        others = named.added | others
+    todo = _sorted(place, {**found.differing, **others}, raw, named.dropped)
+    if todo.oversized and since is None:
+        _refuse(place, todo.oversized[0])
     changed = {path: file for path, file in raw.items() if _is_new(file, note.raw.get(path))}
     # The tree is of what is looked at alone: else it would change with what stays apart.
     apart = [name for name in place.apart if note.fresh and not name.endswith("/")]
@@ -151,7 +159,9 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
         tuple(note.flags) if len(note.flags) <= _NOTED else None,
         None if since else note_rights(place, tree),
         None if since else note_refs(place.top),
-        found.unmerged,
+        tuple(path for path in found.ignored if not is_litter(path))[:_NOTED],
+        found.unmerged or named.unmerged,
+        tuple(todo.oversized),
     )
     if not found.unmerged:
         closed(
@@ -161,6 +171,14 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     return result
 
 
+def _refuse(place: Place, path: str) -> NoReturn:
+    raise OversizedError(
+        f"this file has more than {place.largest} bytes, and git does not ignore it",
+        where=path,
+        hint="have git ignore it, or set run.max_file_size",
+    )
+
+
 def begun(place: Place) -> tuple[str, ...]:
     """The operations of git's that are under way, by the names of their files."""
     folder = git_folder(place.top)
@@ -168,7 +186,8 @@ def begun(place: Place) -> tuple[str, ...]:
 
 
 def _compared(place: Place, since: Snapshot | None, *, anew: bool) -> tuple[Note, Status]:
-    options = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
+    ignored = "no" if since else "matching"
+    options = ("--untracked-files=all", f"--ignored={ignored}", "--ignore-submodules=dirty")
     note = opened(place, since, anew=anew)
     if since and since.flagged is not None:  # what was flagged meanwhile would hide edits
         note = replace(note, flags=unflag(place, note.flags, since.flagged, variables(place)))
@@ -208,11 +227,14 @@ def _is_new(file: Raw, known: Raw | None) -> bool:
 def _sorted(
     place: Place, paths: dict[str, bool], raw: Collection[str], dropped: list[str]
 ) -> _Sorted:
-    result = _Sorted([], dropped, [])
+    result = _Sorted([], dropped, [], [])
     for path, submodule in paths.items():
         if path in raw or path in dropped or place.is_apart(path):
             continue
         match kind(place.top, path):
+            case stat.S_IFREG if is_too_large(place, path):
+                result.gone.append(path)
+                result.oversized.append(path)
             case stat.S_IFREG if not os.access(place.top / path, os.R_OK):
                 result.closed.append(path)
             case stat.S_IFREG | stat.S_IFLNK:

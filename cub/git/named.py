@@ -17,11 +17,12 @@ from cub.git.trees import files_of
 
 class Named(NamedTuple):
     """Paths to look at, though git may ignore them, by whether they are repositories of their own;
-    and those that are on disk, but that git no longer tracks and ignores.
+    and those that are on disk, but that git no longer tracks and ignores; and conflicts.
     """
 
     added: dict[str, bool]
     dropped: list[str]
+    unmerged: tuple[str, ...] = ()
 
 
 def named_since(
@@ -30,28 +31,30 @@ def named_since(
     """`committed` are the paths that HEAD has and cub's index lacks; `is_changed` says whether the
     person's index is another one than it was.
     """
-    added = {path: False for path in committed if kind(place.top, path)}
+    private = set(since.ignored)  # what was there before, and ignored, is the person's
+    added = {path: False for path in committed if kind(place.top, path) and path not in private}
     added |= {path: True for path in added if kind(place.top, path) == stat.S_IFDIR}
-    staged = _staged(place) if is_changed else {}
+    staged, unmerged = _staged(place) if is_changed else ({}, ())
     if not staged:  # an index that is gone, or that git can't read, says nothing
         return Named(added, [])
     known = files_of(place.top, since.tree).keys()
     for path in staged.keys() - known:
-        if not place.is_apart(path) and kind(place.top, path):
+        if not place.is_apart(path) and kind(place.top, path) and path not in private:
             added[path] = staged[path]
     left = sorted(known - staged.keys() - set(since.untracked))
     left = [path for path in left if not place.is_apart(path) and kind(place.top, path)]
-    return Named(added, _ignored(place, left))
+    return Named(added, _ignored(place, left), unmerged)
 
 
-def _staged(place: Place) -> dict[str, bool]:
-    """The paths of the person's index, by whether they are submodules."""
+def _staged(place: Place) -> tuple[dict[str, bool], tuple[str, ...]]:
+    """The paths of the person's index, by whether they are submodules; those with a conflict."""
     answer = ask(place.top, "ls-files", "-z", "--stage")
     if answer.code:
-        return {}
-    lines = (line.partition("\t") for line in split(answer.out))
+        return {}, ()
+    lines = [line.partition("\t") for line in split(answer.out)]
     module = f"{SUBMODULE:o} "
-    return {path: about.startswith(module) for about, _, path in lines}
+    unmerged = dict.fromkeys(path for about, _, path in lines if not about.endswith(" 0"))
+    return {path: about.startswith(module) for about, _, path in lines}, tuple(unmerged)
 
 
 def _ignored(place: Place, paths: list[str]) -> list[str]:

@@ -26,12 +26,14 @@ class Head(NamedTuple):
 class Place:
     """The top of a work tree, the file for cub's own index of it, and what stays apart.
 
-    `apart` are paths relative to `top`, folders with a "/" at their end.
+    `apart` are paths relative to `top`, folders with a "/" at their end. Files of more than
+    `largest` bytes are never read.
     """
 
     top: Path
     index: Path
     apart: tuple[str, ...] = ()
+    largest: int = 1 << 30
 
     def is_apart(self, path: str) -> bool:
         """Whether a path is one of those that are never looked at or changed."""
@@ -53,7 +55,7 @@ class Place:
             name.removeprefix(f"{path}/") for name in self.apart if name.startswith(f"{path}/")
         )
         index = self.index.with_name(f"{self.index.name}.{mark}")
-        return Place(self.top / path, index, below)
+        return Place(self.top / path, index, below, self.largest)
 
 
 def head_of(top: Path) -> Head:
@@ -93,6 +95,15 @@ def kind(top: Path, path: str) -> int:
         return stat.S_IFMT((top / path).lstat().st_mode)
     except (OSError, ValueError):
         return 0
+
+
+def is_too_large(place: Place, path: str) -> bool:
+    """Whether a path is a file that is never read: to git, holes are bytes like any other."""
+    try:
+        found = (place.top / path).lstat()
+    except (OSError, ValueError):
+        return False
+    return found.st_size > place.largest and stat.S_ISREG(found.st_mode)
 
 
 def is_beyond_link(top: Path, path: str) -> bool:

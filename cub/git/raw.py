@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 from cub.errors import CubError
 from cub.git.calling import call, text
-from cub.git.place import Place, kind
+from cub.git.place import Place, is_too_large, kind
 
 # Nanoseconds after which a change of a file is sure to change its times as well.
 _SETTLED = 2_000_000_000
@@ -44,8 +44,9 @@ class Raw(NamedTuple):
 
 
 def is_readable(place: Place, path: str) -> bool:
-    """Whether a path is a file, and no link, that can be read."""
-    return kind(place.top, path) == stat.S_IFREG and os.access(place.top / path, os.R_OK)
+    """Whether a path is a file, and no link, that can be read, and is not too large for that."""
+    is_file = kind(place.top, path) == stat.S_IFREG and not is_too_large(place, path)
+    return is_file and os.access(place.top / path, os.R_OK)
 
 
 def stored(place: Place, paths: Iterable[str], known: Mapping[str, Raw]) -> dict[str, Raw]:

@@ -50,6 +50,7 @@ def restore(
         failed += found.failed
     leave = {*failed, *spared}
     pairs = [pair for pair in _pairs(place, before, now) if pair.path not in leave]
+    _remove(place.top, [path for path in now.oversized if path not in leave])
     ours = _put_back(place, before, pairs)
     if any(PurePosixPath(pair.path).name in _RULES for pair in pairs):
         # What was ignored by rules that are gone shows now.
@@ -68,16 +69,19 @@ def restore(
             if pair.path in left:
                 _put_back(place, before, [pair])
     failed += _left(place, before, pairs, ours)
-    restore_rights_of(place, before, exactly=True)
+    restore_rights_of(place, before, exactly=True, spared={*failed, *spared})
     give_rights(place, before.modes, {*failed, *spared})
     return Restored(tuple(kept), tuple(failed))
 
 
-def restore_rights_of(place: Place, before: Snapshot, *, exactly: bool) -> list[str]:
+def restore_rights_of(
+    place: Place, before: Snapshot, *, exactly: bool, spared: Collection[str] = ()
+) -> list[str]:
     """Give what a snapshot has, and what its submodules have, the rights that it had."""
     found = []
     if before.rights is not None and os.name == "posix":
-        found = restore_rights(place, before.rights, before.tree, exactly=exactly)
+        rights, tree = before.rights, before.tree
+        found = restore_rights(place, rights, tree, exactly=exactly, spared=spared)
     for path, inner in before.inner.items():
         if kind(place.top, path) == stat.S_IFDIR:
             below = restore_rights_of(place.inner(path), inner, exactly=exactly)

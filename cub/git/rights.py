@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -42,8 +42,11 @@ def note_rights(place: Place, tree: str) -> Rights:
     return Rights(usual[_FILE], usual[_PROGRAM], usual[_FOLDER], others)
 
 
-def restore_rights(place: Place, rights: Rights, tree: str, *, exactly: bool) -> list[str]:
-    """Give files and folders of a tree what they had; the paths that had something else.
+def restore_rights(
+    place: Place, rights: Rights, tree: str, *, exactly: bool, spared: Collection[str] = ()
+) -> list[str]:
+    """Give files and folders of a tree what they had; the paths that had something else. Those
+    that are `spared` stay as they are.
 
     Unless `exactly`, a readable file stays a program, or none, as it is: git keeps that. No link
     is followed. What fails shows in the look afterwards.
@@ -57,7 +60,7 @@ def restore_rights(place: Place, rights: Rights, tree: str, *, exactly: bool) ->
             wanted = rights.others.get(path, usual)
             if wanted is not None and kind != _FOLDER and not exactly:
                 wanted = _with_use(wanted, now)
-            if wanted in (None, now) or is_beyond_link(place.top, path):
+            if wanted in (None, now) or path in spared or is_beyond_link(place.top, path):
                 continue
             changed.append(path or ".")
             with suppress(OSError):

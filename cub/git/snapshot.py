@@ -27,8 +27,10 @@ class Snapshot:
     the paths that git tracked though there was no file, `modes` the rights of the untracked files,
     which the tree holds byte for byte, `flagged` the paths that git is told not to look at (None
     if nobody noted them), `rights` those of what the tree holds, `refs` the branches, tags and the
-    like (both None after an attempt), `unmerged` the paths with a conflict. The last ones are of
-    the moment alone, and are not written down.
+    like (both None after an attempt), `unmerged` the paths with a conflict, `ignored` what git
+    ignores (nothing after an attempt; folders with a "/" at their end), `oversized` those of
+    files that are too large to be read, and not in the tree. The last two are of the moment alone,
+    and are not written down.
     """
 
     head: str
@@ -42,7 +44,9 @@ class Snapshot:
     flagged: tuple[str, ...] | None = None
     rights: Rights | None = None
     refs: Refs | None = None
+    ignored: tuple[str, ...] = field(default=(), compare=False)
     unmerged: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A value for json.dumps; bytes that are no UTF-8 are escaped by it."""
@@ -58,6 +62,7 @@ class Snapshot:
             "flagged": None if self.flagged is None else list(self.flagged),
             "rights": None if self.rights is None else list(self.rights),
             "refs": None if self.refs is None else list(self.refs),
+            "ignored": list(self.ignored),
         }
 
     @staticmethod
@@ -91,6 +96,7 @@ def _read(value: Any) -> Snapshot:
         None if value.get("flagged") is None else tuple(map(_word, value["flagged"])),
         None if value.get("rights") is None else _rights(*value["rights"]),
         None if value.get("refs") is None else _refs(*value["refs"]),
+        tuple(map(_word, value.get("ignored", ()))),
     )
 
 

@@ -18,7 +18,8 @@ class Status(NamedTuple):
     `differing` maps paths whose file is not what the index says to whether they are
     submodules; `staged` have an index that is not what HEAD says, `removed` are the paths that
     only HEAD knows, `unknown` are untracked ones (nested repositories with a "/" at the end),
-    `unreadable` are folders of which nobody knows what is in them.
+    `unreadable` are folders of which nobody knows what is in them, `ignored` what git ignores, if
+    it was asked for that; folders have a "/" at their end.
     """
 
     head: str
@@ -29,6 +30,7 @@ class Status(NamedTuple):
     unknown: tuple[str, ...]
     unmerged: tuple[str, ...]
     unreadable: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def status(place: Place, *options: str, environ: Mapping[str, str] | None = None) -> Status:
@@ -44,7 +46,7 @@ def status(place: Place, *options: str, environ: Mapping[str, str] | None = None
 def _read(lines: list[str]) -> Status:
     head = branch = ""
     differing, staged, unknown, unmerged = dict[str, bool](), list[str](), list[str](), list[str]()
-    removed = set[str]()
+    removed, ignored = set[str](), list[str]()
     for line in lines:
         match line.split(" ", 1)[0]:
             case "#":
@@ -65,6 +67,8 @@ def _read(lines: list[str]) -> Status:
                 unmerged.append(path)
             case "?":
                 unknown.append(line[2:])
+            case "!":
+                ignored.append(line[2:])
     return Status(
         "" if head == "(initial)" else head,
         "" if branch == "(detached)" else f"refs/heads/{branch}",
@@ -73,4 +77,5 @@ def _read(lines: list[str]) -> Status:
         frozenset(removed),
         tuple(unknown),
         tuple(unmerged),
+        ignored=tuple(ignored),
     )

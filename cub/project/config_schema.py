@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cub.project.setting_values import TIME
+from cub.project.setting_values import SIZE, TIME
 from cub.project.settings import SECTIONS, SETTINGS, Setting
 from cub.project.word_templates import LONGEST, template_pattern
 
@@ -67,6 +67,7 @@ def _value(setting: Setting) -> Tree:
 def _type(setting: Setting) -> Tree:
     """What `setting_values` accepts, as far as a schema can say it."""
     time = [{"type": "string", "pattern": f"^{TIME}$"}, {"type": "integer", "minimum": 1}, _NULL]
+    size = [{"type": "string", "pattern": f"^{SIZE}$"}, {"type": "integer", "minimum": 0}, _NULL]
     texts: Tree = {"type": ["array", "null"], "items": {"type": "string"}}
     types: dict[str, Tree] = {
         "flag": {"type": ["boolean", "null"]},
@@ -79,6 +80,7 @@ def _type(setting: Setting) -> Tree:
         },
         "text": {"type": ["string", "null"]},
         "time": {"anyOf": time},
+        "size": {"anyOf": size},
         "choice": {"enum": [*setting.choices, None]},
         "choices": {**texts, "items": {"enum": [*setting.choices]}},
         "list": {"type": ["array", "null"]},

@@ -11,6 +11,7 @@ from cub.project.targets import target_problem
 from cub.project.word_templates import template_hint, template_problem
 
 TIME = r"[0-9]+(\.[0-9]+)?[smh]"
+SIZE = r"[0-9]+(\.[0-9]+)?[kMG]B"
 
 
 class Fault(NamedTuple):
@@ -44,6 +45,12 @@ def _fits_time(_: Setting, value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
+def _fits_size(_: Setting, value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(SIZE, value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _fits_texts(_: Setting, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -60,6 +67,7 @@ def _fits_specifier(_: Setting, value: Any) -> bool:
 
 _ANY = Setting("", "time", None, "")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
+_BYTES = {"kB": 10, "MB": 20, "GB": 30}  # powers of two
 _RULES: dict[Kind, _Rule] = {
     "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
     "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
@@ -67,6 +75,7 @@ _RULES: dict[Kind, _Rule] = {
     "template": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
     "text": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
     "time": _Rule(_fits_time, "a time such as 90s, 30m or 2h", "a number alone counts seconds"),
+    "size": _Rule(_fits_size, "a size such as 500kB, 64MB or 1GB", "a number alone counts bytes"),
     "choice": _Rule(lambda setting, value: value in setting.choices, ""),
     "choices": _Rule(_fits_texts, "a list of words", "write it like [map]"),
     "texts": _Rule(_fits_texts, "a list of texts", "write it like [one, two]"),
@@ -82,6 +91,13 @@ def seconds(value: str | float) -> float:
     if not _fits_time(_ANY, value):
         raise ValueError(value)
     return float(value) if not isinstance(value, str) else float(value[:-1]) * _UNITS[value[-1]]
+
+
+def byte_count(value: str | int) -> int:
+    """A size in bytes; ValueError for what tells none."""
+    if not _fits_size(_ANY, value):
+        raise ValueError(value)
+    return int(float(value[:-2]) * 2 ** _BYTES[value[-2:]]) if isinstance(value, str) else value
 
 
 def fault(setting: Setting, value: Any) -> Fault | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from cub.project.targets import DEFAULT_TARGETS
 
 Kind = Literal[
-    "flag", "whole", "number", "text", "time", "choice", "choices",
+    "flag", "whole", "number", "text", "time", "size", "choice", "choices",
     "texts", "list", "mapping", "specifier", "targets", "template",
 ]  # fmt: skip
 Path = tuple[str, ...]
@@ -75,6 +75,10 @@ _ROWS = (
             ("auto", "bypass")),
     Setting("run.wrap", "texts", [], "A command that the client is started with."),
     Setting("run.hide_env", "texts", [], "Variables that clients and checks do not get, as AWS_*."),
+    Setting("run.max_file_size", "size", "1GB", "How large a file may be that git does not "
+            "ignore."),
+    Setting("run.keep_ignored", "size", "64MB", "How much of ignored files an attempt can't lose; "
+            "0 for nothing."),
     Setting("run.notify", "text", None, "A command that is told when a run needs a person."),
     Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
     Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),

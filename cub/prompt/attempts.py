@@ -31,6 +31,7 @@ _MEANING = {
     "unverified": "no check could judge the work: all of them fail as they did before",
     "protected": "a file was changed that no attempt may change",
     "no_changes": "nothing was changed, and the agent did not say that nothing had to be",
+    "too_large": "a file was left that is too large to be kept",
     "commit_failed": "the changes could not be committed",
     "merge_conflict": "the changes could not be merged",
 }

@@ -17,6 +17,7 @@ KINDS = {
     "number": "number of 0 or more",
     "text": "text",
     "time": "time",
+    "size": "size",
     "texts": "list of texts",
     "list": "list",
     "mapping": "mapping",

@@ -54,7 +54,7 @@ def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
     for text in describe_undecided(base, this.own_checks):
         yield run.event("notice", task=this.key, text=text)
     this.inputs = record_inputs(run.ground.folder, commands, run.environ.get("PATH"))
-    this.observed += run.ground.keep_repository()
+    this.observed += run.ground.keep(this.before, run.settings.keep_ignored)
     prompt = _prompt(run, this, tasks, commands)
     this.began = time.time()
     this.worked = yield from _client(run, this, prompt)
@@ -167,6 +167,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
         changed=bool(this.changed),
         put_back=back.files,
         conflicts=this.after.unmerged,
+        oversized=this.after.oversized,
         moved=moved,
         unreachable=run.ground.unreachable(this.before, this.after),
         request=this.request,

@@ -26,7 +26,8 @@ def ground_of(
     `environ` is what git's hooks get.
     """
     root = stores.project.root
-    here = git_ground(root, folder.state / INDEX, environ, stores=_committed(stores))
+    index, largest = folder.state / INDEX, settings.max_file_size
+    here = git_ground(root, index, environ, stores=_committed(stores), largest=largest)
     if here is None:
         if settings.asked.worktree or settings.branch:
             what = "--worktree" if settings.asked.worktree else "a branch"
@@ -40,10 +41,11 @@ def ground_of(
     words = {"run": folder.id, "date": folder.id[:8], "epic": settings.asked.epic}
     branch = branch_name(settings.branch, words) if settings.branch else ""
     if settings.asked.worktree:
-        return _apart(here, folder, branch or f"cub/{folder.id}", environ)
+        return _apart(here, folder, branch or f"cub/{folder.id}", environ, largest)
+    now = here.snapshot()  # what can't be looked at is refused
     if branch:
         branches.switch(here.checkout.top, branch)
-    elif settings.commit and not here.snapshot().branch:
+    elif settings.commit and not now.branch:
         raise CubError(
             "HEAD is detached: what is committed here would be on no branch",
             hint="`git switch -c NAME`, or `cub run --branch NAME`",
@@ -59,7 +61,7 @@ def _committed(stores: Stores) -> list[str]:
 
 
 def _apart(
-    here: GitGround, folder: RunFolder, branch: str, environ: Mapping[str, str]
+    here: GitGround, folder: RunFolder, branch: str, environ: Mapping[str, str], largest: int
 ) -> GitGround:
     """A work tree of the run's own, on a branch of its own."""
     top = here.checkout.top
@@ -70,7 +72,7 @@ def _apart(
     branches.add_worktree(top, place, branch)
     inner = place / here.folder.relative_to(top).as_posix()
     inner.mkdir(parents=True, exist_ok=True)
-    ground = git_ground(inner, folder.state / INDEX, environ)
+    ground = git_ground(inner, folder.state / INDEX, environ, largest=largest)
     assert ground is not None
     return ground
 

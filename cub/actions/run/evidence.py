@@ -54,7 +54,8 @@ class Verdict(NamedTuple):
 class Evidence:
     """What is known when a client has ended. `succeeded` is by its own rules; `changed` says
     whether files differ; `put_back` are files of the person's that did, and no longer do;
-    `conflicts` are files of an unfinished merge; `request` is what the agent asked for.
+    `conflicts` are files of an unfinished merge, `oversized` those that are too large; `request` is
+    what the agent asked for.
     """
 
     ended: Ended
@@ -66,6 +67,7 @@ class Evidence:
     moved: str
     unreachable: Sequence[str]
     conflicts: Sequence[str]
+    oversized: Sequence[str]
     request: dict[str, Any]
     over_budget: bool
     at: datetime
@@ -151,6 +153,9 @@ def _by_files(known: Evidence) -> Verdict | None:
         return Verdict("unknown", what)
     if known.conflicts:
         return Verdict("merge_conflict", f"the agent left a conflict in {known.conflicts[0]}")
+    if known.oversized:
+        what = "is larger than run.max_file_size, and git does not ignore it"
+        return Verdict("too_large", f"{known.oversized[0]} {what}")
     if known.unreachable:
         names = ", ".join(known.unreachable[:3])
         return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")

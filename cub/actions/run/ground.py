@@ -14,6 +14,7 @@ from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
 from cub.git.committing import Announce, Checked
 from cub.git.entries import Copies
+from cub.git.ignored_files import Lost
 from cub.git.locked import remove_stale_locks
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.untracked import Restored as RestoredUntracked
@@ -27,7 +28,8 @@ _LOCAL = (
 )  # fmt: skip
 
 _MANY = 5  # files that are named
-UNTRACKED = "untracked.patch"  # in an attempt's folder
+# In an attempt's folder.
+UNTRACKED, IGNORED = "untracked.patch", "ignored"
 
 
 class Saved(NamedTuple):
@@ -69,8 +71,10 @@ class Ground(Protocol):
     def patch(self, before: Any, after: Any, into: Path) -> bool:
         """Keep a change as a file; whether there was one to keep."""
 
-    def keep_repository(self) -> list[str]:
-        """Have a copy of what git keeps, out of an attempt's reach; what there is to tell."""
+    def keep(self, before: Any, ignored: int) -> list[str]:
+        """Have a copy of what git keeps, and of up to `ignored` bytes of the files that it ignores,
+        out of an attempt's reach; what there is to tell.
+        """
 
     def repair_repository(self, aside: Path) -> str:
         """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
@@ -169,8 +173,9 @@ class GitGround:
         """See `Ground`."""
         return self.checkout.write_patch(before, after, into)
 
-    def keep_repository(self) -> list[str]:
+    def keep(self, before: Snapshot, ignored: int) -> list[str]:
         """See `Ground`."""
+        self.checkout.keep_ignored(before, ignored)
         return self.checkout.keep_repository()
 
     def repair_repository(self, aside: Path) -> str:
@@ -199,6 +204,7 @@ class GitGround:
         said += _told_rights(self.checkout.restore_rights(before))
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
+        said += _told_ignored(self.checkout.restore_ignored(aside / IGNORED))
         return PutBack(done.files, tuple(said))
 
     def unstage(self) -> None:
@@ -286,6 +292,15 @@ def _told_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
     return said + [f"{path} could not be put back" for path in done.failed]
 
 
+def _told_ignored(lost: Lost) -> list[str]:
+    told = {
+        "ignored by git and deleted by the attempt, now back": lost.back,
+        "ignored by git and deleted by the attempt, not to be put back": lost.gone,
+        f"ignored by git and changed by the attempt; what it was is in {IGNORED}/": lost.changed,
+    }
+    return [f"{what}: {_named(paths)}" for what, paths in told.items() if paths]
+
+
 def _named(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - _MANY} more" if len(paths) > _MANY else ""
     return ", ".join(paths[:_MANY]) + more
@@ -301,10 +316,15 @@ def read_whole(root: Path, path: str, most: int) -> bytes:
 
 
 def git_ground(
-    folder: Path, index: Path, environ: Mapping[str, str], *, stores: Sequence[str] = ()
+    folder: Path,
+    index: Path,
+    environ: Mapping[str, str],
+    *,
+    stores: Sequence[str] = (),
+    largest: int = 1 << 30,
 ) -> GitGround | None:
     """The checkout around `folder`; None where there is no git. `stores` are the project's files
-    of tasks and ledger that go with its commits.
+    of tasks and ledger that go with its commits. Files of more than `largest` bytes are not read.
     """
     top = git.top_level(folder)
     if top is None:
@@ -313,4 +333,4 @@ def git_ground(
     prefix = "" if inner == "." else f"{inner}/"
     apart = tuple(prefix + name for name in (*STORES, *_LOCAL))
     along = tuple(prefix + name for name in stores)
-    return GitGround(folder, Checkout(top, index, apart), along, environ)
+    return GitGround(folder, Checkout(top, index, apart, largest), along, environ)

@@ -27,6 +27,7 @@ class Listing:
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     head: str = ""
     unmerged: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
 
     @property
     def tree(self) -> str:
@@ -74,7 +75,7 @@ class PlainGround:
         """See `Ground`: there is nothing to compare with."""
         return False
 
-    def keep_repository(self) -> list[str]:
+    def keep(self, before: Listing, ignored: int) -> list[str]:  # noqa: ARG002
         """See `Ground`."""
         return []
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cub.errors import CubError, UsageError
 from cub.project.config_layers import Value
-from cub.project.setting_values import seconds
+from cub.project.setting_values import byte_count, seconds
 from cub.project.word_templates import fill_template, template_hint
 
 _LONGEST_BRANCH = 250  # bytes: a file of git's has the last part of the name
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """All of it, settled. Times are in seconds; None is no limit.
+    """All of it, settled. Times are in seconds, sizes in bytes; None is no limit.
 
     `own_checks` says whether the checks that tasks bring along count, too.
     """
@@ -62,6 +62,8 @@ class RunSettings:
     wrap: tuple[str, ...]
     notify: str
     hide_env: tuple[str, ...]
+    max_file_size: int
+    keep_ignored: int
     usd: float | None
     tokens: int | None
     iterations: int | None
@@ -92,6 +94,8 @@ def run_settings(values: Values, asked: Asked) -> RunSettings:
         wrap=tuple(get["run.wrap"]),
         notify=get["run.notify"] or "",
         hide_env=tuple(get["run.hide_env"]),
+        max_file_size=byte_count(get["run.max_file_size"]),
+        keep_ignored=byte_count(get["run.keep_ignored"]),
         usd=_first(asked.usd, get["run.budget.usd"]),
         tokens=_first(asked.tokens, get["run.budget.tokens"]),
         iterations=_first(asked.iterations, get["run.budget.iterations"]),

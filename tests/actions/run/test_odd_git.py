@@ -86,15 +86,16 @@ def test_files_that_git_does_not_know_are_left_alone(bakery: Shop) -> None:
     assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
 
 
-def test_a_success_that_changes_such_a_file_does_not_commit_it(bakery: Shop) -> None:
+def test_a_success_that_changes_such_a_file_neither_commits_nor_keeps_that(bakery: Shop) -> None:
     bakery.client("cat > /dev/null; echo theirs >> mine.txt; rm -r notes; echo made > made.txt")
     bakery.task()
     bakery.write("mine.txt", "mine\n")
     bakery.write("notes/mine.txt", "mine\n")
     assert bakery.run().outcomes == ["ok"]
     assert _files_of(bakery, "HEAD~1") == ["made.txt"]
-    assert (bakery.root / "mine.txt").read_text() == "mine\ntheirs\n"
-    assert bakery.dirt() == "?? mine.txt\n"
+    assert (bakery.root / "mine.txt").read_text() == "mine\n"
+    assert (bakery.root / "notes/mine.txt").read_text() == "mine\n"
+    assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
 
 
 def test_a_failure_brings_such_files_back_as_they_were(bakery: Shop) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from cub.actions.run.folders import RunFolder
 from cub.actions.run.status import standing_of
+from cub.files.signed import project_state
 from cub.masking import MASK
 from cub.store.place import LEDGER, TASKS
 from tests.actions.run.shop import Done, Shop
@@ -35,7 +36,7 @@ def _shown(shop: Shop, done: Done) -> str:
     prompts = [file.read_text() for file in shop.cub.glob("runs/*/*/*/prompt.md")]
     standing = [standing_of(folder).standing.to_json() for folder in RunFolder.all(shop.root)]
     files = [(shop.root / name).read_text() for name in (LEDGER, TASKS)]
-    caches = [file.read_text() for file in shop.cub.glob("cache/checks/*")]
+    caches = [file.read_text() for file in (project_state(shop.root) / "checks").iterdir()]
     return "\n".join([json.dumps(done.events), json.dumps(standing), *files, *prompts, *caches])
 
 

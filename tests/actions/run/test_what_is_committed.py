@@ -220,3 +220,18 @@ def test_permissions_are_put_back(checked: Shop, end: str) -> None:
     assert modes == [0o644, 0o755, 0o640]
     assert "the permissions of sub, " in done.notices
     assert (checked.root / "sub/b.py").read_text() == ("B\n" if end else "evil\n")
+
+
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+def test_ignored_files_that_are_deleted_are_back(checked: Shop, end: str) -> None:
+    done = _work(checked, f"git clean -fdxq -e .cub; echo C > c.py{end}")
+    assert done.outcomes == (["harness_exit"] if end else ["ok"])
+    assert (checked.root / "secret.env").read_text() == "KEY=1\n"
+    assert "deleted by the attempt, now back: secret.env" in done.notices
+
+
+def test_an_ignored_file_of_the_persons_comes_into_no_commit(checked: Shop) -> None:
+    done = _work(checked, "git add -f secret.env; git commit -qm x; echo C > c.py; git add -f .")
+    assert done.outcomes == ["ok"]
+    assert not {"secret.env", "notes.txt"} & _history(checked)
+    assert (checked.root / "secret.env").read_text() == "KEY=1\n"

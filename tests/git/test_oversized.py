@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cub.git.checkout import Checkout
+from cub.git.looking import OversizedError
+from tests.conftest import git
+from tests.git.checkouts import checkout, furnished, state, write
+
+_LARGEST = 10_000
+
+
+@pytest.fixture
+def ours(project: Path) -> Checkout:
+    git(project, "checkout", "-q", "-b", "main")
+    furnished(project)
+    return replace(checkout(project), largest=_LARGEST)
+
+
+def _make(path: Path) -> None:
+    """A file with a hole of 20 GB, which takes a minute to read."""
+    with path.open("wb") as file:
+        os.truncate(file.fileno(), 20 << 30)
+
+
+def test_one_that_was_there_before_is_an_error(ours: Checkout) -> None:
+    _make(ours.top / "giant")
+    with pytest.raises(OversizedError, match="giant") as refused:
+        ours.snapshot()
+    assert "have git ignore it" in refused.value.hint
+    with (ours.top / ".gitignore").open("a") as file:
+        file.write("giant\n")
+    assert "giant" not in ours.snapshot().untracked
+
+
+@pytest.mark.parametrize("name", ["giant", "a.txt", "mine.txt", "sub/giant"])
+def test_one_that_an_attempt_made_is_removed_unread(ours: Checkout, name: str) -> None:
+    before, files = ours.snapshot(), state(ours.top)
+    (ours.top / name).unlink(missing_ok=True)
+    _make(ours.top / name)
+    ours.restore_untracked(before, ours.top.parent / "p")
+    now = ours.snapshot(before)
+    assert now.oversized == (() if name == "mine.txt" else (name,))
+    ours.restore(before, now)
+    assert state(ours.top) == files
+
+
+def test_what_is_as_large_as_allowed_is_kept(ours: Checkout) -> None:
+    write(ours.top, {"large": "x" * _LARGEST})
+    assert "large" in ours.snapshot().untracked
+
+
+def test_one_that_was_committed_is_no_trouble_before_an_attempt(ours: Checkout) -> None:
+    write(ours.top, {"large": "x" * (_LARGEST + 1)})
+    git(ours.top, "add", "large")
+    git(ours.top, "commit", "-qm", "large")
+    before = ours.snapshot()
+    assert "large" in git(ours.top, "ls-tree", "--name-only", before.tree)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "mine.txt", "pipe"])
+def test_pipes_never_block(ours: Checkout, name: str) -> None:
+    before, files = ours.snapshot(), state(ours.top)
+    (ours.top / name).unlink(missing_ok=True)
+    os.mkfifo(ours.top / name)
+    ours.restore_untracked(before, ours.top.parent / "p")
+    ours.restore(before, ours.snapshot(before))
+    (ours.top / "pipe").unlink(missing_ok=True)  # git has no word for it
+    assert state(ours.top) == files
