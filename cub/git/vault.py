@@ -71,8 +71,10 @@ def keep_repository(place: Place) -> list[str]:
     kept = Kept(entry, str(common), str(own))
     if known:
         kept.count, kept.copied = known.count, known.copied
-    kept.marker = known.marker if known else token_hex()
-    if _content(common / _MARKER) != kept.marker:
+    # Runs in other work trees go by the same marker, so it stays.
+    kept.marker = _content(common / _MARKER)
+    if not kept.marker:
+        kept.marker = token_hex()
         replace_file(common / _MARKER, [kept.marker.encode()])
     _identify(place, kept)
     _Copying(common, vault, known or Kept([], "", ""), kept).folder("")
@@ -114,9 +116,6 @@ def repair_repository(place: Place, aside: Path) -> str:
 
 def forget_repository(place: Place) -> None:
     """Remove the copy, once no attempt is under way."""
-    if kept := _read(vault_of(place)):
-        with suppress(OSError):
-            (Path(kept.common) / _MARKER).unlink()
     shutil.rmtree(vault_of(place), ignore_errors=True)
 
 

@@ -152,7 +152,7 @@ def test_a_status_that_another_wrote_is_masked(bakery: Shop) -> None:
     secret = "ghp_" + chance(36)
     done = _run(bakery, "echo x > new.txt", no_checks=True, once=True)
     folder = next(iter(RunFolder.all(bakery.root)))
-    file = folder.path / "status.json"
+    file = folder.state / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "said": f"it is {secret}"}))
     assert done.outcomes == ["ok"]
     assert standing_of(folder).standing.said == f"it is {MASK}"
