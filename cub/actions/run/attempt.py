@@ -134,7 +134,7 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
     if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
         end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
     run.ground.unlock(this.began)
-    back = run.ground.restore_persons(this.before, this.files.path, run.made)
+    back = run.ground.restore_persons(this.before, this.files.path, run.made, rights=True)
     this.observed += back.said
     this.after = run.ground.snapshot(this.before)
     this.moved = moved = run.ground.moved(this.before, this.after)

@@ -89,9 +89,12 @@ class Ground(Protocol):
     def unlock(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
 
-    def restore_persons(self, before: Any, aside: Path, spared: Collection[str] = ()) -> PutBack:
+    def restore_persons(
+        self, before: Any, aside: Path, spared: Collection[str] = (), *, rights: bool = False
+    ) -> PutBack:
         """Put back what is the person's alone, whatever comes of the attempt; what it had made of
-        that is kept in `aside`. Files that are `spared` are the work of other attempts.
+        that is kept in `aside`. Files that are `spared` are the work of other attempts. `rights`
+        are the permissions of all files, which take time to look at.
         """
 
     def unstage(self) -> None:
@@ -191,11 +194,11 @@ class GitGround:
         unlock(self.checkout.top, since)
 
     def restore_persons(
-        self, before: Snapshot, aside: Path, spared: Collection[str] = ()
+        self, before: Snapshot, aside: Path, spared: Collection[str] = (), *, rights: bool = False
     ) -> PutBack:
         """See `Ground`."""
         said = self.checkout.restore_refs(before)
-        said += _told_rights(self.checkout.restore_rights(before))
+        said += _told_rights(self.checkout.restore_rights(before) if rights else [])
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
         said += _told_ignored(self.checkout.restore_ignored(aside / IGNORED))

@@ -94,10 +94,10 @@ class PlainGround:
         """See `Ground`."""
 
     def restore_persons(
-        self, before: Listing, aside: Path, spared: Collection[str] = ()
+        self, before: Listing, aside: Path, spared: Collection[str] = (), *, rights: bool = False
     ) -> PutBack:
         """See `Ground`: nobody knows what the files were."""
-        del before, aside, spared
+        del before, aside, spared, rights
         return PutBack()
 
     def unstage(self) -> None:
