@@ -32,6 +32,7 @@ from cub.actions.run.folders import (
 from cub.actions.run.ground import GitGround, git_ground
 from cub.errors import CubError
 from cub.git import branches, history, own_settings
+from cub.git.checkout import Checkout
 from cub.git.snapshot import Snapshot
 from cub.processes.command import Limits
 
@@ -76,11 +77,10 @@ class Aftermath:
         return Concluded(False, [*said, *self._put_back(now)])
 
     def _restore_around(self) -> list[str]:
-        """Put back the repository and what decides how git behaves, before git is called; then what
-        is the person's alone.
+        """Put back what decides how git behaves, before git is called; then what is the person's
+        alone.
         """
-        damage = self.ground.repair_repository(self.files.clear_links())
-        said = [damage] if damage else []
+        said = list[str]()
         noted, top = self.run.read(SETTINGS).get("settings"), self.ground.checkout.top
         last = self._last_change()
         if noted is not None:
@@ -88,7 +88,8 @@ class Aftermath:
             changed = own_settings.restore_settings(before, self.files.clear_way(ASIDE), last)
             said += [f"{name} was changed by the attempt, and is back" for name in changed]
         later = {path for path in self.before.untracked if _changed_at(top / path) > last}
-        return [*said, *self.ground.restore_persons(self.before, self.files.path, later).said]
+        aside = self.files.clear_links()
+        return [*said, *self.ground.restore_persons(self.before, aside, later, rights=True).said]
 
     def _is_committed(self, now: Snapshot) -> bool:
         """Whether the commit was made, or a person has committed all of it since."""
@@ -183,6 +184,17 @@ def await_end(files: AttemptFolder) -> None:
     deadline = time.monotonic() + _KEEPER
     while not files.ended_at(ENDED) and time.monotonic() < deadline:
         time.sleep(0.05)
+
+
+def repair_repository(start: dict[str, Any], folder: RunFolder, files: AttemptFolder) -> list[str]:
+    """Put back the repository that an attempt worked in, if it destroyed that; what there is to
+    tell. Without it, nobody finds the checkout.
+    """
+    top = str(start.get("top", ""))
+    if not top or not Path(top).is_dir():
+        return []
+    place = Checkout(Path(top), folder.state / INDEX, ())
+    return list(filter(None, [place.repair_repository(files.clear_links())]))
 
 
 def ground_then(

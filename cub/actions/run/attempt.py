@@ -149,7 +149,8 @@ def _evidence(run: Run, this: Attempt) -> Evidence:
     if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
         end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
     run.ground.remove_stale_locks(this.began)
-    back = run.ground.restore_persons(this.before, this.files.clear_links(), run.made)
+    aside = this.files.clear_links()
+    back = run.ground.restore_persons(this.before, aside, run.made, rights=True)
     this.observed += back.said
     this.after = run.ground.snapshot(this.before)
     this.files.write(FOUND, {"head": this.after.head})

@@ -53,6 +53,10 @@ class Ground(Protocol):
     def folder(self) -> Path:
         """Where clients and checks are started."""
 
+    @property
+    def top(self) -> Path:
+        """The top of the checkout, or the folder itself."""
+
     def snapshot(self, since: Any = None) -> Any:
         """How the files are now; after an attempt, `since` is how they were before it."""
 
@@ -90,9 +94,12 @@ class Ground(Protocol):
     def remove_stale_locks(self, since: float) -> None:
         """Take away what a process that was ended left locked; none of them is there any more."""
 
-    def restore_persons(self, before: Any, aside: Path, spared: Collection[str] = ()) -> PutBack:
+    def restore_persons(
+        self, before: Any, aside: Path, spared: Collection[str] = (), *, rights: bool = False
+    ) -> PutBack:
         """Put back what is the person's alone, whatever comes of the attempt; what it had made of
-        that is kept in `aside`. Files that are `spared` are the work of other attempts.
+        that is kept in `aside`. Files that are `spared` are the work of other attempts. `rights`
+        are the permissions of all files, which take time to look at.
         """
 
     def unstage(self) -> None:
@@ -143,6 +150,11 @@ class GitGround:
     along: tuple[str, ...]
     environ: Mapping[str, str]
     copies: Copies = field(default_factory=Copies, compare=False)
+
+    @property
+    def top(self) -> Path:
+        """See `Ground`."""
+        return self.checkout.top
 
     def snapshot(self, since: Snapshot | None = None) -> Snapshot:
         """See `Ground`."""
@@ -197,11 +209,11 @@ class GitGround:
         remove_stale_locks(self.checkout.top, since)
 
     def restore_persons(
-        self, before: Snapshot, aside: Path, spared: Collection[str] = ()
+        self, before: Snapshot, aside: Path, spared: Collection[str] = (), *, rights: bool = False
     ) -> PutBack:
         """See `Ground`."""
         said = self.checkout.restore_refs(before)
-        said += _told_rights(self.checkout.restore_rights(before))
+        said += _told_rights(self.checkout.restore_rights(before) if rights else [])
         done = self.checkout.restore_untracked(before, aside / UNTRACKED, spared)
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
         said += _told_ignored(self.checkout.restore_ignored(aside / IGNORED))

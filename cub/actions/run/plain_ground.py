@@ -45,6 +45,11 @@ class PlainGround:
 
     folder: Path
 
+    @property
+    def top(self) -> Path:
+        """See `Ground`."""
+        return self.folder
+
     def snapshot(self, since: Listing | None = None) -> Listing:  # noqa: ARG002
         """See `Ground`."""
         return Listing(dict(_files(self.folder)))
@@ -94,10 +99,10 @@ class PlainGround:
         """See `Ground`."""
 
     def restore_persons(
-        self, before: Listing, aside: Path, spared: Collection[str] = ()
+        self, before: Listing, aside: Path, spared: Collection[str] = (), *, rights: bool = False
     ) -> PutBack:
         """See `Ground`: nobody knows what the files were."""
-        del before, aside, spared
+        del before, aside, spared, rights
         return PutBack()
 
     def unstage(self) -> None:

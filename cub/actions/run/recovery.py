@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from cub import git
-from cub.actions.run.aftermath import Aftermath, await_end, ground_then, snapshot_of
+from cub.actions.run.aftermath import (
+    Aftermath,
+    await_end,
+    ground_then,
+    repair_repository,
+    snapshot_of,
+)  # fmt: skip
 from cub.actions.run.choose_ground import remove_worktree
 from cub.actions.run.client import RUN_MARK
 from cub.actions.run.evidence import NO_CHANGE
@@ -96,10 +102,12 @@ def _conclude_attempt(
     nothing marked as concluded, where that fails.
     """
     start, decision = files.read(START), files.read(DECISION)
+    said = repair_repository(start, folder, files)
     ground, before = ground_then(start, folder, environ), snapshot_of(start.get("before"))
-    done, said = bool(decision.get("ok")) and not decision.get("message"), list[str]()
+    done = bool(decision.get("ok")) and not decision.get("message")
     if ground and before:
-        done, said = Aftermath(ground, before, files, folder, decision).conclude()
+        done, more = Aftermath(ground, before, files, folder, decision).conclude()
+        said += more
     status = RETRY if start.get("charged") else OPEN
     event = _event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
     if done:

@@ -83,6 +83,7 @@ def keep_start(run: Run, this: Attempt) -> None:
         "at": run.now,
         "charged": this.history.charged,
         "folder": run.ground.folder.as_posix(),
+        "top": run.ground.top.as_posix(),
         "before": this.before.to_json(),
     }
     this.files.write(START, start)

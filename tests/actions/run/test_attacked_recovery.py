@@ -140,3 +140,13 @@ def test_only_the_last_run_that_has_ended_is_kept(shop: Shop) -> None:
         last = shop.run(no_checks=True, once=True).end["run"]
     assert len(_state_of(shop)) <= 2
     assert last in _state_of(shop)
+
+
+def test_a_repository_that_a_killed_attempt_destroyed_is_back(shop: Shop) -> None:
+    head = shop.head
+    attack(shop, "echo 'A = 2' > a.py; rm -rf .git; kill -9 $C; sleep 30")
+    await_end(shop)
+    shop.client("cat > /dev/null; echo C > c.py")
+    assert shop.run(checks=CHECK).outcomes == ["ok"]
+    assert head in git(shop.root, "log", "--format=%H")
+    assert is_untouched(shop)

@@ -36,7 +36,7 @@ def _shown(shop: Shop, done: Done) -> str:
     prompts = [file.read_text() for file in shop.cub.glob("runs/*/*/*/prompt.md")]
     standing = [standing_of(folder).standing.to_json() for folder in RunFolder.all(shop.root)]
     files = [(shop.root / name).read_text() for name in (LEDGER, TASKS)]
-    caches = [file.read_text() for file in (project_state(shop.root) / "checks").iterdir()]
+    caches = [file.read_text() for file in project_state(shop.root).glob("checks/*")]
     return "\n".join([json.dumps(done.events), json.dumps(standing), *files, *prompts, *caches])
 
 
