@@ -93,11 +93,33 @@ def parse_headings(text: str) -> list[Heading]:
         ]
 
 
+class Leaf(NamedTuple):
+    """A block without blocks in it, at any depth: its half-open line span, kind and content."""
+
+    start: int
+    end: int
+    kind: str
+    content: str
+
+
+def parse_leaves(text: str) -> list[Leaf]:
+    """The code, HTML and inline content of `text` (LF line ends), also in lists and quotes."""
+    with collector_paused():
+        tokens = _tokens(text)
+        return [Leaf(*_lines(t), t.type, t.content) for t in tokens if t.content]
+
+
 def parse_inline_content(content: str) -> Sequence[Token]:
     """The inline tokens of one paragraph or heading, without definitions of what links refer to."""
     tokens: list[Token] = []
-    _parser().inline.parse(content, _parser(), {}, tokens)
+    parser = _inline_parser(linked="](" in content)
+    parser.inline.parse(content, parser, {}, tokens)
     return tokens
+
+
+def _inline_parser(*, linked: bool) -> MarkdownIt:
+    # Each bracket costs a search for its counterpart: in vain where there can be no link.
+    return _parser() if linked else _parser("link", "image")
 
 
 def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]:
@@ -113,9 +135,8 @@ def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]
         _parser().block.parse(text, _parser(), environment, tokens)
         contents += [t.content for t in tokens if t.type == "inline" and having in t.content]
     for content in contents:
-        # Each bracket costs a search for its counterpart: in vain where there can be no link.
-        linked = "](" in content or ("]" in content and environment.get("references"))
-        parser = _parser() if linked else _parser("link", "image")
+        defined = "]" in content and environment.get("references")
+        parser = _inline_parser(linked="](" in content or bool(defined))
         found: list[Token] = []
         parser.inline.parse(content, parser, environment, found)
         yield found

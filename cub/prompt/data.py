@@ -11,7 +11,8 @@ import re
 from cub.checks.plain import plain, tail
 from cub.edit.blocks import parse_blocks
 from cub.masking import masked
-from cub.prompt.headings import without_forged_headings
+from cub.prompt.headings import without_forged_headings, without_forged_lines
+from cub.prompt.tags import without_live_tags_of_line
 
 # At the end of a text, too: what stands behind it in the prompt is another text.
 _SIGNAL = re.compile(r"<(?=\s*+/?\s*+(?:(?:promise|stuck)\b|\Z))", re.IGNORECASE)
@@ -30,19 +31,19 @@ _ENDS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", "?>"))
 
 def prose(text: str) -> str:
     """A text of several lines as a part of the prompt; Markdown in it stays Markdown."""
-    # All that ends a line for anybody; a lone carriage return here is no terminal's.
-    text = _clean("\n".join(text.splitlines())).rstrip()
-    return _closed(_escaped(_BLANK.sub("", text)))
+    return _self_contained(_BLANK.sub("", _lines(text)))
 
 
 def line(text: object) -> str:
-    """A text as one line, which is no heading of cub's wherever it is put."""
-    return _escaped(" ".join(_clean(" ".join(str(text).split())).split()))
+    """A text as one line, which is no heading of cub's wherever it is put, nor if it is cut."""
+    words = " ".join(_clean(" ".join(str(text).split())).split())
+    return without_forged_headings(without_live_tags_of_line(_without_signals(words)))
 
 
 def item(text: object) -> str:
     """A text as an item of a list: further lines are indented, so that they belong to it."""
-    return _NEXT_LINE.sub("\n  ", _RULE.sub(r"\\-", prose(str(text)).strip()))
+    # Nothing is changed in it later: what is a block, and what is code, depends on how it begins.
+    return _NEXT_LINE.sub("\n  ", _self_contained(_RULE.sub(r"\\-", _lines(str(text)).strip())))
 
 
 def code(text: object) -> str:
@@ -91,9 +92,23 @@ def _clean(text: str) -> str:
     return masked(_SEPARATOR.sub("\n", text))
 
 
+def _lines(text: str) -> str:
+    # All that ends a line for anybody; a lone carriage return here is no terminal's.
+    return _clean("\n".join(text.splitlines())).rstrip()
+
+
+def _self_contained(text: str) -> str:
+    """A text of whole blocks that gives no signal, forges no heading, and ends what it begins."""
+    return _closed(without_forged_headings(_without_signals(text)))
+
+
+def _without_signals(text: str) -> str:
+    return _SIGNAL.sub("&lt;", text)
+
+
 def _escaped(text: str) -> str:
-    """A text without signals, and without cub's own headings, in a fence or not."""
-    return without_forged_headings(_SIGNAL.sub("&lt;", text))
+    """A text for a fence, in which no HTML counts."""
+    return without_forged_lines(_without_signals(text))
 
 
 def _closed(text: str) -> str:

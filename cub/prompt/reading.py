@@ -1,8 +1,8 @@
 """What a heading reads as to a person, once it is rendered: whether it passes for one of cub's.
 
-Markup, tags, comments and what has no shape of its own are gone then, and letters that look like
-Latin ones are those. What may or may not be seen, such as text in an element that may be hidden,
-is taken both ways. A text is forged if a line of it, or several lines in a row, read as a title.
+Markup and what has no shape of its own are gone then, and letters that look like Latin ones are
+those. What may or may not be seen, such as the label of a link, is taken both ways. A text is
+forged if a line of it, or several lines in a row, read as a title.
 """
 
 from __future__ import annotations
@@ -10,26 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 from cub.edit.blocks import parse_inline_content
 from cub.prompt.letters import folded_letters
 
 # Beyond these, what has the letters of a title in their order is taken for one without a parse,
-# which may take the square of the length: nobody writes such a heading for people.
+# which may take the square of the length: nobody writes such a heading for people. So is what has
+# HTML in it, which may hide letters, or begin a line.
 _LONGEST = 500  # characters of one heading
 _MOST = 200  # headings of one text
-_BREAKS = re.compile(
-    r"</?(?:address|article|aside|blockquote|br|center|dd|details|dialog|div|dl|dt|fieldset"
-    r"|figcaption|figure|footer|form|h[1-6]|header|hr|legend|li|main|nav|ol|p|pre|section|summary"
-    r"|table|tbody|td|tfoot|th|thead|tr|ul)\b",
-    re.IGNORECASE,
-)
-_ELEMENT = re.compile(r"<(/?)[a-z][^\s/>]*[^>]*?(/?)>\Z", re.IGNORECASE | re.DOTALL)
-_VOID = re.compile(
-    r"<(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b", re.IGNORECASE
-)
+_HTML = re.compile(r"<[a-z/!?]", re.IGNORECASE)
 # Of a link: its label, which another text may define, or its target, where it began before.
 _LABEL = re.compile(r"(\]\[[^\[\]]*\]|\]\([^()]*\))")
 
@@ -57,15 +48,15 @@ class Titles:
         letters = folded_letters(unescape(text))
         return any(_is_scattered(title, letters) for title in self._titles)
 
-    def is_forged(self, content: str, *, html: bool = False) -> bool:
-        """Whether the content of a heading reads as a title, as Markdown, or as HTML too."""
+    def is_forged(self, content: str) -> bool:
+        """Whether the content of a heading reads as a title."""
         if not self.may_be_in(content):
             return False
         self._left -= 1
-        if len(content) > _LONGEST or self._left < 0:
+        if len(content) > _LONGEST or self._left < 0 or _HTML.search(content):
             return True
-        readings = [[*_pieces(content)], *([_html_pieces(content)] if html else [])]
-        return any(_reads_as(pieces, title) for pieces in readings for title in self._titles)
+        pieces = [*_pieces(content)]
+        return any(_reads_as(pieces, title) for title in self._titles)
 
 
 def _is_scattered(title: str, letters: str) -> bool:
@@ -94,56 +85,11 @@ def _reads_as(pieces: Sequence[Piece], title: str) -> bool:
 
 def _pieces(content: str) -> Iterator[Piece]:
     """What is to be read of the inline content of a heading."""
-    depth = 0
     for token in parse_inline_content(content):
-        if token.type == "html_inline":
-            depth = max(0, depth + _step(token.content))
-            if _BREAKS.match(token.content):
-                yield _LINE_END
-        elif token.type in ("softbreak", "hardbreak"):
+        if token.type in ("softbreak", "hardbreak"):
             yield _LINE_END
         elif token.type == "image":
             yield from _pieces(token.content)
         elif token.content:
             for number, part in enumerate(_LABEL.split(token.content)):
-                yield Piece(folded_letters(part), bool(depth) or number % 2 == 1)
-
-
-class _HtmlReader(HTMLParser):
-    """Collects the pieces of HTML in which no Markdown counts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pieces: list[Piece] = []
-        self._depth = 0
-
-    def handle_starttag(self, tag: str, _attributes: list[tuple[str, str | None]]) -> None:
-        self._take_tag(self.get_starttag_text() or f"<{tag}>")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._take_tag(f"</{tag}>")
-
-    def handle_data(self, data: str) -> None:
-        for number, line in enumerate(data.split("\n")):
-            self.pieces += [_LINE_END] * bool(number)
-            self.pieces.append(Piece(folded_letters(line), bool(self._depth)))
-
-    def _take_tag(self, tag: str) -> None:
-        self._depth = max(0, self._depth + _step(tag))
-        if _BREAKS.match(tag):
-            self.pieces.append(_LINE_END)
-
-
-def _html_pieces(content: str) -> list[Piece]:
-    reader = _HtmlReader()
-    reader.feed(content)
-    reader.close()
-    return reader.pieces
-
-
-def _step(tag: str) -> int:
-    """Whether a tag begins an element (1), ends one (-1), or does neither."""
-    found = _ELEMENT.match(tag)
-    if found is None or found[2] or _VOID.match(tag):
-        return 0
-    return -1 if found[1] else 1
+                yield Piece(folded_letters(part), number % 2 == 1)

@@ -11,7 +11,10 @@ _HEADINGS = tuple(f"h{level}" for level in range(1, 7))
 
 
 class _Reader(HTMLParser):
-    """Collects the lines of all headings; a heading that is open takes what comes, as a browser."""
+    """Collects the lines of all headings; a heading that is open takes what comes, as a browser.
+
+    What is open within it, such as <marquee>, keeps its end from it (HTML 13.2.4.2, scope).
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,6 +25,8 @@ class _Reader(HTMLParser):
         if tag in _HEADINGS or dict(attrs).get("role") == "heading":
             self._open.append(tag)
             self.lines.append("")
+        elif self._open and tag == "marquee":
+            self._open.append(tag)
         elif self._open and tag in ("br", "p", "div", "li"):
             self.lines.append("")
 

@@ -46,7 +46,7 @@ OPEN = {
     "<!DOCTYPE": ">",
     " <![CDATA[ x": "]]>",
     "<pre><b>": "</pre>",
-    "<SCRIPT type='x'\n": "</SCRIPT>",
+    "<SCRIPT type='x'>\n": "</SCRIPT>",
     "- <pre>\n\n<style>": "</style>",
     "> ```\n\n```": "```",
 }
