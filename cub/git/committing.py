@@ -89,7 +89,9 @@ def commit(
         _stage(place, paths) if checked is None else _stage_from(place, checked.tree, paths)
         if checked and checked.base != parent.commit:
             _stage_others(place, checked.base, parent.commit, {*paths, *along})
-        if (paths or checked) and _staged_tree(place) == parent.tree:
+        # Where nobody else committed, and paths differ, so does what is staged.
+        differs = bool(paths) and checked is not None and checked.base == parent.commit
+        if (paths or checked) and not differs and _staged_tree(place) == parent.tree:
             return Committed(parent.commit, "", ok=True, cause="")
         _stage(place, _unignored(place, along))
         tree = _staged_tree(place)
@@ -106,7 +108,7 @@ def commit(
         raise
     if not done.ok:
         call(place.top, "reset", "--quiet")
-    return done._replace(head=_tip(place).commit)
+    return done if done.head else done._replace(head=_tip(place).commit)
 
 
 def identity(place: Place, environ: Mapping[str, str]) -> str:
@@ -189,7 +191,7 @@ def _compared(place: Place, parent: _Tip, tree: str, done: Committed) -> Committ
     """The commit, if it is of the tree that was staged; else a failure, and no commit."""
     now = _tip(place)
     if now.tree == tree:
-        return done
+        return done._replace(head=now.commit)
     if now.parents == ((parent.commit,) if parent.commit else ()):  # what others made is not ours
         back = ("HEAD", parent.commit) if parent.commit else ("-d", "HEAD")
         call(place.top, "update-ref", *back, now.commit)

@@ -126,7 +126,7 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     unknown = [path for path in found.unknown if _counts(place, path)]
     unknown += _hidden(place, since, {*note.untracked, *unknown}) if since else []
     persons = since.modes if since else {*note.untracked, *unknown} - found.removed
-    raw = stored(place, _raw(place, persons), note.raw)
+    raw = stored(place, _raw(place, persons), note.raw or note.known)
     others = dict.fromkeys([*unknown, *(path for path in note.raw if path not in raw)], False)
     named = Named({}, [])
     if since:

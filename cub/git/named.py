@@ -33,7 +33,9 @@ def named_since(
     """
     private = set(since.ignored)  # what was there before, and ignored, is the person's
     added = {path: False for path in committed if kind(place.top, path) and path not in private}
-    added |= {path: True for path in added if kind(place.top, path) == stat.S_IFDIR}
+    # A folder in the place of a file is none of git's, unless it is a repository.
+    folders = [path for path in added if kind(place.top, path) == stat.S_IFDIR]
+    added |= {path: kind(place.top, f"{path}/.git") != 0 for path in folders}
     staged, unmerged = _staged(place) if is_changed else ({}, ())
     if not staged:  # an index that is gone, or that git can't read, says nothing
         return Named(added, [])

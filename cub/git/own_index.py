@@ -30,7 +30,9 @@ _ADD = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the index was copied from, and what has been added to it since; `raw` byte for byte."""
+    """What the index was copied from, and what has been added to it since; `raw` byte for byte.
+    Of a fresh copy, `known` is what was `raw` in the one before.
+    """
 
     source: tuple[int, ...] = ()
     head: str = ""
@@ -40,6 +42,7 @@ class Note:
     raw: Mapping[str, Raw] = field(default_factory=dict)
     flags: Mapping[str, bool] = field(default_factory=dict)
     fresh: bool = False
+    known: Mapping[str, Raw] = field(default_factory=dict)
 
 
 def variables(place: Place) -> dict[str, str]:
@@ -66,8 +69,9 @@ def opened(place: Place, since: Snapshot | None, *, anew: bool = False) -> Note:
         return note
     if since and since.flagged is not None:
         return _made(place, since)
-    source = _copied(place)
-    return Note(source, flags=flagged(place, place.index, variables(place)), fresh=True)
+    source, known = _copied(place), {} if note is None or anew else note.raw
+    flags = flagged(place, place.index, variables(place))
+    return Note(source, flags=flags, fresh=True, known=known)
 
 
 def has_changed(place: Place, note: Note) -> bool:
@@ -138,7 +142,7 @@ def _made(place: Place, since: Snapshot) -> Note:
 
 def closed(place: Place, note: Note) -> None:
     """Note how it was left."""
-    note = replace(note, fresh=False)
+    note = replace(note, fresh=False, known={})
     value = [note.source, note.head, note.untracked, note.tree, note.absent, note.raw, note.flags]
     _note_path(place).write_text(json.dumps(value), encoding="utf-8")
 

@@ -5,10 +5,13 @@ The branch that is checked out is not looked at here: see heads.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.files.regular import read_start
 from cub.git.calling import ask, call, text
 from cub.git.place import Place, kind
 from cub.git.snapshot import Refs, Snapshot
@@ -28,6 +31,9 @@ _PASSED_OVER = (
 _REPLACE = "refs/replace/"
 _STASH = "refs/stash"
 _MOST = 20_000  # refs; where there are more, nobody looks after them
+_LARGEST = 8 << 20  # bytes of packed refs
+_LONGEST = 1 << 12  # bytes of a ref's file
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NONE = "0" * 40
 
 
@@ -78,10 +84,41 @@ def restore_refs_of(place: Place, before: Snapshot) -> list[str]:
 
 
 def _refs(top: Path) -> dict[str, str]:
-    lines = text(call(top, "for-each-ref", "--format=%(objectname) %(refname)")).splitlines()
-    pairs = (line.split(" ", 1) for line in lines)
+    common = common_folder(top)
+    found = _read_ref_files(common) if common else None
+    if found is None:
+        lines = text(call(top, "for-each-ref", "--format=%(objectname) %(refname)")).splitlines()
+        found = {name: oid for oid, _, name in (line.partition(" ") for line in lines)}
     passed_over = (*_PASSED_OVER, _STASH)
-    return {name: oid for oid, name in pairs if not name.startswith(passed_over)}
+    return {name: oid for name, oid in found.items() if not name.startswith(passed_over)}
+
+
+def _read_ref_files(common: Path) -> dict[str, str] | None:
+    """The refs of a repository, without a process of git's; None where they are in other files, or
+    one is none that can be read so (gitrepository-layout(5), git-pack-refs(1)).
+    """
+    if (common / "reftable").exists():
+        return None
+    found: dict[str, str] = {}
+    try:
+        packed = text(read_start(os.fspath(common), "packed-refs", _LARGEST + 1))
+    except OSError:
+        packed = ""
+        if os.path.lexists(common / "packed-refs"):
+            return None
+    rows = (line.partition(" ") for line in packed.splitlines() if line[:1] not in ("#", "^"))
+    found |= {name: oid for oid, _, name in rows}
+    for folder, _, names in os.walk(common / "refs"):
+        below = os.path.relpath(folder, common).replace(os.sep, "/")
+        for name in names:
+            try:
+                value = text(read_start(folder, name, _LONGEST)).strip()
+            except OSError:
+                return None
+            if not name.endswith(".lock"):
+                found[f"{below}/{name}"] = value
+    broken = len(packed) > _LARGEST or not all(map(_OID.fullmatch, found.values()))
+    return None if broken else dict(sorted(found.items()))
 
 
 def _is_gone(name: str, oid: str, now: Mapping[str, str], own: str) -> bool:
