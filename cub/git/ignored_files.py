@@ -51,9 +51,10 @@ class Lost(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What changes with a file's content, and whether there is a copy of it."""
+    """What changes with a file's content, its mode (of stat), and whether there is a copy of it."""
 
     marks: list[int]
+    mode: int
     is_copied: bool
 
 
@@ -70,7 +71,7 @@ def keep_ignored(place: Place, ignored: Sequence[str], most: int) -> None:
         is_small = stat.S_ISREG(found.st_mode) and found.st_size <= min(left, _LARGEST)
         is_copied = is_small and _copied(place, folder, path, marks, known.get(path))
         left -= found.st_size if is_copied else 0
-        kept[path] = _Kept(marks, is_copied)
+        kept[path] = _Kept(marks, found.st_mode, is_copied)
     for path in known.keys() - kept.keys():
         _copy_of(folder, path).unlink(missing_ok=True)
     if kept or known:
@@ -87,7 +88,9 @@ def restore_ignored(place: Place, aside: Path) -> Lost:
         if not there:
             put = kept.is_copied and _put_back(place, folder, path)
             (back if put else gone).append(path)
-        elif kept.is_copied and not _is_rewritten(path) and _differs(place, folder, path, kept):
+            continue
+        _give_mode(place.top / path, kept.mode)
+        if kept.is_copied and not _is_rewritten(path) and _differs(place, folder, path, kept):
             target = aside / path
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -169,6 +172,14 @@ def _put_back(place: Place, folder: Path, path: str) -> bool:
     return False
 
 
+def _give_mode(path: Path, mode: int) -> None:
+    """Give a file the rights that it had, if it is of the same kind, and no link."""
+    with suppress(OSError):
+        now = path.lstat().st_mode
+        if now != mode and stat.S_IFMT(now) == stat.S_IFMT(mode) and not stat.S_ISLNK(now):
+            path.chmod(stat.S_IMODE(mode))
+
+
 def _differs(place: Place, folder: Path, path: str, kept: _Kept) -> bool:
     try:
         found = (place.top / path).lstat()
@@ -193,6 +204,9 @@ def _copy_of(folder: Path, path: str) -> Path:
 def _read(folder: Path) -> dict[str, _Kept]:
     try:
         value = json.loads((folder / "kept.json").read_bytes())
-        return {path: _Kept(list(marks), bool(copied)) for path, (marks, copied) in value.items()}
+        return {
+            path: _Kept(list(marks), int(mode), bool(copied))
+            for path, (marks, mode, copied) in value.items()
+        }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -12,6 +12,7 @@ from tests.processes.programs import until
 
 FIND = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' '); cat > /dev/null; "
 CHECK = "sh check.sh"
+NOTES, SECRET = "a person's notes\n", "KEY=1\n"
 
 
 def prepare(shop: Shop) -> Shop:
@@ -20,8 +21,8 @@ def prepare(shop: Shop) -> Shop:
     shop.write("check.sh", 'grep -q "A = 1" a.py\n')
     shop.write(".gitignore", "secret.env\n")
     shop.commit("files")
-    shop.write("notes.txt", "a person's notes\n")
-    shop.write("secret.env", "KEY=1\n")
+    shop.write("notes.txt", NOTES)
+    shop.write("secret.env", SECRET)
     shop.task()
     return shop
 
@@ -52,6 +53,6 @@ def is_untouched(shop: Shop) -> bool:
     files = {name: (shop.root / name).read_text() for name in ("a.py", "notes.txt", "secret.env")}
     return files == {
         "a.py": "A = 1\n",
-        "notes.txt": "a person's notes\n",
-        "secret.env": "KEY=1\n",
+        "notes.txt": NOTES,
+        "secret.env": SECRET,
     } and not git(shop.root, "status", "--porcelain", "-uno", "--", ".", ":!.cub")
