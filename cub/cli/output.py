@@ -8,9 +8,10 @@ give texts as they are, with styles of cub.cli.colors.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from typing import IO, Any, NamedTuple
 
@@ -77,6 +78,13 @@ def talk(text: str) -> None:
     """One line to the person, not part of the result; a terminal breaks it between words."""
     if not _muted:
         _tell(text)
+
+
+def talk_from_handler(text: str) -> None:
+    """The same from within a signal's handler, where what is buffered must not be touched."""
+    if not _muted:
+        with suppress(OSError):
+            os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
 def debug_line(seconds: float, text: str) -> None:

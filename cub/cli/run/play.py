@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cub.store.events import Event
 
 _INTERRUPTED = 130
+_STOPPING = "stopping: the client is ended, and its changes put back; a second signal ends at once"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 Show = Callable[["Event"], None]
 
@@ -42,7 +43,8 @@ def play(
     from cub.actions.run.status import Standing, recorded
 
     end: Event = {}
-    with _errors_masked(), _stoppable() as stop:
+    is_told = not (json or output.is_live())
+    with _errors_masked(), _stoppable(is_told=is_told) as stop:
         around = Surroundings(stop, environ, profile)
         with opened(stores, asked, around) as it:
             output.warn(it.warnings)
@@ -80,8 +82,8 @@ def _errors_masked() -> Iterator[None]:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Stop]:
-    """The first signal asks for an end, the second one ends at once."""
+def _stoppable(*, is_told: bool) -> Iterator[Stop]:
+    """The first signal asks for an end, and `is_told` of that; the second one ends at once."""
     from cub.processes.stop import Stop
 
     stop = Stop()
@@ -90,6 +92,8 @@ def _stoppable() -> Iterator[Stop]:
         if stop.requested:
             raise KeyboardInterrupt
         stop.request()
+        if is_told:
+            output.talk_from_handler(_STOPPING)
 
     # Who was started with a signal ignored, as by nohup, is to live on.
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]

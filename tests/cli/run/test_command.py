@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
 from tests.cli.run.started import WAIT, client_of, started
-from tests.conftest import Cub
+from tests.conftest import Cub, git
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 
@@ -144,6 +145,28 @@ def test_one_signal_ends_the_client_and_the_bookkeeping(
         "fp": event["fail"]["fp"],
     }  # fmt: skip
     assert "half" in (bakery.root / event["git"]["patch"]).read_text()
+
+
+def test_a_signal_is_answered_at_once_while_git_is_at_work(bakery: Shop) -> None:
+    """A filter holds git up, and so the run, before the client is started."""
+    fifo = bakery.root.parent / "fifo"
+    os.mkfifo(fifo)
+    bakery.write(".gitattributes", "slow.txt filter=slow\n")
+    bakery.write("slow.txt", "x\n")
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.commit()
+    git(bakery.root, "config", "filter.slow.clean", f"cat > /dev/null; cat {fifo}")
+    (bakery.root / "slow.txt").touch()
+    argv = [sys.executable, "-m", "cub", "run", "--trust", "--no-checks"]
+    with subprocess.Popen(argv, cwd=bakery.root, env=bakery.environ, stderr=subprocess.PIPE) as run:
+        assert run.stderr
+        with fifo.open("w"):  # git has come to the filter
+            run.send_signal(signal.SIGTERM)
+            while b"stopping" not in (said := run.stderr.readline()):
+                assert said
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(timeout=20) == 130
 
 
 def test_who_is_to_ignore_a_signal_does(bakery: Shop) -> None:
