@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cub.git import differing, heads, ignored_files, looking, refs, restoring, untracked, vault
+from cub.git import (
+    differing,
+    heads,
+    ignored_files,
+    looking,
+    refs,
+    repository_backup,
+    restoring,
+    untracked,
+)
 from cub.git.calling import ask
 from cub.git.committing import Announce, Checked, Committed, commit, identity
 from cub.git.heads import Settled
@@ -38,19 +47,19 @@ class Checkout(Place):
 
     def release(self) -> None:
         """Let git forget the files of the last snapshot, once nobody restores it any more."""
-        vault.forget_repository(self)
+        repository_backup.forget_repository(self)
         ignored_files.forget_ignored(self)
         ask(self.top, "update-ref", "-d", looking.GUARD)
 
     def keep_repository(self) -> list[str]:
         """Have a copy of the repository's folder, before an attempt; what there is to tell."""
-        return vault.keep_repository(self)
+        return repository_backup.keep_repository(self)
 
     def repair_repository(self, aside: Path) -> str:
         """Put back what is missing of it; what was wrong, "" if nothing was. What stands in its
         place is moved `aside`.
         """
-        return vault.repair_repository(self, aside)
+        return repository_backup.repair_repository(self, aside)
 
     def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         """The paths that differ; of submodules only whether their commit does."""

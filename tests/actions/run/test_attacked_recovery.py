@@ -107,8 +107,8 @@ def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
     await_end(shop)
     objects = shop.root / ".git/objects"
     objects.rename(objects.with_name("away"))
-    for vault in (project_state(shop.root) / "runs").glob("*/*.vault"):
-        shutil.rmtree(vault)
+    for backup in (project_state(shop.root) / "runs").glob("*/*.backup"):
+        shutil.rmtree(backup)
     shop.client("cat > /dev/null; echo C > c.py")
     with pytest.raises(CubError, match="can't be concluded yet"):
         shop.run(checks=CHECK)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cub.git.checkout import Checkout
-from cub.git.vault import vault_of
+from cub.git.repository_backup import backup_of
 from tests.conftest import git
 from tests.git.checkouts import checkout, furnished, save, state, write
 
@@ -157,7 +157,7 @@ def test_a_linked_work_tree_is_repaired_with_its_repository(top: Path) -> None:
 def test_only_what_changed_is_looked_at_again(top: Path) -> None:
     ours = checkout(top)
     ours.keep_repository()
-    copies = vault_of(ours) / "copy"
+    copies = backup_of(ours) / "copy"
     head = git(top, "rev-parse", "HEAD").strip()
     assert (copies / "objects" / head[:2] / head[2:]).stat().st_nlink == 2
     (copies / "objects" / head[:2] / head[2:]).unlink()
@@ -183,7 +183,7 @@ def test_a_kill_in_the_middle_is_made_up_for(top: Path) -> None:
     then = _seen(top)
     ours.keep_repository()
     _gone(top)
-    (vault_of(ours) / "broken").touch()
+    (backup_of(ours) / "broken").touch()
     (top / ".git/objects").mkdir(parents=True)
     (top / ".git/HEAD").write_text("ref: refs/heads/main\n")
     assert ours.repair_repository(top.parent / "aside")
@@ -194,5 +194,5 @@ def test_it_is_forgotten_in_the_end(top: Path) -> None:
     ours = checkout(top)
     ours.keep_repository()
     ours.release()
-    assert not vault_of(ours).exists()
+    assert not backup_of(ours).exists()
     assert ours.repair_repository(top.parent / "aside") == ""

@@ -35,7 +35,7 @@ Marks = list[int]
 
 @dataclass(slots=True)
 class Kept:
-    """What is in the vault: of folders what changes with their list of names, and the folders in
+    """What is in the backup: of folders what changes with their list of names, and the folders in
     them; of files what changes with their content. `left_out` counts the files that are not.
     """
 
@@ -52,9 +52,9 @@ class Kept:
     left_out: int = 0
 
 
-def vault_of(place: Place) -> Path:
+def backup_of(place: Place) -> Path:
     """Where the copy is: beside cub's own index."""
-    return place.index.with_name(f"{place.index.name}.vault")
+    return place.index.with_name(f"{place.index.name}.backup")
 
 
 def keep_repository(place: Place) -> list[str]:
@@ -63,11 +63,11 @@ def keep_repository(place: Place) -> list[str]:
     entry = _entry(place.top)
     if common is None or not entry or not common.is_dir():
         return []
-    vault, own = vault_of(place), git_folder(place.top)
-    old = _read(vault)
+    backup, own = backup_of(place), git_folder(place.top)
+    old = _read(backup)
     known = old if old and (old.common, old.entry) == (str(common), entry) else None
     if known is None:
-        shutil.rmtree(vault, ignore_errors=True)
+        shutil.rmtree(backup, ignore_errors=True)
     kept = Kept(entry, str(common), str(own))
     if known:
         kept.count, kept.copied = known.count, known.copied
@@ -77,10 +77,10 @@ def keep_repository(place: Place) -> list[str]:
         kept.marker = token_hex()
         replace_file(common / _MARKER, [kept.marker.encode()])
     _identify(place, kept)
-    _Copying(common, vault, known or Kept([], "", ""), kept).folder("")
+    _Copying(common, backup, known or Kept([], "", ""), kept).folder("")
     for name in (known.files if known else {}).keys() - kept.files.keys():
-        (vault / name).unlink(missing_ok=True)
-    _write(vault, kept)
+        (backup / name).unlink(missing_ok=True)
+    _write(backup, kept)
     if not kept.left_out or (known and known.left_out):
         return []
     return [f"{kept.left_out} files of git's are not kept: they could not be put back if destroyed"]
@@ -91,8 +91,8 @@ def repair_repository(place: Place, aside: Path) -> str:
 
     What stands in its place is moved `aside`. A second call, or one after a crash, does the rest.
     """
-    vault = vault_of(place)
-    kept = _read(vault)
+    backup = backup_of(place)
+    kept = _read(backup)
     if kept is None:
         return ""
     common, own = Path(kept.common), Path(kept.own)
@@ -100,29 +100,29 @@ def repair_repository(place: Place, aside: Path) -> str:
     is_other = _entry(place.top) != kept.entry
     is_broken = is_other or not _is_whole(kept, common) or not _names_a_head(own / "HEAD")
     if is_broken:
-        (vault / "broken").touch()
-    if not (vault / "broken").exists():
-        _link_back(kept, common, vault)
+        (backup / "broken").touch()
+    if not (backup / "broken").exists():
+        _link_back(kept, common, backup)
         return ""
-    _rebuild(place, kept, vault, aside)  # also where a kill came in between
-    _link_back(kept, common, vault)
+    _rebuild(place, kept, backup, aside)  # also where a kill came in between
+    _link_back(kept, common, backup)
     forget(place)  # what it names may be gone since
     kept.entry = _entry(place.top)
     _identify(place, kept)
-    _write(vault, kept)
-    (vault / "broken").unlink(missing_ok=True)
+    _write(backup, kept)
+    (backup / "broken").unlink(missing_ok=True)
     return "the attempt destroyed or replaced the repository, which is back as it was"
 
 
 def forget_repository(place: Place) -> None:
     """Remove the copy, once no attempt is under way."""
-    shutil.rmtree(vault_of(place), ignore_errors=True)
+    shutil.rmtree(backup_of(place), ignore_errors=True)
 
 
 @dataclass(slots=True)
 class _Copying:
     source: Path
-    vault: Path
+    backup: Path
     known: Kept
     kept: Kept
 
@@ -136,7 +136,7 @@ class _Copying:
             if old and of_objects and old[0] == marks:
                 inner = old[1]
             else:
-                (self.vault / "copy" / name).mkdir(parents=True, exist_ok=True)
+                (self.backup / "copy" / name).mkdir(parents=True, exist_ok=True)
                 inner = list(self._files(name, path, of_objects=of_objects))
             self.kept.folders[name] = (marks, inner)
             for one in inner:
@@ -157,7 +157,7 @@ class _Copying:
                     self._copy(inner, one)
 
     def _link(self, name: str, entry: os.DirEntry[str]) -> None:
-        target = self.vault / "copy" / name
+        target = self.backup / "copy" / name
         if entry.name.startswith("tmp_") or target.exists():
             return
         if self.kept.count >= _MOST:
@@ -181,7 +181,7 @@ class _Copying:
         marks = [*_marks(found), found.st_size]
         target = f"copy/{name}"
         if self.known.files.get(target) != marks:
-            shutil.copy2(entry.path, self.vault / target)
+            shutil.copy2(entry.path, self.backup / target)
         self.kept.files[target] = marks
 
 
@@ -249,7 +249,7 @@ def _restore_modes(kept: Kept) -> None:
                 path.chmod(kept.modes[name])
 
 
-def _rebuild(place: Place, kept: Kept, vault: Path, aside: Path) -> None:
+def _rebuild(place: Place, kept: Kept, backup: Path, aside: Path) -> None:
     """Have the folders and files of before, and keep what stands in their place."""
     common, entry = Path(kept.common), place.top / ".git"
     if _entry(place.top) != kept.entry and kept.entry[0] != "folder":
@@ -270,7 +270,7 @@ def _rebuild(place: Place, kept: Kept, vault: Path, aside: Path) -> None:
         target = common / name.removeprefix("copy/")
         if not target.exists() or target == Path(kept.own) / "HEAD":
             with suppress(OSError):
-                shutil.copy2(vault / name, target)
+                shutil.copy2(backup / name, target)
 
 
 def _is_same(kept: Kept, path: Path) -> bool:
@@ -293,12 +293,12 @@ def _move(path: Path, aside: Path) -> None:
     shutil.move(path, target)
 
 
-def _link_back(kept: Kept, common: Path, vault: Path) -> None:
+def _link_back(kept: Kept, common: Path, backup: Path) -> None:
     """Have the objects that were there; of folders with the same names nothing is looked at."""
     for name, (marks, _) in kept.folders.items():
         if _OBJECTS not in name.split("/"):
             continue
-        folder, copies = common / name, vault / "copy" / name
+        folder, copies = common / name, backup / "copy" / name
         with suppress(OSError):
             if folder.is_dir() and _marks(folder.stat()) == marks:
                 continue
@@ -320,15 +320,15 @@ def _marks(found: os.stat_result) -> Marks:
     return [found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
-def _write(vault: Path, kept: Kept) -> None:
+def _write(backup: Path, kept: Kept) -> None:
     value = {name: getattr(kept, name) for name in Kept.__slots__}
-    vault.mkdir(parents=True, exist_ok=True)
-    replace_file(vault / "kept.json", [json.dumps(value).encode()])
+    backup.mkdir(parents=True, exist_ok=True)
+    replace_file(backup / "kept.json", [json.dumps(value).encode()])
 
 
-def _read(vault: Path) -> Kept | None:
+def _read(backup: Path) -> Kept | None:
     try:
-        value: Mapping[str, Any] = json.loads((vault / "kept.json").read_bytes())
+        value: Mapping[str, Any] = json.loads((backup / "kept.json").read_bytes())
         kept = Kept(**value)
         kept.folders = {name: (marks, inner) for name, (marks, inner) in kept.folders.items()}
     except (OSError, ValueError, TypeError):
