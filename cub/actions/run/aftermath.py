@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.actions.run.client import reflog_mark
 from cub.actions.run.folders import (
     ASIDE,
     CHECKED,
@@ -148,8 +149,12 @@ class Aftermath:
         top, text = self.ground.checkout.top, str(self.decision.get("message", ""))
         if text and branches.last_commit_is(top, str(self.decision.get("head", "")), text):
             return False
-        ended = self.files.ended_at(ENDED) or self._last_sign()
-        return branches.moved_at(top) > ended
+        if ended := self.files.ended_at(ENDED):
+            return branches.moved_at(top) > ended
+        # Nobody noted the end: what git's log says of each step is all that is known.
+        steps = history.list_steps(top, self.before.head)
+        mark = reflog_mark(self.run)
+        return not steps or not all(step.startswith(mark) for step in steps)
 
     def _last_change(self) -> float:
         """The time after which no process of the attempt changed a file."""

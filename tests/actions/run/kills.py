@@ -25,12 +25,16 @@ AGENT = """
 cat > /dev/null; n=$(basename "$CUB_ATTEMPT"); echo half >> kept.txt; rm -f notes.txt
 sleep 0.05; sleep 30 & echo "$CUB_TASK" > "work-$CUB_TASK.txt"; sleep 0.05
 git checkout -q HEAD -- kept.txt
+# A commit that nobody could tell from the person's has stayed: there is nothing left to do.
+if git diff --quiet HEAD -- "work-$CUB_TASK.txt" && git ls-files --error-unmatch \
+  "work-$CUB_TASK.txt"; then echo "Status: no_change"; exit 0; fi
 if [ $((n % 3)) = 1 ]; then echo "a.py:1:1: F821 $CUB_TASK" > wrong; fi
 if [ $((n % 3)) = 2 ]; then git add "work-$CUB_TASK.txt"; git commit -qm "agent $CUB_TASK"; fi
 """
 CHECK = "sleep 0.03; test ! -s wrong || { cat wrong; exit 1; }"
 HOOK = "#!/bin/sh\nsleep 0.03\n"
 NOTES = "a person's, unknown to git\r\n"
+_MORE = 10  # tasks
 
 
 @dataclass
@@ -42,15 +46,15 @@ class Campaign:
     made: Shop
     beside: Path
     chance: random.Random
+    tasks: int = 0
     mine: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
-    def prepare(self, tasks: int) -> None:
+    def prepare(self) -> None:
         """Tasks, hooks, files that git does not know, a linked work tree."""
         self.made.client(AGENT)
         self.made.configure(run={"max_attempts": 1000})
-        for number in range(tasks):
-            self.made.task(f"s-{number}")
+        self.add_tasks()
         self.made.write(".gitignore", ".cub/\nsecret.env\n")
         self.made.commit("files")
         self.made.write("notes.txt", NOTES)
@@ -60,6 +64,12 @@ class Campaign:
             hook.write_text(HOOK)
             hook.chmod(0o755)
         git(self.made.root, "worktree", "add", "-q", "-b", "beside", str(self.beside))
+
+    def add_tasks(self) -> None:
+        """More tasks, while no run is at work."""
+        for number in range(self.tasks, self.tasks + _MORE):
+            self.made.task(f"s-{number}")
+        self.tasks += _MORE
 
     def start(self) -> subprocess.Popen[bytes]:
         """A run to the end of all tasks, if nobody kills it."""
@@ -134,13 +144,13 @@ class Campaign:
             self.commit_here()
         return killed
 
-    def check(self, tasks: int) -> list[str]:
+    def check(self) -> list[str]:
         """Run to the end; what does not hold."""
         run = self.start()
         out, _ = run.communicate(timeout=600)
         root, log = self.made.root, self.made.log()
         wrong = [] if run.returncode == 0 else [f"the last run: {out.decode()}"]
-        for number in range(tasks):
+        for number in range(self.tasks):
             subjects = (f"task(s-{number}): Do s-{number}", f"agent s-{number}")
             if (times := sum(map(log.count, subjects))) != 1:
                 wrong.append(f"{times} commits of s-{number}")
@@ -177,17 +187,17 @@ def run_campaign(folder: Path, kills: int, seed: int) -> tuple[dict[str, int], l
     root.mkdir()
     home.mkdir()
     git(root, "init", "-q")
-    tasks = max(2, kills // 2)
     campaign = Campaign(shop(root, home), folder / "beside", random.Random(seed))
     campaign.made.environ |= {**surroundings(home), "XDG_STATE_HOME": str(home / ".local/state")}
-    campaign.prepare(tasks)
+    campaign.prepare()
     counts: dict[str, int] = {}
     while sum(counts.values()) < kills:
         killed = campaign.run_killed()
-        if not killed and campaign.start().wait() == 0:
-            break  # nothing is left to do
-        counts[killed] = counts.get(killed, 0) + bool(killed)
-    return counts, campaign.check(tasks)
+        if killed:
+            counts[killed] = counts.get(killed, 0) + 1
+        else:  # nothing is left to do
+            campaign.add_tasks()
+    return counts, campaign.check()
 
 
 if __name__ == "__main__":
