@@ -64,9 +64,9 @@ def _is_git_at_work(top: Path) -> bool:
         try:
             if not process.name().startswith("git") or process.status() == STATUS_ZOMBIE:
                 continue
-            folder = os.path.realpath(process.cwd())
+            folder = Path(os.path.realpath(process.cwd()))
         except (Error, OSError):  # it has gone, or is none of ours
             continue
-        if any(folder == root or folder.startswith(root + os.sep) for root in roots):
+        if any(folder.is_relative_to(root) for root in roots):
             return True
     return False

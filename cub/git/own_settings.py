@@ -260,7 +260,7 @@ def _roots(top: Path) -> Iterator[Root]:
     common = common_folder(top) or own
     yield from _of_repository(common)
     if (top / ".git").is_file():
-        yield Root(str(top), (".git",))
+        yield Root(os.fspath(top), (".git",))
     if own != common:
         yield Root(str(own), (*_FILES, "info"), f"worktrees/{own.name}")
     for other in _folders(common / "worktrees"):
@@ -278,7 +278,7 @@ def _roots(top: Path) -> Iterator[Root]:
 
 
 def _of_repository(folder: Path, label: str = "") -> Iterator[Root]:
-    yield Root(str(folder), (*_FILES, *_FOLDERS), label)
+    yield Root(os.fspath(folder), (*_FILES, *_FOLDERS), label)
     for name in _CONFIGS:
         if (folder / name).is_symlink():  # as `git new-workdir` makes them: what it leads to counts
             real = Path(os.path.realpath(folder / name))

@@ -218,8 +218,8 @@ def _identify(place: Place, kept: Kept) -> None:
     for path in places:
         if path.is_dir() and not path.is_symlink():
             found = path.stat()
-            kept.modes[str(path)] = stat.S_IMODE(found.st_mode)
-            kept.ids[str(path)] = [found.st_dev, found.st_ino]
+            kept.modes[os.fspath(path)] = stat.S_IMODE(found.st_mode)
+            kept.ids[os.fspath(path)] = [found.st_dev, found.st_ino]
 
 
 def _is_whole(kept: Kept, common: Path) -> bool:
@@ -276,7 +276,7 @@ def _rebuild(place: Place, kept: Kept, backup: Path, aside: Path) -> None:
 def _is_same(kept: Kept, path: Path) -> bool:
     with suppress(OSError):
         found = path.lstat()
-        is_same = [found.st_dev, found.st_ino] == kept.ids.get(str(path))
+        is_same = [found.st_dev, found.st_ino] == kept.ids.get(os.fspath(path))
         return is_same and stat.S_ISDIR(found.st_mode) and _content(path / _MARKER) == kept.marker
     return False
 

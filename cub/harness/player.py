@@ -90,8 +90,8 @@ def path_problem(file: str) -> str:
     """Why a script may not name a path, as far as its words tell; "" if it may."""
     if any(map(_is_git, file.replace("\\", "/").split("/"))):
         return _GIT
-    out = os.path.normpath(file) + os.sep
-    return _OUT if out.startswith(os.pardir + os.sep) else ""
+    out = os.path.normpath(file).replace(os.sep, "/") + "/"
+    return _OUT if out.startswith("../") else ""
 
 
 def _is_git(name: str) -> bool:
