@@ -104,7 +104,7 @@ def _is_git(name: str) -> bool:
 
 def _is_repository(folder: str) -> bool:
     """Whether a folder holds a repository, whatever its name."""
-    has = [os.path.lexists(os.path.join(folder, n)) for n in ("HEAD", "objects", "commondir")]  # noqa: PTH118
+    has = [os.path.lexists(f"{folder}/{n}") for n in ("HEAD", "objects", "commondir")]
     return has[0] and (has[1] or has[2])
 
 
