@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cub.git.calling import ask, call, split, text
-from cub.git.place import git_folder
+from cub.git.calling import ask, call, split
 
 _AT_ONCE = 500  # paths on a command line
 
@@ -23,19 +22,6 @@ def find_commit(top: Path, parent: str, tree: str) -> str:
         if content == tree and [one for one in parents if one][:1] == ([parent] if parent else []):
             return commit
     return ""
-
-
-def list_steps(top: Path, commit: str) -> list[str]:
-    """List what git's log says of each move of HEAD since it was last at a commit, the first one
-    first; [] if there is no log, or the commit is not in it.
-    """
-    try:
-        lines = text((git_folder(top) / "logs" / "HEAD").read_bytes()).splitlines()
-    except OSError:
-        return []
-    steps = [(line.split(" ", 2)[1], line.partition("\t")[2]) for line in lines if "\t" in line]
-    last = max((n for n, (new, _) in enumerate(steps) if new == commit), default=len(steps))
-    return [said for _, said in steps[last + 1 :]]
 
 
 def is_ancestor(top: Path, old: str, new: str) -> bool:

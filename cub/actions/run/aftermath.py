@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cub.actions.run.client import reflog_mark
 from cub.actions.run.folders import (
     ASIDE,
     CHECKED,
@@ -149,12 +148,8 @@ class Aftermath:
         top, text = self.ground.checkout.top, str(self.decision.get("message", ""))
         if text and branches.last_commit_is(top, str(self.decision.get("head", "")), text):
             return False
-        if ended := self.files.ended_at(ENDED):
-            return branches.moved_at(top) > ended
-        # Nobody noted the end: what git's log says of each step is all that is known.
-        steps = history.list_steps(top, self.before.head)
-        mark = reflog_mark(self.run)
-        return not steps or not all(step.startswith(mark) for step in steps)
+        ended = self.files.ended_at(ENDED) or self._last_sign()
+        return branches.moved_at(top) > ended
 
     def _last_change(self) -> float:
         """The time after which no process of the attempt changed a file."""
@@ -171,9 +166,11 @@ class Aftermath:
         return max(self._last_change(), step + _UNNOTED if step else 0.0)
 
     def _last_sign(self) -> float:
-        """When the run was alive for the last time, as far as it wrote anything down."""
+        """When the run was alive for the last time, as far as it wrote anything down; where the
+        machine was started anew since, until then.
+        """
         places = [self.run.state / STATUS, self.files.state / CLIENT, self.files.state / START]
-        return max(map(_time_of, places))
+        return max(*map(_time_of, places), _started_after(max(map(_time_of, places))))
 
 
 def snapshot_of(tree: object) -> Snapshot | None:
@@ -213,6 +210,14 @@ def ground_then(
         return git_ground(place, folder.state / INDEX, environ)
     except CubError:
         return None
+
+
+def _started_after(moment: float) -> float:
+    """When this machine was started, if that was after a moment; 0.0 if not."""
+    from psutil import boot_time
+
+    started = boot_time()
+    return started if started > moment else 0.0
 
 
 def _changed_at(path: Path) -> float:

@@ -33,7 +33,6 @@ _GOING_ON = ("text", "tool")
 TICK = 1.0  # seconds
 RUN_MARK = RUN
 _OWN = (RUN, TASK, ATTEMPT, "CUB_AGENT")
-_REFLOG = "GIT_REFLOG_ACTION"  # what git's log of HEAD calls the commits of whoever has it set
 
 
 class Worked(NamedTuple):
@@ -106,8 +105,7 @@ def environment(hidden: Sequence[str], environ: Mapping[str, str] = os.environ) 
     return {
         name: value
         for name, value in environ.items()
-        if name not in (*_OWN, _REFLOG)
-        and not any(fnmatchcase(name, pattern) for pattern in hidden)
+        if name not in _OWN and not any(fnmatchcase(name, pattern) for pattern in hidden)
     }
 
 
@@ -117,15 +115,9 @@ def of_attempt(
     """What a client gets beyond that: which attempt it is a part of, and a `cub` to call."""
     own = (folder.id, task, str(files.path), agent)
     found = {**environ, **dict(zip(_OWN, own, strict=True)), "CUB_ROOT": str(folder.root)}
-    found[_REFLOG] = reflog_mark(folder)
     if shutil.which("cub", path=environ.get("PATH")) is None:
         found["PATH"] = os.pathsep.join(filter(None, [environ.get("PATH"), _shim(folder)]))
     return found
-
-
-def reflog_mark(folder: RunFolder) -> str:
-    """Return how git's log of HEAD calls commits that an agent of this run makes."""
-    return f"cub run {folder.id}"
 
 
 def mark_of(folder: RunFolder, files: AttemptFolder, task: str) -> str:

@@ -102,17 +102,15 @@ def test_hooks_of_a_killed_attempt_are_gone_before_git_runs(shop: Shop) -> None:
     assert mine.exists()
 
 
-@pytest.mark.parametrize("mine", [False, True])
-def test_a_commit_of_the_agents_is_told_after_a_power_cut(shop: Shop, mine: bool) -> None:
-    """By git's own log: the agent's goes, and a person's stays, with what is below it."""
-    agent = "echo 'A = 2' > a.py; git commit -qam agent; kill -9 $C $K; sleep 1"
-    assert attack(shop, agent).returncode == -9
-    if mine:
-        git(shop.root, "commit", "-q", "--allow-empty", "-m", "by hand")
+def test_whose_a_commit_is_that_nobody_can_tell_it_stays_and_is_said(shop: Shop) -> None:
+    """Cub and its keeper were killed at once, so the end of the client was not noted."""
+    attack(shop, "echo 'A = 2' > a.py; git commit -qam agent; kill -9 $C $K; sleep 1")
+    git(shop.root, "commit", "-q", "--allow-empty", "-m", "by hand")
     shop.client("cat > /dev/null; echo C > c.py")
     done = shop.run(checks=CHECK, label="none")
-    assert ("agent" in shop.log(), "by hand" in shop.log()) == (mine, mine)
-    assert ("HEAD was moved after the run was killed" in done.notices) is mine
+    assert {"agent", "by hand"} <= set(shop.log())
+    assert "HEAD was moved after the run was killed" in done.notices
+    assert shop.status() == "open"
 
 
 def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
