@@ -17,6 +17,7 @@ HOSTILE = (
 )
 # What git takes in the name of a branch.
 BRANCH = "b\u009b31m\u202e\u200bx"
+_DRAWN = re.compile(r"\x1b\[(?:\?25[hl]|\d*[AK]|[\d;]*m)|\r")
 _OWN = re.compile(r"\x1b\[(?:0|1|2|31|32|33|36)m")
 _TS = "2026-01-31T10:00:00Z"
 
@@ -44,6 +45,13 @@ def plant(root: Path) -> None:
     git(root, "add", "-A")
     git(root, "commit", "-qm", HOSTILE.replace("\ud800", ""))
     git(root, "branch", BRANCH)
+
+
+def without_drawing(screen: str) -> str:
+    """What a terminal was sent, without what a view or a bar of progress is drawn with: where a machine
+    is busy, there is one anywhere. The cursor is hidden, goes up, and lines are erased.
+    """
+    return _DRAWN.sub("", screen)
 
 
 def left_over(screen: str) -> set[str]:

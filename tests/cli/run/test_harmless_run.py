@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 import pytest
 
 from tests.actions.run.shop import Shop
-from tests.cli.hostile import HOSTILE, left_over
+from tests.cli.hostile import HOSTILE, left_over, without_drawing
 from tests.cli.terminal import in_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 
-# What rich draws a view with: where it is, what is erased, the cursor hidden; colors of its own.
-_DRAWING = re.compile(r"\x1b\[(?:\?25[hl]|2K|1A|0?;?\d{1,2}m)|\r(?=\x1b\[2K|\n|\Z)|\r")
 _SAID = HOSTILE.replace("\ud800", "").replace("\r", "")
 _CHECK = "printf 'FAILED a.py::x - \\033]0;owned\\007\\033[2J\\n'; exit 1 #\x1b[2J\u202e"
 _CLIENT = "cat > /dev/null; echo new > new.txt; printf '\\033]0;owned\\007\\033[2J done\\n'"
@@ -50,7 +47,7 @@ def test_a_live_run_shows_nothing_raw(bakery: Shop, colors: dict[str, str]) -> N
     words = ("run", "--harness", "mine", "--trust", "--once")
     screen = in_terminal(*words, cwd=bakery.root, home=home, **colors)
     assert "Bake \\x1b]0;owned\\x07" in screen.text
-    assert left_over(_DRAWING.sub("", screen.text)) == set()
+    assert left_over(without_drawing(screen.text)) == set()
 
 
 @pytest.mark.parametrize("colors", [{}, {"NO_COLOR": "1"}], ids=["colors", "no colors"])
@@ -59,4 +56,4 @@ def test_the_live_view_shows_no_status_or_outcome_raw(bakery: Shop, colors: dict
     screen = in_terminal(cwd=bakery.root, home=home, program=("-c", _SCRIPT), **colors)
     assert screen.code == 0
     assert "\\x1b]0;owned" in screen.text
-    assert left_over(_DRAWING.sub("", screen.text)) == set()
+    assert left_over(without_drawing(screen.text)) == set()
