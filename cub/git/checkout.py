@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,15 @@ from cub.git import (
     restoring,
     untracked,
 )
-from cub.git.calling import ask
+from cub.git.calling import ask, split
 from cub.git.committing import Announce, Checked, Committed, commit, identity
 from cub.git.heads import Settled
 from cub.git.ignored_files import Lost
-from cub.git.place import Place
+from cub.git.place import Place, kind
 from cub.git.restoring import Restored
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.status import status
+from cub.git.trees import files_of
 from cub.git.untracked import Restored as RestoredUntracked
 from cub.processes.command import Limits
 from cub.processes.stop import Stop
@@ -60,6 +62,20 @@ class Checkout(Place):
         place is moved `aside`.
         """
         return repository_backup.repair_repository(self, aside)
+
+    def remove_new_files(self, before: Snapshot) -> list[str]:
+        """Remove files that were not there before and that git does not ignore; their paths.
+
+        Nothing is written for that: there may be no room. What is in folders stays as it was made.
+        """
+        known = {*before.untracked, *files_of(self.top, before.tree)}
+        words = ("ls-files", "-z", "--others", "--exclude-standard")
+        found = split(ask(self.top, *words).out)
+        new = [path for path in found if path not in known and not self.is_apart(path)]
+        new = [path for path in new if kind(self.top, path) == stat.S_IFREG]
+        for path in new:
+            (self.top / path).unlink(missing_ok=True)
+        return new
 
     def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         """The paths that differ; of submodules only whether their commit does."""

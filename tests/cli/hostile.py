@@ -48,8 +48,8 @@ def plant(root: Path) -> None:
 
 
 def without_drawing(screen: str) -> str:
-    """What a terminal was sent, without what a view or a bar of progress is drawn with: where a machine
-    is busy, there is one anywhere. The cursor is hidden, goes up, and lines are erased.
+    """What a terminal was sent, without what a view or a bar of progress is drawn with: on a busy
+    machine there is one anywhere. The cursor is hidden, goes up, and lines are erased.
     """
     return _DRAWN.sub("", screen)
 

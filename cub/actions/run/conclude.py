@@ -7,6 +7,7 @@ middle is concluded by the next one (cub.actions.run.recovery).
 from __future__ import annotations
 
 import errno
+import re
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,6 +31,9 @@ _OF_THE_MACHINE = (
     errno.EROFS, errno.EAGAIN,
 )  # fmt: skip
 
+# As git says it.
+_FULL = re.compile(r"no space left|out of disk ?space|quota exceeded|file too large", re.IGNORECASE)
+
 
 @dataclass(slots=True)
 class Concluded:
@@ -50,13 +54,16 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     """Commit or put back, then tell the task and the ledger."""
     head, broken = "", False
     try:
-        restore_around(run, this, guard)  # checks may have done some damage, too
-        if this.replaced and verdict.ok:
-            verdict = Verdict("unknown", "; ".join(this.replaced))
-        if verdict.ok:
-            head, verdict = _committed(run, this, verdict)
-        if not verdict.ok:
-            _put_back(run, this, verdict)
+        try:
+            head, verdict = _carry_out(run, this, verdict, guard)
+        except (CubError, OSError) as error:
+            if not is_of_the_machine(error):
+                raise
+            # Perhaps the attempt filled the disk. What it made has to go in any case.
+            if this.before is not None:
+                this.observed += run.ground.make_room(this.before)
+            verdict = Verdict("unknown", words_of(error), is_free=True)
+            _carry_out(run, this, verdict, guard)
     except (CubError, OSError) as error:
         verdict = Verdict("unknown", words_of(error), is_free=is_of_the_machine(error))
         broken = True
@@ -71,10 +78,25 @@ def conclude(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> Conclud
     return Concluded(verdict, told.fate, event, told.said, broken, bool(this.replaced))
 
 
+def _carry_out(run: Run, this: Attempt, verdict: Verdict, guard: Guard) -> tuple[str, Verdict]:
+    """Put back what is around the files, then commit them or put them back, too."""
+    head = ""
+    restore_around(run, this, guard)  # checks may have done some damage, too
+    if this.replaced and verdict.ok:
+        verdict = Verdict("unknown", "; ".join(this.replaced))
+    if verdict.ok:
+        head, verdict = _committed(run, this, verdict)
+    if not verdict.ok:
+        _put_back(run, this, verdict)
+    return head, verdict
+
+
 def is_of_the_machine(error: BaseException) -> bool:
     """Whether an error is one of the machine's, such as a full disk: no task can help it."""
     cause = error if isinstance(error, OSError) else error.__cause__
-    return isinstance(cause, OSError) and cause.errno in _OF_THE_MACHINE
+    if isinstance(cause, OSError) and cause.errno in _OF_THE_MACHINE:
+        return True
+    return isinstance(error, CubError) and bool(_FULL.search(words_of(error)))
 
 
 def words_of(error: CubError | OSError) -> str:

@@ -102,6 +102,9 @@ class Ground(Protocol):
         are the permissions of all files, which take time to look at.
         """
 
+    def make_room(self, before: Any) -> list[str]:
+        """Remove the files that an attempt has made, for a full disk; what there is to tell."""
+
     def unstage(self) -> None:
         """Have nothing staged, and nothing else in git's index that an attempt wrote."""
 
@@ -218,6 +221,11 @@ class GitGround:
         said += _told_untracked(done, has_patch=(aside / UNTRACKED).exists())
         said += _told_ignored(self.checkout.restore_ignored(aside / IGNORED))
         return PutBack(done.files, tuple(said))
+
+    def make_room(self, before: Snapshot) -> list[str]:
+        """See `Ground`."""
+        gone = self.checkout.remove_new_files(before)
+        return [f"{path} was removed: the disk was full" for path in gone[:_MANY]]
 
     def unstage(self) -> None:
         """See `Ground`."""

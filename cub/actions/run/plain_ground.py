@@ -105,6 +105,11 @@ class PlainGround:
         del before, aside, spared, rights
         return PutBack()
 
+    def make_room(self, before: Listing) -> list[str]:
+        """See `Ground`."""
+        del before
+        return []
+
     def unstage(self) -> None:
         """See `Ground`."""
 

@@ -21,6 +21,7 @@ _ENDS = {
     "interrupted": "Stopped",
     "broken": "Stopped: what the last attempt did could neither be kept nor put back",
     "unverified": "Stopped: no check can decide whether a task is done",
+    "machine_failed": "Stopped: this machine has no room, or has reached a limit",
     "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
 }
 _STATUS = {
@@ -132,6 +133,7 @@ def _run_end(event: Event) -> Iterator[str]:
     if event["end"] in ("unverified", "broken", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
+    end = "machine_failed" if end == "machine" and event.get("why") else end
     yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):
         yield f"hint: {event['hint']}"

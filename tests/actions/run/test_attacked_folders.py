@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.actions.run import full_disk_run
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told
+from tests.conftest import environment
+from tests.files.conftest import may_mount  # noqa: F401 - a fixture
 
 
 @pytest.fixture
@@ -117,3 +121,23 @@ def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, 
     charged = [e for e in shop.ledger("attempt_end") if e.get("fail", {}).get("charge")]
     assert not charged
     assert is_untouched(shop)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
+def test_a_full_disk_ends_the_run_with_the_files_put_back(
+    tmp_path: Path,
+    home: Path,
+    may_mount: list[str],  # noqa: F811 - the fixture
+) -> None:
+    """30: the files were left as the agent had made them, with no room to do anything."""
+    (tmp_path / "disk").mkdir()
+    words = [full_disk_run.__file__, str(tmp_path / "disk"), str(home)]
+    environ = {**environment(home), "PYTHON": sys.executable}
+    argv = [*may_mount, sys.executable, *words]
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True)
+    left = json.loads(done.stdout)
+    assert "big was removed: the disk was full" in left.pop("notices")
+    assert left == {
+        "end": "machine", "charged": False, "untouched": True, "big": False, "status": "open",
+        "next": ["ok"],
+    }  # fmt: skip
