@@ -46,7 +46,7 @@ def test_a_live_run_shows_nothing_raw(bakery: Shop, colors: dict[str, str]) -> N
     home = bakery.root.parent / "home"
     words = ("run", "--harness", "mine", "--trust", "--once")
     screen = in_terminal(*words, cwd=bakery.root, home=home, **colors)
-    assert "Bake \\x1b]0;owned\\x07" in screen.text
+    assert "\\x1b]0;owned\\x07" in screen.text
     assert left_over(without_drawing(screen.text)) == set()
 
 
