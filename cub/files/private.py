@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cub.files.disk import Disk
+
 # What reading a damaged file of JSON may raise.
 BROKEN = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
@@ -33,8 +35,9 @@ def read_json(path: Path) -> dict[str, Any]:
     return tree if isinstance(tree, dict) else {}
 
 
-def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write `chunks` beside `path` and move them there, so that a reader finds old or new.
+def replace_file(path: Path, chunks: Iterable[bytes], *, is_lasting: bool = False) -> None:
+    """Write `chunks` beside `path` and move them there, so that a reader finds old or new; after a
+    power cut as well if it is to be `is_lasting`.
 
     The folder is made where it is missing, with a .gitignore that keeps it out of git.
     """
@@ -46,7 +49,12 @@ def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(chunks)
+            if is_lasting:
+                file.flush()
+                os.fsync(file.fileno())
         Path(name).replace(path)
+        if is_lasting:
+            Disk().sync_folder(folder)
     except BaseException:
         with suppress(OSError):
             Path(name).unlink()

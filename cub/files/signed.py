@@ -17,6 +17,7 @@ from secrets import token_bytes
 from typing import Any
 
 from cub.errors import CubError
+from cub.files.private import replace_file
 
 KEY = "key"
 _KEY_SIZE = 32  # bytes
@@ -59,7 +60,7 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
     try:
         make_private(path.parent)
         signature = _sign(path, data, _read_key() or _make_key())
-        _replace(path, data + b"\n" + signature + b"\n", is_lasting)
+        replace_file(path, [data, b"\n", signature, b"\n"], is_lasting=is_lasting)
     except OSError as error:
         raise unwritable(error) from error
 
@@ -143,31 +144,3 @@ def _make_key() -> bytes:
     finally:
         Path(name).unlink()
     return _read_key()
-
-
-def _replace(path: Path, data: bytes, is_lasting: bool) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            if is_lasting:
-                file.flush()
-                os.fsync(file.fileno())
-        Path(name).replace(path)
-        if is_lasting:
-            _sync_folder(path.parent)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have a rename survive a power cut; systems that can't open a folder do so by themselves."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

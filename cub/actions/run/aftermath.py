@@ -169,8 +169,10 @@ class Aftermath:
         """When the run was alive for the last time, as far as it wrote anything down; where the
         machine was started anew since, until then.
         """
+        from psutil import boot_time
+
         places = [self.run.state / STATUS, self.files.state / CLIENT, self.files.state / START]
-        return max(*map(_time_of, places), _started_after(max(map(_time_of, places))))
+        return max(boot_time(), *map(_time_of, places))
 
 
 def snapshot_of(tree: object) -> Snapshot | None:
@@ -210,14 +212,6 @@ def ground_then(
         return git_ground(place, folder.state / INDEX, environ)
     except CubError:
         return None
-
-
-def _started_after(moment: float) -> float:
-    """When this machine was started, if that was after a moment; 0.0 if not."""
-    from psutil import boot_time
-
-    started = boot_time()
-    return started if started > moment else 0.0
 
 
 def _changed_at(path: Path) -> float:

@@ -170,7 +170,8 @@ def _put_back(run: Run, this: Attempt, verdict: Verdict) -> None:
     """Keep the changes as a patch, and make the files what they were."""
     if this.before is None:
         return
-    this.observed += run.ground.restore_persons(this.before, this.files.path, run.made).said
+    aside = this.files.clear_links()
+    this.observed += run.ground.restore_persons(this.before, aside, run.made).said
     now = run.ground.snapshot(this.before)
     run.ground.patch(this.before, now, this.files.make_path(PATCH))
     _note_failure(run, this, verdict)
