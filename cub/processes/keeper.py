@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
 
 from cub.processes.leftovers import GIVE_UP, quieten, send_group, sweep
+from cub.processes.light import signal, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Prctl = Callable[[int, int], int]
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SWEEP_GRACE = 0.5  # seconds for what the command left behind
 _SUBREAPER, _PARENT_DEATH = 36, 1  # prctl(2)
 
-Prctl = Callable[[int, int], int]
 Order = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
 
@@ -60,9 +63,12 @@ def _prctl() -> Prctl:
     """Linux's prctl(2); elsewhere one that always says no."""
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
-            import ctypes
+            import _ctypes  # ctypes itself is more than two milliseconds
 
-            call = ctypes.CDLL(None).prctl
+            class Function(_ctypes.CFuncPtr):  # it takes and returns what is int in C
+                _flags_ = _ctypes.FUNCFLAG_CDECL
+
+            call = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"))  # type: ignore[arg-type]
             return lambda what, value: int(call(what, value, 0, 0, 0))
     return lambda _what, _value: -1
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+
+from cub.processes.light import signal, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 GIVE_UP = 5.0  # seconds after KILL: what lives then belongs to another user
 
