@@ -5,6 +5,7 @@ What was checked is what is committed: the commit has the tree that was staged, 
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from cub.checks.plain import plain
 from cub.errors import CubError
 from cub.git.calling import ask, call, joined, split, text, undirected
-from cub.git.own_index import install, put
+from cub.git.own_index import install, put, put_objects
 from cub.git.place import Place, git_folder, is_beyond_link, kind
 from cub.masking import masked
 from cub.processes.captured import captured
@@ -123,7 +124,9 @@ def identity(place: Place, environ: Mapping[str, str]) -> str:
 def _stage(place: Place, paths: Sequence[str]) -> None:
     there, gone = list[str](), list[str]()
     for path in dict.fromkeys(paths):
-        (there if _is_file(place, path) else gone).append(path)
+        # What is missing goes with those that are there: git sees that itself, in one process.
+        has_entry = os.path.lexists(place.top / path) or is_beyond_link(place.top, path)
+        (gone if has_entry and not _is_file(place, path) else there).append(path)
     put(place, there, gone, None)
 
 
@@ -150,9 +153,7 @@ def _stage_from(place: Place, tree: str, paths: Sequence[str]) -> None:
             if (words := about.split())[1] != "tree":  # there is a folder in the place of a file
                 known[path] = words
     gone = [path for path in paths if path not in known]
-    put(place, [], gone, None)
-    rows = (f"{mode} {oid}\t{path}" for path, (mode, _, oid) in known.items())
-    call(place.top, "update-index", "-z", "--index-info", stdin=joined(rows))
+    put_objects(place, {path: (mode, oid) for path, (mode, _, oid) in known.items()}, gone, None)
 
 
 def _is_file(place: Place, path: str) -> bool:

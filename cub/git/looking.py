@@ -15,9 +15,9 @@ from cub.errors import CubError
 from cub.git.calling import call, split, text
 from cub.git.flags import unflag
 from cub.git.named import Named, named_since
-from cub.git.own_index import Note, closed, has_changed, opened, put, variables
+from cub.git.own_index import Note, closed, has_changed, opened, put, put_objects, variables
 from cub.git.place import Place, git_folder, is_too_large, kind, submodule_paths
-from cub.git.raw import Raw, is_readable, put_raw, stored
+from cub.git.raw import Raw, is_readable, stored
 from cub.git.refs import note_refs
 from cub.git.rights import note_rights, open_folders
 from cub.git.snapshot import Snapshot
@@ -135,12 +135,16 @@ def _look(place: Place, since: Snapshot | None, *, anew: bool) -> Snapshot:
     todo = _sorted(place, {**found.differing, **others}, raw, named.dropped)
     if todo.oversized and since is None:
         _refuse(place, todo.oversized[0])
-    changed = {path: file for path, file in raw.items() if _is_new(file, note.raw.get(path))}
+    changed = {
+        path: (file.mode, file.oid)
+        for path, file in raw.items()
+        if _is_new(file, note.raw.get(path))
+    }
     # The tree is of what is looked at alone: else it would change with what stays apart.
     apart = [name for name in place.apart if note.fresh and not name.endswith("/")]
     cleaned = [path for path in todo.there if path in note.raw]
-    put(place, todo.there, [*todo.gone, *cleaned, *apart], variables(place))
-    put_raw(place, changed, variables(place))
+    put_objects(place, changed, [*todo.gone, *cleaned, *apart], variables(place))
+    put(place, todo.there, [], variables(place))
     unchanged = note.tree and not (todo.there or todo.gone or changed)
     tree = note.tree if unchanged else _tree(place)
     if since is None and (unknown or note.untracked or found.differing or found.staged):

@@ -161,6 +161,22 @@ def put(
             call(place.top, *words, stdin=joined(paths), environ=environ)
 
 
+def put_objects(
+    place: Place,
+    objects: Mapping[str, tuple[str, str]],
+    gone: Sequence[str],
+    environ: Mapping[str, str] | None,
+) -> None:
+    """Make an index hold objects, whatever the files are, each by its path, mode and object id."""
+    if not objects:
+        put(place, [], gone, environ)
+        return
+    nothing = "0" * len(next(iter(objects.values()))[1])
+    rows = [f"0 {nothing}\t{path}" for path in gone]
+    rows += [f"{mode} {oid}\t{path}" for path, (mode, oid) in objects.items()]
+    call(place.top, "update-index", "-z", "--index-info", stdin=joined(rows), environ=environ)
+
+
 def _noted(place: Place) -> Note | None:
     try:
         value = json.loads(_note_path(place).read_bytes())

@@ -82,15 +82,6 @@ def _has_bytes(path: Path, oid: str) -> bool:
     return method(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == oid
 
 
-def put_raw(place: Place, files: Mapping[str, Raw], environ: Mapping[str, str]) -> None:
-    """Make an index hold files as they are kept."""
-    if not files:
-        return
-    lines = (f"{raw.mode} {raw.oid}\t{path}\0" for path, raw in files.items())
-    stdin = "".join(lines).encode("utf-8", "surrogateescape")
-    call(place.top, "update-index", "-z", "--index-info", stdin=stdin, environ=environ)
-
-
 def write_raw(place: Place, blobs: Mapping[str, str], rights: Mapping[str, int]) -> None:
     """Make files hold objects again. What fails shows in the look afterwards."""
     if not blobs:

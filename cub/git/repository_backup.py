@@ -128,9 +128,10 @@ class _Copying:
 
     def folder(self, name: str) -> None:
         """Bring a folder, and those in it, up to date."""
-        path = self.source / name
+        # Here and in `_link_back` text, since pathlib costs more than a stat: git has 256 folders.
+        path = os.path.join(self.source, name)  # noqa: PTH118
         with suppress(OSError):  # somebody else's git may take it away just now
-            marks = _marks(path.stat())
+            marks = _marks(os.stat(path))  # noqa: PTH116
             old = self.known.folders.get(name)
             of_objects = _OBJECTS in name.split("/")
             if old and of_objects and old[0] == marks:
@@ -142,7 +143,7 @@ class _Copying:
             for one in inner:
                 self.folder(f"{name}/{one}".lstrip("/"))
 
-    def _files(self, name: str, path: Path, *, of_objects: bool) -> Iterator[str]:
+    def _files(self, name: str, path: str, *, of_objects: bool) -> Iterator[str]:
         """Keep the files of a folder; returns the folders in it."""
         with os.scandir(path) as found:
             entries = sorted(found, key=lambda one: one.name)
@@ -298,10 +299,11 @@ def _link_back(kept: Kept, common: Path, backup: Path) -> None:
     for name, (marks, _) in kept.folders.items():
         if _OBJECTS not in name.split("/"):
             continue
+        with suppress(OSError):
+            if _marks(os.stat(os.path.join(common, name))) == marks:  # noqa: PTH116, PTH118
+                continue
         folder, copies = common / name, backup / "copy" / name
         with suppress(OSError):
-            if folder.is_dir() and _marks(folder.stat()) == marks:
-                continue
             folder.mkdir(parents=True, exist_ok=True)
             for copy in copies.iterdir():
                 target = folder / copy.name

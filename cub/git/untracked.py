@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from cub.git.calling import call, joined, text
+from cub.git.calling import call, text
 from cub.git.objects import LINK, Entry
-from cub.git.own_index import kept_raw, put
+from cub.git.own_index import kept_raw, put, put_objects
 from cub.git.place import Place, is_beyond_link, kind
 from cub.git.raw import give_rights, is_readable, make_way, stored, write_raw
 from cub.git.snapshot import Snapshot
@@ -91,7 +91,8 @@ def _write_patch(
         for entries in (old, None):
             index.unlink(missing_ok=True)
             if entries is not None:
-                _put_entries(place, entries, environ)
+                objects = {path: (f"{one.mode:o}", one.oid) for path, one in entries.items()}
+                put_objects(place, objects, [], environ)
             else:
                 _put_files(place, changed, environ)
             trees.append(text(call(place.top, "write-tree", environ=environ)).strip())
@@ -106,20 +107,12 @@ def _write_patch(
         call(place.top, *words, *plain, *trees, into=file)
 
 
-def _put_entries(place: Place, entries: Mapping[str, Entry], environ: Mapping[str, str]) -> None:
-    rows = (f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in entries.items())
-    words = ("update-index", "-z", "--index-info")
-    call(place.top, *words, stdin=joined(rows), environ=environ)
-
-
 def _put_files(place: Place, paths: Sequence[str], environ: Mapping[str, str]) -> None:
     """What stands in the place of files: their bytes, links, folders, or what blocks the way."""
     there = list(dict.fromkeys(name for path in paths for name in _standing(place, path)))
     readable = [path for path in there if is_readable(place, path)]
     files = stored(place, readable, {})
-    entries = {path: Entry(int(raw.mode, 8), raw.oid) for path, raw in files.items()}
-    if entries:
-        _put_entries(place, entries, environ)
+    put_objects(place, {path: (raw.mode, raw.oid) for path, raw in files.items()}, [], environ)
     put(place, [path for path in there if kind(place.top, path) == stat.S_IFLNK], [], environ)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.committing import Committed
+from cub.git.committing import Checked, Committed
 from cub.processes.command import Limits
 from tests.conftest import git
 from tests.git.checkouts import checkout, furnished, lines, person, save, state, write
@@ -201,6 +201,41 @@ def test_a_skipped_file_is_not_deleted_by_a_commit(top: Path, commit: Commit) ->
     assert commit(["dirty.txt"]).ok
     assert committed(top) == ["M dirty.txt"]
     assert git(top, "ls-files", "-t", "a.txt") == "S a.txt\n"
+
+
+def test_a_skipped_file_that_goes_along_stays_as_well(top: Path, commit: Commit) -> None:
+    git(top, "update-index", "--skip-worktree", "a.txt")
+    (top / "a.txt").unlink()
+    assert commit(["dirty.txt"], ["a.txt"]).ok
+    assert committed(top) == ["M dirty.txt"]
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_what_was_checked_is_committed_whatever_became_of_it(
+    tmp_path: Path, home: Path, form: str
+) -> None:
+    top = tmp_path / form
+    top.mkdir()
+    git(top, "init", "-q", f"--object-format={form}")
+    write(top, {"gone": "1", "turned": "1", "kept": "1"})
+    base = save(top)
+    ours = checkout(top)
+    before = ours.snapshot()
+    for name in ("gone", "turned"):
+        (top / name).unlink()
+    write(top, {"turned/new": "2", "tab\tnew\nline": "2"})
+    after = ours.snapshot(before)
+    write(top, {"gone": "3", "turned/new": "3", "tab\tnew\nline": "3"})
+    paths = [one.path for one in ours.changes(before, after)]
+    checked = Checked(base, after.tree)
+    assert ours.commit(paths, [], "m", person(home), Limits(), checked=checked).ok
+    assert sorted(committed(top)) == [
+        "A tab\tnew\nline",
+        "A turned/new",
+        "D gone",
+        "D turned",
+    ]
+    assert git(top, "show", "HEAD:turned/new") == "2"
 
 
 def test_git_tells_whether_it_knows_who_commits(top: Path, home: Path) -> None:
