@@ -44,7 +44,7 @@ def read_signed(path: Path) -> dict[str, Any]:
             return {}
         data, _, signature = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
         key = _read_key()
-        if not key or not compare_digest(signature, _sign(path, data, key)):
+        if not key or not compare_digest(signature, _sign(_name_place(path), data, key)):
             return {}
         tree = json.loads(data)
     except (OSError, ValueError, RecursionError):
@@ -59,7 +59,7 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
     data = json.dumps(tree).encode()
     try:
         make_private(path.parent)
-        signature = _sign(path, data, _read_key() or _make_key())
+        signature = _sign(_name_place(path), data, _read_key() or _make_key())
         replace_file(path, [data, b"\n", signature, b"\n"], is_lasting=is_lasting)
     except OSError as error:
         raise unwritable(error) from error
@@ -72,7 +72,7 @@ def append_signed(path: Path, tree: dict[str, Any]) -> None:
     data = json.dumps(tree).encode()
     try:
         make_private(path.parent)
-        line = data + b"\t" + _sign(path, data, _read_key() or _make_key()) + b"\n"
+        line = data + b"\t" + _sign(_name_place(path), data, _read_key() or _make_key()) + b"\n"
         with path.open("ab", buffering=0) as file:
             file.write(line)
     except OSError as error:
@@ -84,9 +84,10 @@ def read_signed_lines(path: Path) -> list[dict[str, Any]]:
     found = []
     try:
         key, lines = _read_key(), path.read_bytes().splitlines() if path.is_file() else []
+        place = _name_place(path)
         for line in lines if key else ():
             data, _, signature = line.rpartition(b"\t")
-            if compare_digest(signature, _sign(path, data, key)):
+            if compare_digest(signature, _sign(place, data, key)):
                 found.append(json.loads(data))
     except (OSError, ValueError):
         pass
@@ -110,11 +111,14 @@ def unwritable(error: OSError) -> CubError:
     )
 
 
-def _sign(path: Path, data: bytes, key: bytes) -> bytes:
-    """The signature says where a file belongs, too: a decision about one attempt is none about
+def _name_place(path: Path) -> bytes:
+    """What a signature says of where a file belongs: a decision about one attempt is none about
     another.
     """
-    place = os.path.relpath(path, state_folder()).encode("utf-8", "surrogateescape")
+    return os.fsencode(os.path.relpath(path, state_folder()))
+
+
+def _sign(place: bytes, data: bytes, key: bytes) -> bytes:
     sized = len(place).to_bytes(4, "big")
     return blake2b(sized + place + data, key=key, digest_size=32).hexdigest().encode()
 
