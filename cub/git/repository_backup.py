@@ -129,7 +129,7 @@ class _Copying:
     def folder(self, name: str) -> None:
         """Bring a folder, and those in it, up to date."""
         # Here and in `_link_back` text, since pathlib costs more than a stat: git has 256 folders.
-        path = os.path.join(self.source, name)  # noqa: PTH118
+        path = f"{self.source}/{name}"
         with suppress(OSError):  # somebody else's git may take it away just now
             marks = _marks(os.stat(path))  # noqa: PTH116
             old = self.known.folders.get(name)
@@ -300,7 +300,7 @@ def _link_back(kept: Kept, common: Path, backup: Path) -> None:
         if _OBJECTS not in name.split("/"):
             continue
         with suppress(OSError):
-            if _marks(os.stat(os.path.join(common, name))) == marks:  # noqa: PTH116, PTH118
+            if _marks(os.stat(f"{kept.common}/{name}")) == marks:  # noqa: PTH116
                 continue
         folder, copies = common / name, backup / "copy" / name
         with suppress(OSError):
