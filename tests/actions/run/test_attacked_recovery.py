@@ -67,7 +67,9 @@ def test_a_person_who_commits_during_recovery_of_nothing_keeps_all(shop: Shop) -
 def test_a_baseline_check_is_not_the_end_of_the_client(shop: Shop) -> None:
     """8: after a power cut, the agent's edits were taken for the person's."""
     edits = "echo 'A = 2' > a.py; echo x > new.txt"
-    assert attack(shop, f"{edits}; kill -9 $C $K; sleep 1").returncode == -9
+    # A sign of life after them: else a machine that pauses makes them later than the last one.
+    seen = 'until find "$HOME" -name status.json -newer new.txt | grep -q .; do sleep 0.05; done'
+    assert attack(shop, f"{edits}; {seen}; kill -9 $C $K; sleep 1").returncode == -9
     shop.client("cat > /dev/null; echo C > c.py")
     done = shop.run(checks=CHECK)
     assert done.outcomes == ["ok"]
