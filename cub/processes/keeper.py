@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 import time
 
 from cub.processes.leftovers import GIVE_UP, quieten, send_group, sweep
-from cub.processes.light import signal, suppress
+from cub.processes.light import PARENT_DEATH, SUBREAPER, load_prctl, signal, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Prctl = Callable[[int, int], int]
+    from cub.processes.light import Prctl
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SWEEP_GRACE = 0.5  # seconds for what the command left behind
-_SUBREAPER, _PARENT_DEATH = 36, 1  # prctl(2)
 
 Order = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
@@ -35,8 +31,8 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
     os.set_inheritable(status, False)
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
-    wake, prctl = _wake(), _prctl()
-    adopts = prctl(_SUBREAPER, 1) == 0
+    wake, prctl = _wake(), load_prctl()
+    adopts = prctl(SUBREAPER, 1) == 0
     result, last = "", b""
     if fields := _order(control):
         last, order = fields
@@ -57,20 +53,6 @@ def _wake() -> int:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     return reads
-
-
-def _prctl() -> Prctl:
-    """Linux's prctl(2); elsewhere one that always says no."""
-    if sys.platform == "linux":
-        with suppress(ImportError, OSError, AttributeError):
-            import _ctypes  # ctypes itself is more than two milliseconds
-
-            class Function(_ctypes.CFuncPtr):  # it takes and returns what is int in C
-                _flags_ = _ctypes.FUNCFLAG_CDECL
-
-            call = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"))  # type: ignore[arg-type]
-            return lambda what, value: int(call(what, value, 0, 0, 0))
-    return lambda _what, _value: -1
 
 
 def _order(control: int) -> tuple[bytes, Order] | None:
@@ -121,7 +103,7 @@ def _become(order: Order, prctl: Prctl, keeper: int, trouble: int) -> None:
     step = "folder"
     try:
         os.setsid()
-        prctl(_PARENT_DEATH, signal.SIGKILL)  # who kills the keeper kills the command
+        prctl(PARENT_DEATH, signal.SIGKILL)  # who kills the keeper kills the command
         if os.getppid() == keeper:
             _reset_signals()
             os.chdir(folder)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from cub.processes.leftovers import GIVE_UP, kill, left_by
+from cub.processes.light import SUBREAPER, load_prctl
 
-_SET_SUBREAPER = 36  # prctl(2)
 _STEP = 0.01  # seconds
 # The keepers that are at work: what is below them is theirs to end.
 keepers: set[int] = set()
@@ -47,9 +46,4 @@ def end_orphans(client: int) -> None:
 
 
 def _set_subreaper(value: int) -> bool:
-    if sys.platform == "linux":
-        with suppress(ImportError, OSError, AttributeError):
-            import ctypes
-
-            return int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
-    return False
+    return load_prctl()(SUBREAPER, value) == 0
