@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
@@ -107,12 +107,24 @@ def compared(place: Place, before: str, after: str) -> Compared:
     return Compared(tuple(pairs), added, removed)
 
 
+def write_tree_patch(
+    place: Place,
+    before: str,
+    after: str,
+    into: IO[bytes],
+    prefix: str = "",
+    paths: Sequence[str] = (),
+) -> None:
+    """Write what `git apply` makes of one tree the other with; `prefix` stands before each path."""
+    words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
+    named = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}", before, after)
+    call(place.top, *words, *plain, *named, *paths, into=into)
+
+
 def _write(place: Place, before: Snapshot, after: Snapshot, prefix: str, file: IO[bytes]) -> None:
     if before.tree != after.tree:
-        words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
-        plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
-        named = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}", before.tree, after.tree)
-        call(place.top, *words, *plain, *named, *place.pathspecs, into=file)
+        write_tree_patch(place, before.tree, after.tree, file, prefix, place.pathspecs)
     for path, old, new in _inner(before, after):
         _write(place.inner(path), old, new, f"{prefix}{path}/", file)
 

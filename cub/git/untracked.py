@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.git.calling import call, text
+from cub.git.differing import write_tree_patch
 from cub.git.objects import LINK, Entry
 from cub.git.own_index import kept_raw, put, put_objects
 from cub.git.place import Place, is_beyond_link, kind
@@ -98,13 +99,12 @@ def _write_patch(
             trees.append(text(call(place.top, "write-tree", environ=environ)).strip())
     finally:
         index.unlink(missing_ok=True)
-    words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
-    plain = ("--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/")
-    if trees[0] == trees[1]:
+    then, now = trees
+    if then == now:
         return
     patch.parent.mkdir(parents=True, exist_ok=True)
     with patch.open("ab") as file:
-        call(place.top, *words, *plain, *trees, into=file)
+        write_tree_patch(place, then, now, file)
 
 
 def _put_files(place: Place, paths: Sequence[str], environ: Mapping[str, str]) -> None:
