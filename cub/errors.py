@@ -63,6 +63,12 @@ class RefusedError(CubError):
         self.errors = tuple(errors)
 
 
+def name_first(names: Sequence[str], most: int = 5) -> str:
+    """Name the first of several things for a message, and say how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def raise_all(errors: Sequence[CubError]) -> None:
     """Raise nothing for no errors, the error itself for one, `RefusedError` for several."""
     if len(errors) == 1:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from cub.checks.plain import plain
-from cub.errors import CubError
+from cub.errors import CubError, name_first
 from cub.git.calling import ask, call, joined, split, text, undirected
 from cub.git.own_index import install, put, put_objects
 from cub.git.place import Place, git_folder, is_beyond_link, kind
@@ -26,7 +26,6 @@ _QUIETLY = ("-c", "maintenance.auto=false", "-c", "gc.auto=0", "-c", "core.fsmon
 _COMMIT = ("git", "--no-pager", *_QUIETLY, "commit", "--quiet")
 _AT_ONCE = 500  # paths on a command line
 _TAIL = 4000  # characters of what git and its hooks said
-_MANY = 5  # files that are named
 _HINT = "no check has seen that, so let the hook only look, or do its work in the attempt"
 # Told the parent ("" for none) and the tree of a commit that is about to be made.
 Announce = Callable[[str, str], None]
@@ -197,9 +196,7 @@ def _compared(place: Place, parent: _Tip, tree: str, done: Committed) -> Committ
         back = ("HEAD", parent.commit) if parent.commit else ("-d", "HEAD")
         call(place.top, "update-ref", *back, now.commit)
     listed = call(place.top, "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, now.tree)
-    names = split(listed)
-    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
-    said = f"a hook of git's changed what was to be committed: {', '.join(names[:_MANY])}{more}"
+    said = f"a hook of git's changed what was to be committed: {name_first(split(listed))}"
     return Committed("", f"{said}; {_HINT}", ok=False, cause="")
 
 

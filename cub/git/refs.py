@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.errors import name_first
 from cub.files.regular import read_start
 from cub.git.calling import ask, call, text
 from cub.git.place import Place, kind
@@ -60,11 +61,11 @@ def restore_refs(place: Place, before: Refs, own: str) -> list[str]:
     said = []
     if new := [name for name in now if name.startswith(_REPLACE) and name not in before.names]:
         _update(place.top, dict.fromkeys(new, ""))
-        said.append(f"the attempt replaced objects of git's, which is undone: {_named(new)}")
+        said.append(f"the attempt replaced objects of git's, which is undone: {name_first(new)}")
     gone = {name: oid for name, oid in before.names.items() if _is_gone(name, oid, now, own)}
     back, failed = _update(place.top, gone)
     if back:
-        said.append(f"the attempt deleted what is back now: {_named(back)}")
+        said.append(f"the attempt deleted what is back now: {name_first(back)}")
     left = [name for name in before.names if name not in (own, *gone) and name in now]
     left = [name for name in left if _has_left(place.top, name, before.names[name], now[name])]
     for name in [*failed, *left]:
@@ -201,8 +202,3 @@ def _stash_log(top: Path) -> str:
 def _stash_file(top: Path) -> Path | None:
     common = common_folder(top)
     return common / "logs" / "refs" / "stash" if common else None
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cub import git
+from cub.errors import name_first
 from cub.files.regular import read_start
 from cub.git import branches, own_settings
 from cub.git.checkout import Checkout
@@ -242,7 +243,7 @@ class GitGround:
         kept, private = self.checkout.settle(before)
         if not private:
             return []
-        what = f"the agent's commits held {_named(private)}, which git did not know before"
+        what = f"the agent's commits held {name_first(private)}, which git did not know before"
         where = f"are kept as {', '.join(kept)}" if kept else "are on another branch"
         return [f"{what}: the run commits their work without it, and they {where}"]
 
@@ -298,7 +299,7 @@ class GitGround:
 
 
 def _told_rights(paths: Sequence[str]) -> list[str]:
-    what = f"the permissions of {_named(paths)} were changed by the attempt, and put back"
+    what = f"the permissions of {name_first(paths)} were changed by the attempt, and put back"
     return [what] if paths else []
 
 
@@ -306,7 +307,7 @@ def _told_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
     said = []
     if done.files:
         were = "was" if len(done.files) == 1 else "were"
-        what = f"{_named(done.files)}, which git does not know, {were} changed by the attempt"
+        what = f"{name_first(done.files)}, which git does not know, {were} changed by the attempt"
         kept = f"; what it had made of that is in {UNTRACKED}" if has_patch else ""
         said.append(f"{what}, and put back{kept}")
     return said + [f"{path} could not be put back" for path in done.failed]
@@ -318,12 +319,7 @@ def _told_ignored(lost: Lost) -> list[str]:
         "ignored by git and deleted by the attempt, not to be put back": lost.gone,
         f"ignored by git and changed by the attempt; what it was is in {IGNORED}/": lost.changed,
     }
-    return [f"{what}: {_named(paths)}" for what, paths in told.items() if paths]
-
-
-def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MANY} more" if len(paths) > _MANY else ""
-    return ", ".join(paths[:_MANY]) + more
+    return [f"{what}: {name_first(paths)}" for what, paths in told.items() if paths]
 
 
 def read_whole(root: Path, path: str, most: int) -> bytes:
