@@ -67,7 +67,7 @@ def keep_ignored(place: Place, ignored: Sequence[str], most: int) -> None:
             found = (place.top / path).lstat()
         except OSError:
             continue
-        marks = [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+        marks = _marks(found)
         is_small = stat.S_ISREG(found.st_mode) and found.st_size <= min(left, _LARGEST)
         is_copied = is_small and _copied(place, folder, path, marks, known.get(path))
         left -= found.st_size if is_copied else 0
@@ -183,13 +183,17 @@ def _give_mode(path: Path, mode: int) -> None:
 def _differs(place: Place, folder: Path, path: str, kept: _Kept) -> bool:
     try:
         found = (place.top / path).lstat()
-        if [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns] == kept.marks:
+        if _marks(found) == kept.marks:
             return False
         if not stat.S_ISREG(found.st_mode) or found.st_size != kept.marks[1]:
             return True
         return (place.top / path).read_bytes() != _copy_of(folder, path).read_bytes()
     except OSError:
         return True
+
+
+def _marks(found: os.stat_result) -> list[int]:
+    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
 def _folder(place: Place) -> Path:
