@@ -1,37 +1,80 @@
-"""Fixtures that every test may use: an empty project, and cub as a real process."""
+"""Fixtures and options of all tests: an empty project, and cub in this process or its own."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, is_hypothesis_test, settings
 
-# CI wants at least 1,000 examples of each property; a person at work wants an answer soon.
-settings.register_profile("ci", max_examples=1000, deadline=None, derandomize=True)
-settings.register_profile("dev", max_examples=100, deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
-# For properties of whole projects, which cost up to 60 ms an example.
-few_examples = settings(max_examples=min(300, settings().max_examples))
+from tests.command_line import Result, call_cub
+from tests.fork_server import ForkServer, run_fork_server
+
+# Failures say how to repeat them: `python -m tests` passes on the seed that it prints. What
+# explains a failure runs the test hundreds of times more, and is rarely worth that.
+settings.register_profile(
+    "fast",
+    max_examples=100,
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    phases=[phase for phase in Phase if phase is not Phase.explain],
+)
+settings.register_profile(
+    "thorough", settings.get_profile("fast"), max_examples=1000, database=None
+)
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a finished command left: exit code, stdout and stderr as text."""
-
-    code: int
-    out: str
-    err: str
-
-
 Cub = Callable[..., Result]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("cub")
+    group.addoption(
+        "--thorough",
+        action="store_true",
+        help="run every test, and 1,000 examples of each property instead of 100",
+    )
+    group.addoption(
+        "--only-thorough",
+        action="store_true",
+        help="run what --thorough adds: tests marked thorough, and properties",
+    )
+    group.addoption(
+        "--no-properties", action="store_true", help="leave out what hypothesis makes examples for"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    thorough = config.getoption("--thorough") or config.getoption("--only-thorough")
+    settings.load_profile("thorough" if thorough else "fast")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the tests of the tier that the options name."""
+    chosen = [item for item in items if _is_chosen(config, item)]
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+
+
+def _is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
+    property_ = is_hypothesis_test(getattr(item, "obj", None))
+    thorough = item.get_closest_marker("thorough") is not None
+    if config.getoption("--only-thorough"):
+        return thorough or property_
+    if config.getoption("--no-properties") and property_:
+        return False
+    return not thorough or config.getoption("--thorough")
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -64,12 +107,21 @@ def original_datadir(request: pytest.FixtureRequest) -> Path:
     return GOLDEN.joinpath(*request.path.relative_to(Path(__file__).parent).with_suffix("").parts)
 
 
+@pytest.fixture(scope="session")
+def empty_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository without a commit, to be copied."""
+    root = tmp_path_factory.mktemp("empty")
+    git(root, "init", "-q")
+    for sample in (root / ".git" / "hooks").glob("*.sample"):
+        sample.unlink()
+    return root
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, empty_repository: Path) -> Path:
     """An empty folder that is a git repository."""
     root = tmp_path / "project"
-    root.mkdir()
-    git(root, "init", "-q")
+    shutil.copytree(empty_repository, root)
     return root.resolve()
 
 
@@ -84,24 +136,48 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def cub(project: Path, home: Path) -> Cub:
-    """Run cub as a process of its own, in `project` unless `cwd` says otherwise."""
+    """Run cub in this process, in `project` unless `cwd` says otherwise."""
+
+    def call(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
+        return call_cub(arguments, cwd=cwd, environ={**environment(home), **env}, stdin=stdin)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """A server that forks processes of cub; its tests are skipped where the system has no fork."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    with run_fork_server() as server:
+        yield server
+
+
+@pytest.fixture
+def cub_process(project: Path, home: Path, fork_server: ForkServer) -> Cub:
+    """Run cub as a process of its own, for tests of streams, signals, exits and terminals."""
 
     def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
-        done = subprocess.run(
-            [sys.executable, "-m", "cub", *arguments],
-            cwd=cwd,
-            env={**environment(home), **env},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=60,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        with ExitStack() as stack:
+            streams = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            streams[0].write(stdin.encode())
+            streams[0].seek(0)
+            process = fork_server.start_cub(
+                arguments,
+                cwd=cwd,
+                environ={**environment(home), **env},
+                descriptors=(streams[0].fileno(), streams[1].fileno(), streams[2].fileno()),
+            )
+            code = process.wait()
+            out, err = (_read_text(stream) for stream in streams[1:])
+        return Result(code, out, err)
 
     return run
+
+
+def _read_text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode("utf-8", "surrogateescape")
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -15,7 +15,7 @@ from cub.edit.imports import imports
 from cub.files import Planned, Tree
 from cub.project.project import Project
 from cub.project.targets import TARGETS
-from tests.conftest import few_examples
+from tests.examples import few_examples
 from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, GEMINI, COPILOT, CURSOR = ALL = tuple(row.path for row in TARGETS)

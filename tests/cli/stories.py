@@ -14,10 +14,10 @@ from cub.checks.items import Item
 from cub.cli.shapes import review_tree
 from cub.store.ledger import Ledger
 from tests.actions.run.shop import Shop, shop
-from tests.cli.called import call, printed
 from tests.cli.reviewed import FULL
 from tests.cli.standing import NEWER, NO_BEGIN
 from tests.cli.tasks import ALL, BREAD, put, put_events
+from tests.command_line import call_cub, call_for_json
 from tests.conftest import git
 
 HEAT, BAKE = "b-shop1.1", "b-shop1.2"
@@ -46,13 +46,13 @@ class Scene:
 
     def json(self, schema: str, root: Path, *words: str, code: int = 0) -> Any:
         """The value that a command prints, which is to follow a schema."""
-        value = printed(root, *words, code=code)
+        value = call_for_json(root, *words, code=code)
         self.take(schema, words, value)
         return value
 
     def lines(self, schema: str, root: Path, *words: str, code: int = 0) -> list[Any]:
         """The values that a command prints, one a line."""
-        done = call(root, *words, "--json")
+        done = call_cub([*words, "--json"], cwd=root)
         assert done.code == code, done
         values = [json.loads(line) for line in done.out.splitlines()]
         self.take(schema, words, *values)
@@ -86,7 +86,7 @@ def _files(scene: Scene) -> None:
     write(root, ".cub/config.yaml", "mapp: 1\n")
     scene.json("plan", root, "init")
     scene.json("status", root, "status")
-    assert call(root, "init").code == 0
+    assert call_cub(["init"], cwd=root).code == 0
     scene.json("plan", root, "init")
     scene.json("plan", root, "update")
     scene.json("plan", root, "diff")
@@ -101,7 +101,7 @@ def _files(scene: Scene) -> None:
     scene.json("status", spoilt, "status")
     scene.json("repair", root, "repair")
     long = scene.project("long", **{"AGENTS.md": "- Bake.\n" * 5_000})
-    assert call(long, "init").code == 0
+    assert call_cub(["init"], cwd=long).code == 0
     scene.json("status", long, "status")
     bare = scene.project("bare")
     places = [str(place) for place in (root, bare, spoilt)]
@@ -114,7 +114,7 @@ def _conflict(scene: Scene) -> None:
     """What is offered in the middle of a merge."""
     root = scene.project()
     write(root, "AGENTS.md", "# Bakery\n")
-    assert call(root, "init").code == 0
+    assert call_cub(["init"], cwd=root).code == 0
     text = (root / "AGENTS.md").read_text()
     lines = text.splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if line.startswith("- Claim:"))
@@ -152,7 +152,7 @@ def _review(scene: Scene) -> None:
     """Commits that touch a section by hand, somebody's own text, a mode, and what executes."""
     root = scene.project()
     agents = write(root, "AGENTS.md", "# Bakery\n")
-    call(root, "init")
+    call_cub(["init"], cwd=root)
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Add cub")
     edited = agents.read_text().replace("- Claim:", "- Never claim:")
@@ -245,7 +245,7 @@ def _exchange(scene: Scene) -> None:
     scene.json("import", root, "task", "import", str(root / "prd.json"))
     for name in ("jsonl", "beads", "task-master", "prd"):
         found = scene.json("export", root, "task", "export", "--format", name)
-        assert found["data"] == call(root, "task", "export", "--format", name).out
+        assert found["data"] == call_cub(["task", "export", "--format", name], cwd=root).out
     put(root, *(root / ".cub/tasks.jsonl").read_text().splitlines(), "no task")
     found = scene.json("export", root, "task", "export", "--output", str(root / "out.jsonl"))
     assert (found["data"], (root / "out.jsonl").exists()) == (None, True)
@@ -259,8 +259,8 @@ def _prompt(scene: Scene) -> None:
     scene.json("prompt", root, "prompt", "--system")
     found = scene.json("prompt", root, "prompt", HEAT)
     put(root, *ALL, *more)
-    assert found["prompt"] == call(root, "prompt", HEAT).out
-    assert found["system"] == call(root, "prompt", "--system").out
+    assert found["prompt"] == call_cub(["prompt", HEAT], cwd=root).out
+    assert found["system"] == call_cub(["prompt", "--system"], cwd=root).out
     tight = scene.json("prompt", root, "prompt", HEAT, "--tokens", "1", "--explain")
     assert (tight["over"], tight["budget"], found["budget"]) == (True, 1, 4000)
     scene.json("error", root, "prompt", code=2)
@@ -390,7 +390,9 @@ def _ledger(scene: Scene, place: Shop) -> None:
         {**long, "ok": False, "checks": told([slow])},
         {**long, "ok": False, "checks": told([loud] * 10)},
     )
-    assert call(place.root, "task", "close", "s-4", "-r", "wontfix", "-m", "No.").code == 0
+    assert (
+        call_cub(["task", "close", "s-4", "-r", "wontfix", "-m", "No."], cwd=place.root).code == 0
+    )
     scene.lines("event", place.root, "ledger", "tail", "-n", "1000")
     scene.json("events", place.root, "ledger", "list")
     for key in ("s-1", "s-2"):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.standing import MINE, NEWER, NO_END, stand
-from tests.conftest import Cub, Result, git, tree
+from tests.command_line import Result
+from tests.conftest import Cub, git, tree
 from tests.docs.test_json_reference import example, shape
 from tests.edit.broken import END, broken
 

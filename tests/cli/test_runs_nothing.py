@@ -30,14 +30,14 @@ COMMANDS = [
 
 
 @pytest.fixture
-def unpacked(project: Path, tmp_path: Path, cub_here: Cub) -> Path:
+def unpacked(project: Path, tmp_path: Path, cub: Cub) -> Path:
     """With an instruction file, tasks, a script, two commits, edits, and objects that are lost."""
     (project / "AGENTS.md").write_bytes(b"# Mine\n")
     (project / "a.py").write_bytes(b"A = 1\n")
     (project / ".gitattributes").write_bytes(b"* filter=odd diff=odd\n")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "one")
-    assert cub_here("init").code == 0
+    assert cub("init").code == 0
     put(project, *ALL)
     put_events(project, EVENT)
     (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{say: hello}]}\n')
@@ -96,12 +96,12 @@ def _spoil(root: Path, marks: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="what would run is written for sh")
 @pytest.mark.parametrize("way", ["ext", "ssh"])
 def test_who_only_looks_runs_nothing_of_the_repositorys(
-    unpacked: Path, tmp_path: Path, cub_here: Cub, way: str
+    unpacked: Path, tmp_path: Path, cub: Cub, way: str
 ) -> None:
     if way == "ssh":
         git(unpacked, "config", "remote.origin.url", "ssh://host/x")
     for command in COMMANDS:
-        assert cub_here(*command).code in (0, 1, 2), command
+        assert cub(*command).code in (0, 1, 2), command
         assert [path.name for path in tmp_path.glob("ran-*")] == [], command
 
 

@@ -12,10 +12,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from cub.actions.schemas import CONFIG, list_schemas, make_schema
 from cub.cli.app import app
-from tests.cli.called import call, printed
 from tests.cli.shapes import definitions, fault, unseen
 from tests.cli.stories import HEAT, STORIES, Scene, Story
 from tests.cli.tasks import OVEN, put
+from tests.command_line import call_cub, call_for_json
 from tests.conftest import environment
 
 SCHEMAS = {one.name: one for one in list_schemas()}
@@ -92,7 +92,7 @@ def test_every_command_of_a_schema_is_there() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_errors_of_one_shape(command: str, scene: Scene) -> None:
-    done = call(scene.folder, *command.split(), "--json", "--zebra")
+    done = call_cub([*command.split(), "--json", "--zebra"], cwd=scene.folder)
     assert (done.code, fault("error", json.loads(done.out))) == (2, "")
 
 
@@ -104,16 +104,22 @@ def test_an_agent_gets_its_own_task_as_it_is(
     put(root, OVEN)
     monkeypatch.setenv("CUB_TASK", HEAT)
     monkeypatch.setenv("CUB_ATTEMPT", str(scene.home))
-    found = printed(root, "task", verb, HEAT)
+    found = call_for_json(root, "task", verb, HEAT)
     assert (fault("tasks", found), found["tasks"][0]["status"]) == ("", "open")
 
 
 def test_the_command_prints_one_or_lists_all(tmp_path: Path) -> None:
-    listed = call(tmp_path, "schema").out.splitlines()
+    listed = call_cub(["schema"], cwd=tmp_path).out.splitlines()
     assert [line.split()[0] for line in listed[1:]] == list(SCHEMAS)
-    assert json.loads(call(tmp_path, "schema", "plan").out) == make_schema("plan")
-    assert call(tmp_path, "schema", "task", "list").out == call(tmp_path, "schema", "tasks").out
-    assert call(tmp_path, "schema", "config").out == call(tmp_path, "config", "schema").out
-    unknown = call(tmp_path, "schema", "plam")
+    assert json.loads(call_cub(["schema", "plan"], cwd=tmp_path).out) == make_schema("plan")
+    assert (
+        call_cub(["schema", "task", "list"], cwd=tmp_path).out
+        == call_cub(["schema", "tasks"], cwd=tmp_path).out
+    )
+    assert (
+        call_cub(["schema", "config"], cwd=tmp_path).out
+        == call_cub(["config", "schema"], cwd=tmp_path).out
+    )
+    unknown = call_cub(["schema", "plam"], cwd=tmp_path)
     assert (unknown.code, unknown.out) == (2, "")
     assert "did you mean 'plan'?" in unknown.err

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.standing import MINE
-from tests.conftest import Cub, Result, environment
+from tests.command_line import Result
+from tests.conftest import Cub, environment
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
 RESULTS = [

@@ -207,8 +207,8 @@ def test_every_command_has_an_example_in_its_help(cub: Cub) -> None:
             assert (done.code, "Example: cub " in done.out) == (0, name != "dep" or group == "task")
 
 
-def test_of_many_that_a_task_waits_for_a_few_are_named(cub_here: Cub, project: Path) -> None:
+def test_of_many_that_a_task_waits_for_a_few_are_named(cub: Cub, project: Path) -> None:
     names = ["b-1", "b-2", "b-3", "b-4"]
     put(project, *({"id": name} for name in names), {"id": "b-5", "depends_on": names})
-    assert "b-1, b-2 +2" in cub_here("task", "list").out
-    assert "(waits for b-1, b-2, b-3, b-4)" in cub_here("task", "list", "--tree").out
+    assert "b-1, b-2 +2" in cub("task", "list").out
+    assert "(waits for b-1, b-2, b-3, b-4)" in cub("task", "list", "--tree").out

@@ -15,43 +15,41 @@ from tests.conftest import Cub, tree
 BACK = "`cub task reopen ID` brings a deleted task back.\n"
 
 
-def test_deleting_tells_what_went_and_how_it_comes_back(cub_here: Cub, project: Path) -> None:
+def test_deleting_tells_what_went_and_how_it_comes_back(cub: Cub, project: Path) -> None:
     put(project, *ALL)
-    done = cub_here("task", "delete", "shop1", "--recursive", "--yes", "-m", "Sold")
+    done = cub("task", "delete", "shop1", "--recursive", "--yes", "-m", "Sold")
     assert (done.code, done.err) == (0, BACK)
     assert done.out == (
         "Deleted b-shop1: Open the shop\n"
         "Deleted b-shop1.1: Heat the oven\n"
         "Deleted b-shop1.2: Bake [bold]bread[/bold] :key:\n"
     )
-    assert "b-shop1" not in cub_here("task", "list", "--status", "all").out
-    gone = cub_here("task", "list", "-s", "deleted").out
+    assert "b-shop1" not in cub("task", "list", "--status", "all").out
+    gone = cub("task", "list", "-s", "deleted").out
     assert "b-shop1.1  P0   task  deleted  Heat the oven" in gone
-    assert cub_here("task", "show", "shop1.1").err.startswith("error: b-shop1.1 was deleted on ")
-    assert "deleted" in cub_here("ledger", "show", "b-shop1").out
-    assert cub_here("task", "reopen", "shop1.1").out == "Reopened b-shop1.1: Heat the oven\n"
-    assert cub_here("task", "show", "shop1.1").code == 0
+    assert cub("task", "show", "shop1.1").err.startswith("error: b-shop1.1 was deleted on ")
+    assert "deleted" in cub("ledger", "show", "b-shop1").out
+    assert cub("task", "reopen", "shop1.1").out == "Reopened b-shop1.1: Heat the oven\n"
+    assert cub("task", "show", "shop1.1").code == 0
 
 
-def test_programs_get_the_deleted_tasks(cub_here: Cub, project: Path) -> None:
+def test_programs_get_the_deleted_tasks(cub: Cub, project: Path) -> None:
     put(project, *ALL)
-    done = cub_here("task", "delete", "flour", "-y", "--json")
+    done = cub("task", "delete", "flour", "-y", "--json")
     (task,) = json.loads(done.out)["tasks"]
     assert (done.err, task["id"], task["status"]) == ("", "b-flour", "closed")
     assert task["deleted_at"] == task["updated_at"]
-    listed = json.loads(cub_here("task", "list", "--json").out)["tasks"]
+    listed = json.loads(cub("task", "list", "--json").out)["tasks"]
     assert {one["deleted_at"] for one in listed} == {None}
-    gone = json.loads(cub_here("task", "list", "--status", "deleted", "--json").out)["tasks"]
+    gone = json.loads(cub("task", "list", "--status", "deleted", "--json").out)["tasks"]
     assert [one["id"] for one in gone] == ["b-flour"]
 
 
-def test_what_keeps_from_deleting_is_told_before_anybody_is_asked(
-    cub_here: Cub, project: Path
-) -> None:
+def test_what_keeps_from_deleting_is_told_before_anybody_is_asked(cub: Cub, project: Path) -> None:
     put(project, *ALL)
     before = tree(project)
     for words in (["shop1"], ["shop1", "--yes"]):
-        done = cub_here("task", "delete", *words)
+        done = cub("task", "delete", *words)
         assert (done.code, done.out) == (1, "")
         assert done.err == (
             "error: b-shop1 can't be deleted\n"
@@ -63,10 +61,10 @@ def test_what_keeps_from_deleting_is_told_before_anybody_is_asked(
     assert tree(project) == before
 
 
-def test_without_a_person_it_takes_a_yes(cub_here: Cub, project: Path) -> None:
+def test_without_a_person_it_takes_a_yes(cub: Cub, project: Path) -> None:
     put(project, *ALL)
     before = tree(project)
-    done = cub_here("task", "delete", "flour")
+    done = cub("task", "delete", "flour")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "error: nobody is there to ask whether to delete b-flour\nhint: add --yes\n"
@@ -87,10 +85,10 @@ def test_a_person_is_asked(project: Path, home: Path, answer: str, code: int) ->
     assert (b"deleted_at" in (project / TASKS).read_bytes()) == (not code)
 
 
-def test_an_attempt_deletes_nothing(cub_here: Cub, project: Path, tmp_path: Path) -> None:
+def test_an_attempt_deletes_nothing(cub: Cub, project: Path, tmp_path: Path) -> None:
     put(project, *ALL)
     before = tree(project)
-    done = cub_here(
+    done = cub(
         "task", "delete", "shop1.2", "--yes", CUB_TASK="b-shop1.2", CUB_ATTEMPT=str(tmp_path)
     )
     assert (done.code, tree(project)) == (1, before)

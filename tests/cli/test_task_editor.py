@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.tasks import add
 from tests.cli.terminal import in_terminal
-from tests.conftest import Cub, Result, tree
+from tests.command_line import Result
+from tests.conftest import Cub, tree
 
 Edit = Callable[..., Result]
 

@@ -17,37 +17,37 @@ from tests.conftest import Cub, tree
     [("start", "claim", ("--as", "ada")), ("done", "close", ("-m", "Brown"))],
 )
 def test_other_names_do_the_same(
-    cub_here: Cub, project: Path, alias: str, original: str, options: tuple[str, ...]
+    cub: Cub, project: Path, alias: str, original: str, options: tuple[str, ...]
 ) -> None:
     put(project, *ALL)
-    first = cub_here("task", original, "shop1.1", *options)
+    first = cub("task", original, "shop1.1", *options)
     after = tree(project)[TASKS]
     put(project, *ALL)
-    again = cub_here("task", alias, "shop1.1", *options)
+    again = cub("task", alias, "shop1.1", *options)
     assert again == first
     now = tree(project)[TASKS]
     assert [sorted(json.loads(line)) for line in now.splitlines()] == [
         sorted(json.loads(line)) for line in after.splitlines()
     ]
     assert f"`cub task {alias}` is the same" in " ".join(
-        cub_here("task", original, "--help").out.split()
+        cub("task", original, "--help").out.split()
     )
 
 
 def test_in_an_attempt_other_names_ask_as_their_originals_do(
-    cub_here: Cub, project: Path, tmp_path: Path
+    cub: Cub, project: Path, tmp_path: Path
 ) -> None:
-    key = add(cub_here)
+    key = add(cub)
     before = tree(project)
     inside = {"CUB_TASK": key, "CUB_ATTEMPT": str(tmp_path)}
-    assert cub_here("task", "start", key, **inside).out == f"{key} is yours already.\n"
-    done = cub_here("task", "done", key, "--reason", "no_change", **inside)
+    assert cub("task", "start", key, **inside).out == f"{key} is yours already.\n"
+    done = cub("task", "done", key, "--reason", "no_change", **inside)
     assert done.out.startswith(f"You asked to close {key} (no_change)")
     assert json.loads((tmp_path / "request.json").read_text())["reason"] == "no_change"
     assert tree(project) == before
 
 
-def test_other_names_are_not_listed(cub_here: Cub) -> None:
-    shown = cub_here("task", "--help").out
+def test_other_names_are_not_listed(cub: Cub) -> None:
+    shown = cub("task", "--help").out
     assert "\n  claim " in shown
     assert "\n  start " not in shown

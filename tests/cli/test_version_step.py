@@ -16,7 +16,8 @@ from cub.edit.sections import find
 from cub.prompt.instructions import Need, recognize
 from cub.prompt.templates import TemplateSet
 from tests.cli.standing import MINE
-from tests.conftest import Cub, Result, tree
+from tests.command_line import Result
+from tests.conftest import Cub, tree
 
 ROOT = Path(__file__).parents[2]
 

@@ -99,12 +99,12 @@ def test_a_second_run_leaves_everything_as_it_is(project: Path, cub: Cub, comman
 
 @pytest.mark.parametrize("command", READING)
 def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
-    project: Path, cub_here: Cub, command: str
+    project: Path, cub: Cub, command: str
 ) -> None:
     put(project, *ALL, '{"id":"torn', "junk", ALL[0])
     put_events(project, EVENT, '{"ev":"torn', "junk")
     before = stand(project)
-    shown = cub_here(*command.split())
+    shown = cub(*command.split())
     assert shown.code in (0, 1)
     assert stand(project) == before
     assert "Traceback" not in shown.err

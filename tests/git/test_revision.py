@@ -14,7 +14,8 @@ from cub.errors import CubError, UsageError
 from cub.files import WorkTree
 from cub.files.tree import Tree
 from cub.git import Change, Entry, Objects, PathError, Revision, changed, endpoints
-from tests.conftest import few_examples, git
+from tests.conftest import git
+from tests.examples import few_examples
 from tests.git.commits import Files, Node, commit, link, lose, program, submodule
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")

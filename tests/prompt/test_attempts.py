@@ -13,7 +13,7 @@ from cub.checks.fingerprint import fingerprint
 from cub.checks.items import Item
 from cub.prompt.attempts import INFRASTRUCTURE, PIVOT, Previous, previous
 from cub.store.events import Event
-from tests.conftest import few_examples
+from tests.examples import few_examples
 from tests.prompt.bakery import ITEMS, check, ended
 
 HEAT, DOOR, LINT = ITEMS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cub.prompt.data import item, line, prose
 from cub.prompt.headings import TITLES, without_forged_headings
-from tests.conftest import few_examples
+from tests.examples import few_examples
 from tests.prompt.bakery import composed, inputs
 from tests.prompt.rendered import heading_lines, letters_of
 

@@ -13,8 +13,8 @@ from cub.prompt.attempts import previous
 from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.tokens import estimate_tokens
-from tests.conftest import few_examples
 from tests.edit.strategies import ANYTHING
+from tests.examples import few_examples
 from tests.prompt.bakery import EPIC, composed, inputs, own_headings
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")

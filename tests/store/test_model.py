@@ -13,7 +13,7 @@ from cub.store.file_backend import FileBackend
 from cub.store.jsonl import Record
 from cub.store.place import TASKS
 from cub.store.spelling import SETS
-from tests.conftest import few_examples
+from tests.examples import few_examples
 from tests.store.records import TEXTS, VALUES, closed, reopened, task
 from tests.store.stores import loaded, put, set_in, stored
 

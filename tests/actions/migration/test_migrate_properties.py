@@ -18,7 +18,7 @@ from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init, update
 from tests.actions.migrating import STAND_INS, whole, with_stand_ins
-from tests.conftest import few_examples
+from tests.examples import few_examples
 
 # Two whole projects an example, each migrated and looked at.
 hardly_any = settings(few_examples, max_examples=min(100, few_examples.max_examples))

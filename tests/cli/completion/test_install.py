@@ -102,8 +102,8 @@ def test_the_places_are_those_of_the_environment(
     assert (other.zshrc, other.fish) == (Path("/z/.zshrc"), Path("/c/fish"))
 
 
-def test_what_was_written_is_told(cub_here: Cub, home: Path) -> None:
-    done = cub_here("--install-completion", "bash", XDG_DATA_HOME=str(home / ".local/share"))
+def test_what_was_written_is_told(cub: Cub, home: Path) -> None:
+    done = cub("--install-completion", "bash", XDG_DATA_HOME=str(home / ".local/share"))
     assert done.code == 0
     assert done.out == (
         "The completion for bash is in ~/.local/share/cub/completion.bash.\n"

@@ -90,8 +90,8 @@ def test_whoever_else_asks_gets_nothing(asks: str) -> None:
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)
-def test_the_script_of_each_shell_is_shown(cub_here: Cub, shell: str) -> None:
-    shown = cub_here("--show-completion", shell)
+def test_the_script_of_each_shell_is_shown(cub: Cub, shell: str) -> None:
+    shown = cub("--show-completion", shell)
     assert (shown.code, shown.out, shown.err) == (0, SCRIPTS[shell], "")
     assert answer({"_CUB_COMPLETE": f"source_{shell}"}) == SCRIPTS[shell]
     assert f"complete_{shell}" in shown.out
@@ -108,9 +108,9 @@ def test_without_a_name_it_is_the_shell_that_cub_was_started_from(home: Path) ->
     assert done.stdout.decode() == SCRIPTS["bash"]
 
 
-def test_an_unknown_shell_is_an_error(cub_here: Cub) -> None:
+def test_an_unknown_shell_is_an_error(cub: Cub) -> None:
     for option in ("--show-completion", "--install-completion"):
-        done = cub_here(option, "tcsh")
+        done = cub(option, "tcsh")
         assert (done.code, done.out) == (2, "")
         assert done.err == ("error: no completion for 'tcsh'\nhint: name one: bash, zsh or fish\n")
 

@@ -18,8 +18,8 @@ from cub.edit.repair.choices import choices
 from cub.edit.sections import Section, digest, find
 from cub.edit.writing import render
 from cub.errors import CubError
-from tests.conftest import few_examples
 from tests.edit.strategies import ENDS
+from tests.examples import few_examples
 
 RULES = ["- Find a task.", "- Claim it.", "- Search first.", "- Run the checks.", "- Report."]
 BODIES = [

@@ -13,7 +13,7 @@ from cub.errors import CubError
 from cub.store.change import changed
 from cub.store.formats import read_tasks, write_tasks
 from cub.store.jsonl import Record, canonical, encode
-from tests.conftest import few_examples
+from tests.examples import few_examples
 from tests.store.formats.samples import document, issues, kept, master_documents, stories
 
 NOW = "2026-11-21T09:40:00.123Z"

@@ -1,0 +1,245 @@
+"""Processes of cub that cost a fork instead of a start: real streams, signals and exit codes.
+
+A server imports cub once. For each call it forks a child that takes the caller's descriptors,
+environment and folder, and then runs what `python -m cub` runs. Tests of the start itself, of
+encodings and of the interpreter's options start Python instead.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_ROOT = Path(__file__).parents[1]
+_LONGEST = 1 << 20  # bytes of a request
+
+
+class ForkedProcess:
+    """One running cub; like a `subprocess.Popen`, as far as tests need it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.returncode: int | None = None
+        self.pid = int(self._read_line())
+
+    def wait(self, timeout: float = 60) -> int:
+        """Wait until it has ended, and return its exit code: minus the signal that killed it."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                self.returncode = int(self._read_line())
+            except TimeoutError:
+                self.kill()
+                raise
+            self._connection.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it is known to have ended."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill it."""
+        self.send_signal(signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        self.wait()
+
+    def _read_line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = self._connection.recv(1)
+            if not piece:
+                raise EOFError(f"the server ended after {line!r}")
+            line += piece
+        return line
+
+
+class ForkServer:
+    """The server's process, and the socket on which it takes requests."""
+
+    def __init__(self, address: Path) -> None:
+        self._address = address
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(address))
+            listening.listen(64)
+            command = [sys.executable, "-m", "tests.fork_server", str(listening.fileno())]
+            self._process = subprocess.Popen(
+                command,
+                cwd=_ROOT,
+                pass_fds=[listening.fileno()],
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+            )
+
+    def start_cub(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        descriptors: tuple[int, int, int],
+        start_new_session: bool = False,
+    ) -> ForkedProcess:
+        """Start cub with `arguments`, and these descriptors as stdin, stdout and stderr."""
+        request = {
+            "arguments": [os.fsencode(argument).hex() for argument in arguments],
+            "cwd": str(cwd),
+            "environ": {key: os.fsencode(value).hex() for key, value in environ.items()},
+            "session": start_new_session,
+        }
+        data = json.dumps(request).encode()
+        assert len(data) < _LONGEST
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(self._address))
+        head = len(data).to_bytes(4, "big")
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+        connection.sendmsg([head], [rights])
+        connection.sendall(data)
+        return ForkedProcess(connection)
+
+    def stop(self) -> None:
+        """End the server; children that still run are left to themselves."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@contextmanager
+def run_fork_server() -> Iterator[ForkServer]:
+    """Run a server for as long as the block lasts."""
+    with tempfile.TemporaryDirectory() as folder:  # short: a socket's address has 104 bytes at most
+        server = ForkServer(Path(folder) / "s")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _serve(listening: socket.socket) -> None:
+    """Answer each request in a process of its own, which outlives the child to tell its end.
+
+    The server ends with its stdin, and so with the process that started it.
+    """
+    _import_commands()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
+        connection, _ = listening.accept()
+        if os.fork() == 0:
+            listening.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _answer(connection)
+        connection.close()
+
+
+def _import_commands() -> None:
+    from importlib import import_module
+
+    from cub.cli import app
+
+    for name in app.COMMANDS:
+        import_module(f"cub.cli.{name}")
+
+
+def _answer(connection: socket.socket) -> None:
+    head, ancillary, *_ = connection.recvmsg(4, socket.CMSG_SPACE(3 * array.array("i").itemsize))
+    descriptors = array.array("i")
+    descriptors.frombytes(ancillary[0][2])
+    data = b""
+    while len(data) < int.from_bytes(head, "big"):
+        data += connection.recv(_LONGEST)
+    child = os.fork()
+    if child == 0:
+        connection.close()
+        _become_cub(json.loads(data), list(descriptors))
+    for descriptor in descriptors:
+        os.close(descriptor)
+    connection.sendall(b"%d\n" % child)
+    _, status = os.waitpid(child, 0)
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
+
+
+def _become_cub(request: dict[str, object], descriptors: list[int]) -> None:
+    """Take the place of a freshly started `python -m cub`, and end with its exit code."""
+    code = 70
+    try:
+        if request["session"]:
+            os.setsid()
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+        os.closerange(3, 64)
+        environ, arguments = request["environ"], request["arguments"]
+        assert isinstance(environ, dict)
+        assert isinstance(arguments, list)
+        os.environ.clear()
+        os.environ.update({k: os.fsdecode(bytes.fromhex(v)) for k, v in environ.items()})
+        os.chdir(str(request["cwd"]))
+        code = _run_main([os.fsdecode(bytes.fromhex(argument)) for argument in arguments])
+    except BaseException:  # noqa: BLE001 - the child must not go on as a server
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _run_main(arguments: list[str]) -> int:
+    import locale
+    import time
+
+    from cub.__main__ import main
+
+    time.tzset()
+    locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    sys.argv = ["cub", *arguments]
+    sys.stdin = open(0, encoding="utf-8", errors="strict")  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+    code = 0
+    try:
+        main()
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:  # noqa: BLE001 - as the interpreter ends
+        traceback.print_exc()
+        code = 1
+    atexit._run_exitfuncs()  # noqa: SLF001 - as the interpreter does before it ends
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = 120  # as Python's own
+    return code
+
+
+if __name__ == "__main__":
+    _serve(socket.socket(fileno=int(sys.argv[1])))
