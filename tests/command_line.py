@@ -12,6 +12,7 @@ import locale
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -55,6 +56,7 @@ def call_cub(
         if environ is not None:
             _replace_environment(environ)
         os.chdir(cwd)
+        tempfile.tempdir = None  # TMPDIR may be another
         sys.argv = ["cub", *arguments]
         sys.stdin = io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
         sys.stdout, sys.stderr = (io.TextIOWrapper(to, encoding="utf-8") for to in (out, err))
@@ -77,9 +79,10 @@ def preserve_process() -> Iterator[None]:
     """Restore what a command may change of its process.
 
     That is the working directory, environment, time zone, locale, signal handlers, arguments,
-    standard streams, umask, and the thresholds of the garbage collector.
+    standard streams, umask, folder of temporary files, and the garbage collector's thresholds.
     """
     folder, environ, arguments = Path.cwd(), dict(os.environ), sys.argv
+    temporary = tempfile.tempdir
     streams = sys.stdin, sys.stdout, sys.stderr
     spoken = locale.setlocale(locale.LC_ALL)
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -97,7 +100,7 @@ def preserve_process() -> Iterator[None]:
         if locale.setlocale(locale.LC_ALL) != spoken:
             locale.setlocale(locale.LC_ALL, spoken)
         sys.stdin, sys.stdout, sys.stderr = streams
-        sys.argv = arguments
+        sys.argv, tempfile.tempdir = arguments, temporary
         _replace_environment(environ)
         os.chdir(folder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import Phase, is_hypothesis_test, settings
 
 from tests.command_line import Result, call_cub
-from tests.fork_server import ForkServer, run_fork_server
+from tests.fork_server import start_cub, stop_fork_server
 
 # Failures say how to repeat them: `python -m tests` passes on the seed that it prints. What
 # explains a failure runs the test hundreds of times more, and is rarely worth that.
@@ -144,33 +145,53 @@ def cub(project: Path, home: Path) -> Cub:
     return call
 
 
-@pytest.fixture(scope="session")
-def fork_server() -> Iterator[ForkServer]:
-    """A server that forks processes of cub; its tests are skipped where the system has no fork."""
-    if not hasattr(os, "fork"):
-        pytest.skip("needs fork")
-    with run_fork_server() as server:
-        yield server
+@pytest.fixture(autouse=True, scope="session")
+def _fork_server() -> Iterator[None]:
+    yield
+    stop_fork_server()
 
 
 @pytest.fixture
-def cub_process(project: Path, home: Path, fork_server: ForkServer) -> Cub:
+def cub_process(project: Path, home: Path) -> Cub:
     """Run cub as a process of its own, for tests of streams, signals, exits and terminals."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
 
     def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
         with ExitStack() as stack:
             streams = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
             streams[0].write(stdin.encode())
             streams[0].seek(0)
-            process = fork_server.start_cub(
+            process = start_cub(
                 arguments,
                 cwd=cwd,
                 environ={**environment(home), **env},
                 descriptors=(streams[0].fileno(), streams[1].fileno(), streams[2].fileno()),
             )
             code = process.wait()
-            out, err = (_read_text(stream) for stream in streams[1:])
-        return Result(code, out, err)
+            return Result(code, *map(_read_text, streams[1:]))
+
+    return run
+
+
+@pytest.fixture
+def cub_interpreter(project: Path, home: Path) -> Cub:
+    """Run `python -m cub`, for tests of its start, of encodings, and of another copy of cub."""
+
+    def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
+        done = subprocess.run(
+            [sys.executable, "-m", "cub", *arguments],
+            cwd=cwd,
+            env={**environment(home), **env},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=60,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
 
     return run
 

@@ -12,14 +12,16 @@ import atexit
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -80,65 +82,67 @@ class ForkedProcess:
         return line
 
 
-class ForkServer:
+class _Server:
     """The server's process, and the socket on which it takes requests."""
 
     def __init__(self, address: Path) -> None:
-        self._address = address
+        self.address = address
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(str(address))
             listening.listen(64)
-            command = [sys.executable, "-m", "tests.fork_server", str(listening.fileno())]
-            self._process = subprocess.Popen(
-                command,
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fork_server", str(listening.fileno())],
                 cwd=_ROOT,
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
                 start_new_session=True,
             )
 
-    def start_cub(
-        self,
-        arguments: Sequence[str],
-        *,
-        cwd: Path,
-        environ: Mapping[str, str],
-        descriptors: tuple[int, int, int],
-        start_new_session: bool = False,
-    ) -> ForkedProcess:
-        """Start cub with `arguments`, and these descriptors as stdin, stdout and stderr."""
-        request = {
-            "arguments": [os.fsencode(argument).hex() for argument in arguments],
-            "cwd": str(cwd),
-            "environ": {key: os.fsencode(value).hex() for key, value in environ.items()},
-            "session": start_new_session,
-        }
+    def send(self, request: dict[str, object], descriptors: tuple[int, int, int]) -> socket.socket:
+        """Send a request, and return the connection on which the answers come."""
         data = json.dumps(request).encode()
         assert len(data) < _LONGEST
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(str(self._address))
-        head = len(data).to_bytes(4, "big")
+        connection.connect(str(self.address))
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
-        connection.sendmsg([head], [rights])
+        connection.sendmsg([len(data).to_bytes(4, "big")], [rights])
         connection.sendall(data)
-        return ForkedProcess(connection)
-
-    def stop(self) -> None:
-        """End the server; children that still run are left to themselves."""
-        assert self._process.stdin
-        self._process.stdin.close()
-        self._process.wait()
+        return connection
 
 
-@contextmanager
-def run_fork_server() -> Iterator[ForkServer]:
-    """Run a server for as long as the block lasts."""
-    with tempfile.TemporaryDirectory() as folder:  # short: a socket's address has 104 bytes at most
-        server = ForkServer(Path(folder) / "s")
-        try:
-            yield server
-        finally:
-            server.stop()
+def start_cub(
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    descriptors: tuple[int, int, int],
+    start_new_session: bool = False,
+) -> ForkedProcess:
+    """Start cub with `arguments`, and these descriptors as its stdin, stdout and stderr."""
+    request: dict[str, object] = {
+        "arguments": [os.fsencode(argument).hex() for argument in arguments],
+        "cwd": str(cwd),
+        "environ": {key: os.fsencode(value).hex() for key, value in environ.items()},
+        "session": start_new_session,
+    }
+    return ForkedProcess(_get_server().send(request, descriptors))
+
+
+def stop_fork_server() -> None:
+    """End the server, if one was started; children that still run are left to themselves."""
+    if _get_server.cache_info().currsize:
+        server = _get_server()
+        assert server.process.stdin
+        server.process.stdin.close()
+        server.process.wait()
+        shutil.rmtree(server.address.parent, ignore_errors=True)
+        _get_server.cache_clear()
+
+
+@cache
+def _get_server() -> _Server:
+    """Start a server at the first call; a socket's address has 104 bytes at most, so it is short."""
+    return _Server(Path(tempfile.mkdtemp(prefix="cub-")) / "s")
 
 
 def _serve(listening: socket.socket) -> None:

@@ -7,13 +7,14 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import environment
+from tests.fork_server import ForkedProcess, start_cub
 
 _PATIENCE = 30
 
@@ -32,7 +33,7 @@ def in_terminal(
     home: Path,
     answer: str | signal.Signals = "",
     at: str = "",
-    program: Sequence[str] = ("-m", "cub"),
+    program: Sequence[str] = (),
     **env: str,
 ) -> Screen:
     """Run cub, or another `program` of Python's, in a terminal with colors; when it has printed
@@ -41,16 +42,9 @@ def in_terminal(
     if os.name == "nt":
         pytest.skip("needs a pseudo terminal")
     kept = {k: v for k, v in environment(home).items() if k not in ("NO_COLOR", "TERM")}
+    environ = {**kept, "TERM": "xterm", **env}
     ours, its = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, *program, *arguments],
-        cwd=cwd,
-        env={**kept, "TERM": "xterm", **env},
-        stdin=its,
-        stdout=its,
-        stderr=its,
-        start_new_session=True,
-    ) as process:
+    with _start(arguments, program, cwd, environ, its) as process:
         os.close(its)
         try:
             text = _read(ours, at) if at else b""
@@ -64,7 +58,31 @@ def in_terminal(
             raise
         finally:
             os.close(ours)
+    assert process.returncode is not None
     return Screen(process.returncode, text.decode().replace("\r\n", "\n"))
+
+
+def _start(
+    arguments: Sequence[str],
+    program: Sequence[str],
+    cwd: Path,
+    environ: Mapping[str, str],
+    terminal: int,
+) -> ForkedProcess | subprocess.Popen[bytes]:
+    streams = (terminal, terminal, terminal)
+    if not program:
+        return start_cub(
+            arguments, cwd=cwd, environ=environ, descriptors=streams, start_new_session=True
+        )
+    return subprocess.Popen(
+        [sys.executable, *program, *arguments],
+        cwd=cwd,
+        env=environ,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
 
 
 def _read(descriptor: int, until: str = "", press: Callable[[], None] | None = None) -> bytes:

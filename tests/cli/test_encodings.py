@@ -48,8 +48,8 @@ def test_an_encoding_that_has_no_lines_is_passed_over(encoding: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs such a name")
 @pytest.mark.parametrize("encoding", ["utf-16", "undefined"])
-def test_a_command_ends_as_it_does_elsewhere(cub: Cub, encoding: str) -> None:
-    done = cub("-C", "no\udcff", "status", PYTHONIOENCODING=encoding)
+def test_a_command_ends_as_it_does_elsewhere(cub_interpreter: Cub, encoding: str) -> None:
+    done = cub_interpreter("-C", "no\udcff", "status", PYTHONIOENCODING=encoding)
     assert done.code == 1
     told = done.err.encode("utf-8", "surrogateescape")
     assert "there is no such folder" in told.decode("utf-16" if encoding == "utf-16" else "utf-8")

@@ -82,7 +82,9 @@ def test_dash_c_to_no_folder_is_an_error(project: Path, cub: Cub, folder: str) -
         ("cub task reopen ", "x", []),
     ],
 )
-def test_the_shell_completes(cub: Cub, words: str, count: str, offered: list[str]) -> None:
-    result = cub("nonsense", _CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+def test_the_shell_completes(cub_process: Cub, words: str, count: str, offered: list[str]) -> None:
+    result = cub_process(
+        "nonsense", _CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count
+    )
     assert (result.code, result.err) == (0, "")
     assert result.out.split() == offered

@@ -107,10 +107,10 @@ def test_who_only_looks_runs_nothing_of_the_repositorys(
 
 @pytest.mark.skipif(os.name != "posix", reason="what would run is written for sh")
 def test_a_completion_runs_nothing_of_the_repositorys(
-    unpacked: Path, tmp_path: Path, cub: Cub
+    unpacked: Path, tmp_path: Path, cub_process: Cub
 ) -> None:
     for words in ("cub task show ", "cub diff ", "cub run --task ", "cub config get "):
-        cub(
+        cub_process(
             _CUB_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")),
             cwd=unpacked,
         )  # fmt: skip

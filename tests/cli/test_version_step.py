@@ -41,8 +41,8 @@ def home_of_next(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def next_cub(cub: Cub, home_of_next: Path) -> Callable[..., Result]:
-    return lambda *arguments: cub(*arguments, PYTHONPATH=str(home_of_next))
+def next_cub(cub_interpreter: Cub, home_of_next: Path) -> Callable[..., Result]:
+    return lambda *arguments: cub_interpreter(*arguments, PYTHONPATH=str(home_of_next))
 
 
 def states(result: Result) -> dict[str, str]:
