@@ -141,7 +141,7 @@ def stop_fork_server() -> None:
 
 @cache
 def _get_server() -> _Server:
-    """Start a server at the first call; a socket's address has 104 bytes at most, so it is short."""
+    # A socket's address has 104 bytes at most: pytest's own folders are too deep.
     return _Server(Path(tempfile.mkdtemp(prefix="cub-")) / "s")
 
 
