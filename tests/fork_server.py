@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import array
 import atexit
-import json
 import os
 import select
 import shutil
@@ -26,8 +25,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.fork_client import send_request
+
 _ROOT = Path(__file__).parents[1]
-_LONGEST = 1 << 20  # bytes of a request
 
 
 class ForkedProcess:
@@ -98,17 +98,6 @@ class _Server:
                 start_new_session=True,
             )
 
-    def send(self, request: dict[str, object], descriptors: tuple[int, int, int]) -> socket.socket:
-        """Send a request, and return the connection on which the answers come."""
-        data = json.dumps(request).encode()
-        assert len(data) < _LONGEST
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(str(self.address))
-        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
-        connection.sendmsg([len(data).to_bytes(4, "big")], [rights])
-        connection.sendall(data)
-        return connection
-
 
 def start_cub(
     arguments: Sequence[str],
@@ -119,13 +108,21 @@ def start_cub(
     start_new_session: bool = False,
 ) -> ForkedProcess:
     """Start cub with `arguments`, and these descriptors as its stdin, stdout and stderr."""
-    request: dict[str, object] = {
-        "arguments": [os.fsencode(argument).hex() for argument in arguments],
-        "cwd": str(cwd),
-        "environ": {key: os.fsencode(value).hex() for key, value in environ.items()},
-        "session": start_new_session,
-    }
-    return ForkedProcess(_get_server().send(request, descriptors))
+    connection = send_request(
+        os.fsencode(_get_server().address),
+        [os.fsencode(argument) for argument in arguments],
+        os.fsencode(cwd),
+        [os.fsencode(f"{name}={value}") for name, value in environ.items()],
+        descriptors,
+        new_session=start_new_session,
+    )
+    return ForkedProcess(connection)
+
+
+def get_cub_command() -> list[str]:
+    """Return the command of a program that does what `cub` does, for a shell or another program."""
+    client = str(Path(__file__).with_name("fork_client.py"))
+    return [sys.executable, "-I", "-S", client, str(_get_server().address)]
 
 
 def stop_fork_server() -> None:
@@ -176,11 +173,11 @@ def _answer(connection: socket.socket) -> None:
     descriptors.frombytes(ancillary[0][2])
     data = b""
     while len(data) < int.from_bytes(head, "big"):
-        data += connection.recv(_LONGEST)
+        data += connection.recv(1 << 16)
     child = os.fork()
     if child == 0:
         connection.close()
-        _become_cub(json.loads(data), list(descriptors))
+        _become_cub(data.split(b"\0"), list(descriptors))
     for descriptor in descriptors:
         os.close(descriptor)
     connection.sendall(b"%d\n" % child)
@@ -190,22 +187,22 @@ def _answer(connection: socket.socket) -> None:
     os._exit(0)
 
 
-def _become_cub(request: dict[str, object], descriptors: list[int]) -> None:
+def _become_cub(request: list[bytes], descriptors: list[int]) -> None:
     """Take the place of a freshly started `python -m cub`, and end with its exit code."""
+    session, cwd, count, *words = request
     code = 70
     try:
-        if request["session"]:
+        if session:
             os.setsid()
         for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
         os.closerange(3, 64)
-        environ, arguments = request["environ"], request["arguments"]
-        assert isinstance(environ, dict)
-        assert isinstance(arguments, list)
+        os.chdir(cwd)
         os.environ.clear()
-        os.environ.update({k: os.fsdecode(bytes.fromhex(v)) for k, v in environ.items()})
-        os.chdir(str(request["cwd"]))
-        code = _run_main([os.fsdecode(bytes.fromhex(argument)) for argument in arguments])
+        for item in words[int(count) :]:
+            name, _, value = item.partition(b"=")
+            os.environb[name] = value
+        code = _run_main([os.fsdecode(word) for word in words[: int(count)]])
     except BaseException:  # noqa: BLE001 - the child must not go on as a server
         traceback.print_exc()
     finally:

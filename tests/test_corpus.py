@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import environment
+from tests.fork_server import get_cub_command
 
 SHARED = Path(os.environ.get("CUB_SHARED", "."))
 
@@ -34,7 +36,7 @@ def test_every_real_file_passes_every_check(
         [
             sys.executable, str(SHARED / "cases" / "preserve.py"), "--names", name,
             "--corpus", str(corpus), "--tmp", str(tmp_path), "--out", str(results),
-            f"{sys.executable} -m cub",
+            shlex.join(get_cub_command()),
         ],
         env=environment(home), capture_output=True, text=True, check=False, timeout=1200,
     )  # fmt: skip
