@@ -40,10 +40,17 @@ def _find_locks(top: Path) -> Iterator[Path]:
     folders = dict.fromkeys(filter(None, (git_folder(top), common_folder(top))))
     for folder in folders:
         for name in _NAMES:
-            if os.path.lexists(folder / name):
+            if os.path.lexists(folder / name) and not is_folder(folder / name):
                 yield folder / name
         for inner, _, files in os.walk(folder / "refs"):
             yield from (Path(inner, name) for name in files if name.endswith(".lock"))
+
+
+def is_folder(lock: Path) -> bool:
+    """Whether a folder stands where git makes a lock, which is a file: git stops at it, too, and
+    nobody at work lets it go.
+    """
+    return lock.is_dir() and not lock.is_symlink()
 
 
 def _made_at(lock: Path) -> float:

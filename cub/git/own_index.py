@@ -20,6 +20,7 @@ from typing import Any
 from cub.errors import CubError
 from cub.git.calling import call, joined
 from cub.git.flags import flagged
+from cub.git.locked import is_folder
 from cub.git.place import Place, git_folder
 from cub.git.raw import Raw
 from cub.git.snapshot import Snapshot
@@ -94,7 +95,8 @@ def forget(place: Place) -> None:
 def install(place: Place) -> None:
     """Make the person's index a copy of ours, so that nothing survives in it that an attempt wrote.
 
-    What it stages has to be reset afterwards. Raises CubError while another git holds the lock.
+    What it stages has to be reset afterwards. Raises CubError while another git holds the lock, or
+    a folder has its name.
     """
     try:
         data, found = place.index.read_bytes(), place.index.stat()
@@ -103,7 +105,7 @@ def install(place: Place) -> None:
     target = git_folder(place.top) / "index"
     lock = target.with_name("index.lock")
     try:
-        handle = _locked(lock)
+        handle = _take_lock(lock)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         with suppress(FileNotFoundError):
@@ -116,13 +118,19 @@ def install(place: Place) -> None:
         raise CubError(f"git's index can't be written: {reason}", where=str(lock)) from error
 
 
-def _locked(lock: Path) -> int:
-    """The lock of the index, once nobody else has it."""
+def _take_lock(lock: Path) -> int:
+    """Make the lock of the index, once nobody else has it; its handle."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
             return os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:
+        except FileExistsError as error:
+            if is_folder(lock):
+                raise CubError(
+                    "git's index can't be written: a folder stands where git makes its lock",
+                    where=str(lock),
+                    hint="move it away",
+                ) from error
             if time.monotonic() >= deadline:
                 raise
             time.sleep(0.02)

@@ -136,3 +136,14 @@ def test_a_lock_of_another_git_is_respected(top: Path) -> None:
         ours.unstage()
     assert (top / ".git/index").read_bytes() == index
     assert (top / ".git/index.lock").exists()
+
+
+def test_a_folder_in_place_of_the_lock_is_not_waited_for(top: Path) -> None:
+    ours = checkout(top)
+    ours.snapshot()
+    lock = top / ".git/index.lock"
+    lock.mkdir()
+    with pytest.raises(CubError, match="a folder stands where git makes its lock") as caught:
+        ours.unstage()
+    assert (caught.value.where, caught.value.hint) == (str(lock), "move it away")
+    assert lock.is_dir()
