@@ -29,7 +29,8 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     """Each line as lines of at most `width` columns; those after its first one are indented as it
     is, and by `indent`.
 
-    It is broken between words alone: a word that is longer stays whole, on a line of its own.
+    It is broken between words alone: a word that is longer stays whole, on a line of its own. The
+    indentation of a line gives way where its first word would not fit behind it.
     """
     return [part for line in text.split("\n") for part in _wrap_line(line, width, indent)]
 
@@ -38,14 +39,22 @@ def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
     if display_width(text) <= width:
         yield text
         return
-    hanging = text[: len(text) - len(text.lstrip(" "))] + indent
-    line, empty = "", True
-    for word in _WORD.findall(text):
-        if not empty and display_width(line) + display_width(word) > width:
+    leading = text[: len(text) - len(text.lstrip(" "))]
+    first, *others = _WORD.findall(text) or [""]
+    line = _indent_word(first.lstrip(" "), leading, width)
+    for word in others:
+        if display_width(line) + display_width(word) <= width:
+            line += word
+        else:
             yield line
-            line, word = hanging, word.lstrip(" ")  # noqa: PLW2901
-        line, empty = line + word, False
+            line = _indent_word(word.lstrip(" "), leading + indent, width)
     yield line
+
+
+def _indent_word(word: str, indent: str, width: int) -> str:
+    """A word behind as much of an indentation as fits; all of it if the word alone does not fit."""
+    room = width - display_width(word)
+    return (indent if room < 0 else indent[:room]) + word
 
 
 def table_rows(
@@ -61,8 +70,9 @@ def table_rows(
     wanted = [max(map(display_width, column)) for column in columns]
     if width is None or _total(wanted) <= width:
         return [[_join(row, wanted)] for row in rows]
+    readable = min(_READABLE, width - len(_INDENT))
     least = [
-        min(_usual_width(column), _READABLE) if number in prose else want
+        min(_usual_width(column), readable) if number in prose else want
         for number, (column, want) in enumerate(zip(columns, wanted, strict=True))
     ]
     groups = _fold_columns(least, width)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cub.actions.run.folders import STATUS, RunFolder, write_json
@@ -39,6 +39,24 @@ def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: 
     short = [tuple(cell[:16] for cell in row) for row in rows]
     for lines in table_rows(short, width, prose=(1,)):
         assert max(map(display_width, lines)) <= width
+
+
+@given(CELLS, st.integers(8, 60))
+@example([("      ab cé",) * 4], 24)  # the indentation of a cell was added to its column
+@example([("", "", "", "aa 漢")], 8)  # the least width of a text was more than a folded row has
+def test_prose_is_as_narrow_as_its_words(rows: list[tuple[str, ...]], width: int) -> None:
+    longest = max(display_width(word) for row in rows for cell in row for word in cell.split(" "))
+    # A word that does not fit behind the indentation of a folded row stands there whole.
+    most = width if longest <= width - 4 else longest + 4
+    for lines in table_rows(rows, width, prose=(0, 1, 2, 3)):
+        assert max(map(display_width, lines), default=0) <= most
+
+
+@given(WORDS, st.integers(1, 40), st.text(" ", max_size=6))
+@example("      ab cé", 8, "")
+def test_an_indentation_gives_way_to_words(text: str, width: int, indent: str) -> None:
+    assume(max(map(display_width, text.split(" "))) <= width)
+    assert max(map(display_width, wrap(text, width, indent))) <= width
 
 
 def test_what_fits_is_one_line_with_aligned_columns() -> None:
