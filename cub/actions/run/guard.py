@@ -50,8 +50,9 @@ class Guard:
         """How it is now; commands record in the folder `state` what they change from now on."""
         large = _size(root / LEDGER) > _LARGEST_LEDGER
         ledger = b"" if large else read(root, LEDGER) or b""
-        others, tasks = dict(_files(root / ".cub")), read(root, TASKS) or b""
-        modes, recorded = record_modes(root), len(read_changes(state))
+        others, modes = dict(_files(root / ".cub")), record_modes(root)
+        with exclusive(root):  # a command records a change first, then writes it into the tasks
+            tasks, recorded = read(root, TASKS) or b"", len(read_changes(state))
         return cls(root, state, tasks, ledger, modes, others, recorded)
 
     def is_claimed(self, key: str, by: str) -> bool:
