@@ -1,4 +1,4 @@
-"""The only module that prints: results to stdout, talk to stderr.
+"""How commands print: results to stdout, talk to stderr.
 
 Nothing that it prints moves a terminal or hides from a reader: lines are made harmless wherever
 they go; what a program reads is exact in a pipe or a file, and harmless on a terminal. Callers

@@ -1,4 +1,4 @@
-"""The only place that touches user files: exact reads, and one writer, `apply`."""
+"""Exact reads of user files, and `apply`, the one writer of plans."""
 
 from cub.files.apply import apply, require_applicable
 from cub.files.journal import JOURNAL, pending

@@ -1,4 +1,4 @@
-"""The one writer of user files: a plan is carried out whole, or not at all."""
+"""The one writer of plans: all of a plan is carried out, or nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One file that belongs to no project: read whole, replaced whole.
+"""One file that is in no plan, in a project or in none: read whole, replaced whole.
 
-There is no lock and no journal. One rename puts the new file in place, so that a reader, and
-whoever comes after a crash, sees the old one or the new one.
+No journal is written, and a lock is the caller's. One rename puts the new file in place, so that a
+reader, and whoever comes after a crash, sees the old one or the new one.
 """
 
 from __future__ import annotations
