@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 INDEX = "docs/index.md"
+FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
@@ -28,7 +29,7 @@ class Link(NamedTuple):
 
 
 def pages() -> list[str]:
-    found = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("README.md")]
+    found = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in FRONT)]
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
