@@ -1,9 +1,11 @@
-"""The hooks that this repository offers, run by the real pre-commit."""
+"""The hooks that this repository offers, and those of its own, run by the real pre-commit."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,38 @@ def test_an_edited_section_stops_the_commit_and_says_how_to_go_on(
     assert code == 1
     assert "edited by hand" in said
     assert "--edited move" in said
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone of this repository that has this environment as its own."""
+    folder = tmp_path / "clone"
+    git(REPOSITORY, "clone", "-q", ".", str(folder))
+    shutil.copy(REPOSITORY / ".pre-commit-config.yaml", folder)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def run_own_hooks(folder: Path, store: Path) -> tuple[int, str]:
+    """Run all hooks of a repository but mypy, which takes half a minute without its cache."""
+    assert PRE_COMMIT
+    done = subprocess.run(
+        [PRE_COMMIT, "run", "--all-files", "--color=never"],
+        cwd=folder,
+        env={**os.environ, "PRE_COMMIT_HOME": str(store), "SKIP": "mypy"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.thorough
+def test_the_own_hooks_pass_here_and_stop_what_is_odd(clone: Path, store: Path) -> None:
+    code, said = run_own_hooks(clone, store)
+    assert (code, said.count("Passed"), said.count("Skipped")) == (0, 3, 1), said
+    (clone / "cub" / "errors.py").write_text("import os\nx = {  }\n")
+    (clone / ".cub" / "runloop.md").unlink()
+    code, said = run_own_hooks(clone, store)
+    assert (code, said.count("Failed")) == (1, 3), said
+    assert ".cub/runloop.md" in said
