@@ -34,7 +34,7 @@ _NO_TESTS = int(pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every check with the tools beside this Python; an exit code that is not 0 if one fails."""
+    """Run every check with the tools beside this Python; return the largest exit code."""
     options = [argument for argument in arguments if argument not in _OWN_OPTIONS]
     if not any(option.startswith("--hypothesis-seed") for option in options):
         options.append(f"--hypothesis-seed={random.randrange(2**32)}")
@@ -77,7 +77,7 @@ def _run_checks(output: int) -> int:
 
 
 def _run(command: Sequence[str], output: int) -> int:
-    """Run a tool that is installed beside this Python; its exit code, positive for a signal, too."""
+    """Run a tool that is installed beside this Python; return its exit code or signal."""
     os.write(output, f"== {' '.join(command)}\n".encode())
     name, *arguments = command
     tool = Path(sys.executable).with_name(name)
