@@ -80,3 +80,7 @@ def test_common_ends_are_whole_lines(start: bytes, middle: bytes, end: bytes) ->
         assert old[len(old) - tail :] == new[len(new) - tail :]
         for data in (old, new):
             assert not tail or data[: len(data) - tail].endswith(b"\n")
+
+
+def test_common_ends_are_all_common_lines() -> None:
+    assert common_ends(b"a\nb\nc\nd\n", b"a\nx\nc\nd\n") == (2, 4)

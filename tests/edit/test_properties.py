@@ -11,6 +11,9 @@ from cub.errors import CubError, InternalError
 from tests.edit.strategies import ANYTHING, BODY, PROSE
 
 OTHER = "## Cub Integration\n\nQuite another text.\n\n- With a list.\n"
+WITH_SECTION = st.builds(
+    lambda above, below: put(Document(above), OTHER, 1).document.data + below, PROSE, PROSE
+)
 
 
 def _parsed(data: bytes) -> Document:
@@ -74,7 +77,7 @@ def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes
     assert done.after(new.end) == joined.after(found.end)
 
 
-@given(ANYTHING)
+@given(ANYTHING | WITH_SECTION)
 def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
     document = _parsed(data)
     try:

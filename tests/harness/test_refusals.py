@@ -253,7 +253,8 @@ def test_without_a_zone_the_machines_own_counts() -> None:
 
 WORDS = st.sampled_from(
     [*"\n\0\x1b\r`~:(|{\"' .-", "error", "429", "API Error: ", "resets ", "Oct 9", " at ", "3pm",
-     "try again in ", "9" * 30, "retry-after: ", "```", "limit reached", "2026-10-07T12:00", "()"]
+     "try again in ", "9" * 30, "retry-after: ", "```", "limit reached", "2026-10-07T12:00", "()",
+     "resets Oct 9 at 3pm (UTC)", "resets Oct 1 at 9am (UTC)", "try again in 5 min", "resets Wed 9am"]
 )  # fmt: skip
 
 

@@ -37,8 +37,9 @@ def test_only_public_definitions_of_the_source_are_shown() -> None:
 
 
 def test_chance_is_the_same_for_the_same_seed() -> None:
-    sources = Sources.of(FILES)
-    assert chosen.at_random(sources, 3) == chosen.at_random(sources, 3)
+    turned = dict(reversed(FILES.items()))
+    assert chosen.at_random(Sources.of(turned), 3) == chosen.at_random(Sources.of(FILES), 3)
+    assert len({str(chosen.at_random(Sources.of(FILES), seed)) for seed in range(9)}) > 1
 
 
 @pytest.mark.parametrize("tokens", range(80))
