@@ -59,7 +59,11 @@ def test_a_file_can_have_several_readers() -> None:
     assert find(["a.toml"], [ANY[1], ANY[0], ANY[1]])[0].readers == (0, 2)
 
 
-@given(st.lists(st.text(alphabet="ab./-*[]{}\n\\é", min_size=1, max_size=30)))
+ODD = st.text(alphabet="ab./-*[]{}\n\\é", min_size=1, max_size=30)
+NAMES = st.sampled_from([glob.replace("*", "x") for one in READERS for glob in one.globs])
+
+
+@given(st.lists(ODD | NAMES | st.builds("{}/{}".format, ODD, NAMES)))
 def test_any_names_can_be_looked_at(paths: list[str]) -> None:
     found = find(paths, READERS)
     assert {one.path for one in found} <= set(paths)
