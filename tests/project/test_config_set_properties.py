@@ -106,7 +106,12 @@ def test_any_text_is_edited_or_refused_and_what_was_edited_can_be_read(
         plain(data)
 
 
-@given(FILES)
+RUN = st.sampled_from(
+    [b"run: {model: 'x', checks: [a, 'b']}\n", b"---\nrun:  # the loop\r\n  model: x  # m\r\n"]
+)
+
+
+@given(FILES | st.builds(bytes.__add__, RUN, st.just(b"") | FILES))
 def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
     try:
         done = renamed(data, "run.model", "run.engine")

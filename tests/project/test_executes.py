@@ -218,7 +218,12 @@ _WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.lists(_WORDS, max_size=12).map("".join) | st.text(max_size=40))
+_TEXTS = st.lists(_WORDS, max_size=12).map("".join) | st.text(max_size=40)
+
+
+@given(
+    _TEXTS | st.lists(_WORDS, max_size=4).map(lambda words: f"run: {{checks: {''.join(words)}}}")
+)
 def test_any_text_is_read_or_refused(config: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ruamel's, of an anchor that is used twice
