@@ -117,6 +117,10 @@ def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
         done = renamed(data, "run.model", "run.engine")
     except CubError:
         return
-    if done != data:
+    tree = plain(data)
+    run = tree.get("run") if isinstance(tree, dict) else None
+    if not isinstance(run, dict) or "model" not in run:
+        assert done == data
+    else:
         assert at(plain(done), "run.engine") == at(plain(data), "run.model")
         assert renamed(done, "run.engine", "run.model") == data
