@@ -14,6 +14,8 @@ from tests.files.worlds import mend, whole
 # A journal is ignored by git, but a repository can hold one all the same: whoever clones it and
 # runs cub must not have files changed that are not the project's.
 VICTIM = b"precious"
+# Names as cub makes them, so that the place alone is what is wrong.
+THEIRS, PAYLOAD = ".victim.cub-01234567.tmp", ".payload.cub-01234567.tmp"
 COMMITTED = b'{"committed":true}\n'
 
 
@@ -22,9 +24,9 @@ def root(tmp_path: Path) -> Path:
     """A project as it was cloned; beside it, a folder of the user's."""
     for name in ("project/.cub", "project/pkg", "home"):
         (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "home" / "victim").write_bytes(VICTIM)
+    (tmp_path / "home" / THEIRS).write_bytes(VICTIM)
     (tmp_path / "home" / "empty").mkdir()
-    (tmp_path / "project" / "payload").write_bytes(b"evil")
+    (tmp_path / "project" / PAYLOAD).write_bytes(b"evil")
     return (tmp_path / "project").resolve()
 
 
@@ -42,26 +44,26 @@ def write(
 
 
 ATTACKS: dict[str, dict[str, str]] = {
-    "delete by undoing": {"temp": "../home/victim"},
+    "delete by undoing": {"temp": f"../home/{THEIRS}"},
     "delete by finishing": {
         "action": "delete",
-        "target": "../home/victim",
+        "target": f"../home/{THEIRS}",
         "before": fingerprint(VICTIM),
     },
-    "create": {"target": "../home/new", "temp": "payload", "after": fingerprint(b"evil")},
+    "create": {"target": "../home/new", "temp": PAYLOAD, "after": fingerprint(b"evil")},
     "replace": {
-        "target": "../home/victim",
-        "temp": "payload",
+        "target": f"../home/{THEIRS}",
+        "temp": PAYLOAD,
         "before": fingerprint(VICTIM),
         "after": fingerprint(b"evil"),
     },
     "take away": {
         "target": "taken",
-        "temp": "../home/victim",
+        "temp": f"../home/{THEIRS}",
         "after": fingerprint(VICTIM),
     },
-    "delete what was kept": {"keep": "../home/victim"},
-    "drop": {"temp": "../home/victim", "before": "x", "after": "y"},
+    "delete what was kept": {"keep": f"../home/{THEIRS}"},
+    "drop": {"temp": f"../home/{THEIRS}", "before": "x", "after": "y"},
 }
 
 
