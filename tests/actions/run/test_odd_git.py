@@ -59,7 +59,7 @@ def test_a_deleted_file_and_many_edits_are_told_in_few_lines(bakery: Shop) -> No
     assert list(refused.value.details) == [*(f"f{number}" for number in range(5)), "and 2 more"]
 
 
-def test_a_merge_that_is_under_way_is_refused(bakery: Shop) -> None:
+def test_a_merge_with_conflicts_is_refused(bakery: Shop) -> None:
     bakery.client(_MAKE)
     bakery.task()
     git(bakery.root, "switch", "-qc", "other")
@@ -70,7 +70,7 @@ def test_a_merge_that_is_under_way_is_refused(bakery: Shop) -> None:
     git(bakery.root, "commit", "-qam", "mine")
     with pytest.raises(Exception, match="merge"):
         git(bakery.root, "merge", "other")
-    with pytest.raises(CubError):
+    with pytest.raises(CubError, match="not committed"):
         bakery.run()
     assert bakery.dirt() == "UU kept.txt\n"
     assert (bakery.root / ".git/MERGE_HEAD").exists()
@@ -212,7 +212,7 @@ def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
 def test_a_name_that_can_be_no_branch_is_refused(bakery: Shop, name: str) -> None:
     bakery.client(_MAKE)
     bakery.task()
-    with pytest.raises(CubError):
+    with pytest.raises(CubError, match="(?:name|template) of a branch|no template"):
         bakery.run(branch=name)
     assert (bakery.status(), commits(bakery)) == ("open", ["start"])
 

@@ -124,6 +124,7 @@ def test_an_unmerged_file_is_listed_once(project: Path) -> None:
     git(project, "commit", "-qam", "x")
     with pytest.raises(Exception, match="merge"):
         git(project, "merge", "-q", "other")
+    assert len(git(project, "ls-files", "--unmerged").splitlines()) == 3
     assert listing(project).paths == ("a.py",)
 
 
