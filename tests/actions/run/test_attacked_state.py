@@ -89,11 +89,13 @@ def test_a_status_that_is_written_by_hand_does_not_stay(shop: Shop, own: bool) -
 @pytest.mark.parametrize("way", ["", *_WAYS, f"XDG_STATE_HOME=$PWD/.. {_WAYS[0]}"])
 def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     """11: it could, without the variables of its attempt."""
+    shop.task("s-3", status="parked", checks=["touch PWN"])
+    shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
     report = report_trust(open_stores(Project.load(shop.root), "ida"))
     assert not report.is_config_trusted
-    assert not any(check.trusted for check in report.checks)
+    assert [check.trusted for check in report.checks] == [False]
 
 
 def test_an_agent_can_not_start_a_run(shop: Shop) -> None:
