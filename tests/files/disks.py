@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import warnings
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
 from cub.files.disk import Disk
+from tests.forked import fork
 
 Work = Callable[[Disk], object]
 WHOLE = 1 << 20  # more than any file here: each is written in one piece
@@ -51,10 +51,7 @@ def interrupt(_: Path) -> NoReturn:
 
 def in_child(work: Callable[[], object]) -> int:
     """Run `work` in a forked process and return its exit code: 0 if it came to its end."""
-    with warnings.catch_warnings():
-        # Test runners have threads; the child uses none of them.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
+    child = fork()
     if child == 0:
         code = 70
         try:

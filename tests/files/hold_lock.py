@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from cub.files import exclusive
 from tests.conftest import environment
+from tests.forked import ForkedFunction
 
 
 @contextmanager
-def holder(root: Path) -> Iterator[subprocess.Popen[str]]:
+def holder(root: Path) -> Iterator[ForkedFunction]:
     """A process that has the lock of `root`, until its stdin is closed or it is killed."""
-    with subprocess.Popen(
-        [sys.executable, __file__, str(root)],
-        env=environment(root.parent),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    with ForkedFunction(lambda: _hold(root), environment(root.parent)) as process:
         try:
+            assert process.stdout.readline() == "held\n"
             yield process
         finally:
             process.kill()
 
 
-if __name__ == "__main__":
-    with exclusive(Path(sys.argv[1])):
+def _hold(root: Path) -> None:
+    with exclusive(root):
         sys.stdout.write("held\n")
         sys.stdout.flush()
         sys.stdin.read()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.command_line import call_cub
 from tests.files.worlds import whole
 
 if __name__ == "__main__":
@@ -19,9 +20,8 @@ if __name__ == "__main__":
     other.write_bytes(b"# Theirs\n")
     subprocess.run(["mount", "--bind", str(other), str(root / "AGENTS.md")], check=True)
     before = whole(root)
-    command = [sys.executable, "-m", "cub", "-C", str(root), "init"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = call_cub(["-C", str(root), "init"], cwd=root)
     now = whole(root)
     left = [name for name in now if name.endswith((".tmp", "journal.jsonl"))]
-    result = {"code": done.returncode, "same": now == before, "left": left, "err": done.stderr}
+    result = {"code": done.code, "same": now == before, "left": left, "err": done.err}
     sys.stdout.write(json.dumps(result))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.command_line import call_cub
 from tests.files.worlds import build, whole
 
 PAGE, PAGES = 4096, 40
@@ -22,16 +23,11 @@ def init_with(disk: Path, free: int) -> dict[str, object]:
     (root / "twin.txt").hardlink_to(root / "AGENTS.md")  # is overwritten, and grows by a page
     before = whole(root)
     fill(disk / "filler", free)
-    done = subprocess.run(
-        [sys.executable, "-m", "cub", "-C", str(root), "init"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = call_cub(["-C", str(root), "init"], cwd=disk)
     same = whole(root) == before
     shutil.rmtree(root)
     (disk / "filler").unlink()
-    return {"free": free, "code": done.returncode, "same": same, "err": done.stderr}
+    return {"free": free, "code": done.code, "same": same, "err": done.err}
 
 
 def fill(path: Path, free: int) -> None:

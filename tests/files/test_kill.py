@@ -1,24 +1,24 @@
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import environment
-from tests.files import run_plan
 from tests.files.crashing import EVERY_KIND, calm
+from tests.files.run_plan import run_plan
 from tests.files.worlds import build, mend, whole
+from tests.forked import ForkedFunction
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
-def run(root: Path, *when: str) -> int:
-    command = [sys.executable, run_plan.__file__, str(root), *when]
-    done = subprocess.run(command, env=environment(root.parent), capture_output=True, check=False)
-    return done.returncode
+def run(root: Path, number: int = 0, name: str = "") -> int:
+    work = ForkedFunction(lambda: run_plan(root, number, name), environment(root.parent))
+    with work as process:
+        return process.wait()
 
 
 @pytest.mark.parametrize("share", range(0, 100, 9))
@@ -26,7 +26,7 @@ def run(root: Path, *when: str) -> int:
 def test_a_killed_process_leaves_all_old_or_all_new(scratch: Path, name: str, share: int) -> None:
     old, new, names = calm(scratch, EVERY_KIND, chunk=16)
     root = build(scratch / "project")
-    code = run(root, name, str(1 + len(names) * share // 100))
+    code = run(root, 1 + len(names) * share // 100, name)
     assert code == -signal.Signals[name]
     mend(root)
     assert whole(root) in (old, new)

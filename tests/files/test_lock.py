@@ -48,7 +48,6 @@ def test_a_timeout_of_nothing_does_not_wait(root: Path) -> None:
 
 def test_a_waiting_writer_goes_on_when_the_lock_is_free(root: Path) -> None:
     with holder(root) as process:
-        assert process.stdin is not None
         process.stdin.close()
         with exclusive(root):
             assert (root / ".cub" / "lock").exists()

@@ -59,7 +59,7 @@ def install(folder: Path) -> Path:
     script = folder / "bin" / "bd"
     script.parent.mkdir()
     source = Path(fake_bd.__file__).read_text(encoding="utf-8")
-    script.write_text(f"#!{sys.executable}\n{source}", encoding="utf-8")
+    script.write_text(f"#!{sys.executable} -IS\n{source}", encoding="utf-8")
     script.chmod(0o755)
     return script.parent
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,25 +10,25 @@ import pytest
 from cub.store.file_backend import FileBackend
 from cub.store.place import TASKS
 from tests.conftest import environment
-from tests.store import writer
+from tests.forked import ForkedFunction
 from tests.store.records import task
 from tests.store.stores import loaded, names, put
+from tests.store.writer import count_endlessly, count_often
 
-WRITERS, TIMES, KILLS = 8, 25, 4
-
-
-def start(root: Path, name: str, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, writer.__file__, str(root), name, str(TIMES), *more]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command, env=environment(root), stdout=pipe, stderr=pipe, text=True, encoding="utf-8"
-    )
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+WRITERS, KILLS = 8, 4
 
 
-def test_many_writers_lose_nothing_and_a_reader_sees_whole_files(scratch: Path) -> None:
+def start(root: Path, work: Callable[[Path], object]) -> ForkedFunction:
+    return ForkedFunction(lambda: work(root), environment(root))
+
+
+@pytest.mark.parametrize("times", [8, pytest.param(25, marks=pytest.mark.thorough)])
+def test_many_writers_lose_nothing_and_a_reader_sees_whole_files(scratch: Path, times: int) -> None:
     root = scratch.resolve()
     put(root, [task("shared", count=0)])
-    writers = [start(root, f"w{number}") for number in range(WRITERS)]
+    names_ = [f"w{number}" for number in range(WRITERS)]
+    writers = [start(root, partial(count_often, name=name, times=times)) for name in names_]
     seen = []
     while any(one.poll() is None for one in writers):
         tasks = FileBackend(root).read()
@@ -37,18 +38,16 @@ def test_many_writers_lose_nothing_and_a_reader_sees_whole_files(scratch: Path) 
     assert [one.returncode for one in writers] == [0] * WRITERS
     assert seen == sorted(seen)
     found = loaded(root)
-    assert found["shared"]["count"] == WRITERS * TIMES
-    assert [found[f"w{number}"]["count"] for number in range(WRITERS)] == [TIMES] * WRITERS
-    assert len(found) == 1 + WRITERS * (TIMES + 1)
+    assert found["shared"]["count"] == WRITERS * times
+    assert [found[f"w{number}"]["count"] for number in range(WRITERS)] == [times] * WRITERS
+    assert len(found) == 1 + WRITERS * (times + 1)
     assert names(root) == {TASKS}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_writer_loses_nothing_that_was_written(scratch: Path) -> None:
     root, before = scratch.resolve(), 0
     for number in range(KILLS):
-        process = start(root, f"w{number}", "endless")
-        assert process.stdout is not None
+        process = start(root, partial(count_endlessly, name=f"w{number}"))
         told = [process.stdout.readline() for _ in range(2 + number)]
         process.kill()
         told += process.stdout.readlines()

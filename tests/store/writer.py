@@ -1,8 +1,4 @@
-"""Changes the tasks of the project at argv[1] argv[3] times: counts up in `shared` and in the
-task of argv[2], and adds a task each time.
-
-With argv[4], it counts until it is killed, telling each number when it is on disk.
-"""
+"""What one of many writers does to the tasks of a project: in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +11,13 @@ from cub.store.file_backend import FileBackend
 from tests.store.records import day, task
 
 
+def count_often(root: Path, name: str, times: int) -> None:
+    for turn in range(times):
+        count_up(root, name, turn)
+
+
 def count_up(root: Path, name: str, number: int) -> None:
+    """Count up in `shared` and in the task `name`, and add a task."""
     with FileBackend(root).change() as change:
         for key in ("shared", name):
             record = change.tasks.record(key) if key in change.tasks else task(key, count=0)
@@ -23,10 +25,9 @@ def count_up(root: Path, name: str, number: int) -> None:
         change.put(task(f"{name}.{number}", notes="x" * 2000))
 
 
-if __name__ == "__main__":
-    root, name, times, *endless = sys.argv[1:]
-    for turn in count() if endless else range(int(times)):
-        count_up(Path(root), name, turn)
-        if endless:
-            sys.stdout.write(f"{turn + 1}\n")
-            sys.stdout.flush()
+def count_endlessly(root: Path, name: str) -> None:
+    """Count up until killed, and print each number when it is on disk."""
+    for turn in count():
+        count_up(root, name, turn)
+        sys.stdout.write(f"{turn + 1}\n")
+        sys.stdout.flush()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,12 +17,13 @@ from cub.files.disk import Disk
 from cub.store.file_backend import FileBackend
 from cub.store.ledger import Ledger
 from cub.store.place import LEDGER, TASKS
-from tests.actions.tasks import workers
 from tests.actions.tasks.bakery import added, events, opened, record, statuses, stored
+from tests.actions.tasks.workers import many_edits, one_claim, reads, work_when_told
 from tests.conftest import environment
 from tests.files.disks import refuse
+from tests.forked import ForkedFunction
 
-PROCESSES, UPDATES = 8, 40
+PROCESSES = 8
 
 
 def full(stores: Stores, *, tasks: bool = False, ledger: bool = False) -> Stores:
@@ -67,30 +68,22 @@ def test_a_ledger_that_has_no_room_is_told_and_costs_no_task(project: Path) -> N
     assert [event["status"] for event in events(project)] == ["open"]
 
 
-def run(root: Path, work: str, count: int) -> list[subprocess.Popen[str]]:
+def run(root: Path, work: Callable[[str], str]) -> list[ForkedFunction]:
     """Processes that all begin when they are told to, with a reader among them."""
+    works = [partial(work, str(number)) for number in range(PROCESSES)]
     started = [
-        subprocess.Popen(
-            [sys.executable, workers.__file__, str(root), name, str(count)],
-            env=environment(root),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for name in [f"{work}:{number}" for number in range(PROCESSES)] + ["read:0"]
+        ForkedFunction(partial(work_when_told, one), environment(root))
+        for one in [*works, partial(reads, root)]
     ]
     for process in started:
-        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
     for process in started:
-        assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     return started
 
 
-def ended(started: list[subprocess.Popen[str]]) -> list[str]:
+def ended(started: list[ForkedFunction]) -> list[str]:
     """What each writer said last; the reader is told to stop when they have ended."""
     *writers, reader = started
     said = [writer.communicate() for writer in writers]
@@ -103,7 +96,7 @@ def ended(started: list[subprocess.Popen[str]]) -> list[str]:
 
 def test_of_eight_who_claim_one_task_one_gets_it(project: Path) -> None:
     key = added(project)
-    said = ended(run(project, f"claim={key}", 1))
+    said = ended(run(project, partial(one_claim, project, key)))
     (winner,) = (word.removeprefix("got it ") for word in said if word.startswith("got it "))
     refused = f"{key} is claimed by {winner} until "
     assert sum(word.startswith(refused) for word in said) == PROCESSES - 1
@@ -111,16 +104,20 @@ def test_of_eight_who_claim_one_task_one_gets_it(project: Path) -> None:
     assert [event["by"] for event in events(project)] == [winner]
 
 
-def test_many_writers_lose_nothing_and_a_reader_sees_whole_tasks(project: Path) -> None:
+@pytest.mark.parametrize("updates", [8, pytest.param(40, marks=pytest.mark.thorough)])
+def test_many_writers_lose_nothing_and_a_reader_sees_whole_tasks(
+    project: Path, updates: int
+) -> None:
     shared = added(project, "Shared")
-    assert ended(run(project, f"edit={shared}", UPDATES)) == ["done"] * PROCESSES
+    edits = partial(many_edits, project, shared, times=updates)
+    assert ended(run(project, edits)) == ["done"] * PROCESSES
     found = record(project, shared)
-    assert found["rev"] == 1 + PROCESSES * UPDATES
-    assert len(found["notes"].splitlines()) == PROCESSES * UPDATES
+    assert found["rev"] == 1 + PROCESSES * updates
+    assert len(found["notes"].splitlines()) == PROCESSES * updates
     assert {line.split()[1] for line in found["notes"].splitlines()} == {
         f"worker-{number}:" for number in range(PROCESSES)
     }
     lines = (project / TASKS).read_bytes().splitlines()
     assert len({json.loads(line)["id"] for line in lines}) == len(lines) == 1 + PROCESSES
-    assert all(record(project, json.loads(line)["id"])["rev"] > UPDATES for line in lines)
-    assert len(events(project)) == PROCESSES * UPDATES
+    assert all(record(project, json.loads(line)["id"])["rev"] > updates for line in lines)
+    assert len(events(project)) == PROCESSES * updates

@@ -1,13 +1,10 @@
-"""One of many at the tasks of the project at argv[1]; argv[2] says what it does, argv[3] how often.
-
-`claim=ID:N` claims a task; `edit=ID:N` notes in it and claims a task of its own; `read:N` reads
-until it is told to stop, and prints how often it has.
-"""
+"""What one of many does to the tasks of a project, in a process of its own."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from cub.actions.history import story
@@ -33,6 +30,7 @@ def one_claim(root: Path, key: str, number: str) -> str:
 
 
 def many_edits(root: Path, key: str, number: str, times: int) -> str:
+    """Note in a task, and claim one of its own."""
     own = add(stores(root, number), Draft(f"Own {number}")).tasks[0]["id"]
     for turn in range(times):
         edit(stores(root, number), key, Draft(), note=f"turn {turn}")
@@ -41,6 +39,7 @@ def many_edits(root: Path, key: str, number: str, times: int) -> str:
 
 
 def reads(root: Path) -> str:
+    """Read until a line comes, and return how often."""
     stop, count = threading.Event(), 0
 
     def wait() -> None:
@@ -57,16 +56,9 @@ def reads(root: Path) -> str:
     return str(count)
 
 
-if __name__ == "__main__":
-    folder, (work, index), turns = Path(sys.argv[1]), sys.argv[2].split(":"), int(sys.argv[3])
+def work_when_told(work: Callable[[], str]) -> None:
+    """Say that this process is ready, wait for a line, and print what `work` returns."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
-    name, _, task = work.partition("=")
-    if name == "claim":
-        word = one_claim(folder, task, index)
-    elif name == "edit":
-        word = many_edits(folder, task, index, turns)
-    else:
-        word = reads(folder)
-    sys.stdout.write(f"{word}\n")
+    sys.stdout.write(f"{work()}\n")
