@@ -1,4 +1,8 @@
-"""Projects that a dying process left behind, one for each step at which it may die."""
+"""Projects that a dying process left behind, one for each step at which it may die.
+
+A test is parametrized with `points`: in the fast tier processes die at the first step of each kind,
+in the thorough one at every step.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from cub.edit.plan import Plan
 from tests.files.disks import WHOLE, die, in_child, steps, stopping
 from tests.files.worlds import LEAVING, PLAN, Tree, build, build_leaving, change, whole
+
+Choose = Callable[[list[str]], list[int]]
 
 
 class World(NamedTuple):
@@ -41,18 +49,41 @@ def calm(folder: Path, world: World, chunk: int = WHOLE) -> Calm:
 
 
 def crashes(
-    folder: Path, world: World, chunk: int = WHOLE, every: int = 1
+    folder: Path, world: World, choose: Choose, chunk: int = WHOLE, every: int = 1
 ) -> Iterator[tuple[str, Path]]:
-    """A project for each step, left by a process that died just before it."""
+    """A project for each chosen step, left by a process that died just before it."""
     names = calm(folder, world, chunk).steps
-    for number in _worth(names, every):
+    for number in choose(names)[::every]:
         root = world.make(folder / str(number))
         disk = stopping({number: die}, chunk)
         assert in_child(lambda: change(root, world.plan, disk)) == 9  # noqa: B023 - runs at once
         yield names[number - 1], root
 
 
-def _worth(names: list[str], every: int) -> list[int]:
-    """The steps to die at: of a long file that is torn at every few bytes, some will do."""
-    runs = [[n for n, _ in same] for _, same in groupby(enumerate(names, 1), itemgetter(1))]
-    return [n for run in runs for n in sorted({run[0], *run[1 :: len(run) // 8 + 1]})][::every]
+def every_step(names: list[str]) -> list[int]:
+    """Number the steps to die at: of a long file that is torn at every few bytes, some will do."""
+    return [n for run in _runs(names) for n in sorted({run[0], *run[1 :: len(run) // 8 + 1]})]
+
+
+def each_kind(names: list[str]) -> list[int]:
+    """Number the first step of each kind between two steps of the journal, and the last step.
+
+    Of what is written in pieces, the second piece is meant: the first is there by then.
+    """
+    found, written = dict[tuple[str, int], int](), 0
+    for run in _runs(names):
+        name = names[run[0] - 1]
+        written += name.endswith("/journal.jsonl")
+        kind = name if name.endswith("/journal.jsonl") else name.split()[0]
+        found.setdefault((kind, written), run[len(run) > 1])
+    return sorted({*found.values(), len(names)})
+
+
+def _runs(names: list[str]) -> list[list[int]]:
+    """The numbers of steps, those of one file that follow each other together."""
+    return [[n for n, _ in same] for _, same in groupby(enumerate(names, 1), itemgetter(1))]
+
+
+points = pytest.mark.parametrize(
+    "choose", [each_kind, pytest.param(every_step, marks=pytest.mark.thorough)]
+)

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.crashing import EVERY_KIND, GOING, World, calm, crashes
+from tests.files.crashing import (
+    EVERY_KIND,
+    GOING,
+    Choose,
+    World,
+    calm,
+    crashes,
+    each_kind,
+    every_step,
+    points,
+)
 from tests.files.disks import WHOLE, die, in_child, stopping
 from tests.files.worlds import mend, whole
 
@@ -13,14 +23,15 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 worlds = pytest.mark.parametrize("world", [EVERY_KIND, GOING], ids=["every kind", "leaving"])
 
 
+@points
 @worlds
 @pytest.mark.parametrize("chunk", [WHOLE, 3], ids=["whole writes", "torn writes"])
 def test_a_crash_at_any_step_ends_all_old_or_all_new(
-    scratch: Path, world: World, chunk: int
+    scratch: Path, world: World, chunk: int, choose: Choose
 ) -> None:
     old, new, _ = calm(scratch / "o", world, chunk)
     ends = []
-    for step, root in crashes(scratch, world, chunk):
+    for step, root in crashes(scratch, world, choose, chunk):
         mend(root)
         assert whole(root) in (old, new), step
         assert mend(root) == [], step
@@ -30,13 +41,23 @@ def test_a_crash_at_any_step_ends_all_old_or_all_new(
     assert ends[-1] is True
 
 
+# In the thorough tier, four tests share the steps of the recovery among them.
+@pytest.mark.parametrize(
+    ("choose", "every", "first"),
+    [
+        (each_kind, 3, 1),
+        *(pytest.param(every_step, 5, first, marks=pytest.mark.thorough) for first in range(1, 5)),
+    ],
+)
 @worlds
-def test_a_crash_during_recovery_is_recovered_from(scratch: Path, world: World) -> None:
+def test_a_crash_during_recovery_is_recovered_from(
+    scratch: Path, world: World, choose: Choose, every: int, first: int
+) -> None:
     old, new, _ = calm(scratch / "o", world)
-    died, again = True, 0
+    died, again = True, first - 4
     while died:
-        died, again = False, again + 1
-        for step, root in crashes(scratch / str(again), world, chunk=19, every=5):
+        died, again = False, again + 4
+        for step, root in crashes(scratch / str(again), world, choose, chunk=19, every=every):
             disk = stopping({again: die}, chunk=19)
             died |= in_child(lambda: mend(root, disk)) == 9  # noqa: B023 - runs at once
             mend(root)
@@ -44,14 +65,20 @@ def test_a_crash_during_recovery_is_recovered_from(scratch: Path, world: World) 
     assert again > 10
 
 
-def test_hard_links_are_still_one_file_after_recovery(scratch: Path) -> None:
-    for step, root in crashes(scratch, EVERY_KIND, chunk=3, every=3):
+@pytest.mark.parametrize(
+    ("choose", "every"), [(each_kind, 1), pytest.param(every_step, 3, marks=pytest.mark.thorough)]
+)
+def test_hard_links_are_still_one_file_after_recovery(
+    scratch: Path, choose: Choose, every: int
+) -> None:
+    for step, root in crashes(scratch, EVERY_KIND, choose, chunk=3, every=every):
         mend(root)
         assert (root / "hard.md").samefile(root / "twin.md"), step
 
 
-def test_recovery_says_what_it_did(scratch: Path) -> None:
-    said = {tuple(mend(root)) for _, root in crashes(scratch, EVERY_KIND)}
+@points
+def test_recovery_says_what_it_did(scratch: Path, choose: Choose) -> None:
+    said = {tuple(mend(root)) for _, root in crashes(scratch, EVERY_KIND, choose)}
     where = ".cub/journal.jsonl"
     assert said == {
         (),  # it died before the journal was there, or after it was gone

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.crashing import EVERY_KIND, calm, crashes
+from tests.files.crashing import EVERY_KIND, Choose, calm, crashes, points
 from tests.files.worlds import Tree, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -24,12 +24,13 @@ def without(tree: Tree, name: str) -> Tree:
     return {path: entry for path, entry in tree.items() if path != name}
 
 
+@points
 @pytest.mark.parametrize(("path", "place"), FILES)
 @pytest.mark.parametrize("theirs", [b"a person's words\n", b""], ids=["words", "nothing"])
 def test_what_a_person_wrote_after_a_crash_stays(
-    scratch: Path, path: str, place: str, theirs: bytes
+    scratch: Path, path: str, place: str, theirs: bytes, choose: Choose
 ) -> None:
-    for step, root in crashes(scratch, EVERY_KIND, chunk=5):
+    for step, root in crashes(scratch, EVERY_KIND, choose, chunk=5):
         (root / place).write_bytes(theirs)
         said = mend(root)
         assert (root / place).read_bytes() == theirs, step
@@ -37,16 +38,18 @@ def test_what_a_person_wrote_after_a_crash_stays(
             assert (path, "changed since cub was interrupted: left as it is") in said, step
 
 
-def test_the_other_files_are_all_old_or_all_new_then(scratch: Path) -> None:
+@points
+def test_the_other_files_are_all_old_or_all_new_then(scratch: Path, choose: Choose) -> None:
     old, new, _ = calm(scratch / "o", EVERY_KIND)
-    for step, root in crashes(scratch, EVERY_KIND, chunk=5):
+    for step, root in crashes(scratch, EVERY_KIND, choose, chunk=5):
         (root / "plain.md").unlink()
         mend(root)
         assert whole(root) in (without(old, "plain.md"), without(new, "plain.md")), step
 
 
-def test_a_folder_in_the_place_of_a_file_is_left(scratch: Path) -> None:
-    for step, root in crashes(scratch, EVERY_KIND):
+@points
+def test_a_folder_in_the_place_of_a_file_is_left(scratch: Path, choose: Choose) -> None:
+    for step, root in crashes(scratch, EVERY_KIND, choose):
         (root / "plain.md").unlink()
         (root / "plain.md").mkdir()
         mend(root)

@@ -28,8 +28,8 @@ class Clock:
         for moment in [at for at in self.deeds if at <= self.now]:
             self.deeds.pop(moment)()
 
-    def rule(self) -> LockWait:
-        return LockWait(clock=lambda: self.now, sleep=self.sleep)
+    def rule(self, limit: float) -> LockWait:
+        return LockWait(limit, clock=lambda: self.now, sleep=self.sleep)
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def held(root: Path) -> Iterator[Path]:
         yield root / ".cub/lock"
 
 
-def wait(root: Path, clock: Clock, said: list[str] | None = None) -> None:
+def wait(root: Path, clock: Clock, said: list[str] | None = None, limit: float = LIMIT) -> None:
     """Wait for the lock, and take down what is said."""
     hears = Listener(lambda _: None, ([] if said is None else said).append)
-    with listening(hears), exclusive(root, wait=clock.rule()):
+    with listening(hears), exclusive(root, wait=clock.rule(limit)):
         pass
 
 
@@ -63,10 +63,11 @@ def test_each_new_holder_is_progress(root: Path, held: Path) -> None:
     def signed_anew(number: int) -> Callable[[], object]:
         return lambda: os.utime(held, ns=(number, number))
 
-    clock = Clock({LIMIT * 0.9 * n: signed_anew(n) for n in range(1, 6)})
+    limit = 10.0
+    clock = Clock({limit * 0.9 * n: signed_anew(n) for n in range(1, 6)})
     with pytest.raises(CubError):
-        wait(root, clock)
-    assert LIMIT * 5.5 <= clock.now < LIMIT * 5.5 + 1
+        wait(root, clock, limit=limit)
+    assert limit * 5.5 <= clock.now < limit * 5.5 + 1
 
 
 def test_a_person_is_told_after_a_moment_and_once(root: Path) -> None:

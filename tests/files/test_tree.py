@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cub.edit.plan import Edit, Plan
 from cub.errors import CubError
 from cub.files import Planned, WorkTree
+from tests.examples import hardly_any_examples
 from tests.files.worlds import change
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -95,6 +96,7 @@ _PATHS = st.sampled_from(
 _FILES = st.dictionaries(_PATHS, st.none() | st.binary(max_size=3), max_size=6)
 
 
+@hardly_any_examples
 @given(before=_FILES, planned=_FILES)
 def test_a_plan_reads_like_what_it_leaves(
     tmp_path_factory: pytest.TempPathFactory,

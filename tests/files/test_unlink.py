@@ -12,7 +12,7 @@ from cub.errors import CubError, InternalError
 from cub.files import link_text
 from cub.files.disk import Disk
 from cub.files.journal import fingerprint
-from tests.files.crashing import World, calm, crashes
+from tests.files.crashing import Choose, World, calm, crashes, points
 from tests.files.disks import refuse
 from tests.files.test_journal import write as write_journal
 from tests.files.worlds import change, mend, whole
@@ -49,13 +49,16 @@ WORLD = World(
 )
 
 
+@points
 @pytest.mark.parametrize("chunk", [1 << 20, 3], ids=["whole writes", "torn writes"])
-def test_a_crash_at_any_step_ends_all_old_or_all_new(scratch: Path, chunk: int) -> None:
+def test_a_crash_at_any_step_ends_all_old_or_all_new(
+    scratch: Path, chunk: int, choose: Choose
+) -> None:
     old, new, steps = calm(scratch / "o", WORLD, chunk)
     assert {"stays.md", "hard.md", "twin.md", ".cub", ".cub/runloop.md.old"} == new.keys()
     assert steps.index("set aside PROMPT.md") < steps.index("set aside .cub/prompt.md")
     ends = []
-    for step, root in crashes(scratch, WORLD, chunk):
+    for step, root in crashes(scratch, WORLD, choose, chunk):
         mend(root)
         assert whole(root) in (old, new), step
         assert mend(root) == [], step
@@ -98,19 +101,15 @@ def test_a_link_that_has_changed_stops_the_plan(tmp_path: Path, other: str | Non
 def test_recovery_leaves_a_link_that_was_changed_meanwhile(
     scratch: Path, other: str | None
 ) -> None:
-    left = 0
-    for step, root in crashes(scratch, WORLD):
-        if step == "set aside PROMPT.md":
-            (root / "PROMPT.md").unlink()
-            if other is None:
-                (root / "PROMPT.md").write_bytes(b"mine\n")
-            else:
-                (root / "PROMPT.md").symlink_to(other)
-            said = mend(root)
-            assert ("PROMPT.md", "changed since cub was interrupted: left as it is") in said
-            assert os.path.lexists(root / "PROMPT.md")
-            left += 1
-    assert left == 1
+    ((_, root),) = crashes(scratch, WORLD, lambda names: [names.index("set aside PROMPT.md") + 1])
+    (root / "PROMPT.md").unlink()
+    if other is None:
+        (root / "PROMPT.md").write_bytes(b"mine\n")
+    else:
+        (root / "PROMPT.md").symlink_to(other)
+    said = mend(root)
+    assert ("PROMPT.md", "changed since cub was interrupted: left as it is") in said
+    assert os.path.lexists(root / "PROMPT.md")
 
 
 def test_a_dangling_link_can_go_and_a_link_can_only_go(tmp_path: Path) -> None:
