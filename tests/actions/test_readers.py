@@ -15,7 +15,7 @@ from cub.edit.imports import imports
 from cub.files import Planned, Tree
 from cub.project.project import Project
 from cub.project.targets import TARGETS
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, GEMINI, COPILOT, CURSOR = ALL = tuple(row.path for row in TARGETS)
@@ -100,7 +100,7 @@ def _is_a_knot(tree: Tree, setting: tuple[str, ...]) -> bool:
     )
 
 
-@few_examples
+@hardly_any_examples
 @given(PROJECTS, TARGET_SETS, SETTINGS)
 def test_every_reader_of_a_target_gets_the_shared_text_once(
     had: dict[str, str | None], targets: list[str], setting: tuple[str, ...]
@@ -114,7 +114,7 @@ def test_every_reader_of_a_target_gets_the_shared_text_once(
     assert counts == dict.fromkeys(targets, 1)
 
 
-@few_examples
+@hardly_any_examples
 @given(PROJECTS, TARGET_SETS, SETTINGS)
 def test_every_plan_settles(
     had: dict[str, str | None], targets: list[str], setting: tuple[str, ...]
@@ -128,7 +128,7 @@ def test_every_plan_settles(
     assert plan_update(after).empty
 
 
-@few_examples
+@hardly_any_examples
 @given(PROJECTS, TARGET_SETS, SETTINGS, st.data())
 def test_whatever_a_person_changes_later_settles_too(
     had: dict[str, str | None], targets: list[str], setting: tuple[str, ...], data: st.DataObject

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Mapping
@@ -69,6 +70,11 @@ def person(home: Path) -> dict[str, str]:
     names = {"NAME": "p", "EMAIL": "p@p"}
     who = {f"GIT_{role}_{k}": v for role in ("AUTHOR", "COMMITTER") for k, v in names.items()}
     return {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", **who}
+
+
+def copy_repository(template: Path, folder: Path) -> Path:
+    """Copy a repository that was made once to the project in `folder`."""
+    return Path(shutil.copytree(template, folder / "project", symlinks=True)).resolve()
 
 
 def furnished(top: Path) -> None:

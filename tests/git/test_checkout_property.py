@@ -6,11 +6,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.processes.command import Limits
 from tests.conftest import git
+from tests.examples import limit_examples
 from tests.git.checkouts import checkout, lines, person, save, state
 
 PATHS = ("a", "b", "d", "d/a", "d/e", "d/e/a", "n\n", ":x", "i.log", "d/i.log", ".gitignore")
@@ -65,7 +66,7 @@ def ignored(top: Path) -> set[str]:
     )
 
 
-@settings(max_examples=min(60, settings().max_examples))
+@limit_examples(30)
 @given(trees, trees, acts)
 def test_what_an_agent_did_is_undone(
     committed: list[tuple[str, str, bytes]],
@@ -95,7 +96,7 @@ def test_what_an_agent_did_is_undone(
         assert {path: told for path, told in restored.items() if path not in ignored(top)} == mine
 
 
-@settings(max_examples=min(40, settings().max_examples))
+@limit_examples(20)
 @given(trees, trees, st.lists(edits, min_size=1, max_size=6))
 def test_what_an_agent_changed_is_committed_and_no_more(
     committed: list[tuple[str, str, bytes]],

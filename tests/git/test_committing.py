@@ -9,16 +9,14 @@ import pytest
 from cub.git.committing import Checked, Committed
 from cub.processes.command import Limits
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, lines, person, save, state, write
+from tests.git.checkouts import checkout, lines, person, save, state, write
 
 Commit = Callable[..., Committed]
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 @pytest.fixture

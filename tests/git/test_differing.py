@@ -8,14 +8,12 @@ import pytest
 from cub.errors import CubError
 from cub.git.snapshot import FileChange
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, state, write
+from tests.git.checkouts import checkout, state, write
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 def test_changes_are_told_by_path_and_kind(top: Path) -> None:

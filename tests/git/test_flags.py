@@ -7,16 +7,14 @@ import pytest
 from cub.git.flags import flagged, may_have_flags
 from cub.git.snapshot import Snapshot
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, lines, save, state, write
+from tests.git.checkouts import checkout, lines, save, state, write
 
 FLAGS = ["--skip-worktree", "--assume-unchanged"]
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 def marks(top: Path) -> dict[str, str]:

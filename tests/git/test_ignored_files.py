@@ -8,14 +8,13 @@ import pytest
 from cub.git.checkout import Checkout
 from cub.git.ignored_files import Lost
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, state, write
+from tests.git.checkouts import checkout, state, write
 
 
 @pytest.fixture
-def ours(project: Path) -> Checkout:
+def ours(furnished_project: Path) -> Checkout:
     """With ignored secrets, notes in a folder, and what tools make."""
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
+    project = furnished_project
     write(project, {".gitignore": "*.log\n.env\n/local/\n.venv/\nnode_modules/\n*.db\n"})
     write(project, {"local/deep/notes": "mine\n", "local/large": "x" * (2 << 20)})
     write(

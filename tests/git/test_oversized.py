@@ -9,15 +9,14 @@ import pytest
 from cub.git.checkout import Checkout
 from cub.git.looking import OversizedError
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, state, write
+from tests.git.checkouts import checkout, state, write
 
 _LARGEST = 10_000
 
 
 @pytest.fixture
-def ours(project: Path) -> Checkout:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
+def ours(furnished_project: Path) -> Checkout:
+    project = furnished_project
     return replace(checkout(project), largest=_LARGEST)
 
 

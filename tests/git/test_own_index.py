@@ -10,15 +10,13 @@ import pytest
 from cub.errors import CubError
 from cub.processes.command import Limits
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, lines, person, state, write
+from tests.git.checkouts import checkout, lines, person, state, write
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    git(project, "checkout", "-q", "dirty.txt")
-    return project
+def top(furnished_project: Path) -> Path:
+    git(furnished_project, "checkout", "-q", "dirty.txt")
+    return furnished_project
 
 
 def forge(top: Path, path: str) -> None:

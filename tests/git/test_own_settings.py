@@ -287,16 +287,21 @@ KEYS = {
 }  # fmt: skip
 
 
+REMOTE = """\
+[remote "origin"]
+\turl = https://mine
+\tfetch = +refs/heads/*:refs/remotes/origin/*
+[branch "main"]
+\tremote = origin
+\tmerge = refs/heads/main
+"""
+
+
 @pytest.fixture
 def remote(world: World) -> World:
     """With a remote and an upstream."""
-    for key, value in {
-        "remote.origin.url": "https://mine",
-        "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
-        "branch.main.remote": "origin",
-        "branch.main.merge": "refs/heads/main",
-    }.items():
-        git(world.root, "config", key, value)
+    with (world.git / "config").open("a") as config:
+        config.write(REMOTE)
     return world
 
 

@@ -12,7 +12,7 @@ from cub.git.raw import stored, write_raw
 from cub.git.snapshot import Snapshot
 from cub.processes.command import Limits
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, lines, person, save, state, write
+from tests.git.checkouts import checkout, lines, person, save, state, write
 
 CRLF, LF = b"one\r\ntwo\r\n", b"one\ntwo\n"
 IDENT = b"$Id: mine $\n"
@@ -20,10 +20,8 @@ ODD = ("new\nline", '"quoted"', "end\r", "\udcff", " ", "-dash", "tab\t", "back\
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 def content(ours: Checkout, snapshot: Snapshot, path: str) -> bytes:
@@ -76,7 +74,11 @@ def converts(file: Path) -> None:
     file.write_bytes(less if less != data else data.replace(b"\n", b"\r\n"))
 
 
-@pytest.mark.parametrize("agent", [deletes, rewrites, converts], ids=lambda a: a.__name__)
+@pytest.mark.parametrize(
+    "agent",
+    [*(pytest.param(agent, marks=pytest.mark.thorough) for agent in (deletes, rewrites)), converts],
+    ids=lambda a: a.__name__,
+)
 @pytest.mark.parametrize(
     ("settle", "data"),
     [
@@ -173,7 +175,15 @@ def test_a_link_and_a_file_may_trade_places(top: Path) -> None:
     assert state(top) == files
 
 
-@pytest.mark.parametrize("rights", [0o600, 0o640, 0o400, 0o700, 0o666, 0o777])
+@pytest.mark.parametrize(
+    "rights",
+    [
+        0o600,
+        0o400,
+        0o777,
+        *(pytest.param(rights, marks=pytest.mark.thorough) for rights in (0o640, 0o700, 0o666)),
+    ],
+)
 @pytest.mark.parametrize("agent", [deletes, rewrites], ids=lambda a: a.__name__)
 def test_untracked_files_get_their_rights_back(
     top: Path, rights: int, agent: Callable[[Path], None]

@@ -8,14 +8,13 @@ import pytest
 from cub.git.checkout import Checkout
 from cub.git.snapshot import Snapshot
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, save, state, write
+from tests.git.checkouts import checkout, copy_repository, save, state, write
 
 
-@pytest.fixture
-def top(project: Path) -> Path:
+@pytest.fixture(scope="module")
+def template(furnished_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With branches, tags, notes, and two entries on the stash."""
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
+    project = copy_repository(furnished_repository, tmp_path_factory.mktemp("refs"))
     git(project, "checkout", "-q", "dirty.txt")
     git(project, "tag", "light")
     git(project, "tag", "-a", "-m", "x", "heavy")
@@ -25,6 +24,11 @@ def top(project: Path) -> Path:
         write(project, {"a.txt": name})
         git(project, "stash", "push", "-qm", name)
     return project
+
+
+@pytest.fixture
+def top(tmp_path: Path, template: Path) -> Path:
+    return copy_repository(template, tmp_path)
 
 
 def _refs(top: Path) -> list[str]:

@@ -11,17 +11,21 @@ import pytest
 from cub.git.checkout import Checkout
 from cub.git.repository_backup import backup_of
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, save, state, write
+from tests.git.checkouts import checkout, copy_repository, save, state, write
 
 
-@pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
+@pytest.fixture(scope="module")
+def template(furnished_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = copy_repository(furnished_repository, tmp_path_factory.mktemp("backed-up"))
     git(project, "tag", "light")
     write(project, {"a.txt": "stashed"})
     git(project, "stash", "push", "-qm", "one", "a.txt")
     return project
+
+
+@pytest.fixture
+def top(tmp_path: Path, template: Path) -> Path:
+    return copy_repository(template, tmp_path)
 
 
 def _seen(top: Path) -> tuple[str, ...]:

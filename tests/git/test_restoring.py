@@ -12,7 +12,6 @@ from tests.conftest import git
 from tests.git.checkouts import (
     checkout,
     failing,
-    furnished,
     lines,
     save,
     state,
@@ -23,10 +22,8 @@ Agent = Callable[[Path], object]
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 def edits(top: Path) -> None:
@@ -207,7 +204,26 @@ AGENTS: list[Agent] = [
 ]
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
+# What these do is done by others, too, in other words.
+REPEATED = {
+    stages,
+    stops_ignoring,
+    renames,
+    commits_elsewhere,
+    commits_detached,
+    amends,
+    cleans,
+}
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        pytest.param(agent, marks=pytest.mark.thorough if agent in REPEATED else ())
+        for agent in AGENTS
+    ],
+    ids=lambda agent: agent.__name__,
+)
 def test_all_is_put_back_whatever_an_agent_did(top: Path, agent: Agent) -> None:
     files, seen, head = state(top), lines(top), git(top, "rev-parse", "HEAD")
     ours = checkout(top)

@@ -15,7 +15,7 @@ from cub.files import WorkTree
 from cub.files.tree import Tree
 from cub.git import Change, Entry, Objects, PathError, Revision, changed, endpoints
 from tests.conftest import git
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.git.commits import Files, Node, commit, link, lose, program, submodule
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
@@ -206,7 +206,7 @@ _TREES = st.dictionaries(_PATHS, _CONTENTS, min_size=1, max_size=6).map(
 
 @posix
 @example(files={"a": link("b"), "b/a": link("b")}, asked=["a/a"])
-@few_examples
+@hardly_any_examples
 @given(files=_TREES, asked=st.lists(_PATHS, min_size=1, max_size=8))
 def test_a_commit_reads_like_its_checkout(
     tmp_path_factory: pytest.TempPathFactory, files: Files, asked: list[str]

@@ -11,16 +11,15 @@ import pytest
 from cub.git.rights import Rights, open_folders
 from cub.git.snapshot import Snapshot
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, write
+from tests.git.checkouts import checkout, write
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    furnished(project)
-    git(project, "checkout", "-q", "dirty.txt")
-    (project / "a.txt").chmod(0o600)
-    (project / "sub/deep").chmod(0o700)
-    return project
+def top(furnished_project: Path) -> Path:
+    git(furnished_project, "checkout", "-q", "dirty.txt")
+    (furnished_project / "a.txt").chmod(0o600)
+    (furnished_project / "sub/deep").chmod(0o700)
+    return furnished_project
 
 
 def modes(top: Path) -> dict[str, int]:

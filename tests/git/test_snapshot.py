@@ -12,14 +12,12 @@ from cub.git.checkout import Checkout
 from cub.git.looking import UnmergedError, is_litter
 from cub.git.snapshot import Snapshot
 from tests.conftest import git
-from tests.git.checkouts import checkout, failing, furnished, lines, save, write
+from tests.git.checkouts import checkout, failing, lines, save, write
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    return project
+def top(furnished_project: Path) -> Path:
+    return furnished_project
 
 
 def names(ours: Checkout, snapshot: Snapshot) -> set[str]:

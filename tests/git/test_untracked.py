@@ -10,17 +10,15 @@ import pytest
 from cub.git.checkout import Checkout
 from cub.git.snapshot import Snapshot
 from tests.conftest import git
-from tests.git.checkouts import checkout, furnished, state, write
+from tests.git.checkouts import checkout, state, write
 
 
 @pytest.fixture
-def top(project: Path) -> Path:
-    git(project, "checkout", "-q", "-b", "main")
-    furnished(project)
-    write(project, {"bytes": bytes(range(256)) + b"\r\n", "odd \n\udcff'": "x"})
-    (project / "mine.link").symlink_to("mine.txt")
-    (project / "mine.txt").chmod(0o640)
-    return project
+def top(furnished_project: Path) -> Path:
+    write(furnished_project, {"bytes": bytes(range(256)) + b"\r\n", "odd \n\udcff'": "x"})
+    (furnished_project / "mine.link").symlink_to("mine.txt")
+    (furnished_project / "mine.txt").chmod(0o640)
+    return furnished_project
 
 
 def _look(top: Path) -> tuple[Checkout, Snapshot]:

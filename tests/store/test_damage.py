@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from cub.store.jsonl import decode, encode
 from cub.store.tasks import Tasks
+from tests.examples import few_examples
 from tests.store.records import task
 
 KEYS = ["t-1", "t-2", "t-3", "t-4"]
@@ -31,6 +32,7 @@ def taken_for_a_marker(line: bytes) -> bool:
     return line[:7] in marks and line[7:8] in (b"", b" ")
 
 
+@few_examples
 @given(st.integers(0, 3), st.data())
 def test_a_damaged_line_costs_itself_alone(at: int, data: st.DataObject) -> None:
     bad = data.draw(damaged(GOOD[at]))

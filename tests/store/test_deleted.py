@@ -14,6 +14,7 @@ from cub.store.ids import child_id
 from cub.store.jsonl import Record, encode
 from cub.store.merge import merged
 from cub.store.tasks import Tasks
+from tests.examples import few_examples
 from tests.store.records import branches, closed, day, deleted, edited, reopened, restored, task
 from tests.store.stores import build, loaded, put, set_in, stored
 
@@ -88,6 +89,7 @@ def test_what_is_null_is_not_deleted() -> None:
     assert [*tasks.briefs] == ["a", "b"]
 
 
+@few_examples
 @given(branches(2, deleting=False), st.data())
 def test_whatever_else_was_done_to_it_a_deleted_task_stays_deleted(
     records: list[Record], data: st.DataObject
@@ -99,6 +101,7 @@ def test_whatever_else_was_done_to_it_a_deleted_task_stays_deleted(
         assert found.get("deleted_at")
 
 
+@few_examples
 @given(branches(2, deleting=False), st.data())
 def test_only_the_later_of_deleting_and_restoring_counts(
     records: list[Record], data: st.DataObject

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from cub.store.events import LINE, Event, cut, line_of
 from cub.store.jsonl import decode
+from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended
 
 FULL = ended(
@@ -27,6 +28,7 @@ def plain(text: str) -> str:
     return text
 
 
+@hardly_any_examples
 @given(ANY_EVENT)
 def test_no_event_makes_a_longer_line(event: Event) -> None:
     line = line_of(event, plain)

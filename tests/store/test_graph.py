@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.store.graph import cycles, path
+from tests.examples import few_examples
 
 NODES = st.sampled_from("abcdef")
 GRAPHS = st.dictionaries(NODES, st.lists(NODES, max_size=3))
@@ -19,6 +20,7 @@ def reached(graph: dict[str, list[str]], start: str) -> set[str]:
     return found
 
 
+@few_examples
 @given(GRAPHS)
 def test_circles_are_those_that_reaching_tells(graph: dict[str, list[str]]) -> None:
     lead = {node: reached(graph, node) for node in graph}
@@ -37,6 +39,7 @@ def test_circles_are_those_that_reaching_tells(graph: dict[str, list[str]]) -> N
         assert all(two in graph[one] for one, two in zip(circle, following, strict=True))
 
 
+@few_examples
 @given(GRAPHS, NODES, NODES)
 def test_a_path_is_one_and_the_shortest(graph: dict[str, list[str]], start: str, end: str) -> None:
     found = path(start, end, graph)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cub.errors import CubError
 from cub.store.ids import child_id, find, letters, nearest, new_id, prefix_of
+from tests.examples import few_examples
 
 FORM = re.compile(r"[a-z0-9-]+-[0-9a-hjkmnp-tv-z]{5,8}")
 
@@ -17,6 +18,7 @@ def digest(number: int) -> bytes:
     return blake2b(str(number).encode()).digest()
 
 
+@few_examples
 @given(st.text() | st.text("aZé9-_. "), st.lists(st.text() | st.from_regex(FORM, fullmatch=True)))
 def test_new_ids_have_one_form(name: str, others: list[str]) -> None:
     assert FORM.fullmatch(new_id(prefix_of(name, others), others, map(digest, range(9))))

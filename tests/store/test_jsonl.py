@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.store.jsonl import Record, decode, encode, lines
+from tests.examples import few_examples
 from tests.store.records import TEXTS, VALUES
 
 
@@ -16,6 +17,7 @@ def texts(data: bytes) -> list[bytes]:
     return [line.text for line in lines(io.BytesIO(data))]
 
 
+@few_examples
 @given(
     st.dictionaries(TEXTS | st.text(), VALUES | st.floats(allow_nan=False, allow_infinity=False))
 )

@@ -13,7 +13,7 @@ from cub.store.file_backend import FileBackend
 from cub.store.jsonl import Record
 from cub.store.place import TASKS
 from cub.store.spelling import SETS
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.store.records import TEXTS, VALUES, closed, reopened, task
 from tests.store.stores import loaded, put, set_in, stored
 
@@ -103,5 +103,5 @@ class Model(RuleBasedStateMachine):
         return data.draw(st.sampled_from(sorted(self.model)))
 
 
-Model.TestCase.settings = settings(few_examples, stateful_step_count=25)
+Model.TestCase.settings = settings(hardly_any_examples, stateful_step_count=25)
 TestModel = Model.TestCase

@@ -10,6 +10,7 @@ from cub.store.briefs import brief, task_of
 from cub.store.jsonl import Record, encode
 from cub.store.spelling import KEYS, normal, priority_of, status_of
 from cub.store.tasks import Tasks
+from tests.examples import few_examples
 from tests.store.records import NAMES, TEXTS, VALUES, anything
 
 OTHERS = [
@@ -130,12 +131,14 @@ def test_of_two_keys_for_one_thing_the_second_stays() -> None:
     }
 
 
+@few_examples
 @given(foreign() | anything())
 def test_cubs_spelling_is_spelled_so_already(raw: Record) -> None:
     once = normal(raw)
     assert encode(normal(once)) == encode(once)
 
 
+@few_examples
 @given(foreign())
 def test_nothing_is_dropped(raw: Record) -> None:
     """Each value is there, under its key or ours; only null, which says nothing, may go."""
@@ -149,6 +152,7 @@ def test_nothing_is_dropped(raw: Record) -> None:
         assert key in KEYS or found[key] == raw[key]
 
 
+@few_examples
 @given(foreign() | anything())
 def test_a_brief_says_what_the_whole_task_says(raw: Record) -> None:
     assert brief(task_of(raw)) == brief(normal(raw))

@@ -10,6 +10,7 @@ from cub.store.change import changed
 from cub.store.file_backend import serialized
 from cub.store.jsonl import Record, encode
 from cub.store.tasks import Tasks
+from tests.examples import few_examples
 from tests.store.records import branches, closed, day, task
 
 
@@ -33,6 +34,7 @@ def in_all_orders(*records: Record) -> Tasks:
     return Tasks.parse(files[0])
 
 
+@few_examples
 @given(st.lists(branches(2), min_size=1, max_size=2), st.randoms())
 def test_the_order_of_doubled_lines_does_not_matter(groups: list[Any], shuffle: Any) -> None:
     records = [
@@ -43,6 +45,7 @@ def test_the_order_of_doubled_lines_does_not_matter(groups: list[Any], shuffle: 
     assert content(file_of(*records)) == before
 
 
+@few_examples
 @given(branches(3))
 def test_what_was_settled_and_written_is_read_as_the_same(records: list[Record]) -> None:
     data = file_of(*records)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.actions.own_files import MAP
@@ -18,11 +18,9 @@ from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init, update
 from tests.actions.migrating import STAND_INS, whole, with_stand_ins
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 
 # Two whole projects an example, each migrated and looked at.
-hardly_any = settings(few_examples, max_examples=min(100, few_examples.max_examples))
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
 
 _KNOWN = {path.name: path.read_bytes() for path in STAND_INS.iterdir()}
@@ -82,7 +80,7 @@ def _build(root: Path, world: dict[str, bytes | str]) -> None:
             file.symlink_to(data)
 
 
-@few_examples
+@hardly_any_examples
 @given(_WORLD, st.sampled_from([init, update]))
 def test_nothing_is_lost_and_nothing_is_left_to_do(
     known: Path, world: dict[str, bytes | str], command: Callable[..., Plan]
@@ -98,7 +96,7 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
             assert plan_init(Project.load(root), migrations=known).empty
 
 
-@few_examples
+@hardly_any_examples
 @given(_WORLD)
 def test_nothing_is_touched_where_the_traces_are_missing(
     known: Path, world: dict[str, bytes | str]
@@ -135,7 +133,7 @@ def _assert_kept(before: dict[str, bytes | str], after: dict[str, bytes | str]) 
         assert not dangling, path
 
 
-@hardly_any
+@hardly_any_examples
 @given(_WORLD)
 def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | str]) -> None:
     named = {"progress.txt", "fix_plan.md", ".cub/guardrails.md"}

@@ -16,6 +16,7 @@ from cub.actions.tasks.status import close
 from cub.actions.tasks.work import Outcome
 from cub.errors import CubError
 from tests.actions.tasks.bakery import added, epic, opened, record, statuses, stored
+from tests.examples import few_examples
 
 # What means something to YAML, to a terminal, or to whoever cuts lines.
 _ODD = "aé \n\t\r\0\x1b\u2028\x85\ud83d\U0001f600\U000e0001\u200b\ufeff:#-'\"[]{}|>%@&*!?,\\~=<01."
@@ -31,6 +32,7 @@ def said(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text.strip("\n"))
 
 
+@few_examples
 @given(st.fixed_dictionaries({key: _SOME for key in TEXTS if key != "type"}),
        st.fixed_dictionaries({key: st.lists(_SOME, max_size=2) for key in LISTS}))  # fmt: skip
 def test_a_form_reads_back_as_what_it_says(texts: dict[str, str], lists: dict[str, Any]) -> None:

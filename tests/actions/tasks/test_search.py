@@ -17,6 +17,7 @@ from cub.store.jsonl import encode
 from cub.store.place import TASKS
 from cub.store.tasks import Tasks
 from tests.actions.tasks.bakery import added, opened
+from tests.examples import few_examples
 from tests.store.records import task
 
 FIELDS: dict[str, Any] = {
@@ -86,6 +87,7 @@ def test_letters_are_found_however_the_file_spells_them(
     assert matching(tasks, [*tasks], text + "!") == []
 
 
+@few_examples
 @given(st.text(st.sampled_from('aAéß"\\/\n\ud800\u017f '), max_size=5), st.data())
 def test_no_shortcut_misses_a_text(title: str, data: st.DataObject) -> None:
     text = data.draw(st.text(st.sampled_from('aAÉsS"\\/\n\ud800 '), max_size=3))

@@ -13,7 +13,7 @@ from cub.errors import CubError
 from cub.store.change import changed
 from cub.store.formats import read_tasks, write_tasks
 from cub.store.jsonl import Record, canonical, encode
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.store.formats.samples import document, issues, kept, master_documents, stories
 
 NOW = "2026-11-21T09:40:00.123Z"
@@ -28,7 +28,7 @@ def through(data: bytes, name: str) -> Any:
     return document(write_tasks(records, name))
 
 
-@few_examples
+@hardly_any_examples
 @given(issues())
 def test_issues_of_beads(raws: list[Record]) -> None:
     data = b"".join(encode(raw) + b"\n" for raw in raws)
@@ -37,7 +37,7 @@ def test_issues_of_beads(raws: list[Record]) -> None:
     assert [canonical(json.loads(line)) for line in out] == [canonical(raw) for raw in raws]
 
 
-@few_examples
+@hardly_any_examples
 @given(master_documents())
 def test_tasks_of_task_master(raw: Record) -> None:
     data = json.dumps(raw).encode()
@@ -45,14 +45,14 @@ def test_tasks_of_task_master(raw: Record) -> None:
         assert canonical(through(data, "task-master")) == canonical(raw)
 
 
-@few_examples
+@hardly_any_examples
 @given(stories())
 def test_stories(raw: Any) -> None:
     if raw if isinstance(raw, list) else raw["userStories"]:
         assert canonical(through(json.dumps(raw).encode(), "prd")) == canonical(raw)
 
 
-@few_examples
+@hardly_any_examples
 @given(issues(), st.data())
 def test_a_change_of_one_field_leaves_the_others_of_an_issue(
     raws: list[Record], data: st.DataObject
