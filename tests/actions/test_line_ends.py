@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,17 +30,25 @@ OWN = {
 OWN_FILES = (".cub/runloop.md", ".cub/.gitignore", ".cub/.gitattributes", ".cursor/rules/cub.mdc")
 
 
-@pytest.fixture
-def shared(project: Path) -> Path:
-    """A committed project with every target and LF line ends."""
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
+    """A committed project with every target and LF line ends; to be copied."""
+    root = tmp_path_factory.mktemp("shared").resolve() / "project"
+    shutil.copytree(empty_repository, root)
     for path, text in OWN.items():
-        write(project, path, text)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "theirs")
-    init(project, "packages/api", targets=ALL)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "cub")
-    return project
+        write(root, path, text)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "theirs")
+    init(root, "packages/api", targets=ALL)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "cub")
+    return root
+
+
+@pytest.fixture
+def shared(project: Path, template: Path) -> Path:
+    """A copy of that project."""
+    return Path(shutil.copytree(template, project, dirs_exist_ok=True))
 
 
 def _checkout(shared: Path, folder: Path, *settings: str) -> Path:

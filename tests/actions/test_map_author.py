@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -21,12 +22,20 @@ OURS, BASE, MIDDLE, THEIRS = b"<<<<<<< HEAD\n", b"||||||| 1a2b3c4\n", b"=======\
 MINE = b"Ask Ada before you touch the oven.\n"
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
+    """A project that has something to map, and its map; to be copied."""
+    root = tmp_path_factory.mktemp("code") / "project"
+    shutil.copytree(empty_repository, root)
+    write(root.resolve(), "src/oven.py", "def heat(degrees: int) -> int:\n    return degrees\n")
+    init(root.resolve())
+    return root
+
+
 @pytest.fixture
-def code(project: Path) -> Path:
-    """A project that has something to map, and its map."""
-    write(project, "src/oven.py", "def heat(degrees: int) -> int:\n    return degrees\n")
-    init(project)
-    return project
+def code(project: Path, template: Path) -> Path:
+    """A copy of that project."""
+    return Path(shutil.copytree(template, project, dirs_exist_ok=True))
 
 
 def backups(root: Path) -> list[bytes]:

@@ -57,11 +57,13 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def revision(repository: Path) -> Iterator[Revision]:
-    """A commit with everything that a tree can hold."""
-    oid = commit(repository, TREE)
-    with Objects(repository) as objects:
+@pytest.fixture(scope="module")
+def revision(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Revision]:
+    """A commit with everything that a tree can hold; it is only read."""
+    root = tmp_path_factory.mktemp("revision")
+    git(root, "init", "-q")
+    oid = commit(root, TREE)
+    with Objects(root) as objects:
         yield Revision(objects, oid)
 
 
@@ -268,15 +270,24 @@ def _opened(root: Path, path: str, found: tuple[str, bytes | None]) -> tuple[str
     return found
 
 
-@pytest.fixture
-def history(repository: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository for `history`; it is only read."""
+    root = tmp_path_factory.mktemp("history")
+    git(root, "init", "-q")
+    return root
+
+
+@pytest.fixture(scope="module")
+def history(branched: Path) -> dict[str, str]:
     """`base`, on it `left` and `right`, and an `island`."""
-    base = commit(repository, {"a": b"0"})
-    left = commit(repository, {"a": b"1"}, base, branch="left")
-    right = commit(repository, {"a": b"2"}, base, branch="right")
-    island = commit(repository, {"b": b"3"}, branch="island")
-    git(repository, "tag", "-a", "v1", "-m", "x", base)
-    git(repository, "symbolic-ref", "HEAD", "refs/heads/right")
+    base = commit(branched, {"a": b"0"})
+    left = commit(branched, {"a": b"1"}, base, branch="left")
+    right = commit(branched, {"a": b"2"}, base, branch="right")
+    island = commit(branched, {"b": b"3"}, branch="island")
+    git(branched, "tag", "-a", "v1", "-m", "x", base)
+    git(branched, "symbolic-ref", "HEAD", "refs/heads/right")
+    git(branched, "update-ref", "--create-reflog", "HEAD", right)
     return {"base": base, "left": left, "right": right, "island": island}
 
 
@@ -300,15 +311,14 @@ def history(repository: Path) -> dict[str, str]:
     ],
 )
 def test_a_range_means_what_it_means_to_git(
-    repository: Path, history: dict[str, str], text: str, base: str, head: str
+    branched: Path, history: dict[str, str], text: str, base: str, head: str
 ) -> None:
-    git(repository, "update-ref", "--create-reflog", "HEAD", history["right"])
-    with Objects(repository) as objects:
+    with Objects(branched) as objects:
         ends = endpoints(objects, text)
         assert (ends.base, ends.head) == (history[base], history[head])
-        subject = git(repository, "log", "-1", "--format=%s", ends.head).strip()
+        subject = git(branched, "log", "-1", "--format=%s", ends.head).strip()
         by_words = endpoints(objects, f"{ends.base}..:/{subject}") if subject else ends
-        assert git(repository, "log", "-1", "--format=%s", by_words.head).strip() == subject
+        assert git(branched, "log", "-1", "--format=%s", by_words.head).strip() == subject
         for oid in (ends.base, ends.head):
             shortened = endpoints(objects, f"{oid[:9]}..{oid}")
             assert shortened[:2] == (oid, oid)
@@ -330,9 +340,9 @@ def test_a_range_means_what_it_means_to_git(
     ],
 )
 def test_a_name_that_leads_nowhere_is_an_error_with_a_hint(
-    repository: Path, text: str, where: str, message: str
+    branched: Path, text: str, where: str, message: str
 ) -> None:
-    with Objects(repository) as objects, pytest.raises(CubError, match=message) as caught:
+    with Objects(branched) as objects, pytest.raises(CubError, match=message) as caught:
         endpoints(objects, text)
     assert caught.value.where == where
     assert "git fetch" in caught.value.hint
@@ -342,17 +352,17 @@ def test_a_name_that_leads_nowhere_is_an_error_with_a_hint(
 @pytest.mark.parametrize(
     "text", ["-x", "--all", "left..--all", "--output=x...left", "", "..", "..."]
 )
-def test_what_can_be_no_name_is_a_usage_error(repository: Path, text: str) -> None:
-    with Objects(repository) as objects, pytest.raises(UsageError):
+def test_what_can_be_no_name_is_a_usage_error(branched: Path, text: str) -> None:
+    with Objects(branched) as objects, pytest.raises(UsageError):
         endpoints(objects, text)
 
 
 def test_a_shallow_clone_says_how_to_get_the_rest(
-    repository: Path, history: dict[str, str], tmp_path: Path
+    branched: Path, history: dict[str, str], tmp_path: Path
 ) -> None:
     assert history
     clone = tmp_path / "clone"
-    git(repository, "clone", "-q", "--depth", "1", repository.as_uri(), str(clone))
+    git(branched, "clone", "-q", "--depth", "1", branched.as_uri(), str(clone))
     git(clone, "fetch", "-q", "--depth", "1", "origin", "left")
     with Objects(clone) as objects:
         for text in ("HEAD~1", "HEAD...FETCH_HEAD"):

@@ -13,13 +13,8 @@ from cub.errors import UsageError
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet, shipped
 from tests.actions.helpers import settled, update, write
-from tests.actions.repairs import MARKER, bakery_in, change, look, repair
+from tests.actions.repairs import MARKER, change, look, repair
 from tests.edit.broken import MINE, broken, conflict
-
-
-@pytest.fixture
-def bakery(project: Path) -> Path:
-    return bakery_in(project)
 
 
 def test_in_a_whole_project_nothing_is_broken(bakery: Path) -> None:

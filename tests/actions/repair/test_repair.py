@@ -12,14 +12,9 @@ from cub.edit.writing import render
 from cub.errors import UsageError
 from cub.project.project import Project
 from tests.actions.helpers import init, section_of, settled, write
-from tests.actions.repairs import MARKER, bakery_in, change, look, repair
+from tests.actions.repairs import MARKER, change, look, repair
 from tests.conftest import tree
 from tests.edit.broken import BREAKS, END, MINE, broken, conflict
-
-
-@pytest.fixture
-def bakery(project: Path) -> Path:
-    return bakery_in(project)
 
 
 def test_what_is_put_back_is_as_it_was(bakery: Path) -> None:

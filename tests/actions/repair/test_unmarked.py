@@ -17,13 +17,8 @@ from cub.project.project import Project
 from cub.prompt.instructions import Need, released_bodies
 from cub.prompt.templates import TemplateSet, shipped
 from tests.actions.helpers import carry_out, init, remove, settled, update, write
-from tests.actions.repairs import bakery_in, change, look, repair
+from tests.actions.repairs import change, look, repair
 from tests.edit.broken import END
-
-
-@pytest.fixture
-def bakery(project: Path) -> Path:
-    return bakery_in(project)
 
 
 def strip(file: Path, *, comments: bool = True) -> bytes:
