@@ -6,20 +6,22 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
-from tests.git.checkouts import checkout, lines, save, state, write
+from tests.git.checkouts import checkout, copy_repository, lines, save, state, write
 
 ALLOW = ("-c", "protocol.file.allow=always")
 
 
-@pytest.fixture
-def top(project: Path, tmp_path: Path) -> Path:
-    """A repository with a submodule `mod`, which has one `deep` itself."""
-    deep, module = tmp_path / "deep", tmp_path / "module"
-    for folder in (deep, module):
-        folder.mkdir()
-        git(folder, "init", "-q")
-        write(folder, {"f.txt": "1\n", "g.txt": "1\n"})
-        save(folder)
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
+    """A repository with a submodule `mod`, which has one `deep` itself; to be copied."""
+    folder = tmp_path_factory.mktemp("submodules")
+    project = copy_repository(empty_repository, folder)
+    deep, module = folder / "deep", folder / "module"
+    for made in (deep, module):
+        made.mkdir()
+        git(made, "init", "-q")
+        write(made, {"f.txt": "1\n", "g.txt": "1\n"})
+        save(made)
     git(module, *ALLOW, "submodule", "add", "-q", str(deep), "deep")
     save(module)
     git(project, *ALLOW, "submodule", "add", "-q", str(module), "mod")
@@ -28,6 +30,12 @@ def top(project: Path, tmp_path: Path) -> Path:
     save(project)
     write(project, {"mod/dirty.txt": "x\n", "mod/deep/dirty.txt": "x\n", "mod/g.txt": "2\n"})
     return project
+
+
+@pytest.fixture
+def top(tmp_path: Path, template: Path) -> Path:
+    """A copy of that repository."""
+    return copy_repository(template, tmp_path)
 
 
 def conditions(top: Path) -> list[list[str]]:
@@ -79,10 +87,10 @@ def test_one_that_is_gone_is_told(top: Path) -> None:
     assert (top / "a.txt").read_text() == "1\n"
 
 
-def test_one_that_came_is_left(top: Path, tmp_path: Path) -> None:
+def test_one_that_came_is_left(top: Path, template: Path) -> None:
     ours = checkout(top)
     before = ours.snapshot()
-    git(top, *ALLOW, "submodule", "add", "-q", str(tmp_path / "deep"), "more")
+    git(top, *ALLOW, "submodule", "add", "-q", str(template.parent / "deep"), "more")
     after = ours.snapshot(before)
     assert [(c.path, c.submodule) for c in ours.changes(before, after)] == [
         (".gitmodules", False),
