@@ -31,8 +31,18 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("path", [GEMINI, COPILOT, CURSOR])
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    ("path", "odd"),
+    [
+        pytest.param(
+            path,
+            odd,
+            marks=() if path == CURSOR or odd == "a folder" else pytest.mark.thorough,
+        )
+        for path in (GEMINI, COPILOT, CURSOR)
+        for odd in ODD
+    ],
+)
 def test_odd_files_stop_only_those_who_want_them_managed(
     project: Path, path: str, odd: str
 ) -> None:

@@ -104,8 +104,15 @@ def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(code: Path)
 
 
 @posix
-@pytest.mark.parametrize("target", ["README.md", "docs/agents.md"])
-@pytest.mark.parametrize("placement", ["bottom", "top"])
+@pytest.mark.parametrize(
+    ("target", "placement"),
+    [
+        ("README.md", "bottom"),
+        ("docs/agents.md", "top"),
+        pytest.param("README.md", "top", marks=pytest.mark.thorough),
+        pytest.param("docs/agents.md", "bottom", marks=pytest.mark.thorough),
+    ],
+)
 @pytest.mark.parametrize("text", ["", "# Bakery\n", "# Bakery\n\nBread for all who live in town."])
 def test_a_file_behind_an_instruction_file_says_the_same_with_its_section(
     code: Path, target: str, placement: str, text: str

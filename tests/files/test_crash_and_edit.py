@@ -26,7 +26,11 @@ def without(tree: Tree, name: str) -> Tree:
 
 @points
 @pytest.mark.parametrize(("path", "place"), FILES)
-@pytest.mark.parametrize("theirs", [b"a person's words\n", b""], ids=["words", "nothing"])
+@pytest.mark.parametrize(
+    "theirs",
+    [b"a person's words\n", pytest.param(b"", marks=pytest.mark.thorough)],
+    ids=["words", "nothing"],
+)
 def test_what_a_person_wrote_after_a_crash_stays(
     scratch: Path, path: str, place: str, theirs: bytes, choose: Choose
 ) -> None:

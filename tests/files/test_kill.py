@@ -21,8 +21,18 @@ def run(root: Path, number: int = 0, name: str = "") -> int:
         return process.wait()
 
 
-@pytest.mark.parametrize("share", range(0, 100, 9))
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        pytest.param(
+            name,
+            share,
+            marks=() if name == "SIGKILL" or share in (0, 54, 99) else pytest.mark.thorough,
+        )
+        for name in ("SIGKILL", "SIGTERM", "SIGINT")
+        for share in range(0, 100, 9)
+    ],
+)
 def test_a_killed_process_leaves_all_old_or_all_new(scratch: Path, name: str, share: int) -> None:
     old, new, names = calm(scratch, EVERY_KIND, chunk=16)
     root = build(scratch / "project")

@@ -72,13 +72,16 @@ def test_a_refused_step_leaves_every_file_as_it_was(scratch: Path, world: World)
         assert {name: (root / name).lstat().st_ino for name in old} == inodes
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.thorough)])
 @worlds
-def test_a_kill_while_it_is_taken_back_ends_all_old(scratch: Path, world: World) -> None:
+def test_a_kill_while_it_is_taken_back_ends_all_old(
+    scratch: Path, world: World, every: int
+) -> None:
     old, new, _ = calm(scratch / "o", world)
     last = [*placing(scratch / "p", world)][-1]
-    died, after = True, 0
+    died, after = True, 1 - every
     while died:
-        after += 1
+        after += every
         root = world.make(scratch / str(after))
         disk = refusing(once(last), dying_at(after))
         died = in_child(lambda: change(root, world.plan, disk)) == 9  # noqa: B023

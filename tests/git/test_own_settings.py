@@ -306,7 +306,9 @@ def remote(world: World) -> World:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("option", ["--replace-all", "--add"])
+@pytest.mark.parametrize(
+    "option", ["--add", pytest.param("--replace-all", marks=pytest.mark.thorough)]
+)
 def test_a_key_that_runs_or_redirects_is_put_back(remote: World, key: str, option: str) -> None:
     before = (remote.git / "config").read_bytes()
     assert remote.attempt(lambda: git(remote.root, "config", option, key, KEYS[key])) == [

@@ -80,7 +80,13 @@ def _gone(top: Path) -> None:
 _HARM = [_init, _elsewhere, _linked, _no_head, _odd_head, _pipe, _no_refs, _no_objects, _gone]
 
 
-@pytest.mark.parametrize("harm", _HARM)
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(harm, marks=pytest.mark.thorough if harm in (_odd_head, _no_refs) else ())
+        for harm in _HARM
+    ],
+)
 def test_a_repository_that_was_destroyed_is_repaired(
     top: Path, harm: Callable[[Path], None]
 ) -> None:

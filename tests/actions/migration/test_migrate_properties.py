@@ -18,7 +18,7 @@ from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init, update
 from tests.actions.migrating import STAND_INS, whole, with_stand_ins
-from tests.examples import hardly_any_examples
+from tests.examples import limit_examples
 
 # Two whole projects an example, each migrated and looked at.
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -80,7 +80,7 @@ def _build(root: Path, world: dict[str, bytes | str]) -> None:
             file.symlink_to(data)
 
 
-@hardly_any_examples
+@limit_examples(60)
 @given(_WORLD, st.sampled_from([init, update]))
 def test_nothing_is_lost_and_nothing_is_left_to_do(
     known: Path, world: dict[str, bytes | str], command: Callable[..., Plan]
@@ -96,7 +96,7 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
             assert plan_init(Project.load(root), migrations=known).empty
 
 
-@hardly_any_examples
+@limit_examples(60)
 @given(_WORLD)
 def test_nothing_is_touched_where_the_traces_are_missing(
     known: Path, world: dict[str, bytes | str]
@@ -133,7 +133,7 @@ def _assert_kept(before: dict[str, bytes | str], after: dict[str, bytes | str]) 
         assert not dangling, path
 
 
-@hardly_any_examples
+@limit_examples(60)
 @given(_WORLD)
 def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | str]) -> None:
     named = {"progress.txt", "fix_plan.md", ".cub/guardrails.md"}
