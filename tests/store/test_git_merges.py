@@ -271,7 +271,11 @@ def test_a_conflict_that_shows_the_base_does_not_bring_it_back(tmp_path: Path) -
     ],
     ids=["edited", "closed", "reopened", "claimed", "beside", "deleted"],
 )
-@pytest.mark.parametrize("attributes", [UNION, ""], ids=["union", "markers"])
+@pytest.mark.parametrize(
+    "attributes",
+    [UNION, pytest.param("", marks=pytest.mark.thorough)],
+    ids=["union", "markers"],
+)
 def test_a_deleted_task_stays_deleted(tmp_path: Path, theirs: Work, attributes: str) -> None:
     ours = both(deleting("t-1", 2), setting("t-1", 2, x=1))
     # Without the attribute, both sides have to touch one line for a conflict.
