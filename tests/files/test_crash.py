@@ -45,7 +45,7 @@ def test_a_crash_at_any_step_ends_all_old_or_all_new(
 @pytest.mark.parametrize(
     ("choose", "every", "first"),
     [
-        (each_kind, 3, 1),
+        (each_kind, 5, 1),
         *(pytest.param(every_step, 5, first, marks=pytest.mark.thorough) for first in range(1, 5)),
     ],
 )
