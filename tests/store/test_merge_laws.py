@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from cub.store.jsonl import Record, encode
 from cub.store.merge import merged
 from cub.store.spelling import SETS, normal
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.store.records import anything, branches, edited
 
 THREE = st.lists(anything(), min_size=3, max_size=3) | branches(3)
@@ -18,21 +18,21 @@ def same(one: Record, two: Record) -> None:
     assert one == two
 
 
-@few_examples
+@hardly_any_examples
 @given(THREE)
 def test_the_order_of_two_does_not_matter(records: list[Record]) -> None:
     a, b, _ = records
     same(merged([a, b]), merged([b, a]))
 
 
-@few_examples
+@hardly_any_examples
 @given(THREE)
 def test_how_three_are_grouped_does_not_matter(records: list[Record]) -> None:
     a, b, c = records
     same(merged([merged([a, b]), c]), merged([a, merged([b, c])]))
 
 
-@few_examples
+@hardly_any_examples
 @given(THREE)
 def test_merging_once_more_changes_nothing(records: list[Record]) -> None:
     a, b, _ = records
@@ -42,14 +42,14 @@ def test_merging_once_more_changes_nothing(records: list[Record]) -> None:
         same(merged(again), once)
 
 
-@few_examples
+@hardly_any_examples
 @given(THREE)
 def test_what_is_merged_is_in_cubs_spelling(records: list[Record]) -> None:
     once = merged(records)
     same(normal(once), once)
 
 
-@few_examples
+@hardly_any_examples
 @given(branches(2), st.data())
 def test_what_came_of_a_record_wins_over_it(records: list[Record], data: st.DataObject) -> None:
     base, _ = records
