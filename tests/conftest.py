@@ -112,6 +112,7 @@ def original_datadir(request: pytest.FixtureRequest) -> Path:
 def empty_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A git repository without a commit, to be copied."""
     root = tmp_path_factory.mktemp("empty")
+    root.chmod(0o755)  # as mkdir makes it
     git(root, "init", "-q")
     for sample in (root / ".git" / "hooks").glob("*.sample"):
         sample.unlink()

@@ -11,6 +11,7 @@ from cub.files import exclusive
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
 from tests.conftest import git
+from tests.examples import keep_few
 
 _FAIL = "; exit 1"
 _COMMIT = "echo made > made.txt; git add made.txt; git commit -qm theirs"
@@ -154,14 +155,23 @@ def test_a_detached_head_is_led_back(stocked: Shop) -> None:
 
 @pytest.mark.parametrize(
     "shell",
-    [
-        "git reset -q --hard HEAD~1",
-        "git reset -q --hard HEAD~2; echo made > made.txt",
-        "git reset -q --hard HEAD~2; echo made > made.txt; git add made.txt; git commit -qm theirs",
-        "git commit -q --amend --allow-empty -m theirs",
-        "git switch -qf --orphan theirs; echo made > made.txt; git add made.txt; git commit -qm x",
-        "git switch -qf --detach HEAD~2",
-    ],
+    keep_few(
+        [
+            "git reset -q --hard HEAD~1",
+            "git reset -q --hard HEAD~2; echo made > made.txt",
+            (
+                "git reset -q --hard HEAD~2; echo made > made.txt; "
+                "git add made.txt; git commit -qm theirs"
+            ),
+            "git commit -q --amend --allow-empty -m theirs",
+            (
+                "git switch -qf --orphan theirs; echo made > made.txt; "
+                "git add made.txt; git commit -qm x"
+            ),
+            "git switch -qf --detach HEAD~2",
+        ],
+        3,
+    ),
 )
 def test_leaving_the_history_is_a_failure_that_is_undone(stocked: Shop, shell: str) -> None:
     before = seen(stocked)
@@ -201,14 +211,17 @@ def test_a_merge_that_the_agent_finished_is_taken_over(stocked: Shop) -> None:
 
 @pytest.mark.parametrize(
     "shell",
-    [
-        "git rebase -q --onto HEAD~2 HEAD~1; true",
-        "git bisect start",
-        "git revert --no-commit HEAD",
-        "git stash -u",
-        "git rm -q --cached kept.txt",
-        "git add -A",
-    ],
+    keep_few(
+        [
+            "git rebase -q --onto HEAD~2 HEAD~1; true",
+            "git bisect start",
+            "git revert --no-commit HEAD",
+            "git stash -u",
+            "git rm -q --cached kept.txt",
+            "git add -A",
+        ],
+        3,
+    ),
 )
 def test_after_a_failure_git_is_amid_nothing(stocked: Shop, shell: str) -> None:
     before = seen(stocked)
@@ -231,15 +244,18 @@ def test_what_the_agent_staged_does_not_stay_so(stocked: Shop) -> None:
 
 @pytest.mark.parametrize(
     "shell",
-    [
-        "git checkout -q .",
-        "git stash -q",
-        "git stash -qu",
-        "git reset -q --hard",
-        "git clean -qfdx",
-        "git reset -q --hard HEAD~1",
-        "git restore .cub",
-    ],
+    keep_few(
+        [
+            "git checkout -q .",
+            "git stash -q",
+            "git stash -qu",
+            "git reset -q --hard",
+            "git clean -qfdx",
+            "git reset -q --hard HEAD~1",
+            "git restore .cub",
+        ],
+        3,
+    ),
 )
 def test_what_the_stores_know_outlives_a_git_that_throws_it_away(stocked: Shop, shell: str) -> None:
     """Between two commits there is much in the stores that no commit has."""

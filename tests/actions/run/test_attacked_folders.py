@@ -15,6 +15,7 @@ from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told
 from tests.conftest import environment
+from tests.examples import keep_few
 from tests.files.conftest import may_mount  # noqa: F401 - a fixture
 
 
@@ -25,7 +26,7 @@ def shop(bakery: Shop) -> Shop:
     return made
 
 
-@pytest.mark.parametrize("kind", ["link", "link inside", "file", "fifo"])
+@pytest.mark.parametrize("kind", keep_few(["link", "link inside", "file", "fifo"], 2))
 def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
     shop: Shop, tmp_path: Path, kind: str
 ) -> None:
@@ -55,7 +56,7 @@ def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
 
 
 @pytest.mark.parametrize("name", ["tasks.jsonl", "ledger.jsonl", "config.yaml", "constitution.md"])
-@pytest.mark.parametrize("make", ["mkdir", "mkfifo", "ln -s /etc/hostname"])
+@pytest.mark.parametrize("make", keep_few(["mkdir", "mkfifo", "ln -s /etc/hostname"], 2))
 def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, make: str) -> None:
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm .cub/{name}; {make} .cub/{name}")
     before = (shop.cub / name).read_bytes() if name != "ledger.jsonl" else b""
@@ -88,7 +89,7 @@ def test_nothing_is_written_behind_a_link_in_what_is_shown(
     assert is_untouched(shop)
 
 
-@pytest.mark.parametrize("name", ["checks.log", "changes.patch", "result.json", "git"])
+@pytest.mark.parametrize("name", keep_few(["checks.log", "changes.patch", "result.json", "git"], 2))
 def test_a_link_in_the_place_of_what_is_shown_next_is_not_followed(
     shop: Shop, tmp_path: Path, name: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, 
     assert is_untouched(shop)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
 def test_a_full_disk_ends_the_run_with_the_files_put_back(
     tmp_path: Path,

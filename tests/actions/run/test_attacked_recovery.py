@@ -14,6 +14,7 @@ from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, p
 from tests.actions.run.shop import Shop, alive
 from tests.actions.run.test_attacked_state import linux
 from tests.conftest import git
+from tests.examples import keep_few
 from tests.processes.programs import until
 
 
@@ -78,7 +79,7 @@ def test_a_baseline_check_is_not_the_end_of_the_client(shop: Shop) -> None:
     assert is_untouched(shop)
 
 
-@pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock", "HEAD.lock"])
+@pytest.mark.parametrize("lock", keep_few(["index.lock", "refs/heads/main.lock", "HEAD.lock"], 1))
 def test_a_lock_of_a_git_that_is_gone_stops_no_run(shop: Shop, lock: str) -> None:
     """9: it stopped all of them, though the attempt counted as concluded."""
     shop.write("g.txt", "g\n")

@@ -10,6 +10,7 @@ from cub.actions.run.check_inputs import find_changed, find_protected, record_in
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.shop import Shop
 from tests.conftest import git
+from tests.examples import keep_few
 
 
 @pytest.fixture
@@ -55,12 +56,15 @@ def test_what_changes_nothing_of_it_is_not_told(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "agent"),
-    [
-        ("/check.sh", "echo true > check.sh"),
-        ("check.*", "rm check.sh; git add -A; git commit -qm x"),
-        ("tests/", "echo new > tests/test_b.py"),
-        ("tools", "echo true > tools/lint"),
-    ],
+    keep_few(
+        [
+            ("/check.sh", "echo true > check.sh"),
+            ("check.*", "rm check.sh; git add -A; git commit -qm x"),
+            ("tests/", "echo new > tests/test_b.py"),
+            ("tools", "echo true > tools/lint"),
+        ],
+        3,
+    ),
 )
 def test_what_is_protected_fails_the_attempt(shop: Shop, pattern: str, agent: str) -> None:
     shop.client(f"cat > /dev/null; echo C > c.py; {agent}")

@@ -15,6 +15,7 @@ from cub.actions.tasks.stores import install_git_files
 from cub.files import exclusive
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.actions.run.sound import require_told, seen, size
+from tests.examples import keep_few
 
 _LIMIT = 'API Error: 429 {"type":"rate_limit_error"} - resets in 2 hours'
 _LOGIN = "Invalid API key · Please run /login"
@@ -159,7 +160,7 @@ def _played(shop: Shop, client: str, row: Row) -> Done:
     return shop.run(harness=client, once=True, checks=CHECK, **row.asked)
 
 
-@pytest.mark.parametrize("client", ["scripted", "mine"])
+@pytest.mark.parametrize("client", keep_few(["scripted", "mine"], 1))
 @pytest.mark.parametrize("name", _ROWS)
 def test_each_fault_has_its_class_and_costs_nothing_but_the_attempt(
     stocked: Shop, client: str, name: str
@@ -209,6 +210,7 @@ def test_what_a_client_leaves_running_is_ended(stocked: Shop, client: str) -> No
     assert alive(pids) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("client", ["scripted", "mine"])
 def test_of_a_flood_little_is_kept(stocked: Shop, client: str) -> None:
     shell = f"{_MAKE}; yes {'flood' * 40} | head -c 50000000; yes oh | head -c 9000000 >&2"

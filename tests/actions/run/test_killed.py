@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
+from tests.examples import keep_few
 
 POINTS = 30
 _UNSURE = 10  # steps that a faster run does not take: how a run stands is noted each second
@@ -57,7 +58,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("point", range(POINTS))
+@pytest.mark.parametrize("point", keep_few(range(POINTS), 6))
 def test_the_next_run_goes_on(bakery: Shop, home: Path, steps: int, point: int) -> None:
     last = steps - _UNSURE
     step = 1 + point * (last - 1) // (POINTS - 1)

@@ -9,6 +9,7 @@ import pytest
 
 from cub.store.events import Event
 from tests.actions.run.shop import CHECK, Done, Shop
+from tests.examples import keep_few
 
 _WORDS = "echo 'I looked at it.'; echo; echo 'The oven heats already.'"
 _SAID = "; the agent said: The oven heats already."
@@ -41,7 +42,7 @@ def _fail(done: Done) -> Event:
 
 @pytest.mark.parametrize(
     ("client", "asked", "failure", "reason"),
-    [
+    keep_few([
         (_WORDS, {}, "no_changes", "The oven heats already."),
         (f"{_WORDS}; echo 'Status: done'; echo 'Summary: all is there'", {}, "no_changes",
          "all is there"),
@@ -62,7 +63,7 @@ def _fail(done: Done) -> Event:
          f"{CHECK}: exit code 1: x{_SAID}"),
         (f"git checkout -q --orphan other; {_WORDS}; git commit -qm other", {}, "unknown",
          f"{_LEFT}{_SAID}"),
-    ],
+    ], 9),
 )  # fmt: skip
 def test_what_the_agent_said_is_in_the_reason_of_every_class(
     bakery: Shop, client: str, asked: dict[str, Any], failure: str, reason: str

@@ -11,6 +11,7 @@ from cub.cli.run.lines import lines_of
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
 from tests.conftest import git
+from tests.examples import keep_few
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 RECORD = "chore(cub): record what the run did"
@@ -58,6 +59,7 @@ def test_who_stands_elsewhere_is_told_where_to_merge(bakery: Shop, tmp_path: Pat
     assert done.end["branch"]["merge"] == f"git -C {bakery.root} merge {name}"
 
 
+@pytest.mark.thorough
 def test_of_many_commits_few_are_named(bakery: Shop) -> None:
     bakery.client(WRITE)
     for number in range(13):
@@ -179,11 +181,14 @@ def test_what_an_attempt_came_to_is_committed(bakery: Shop, shell: str) -> None:
 @pytest.mark.parametrize("tracked", [True, False])
 @pytest.mark.parametrize(
     ("local", "committed"),
-    [
-        (("tasks",), {".cub/ledger.jsonl"}),
-        (("ledger",), {".cub/tasks.jsonl"}),
-        (("tasks", "ledger"), set[str]()),
-    ],
+    keep_few(
+        [
+            (("tasks",), {".cub/ledger.jsonl"}),
+            (("ledger",), {".cub/tasks.jsonl"}),
+            (("tasks", "ledger"), set[str]()),
+        ],
+        3,
+    ),
 )
 def test_what_is_kept_local_is_in_no_commit_of_a_run(
     bakery: Shop, tracked: bool, local: tuple[str, ...], committed: set[str]

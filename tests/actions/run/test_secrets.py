@@ -14,6 +14,7 @@ from cub.files.signed import project_state
 from cub.masking import MASK
 from cub.store.place import LEDGER, TASKS
 from tests.actions.run.shop import Done, Shop
+from tests.examples import keep_few
 from tests.masking.samples import chance, pem
 
 _LEAST = 12  # signs of a secret in a row that nobody should read
@@ -53,16 +54,19 @@ def _run(shop: Shop, client: str, **asked: Any) -> Done:
 
 @pytest.mark.parametrize(
     "check",
-    [
-        "cat ~/key.pem; exit 1",
-        "sed 's/^/E   /' ~/key.pem; exit 1",
-        "sed 's/^/> /' ~/key.pem; exit 1",
-        "cat -n ~/key.pem; echo 'Error: wrong key'; exit 1",
-        "tail -n +3 ~/key.pem; exit 1",
-        "head -n 20 ~/key.pem; exit 1",
-        "tr '\\n' ' ' < ~/key.pem; exit 1",
-        "yes 'a line' | head -c 499000; cat ~/key.pem; yes more | head -c 600000; exit 1",
-    ],
+    keep_few(
+        [
+            "cat ~/key.pem; exit 1",
+            "sed 's/^/E   /' ~/key.pem; exit 1",
+            "sed 's/^/> /' ~/key.pem; exit 1",
+            "cat -n ~/key.pem; echo 'Error: wrong key'; exit 1",
+            "tail -n +3 ~/key.pem; exit 1",
+            "head -n 20 ~/key.pem; exit 1",
+            "tr '\\n' ' ' < ~/key.pem; exit 1",
+            "yes 'a line' | head -c 499000; cat ~/key.pem; yes more | head -c 600000; exit 1",
+        ],
+        3,
+    ),
 )
 def test_a_key_that_a_check_prints_is_nowhere(bakery: Shop, key: list[str], check: str) -> None:
     done = _run(bakery, "echo x >> kept.txt", checks=f"! grep x kept.txt || {{ {check}; }}")
@@ -87,15 +91,18 @@ def test_the_log_of_the_checks_has_all_of_it(bakery: Shop, key: list[str]) -> No
 
 @pytest.mark.parametrize(
     "client",
-    [
-        "cat ~/key.pem; exit 3",
-        "cat ~/key.pem >&2; exit 3",
-        "head -c 70000 /dev/zero | tr '\\0' 'x' >&2; cat ~/key.pem >&2; exit 3",
-        "tail -n +5 ~/key.pem >&2; exit 3",
-        "sed 's/^/| /' ~/key.pem; echo '<stuck>'; cat ~/key.pem; echo '</stuck>'",
-        "printf '<stuck>'; tr '\\n' ' ' < ~/key.pem; echo '</stuck>'",
-        "echo 'Status: done'; printf 'Summary: '; tr '\\n' ' ' < ~/key.pem; echo",
-    ],
+    keep_few(
+        [
+            "cat ~/key.pem; exit 3",
+            "cat ~/key.pem >&2; exit 3",
+            "head -c 70000 /dev/zero | tr '\\0' 'x' >&2; cat ~/key.pem >&2; exit 3",
+            "tail -n +5 ~/key.pem >&2; exit 3",
+            "sed 's/^/| /' ~/key.pem; echo '<stuck>'; cat ~/key.pem; echo '</stuck>'",
+            "printf '<stuck>'; tr '\\n' ' ' < ~/key.pem; echo '</stuck>'",
+            "echo 'Status: done'; printf 'Summary: '; tr '\\n' ' ' < ~/key.pem; echo",
+        ],
+        3,
+    ),
 )
 def test_a_key_that_a_client_prints_is_nowhere(bakery: Shop, key: list[str], client: str) -> None:
     done = _run(bakery, client, no_checks=True)

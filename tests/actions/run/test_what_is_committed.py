@@ -10,6 +10,7 @@ import pytest
 from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import require_told
 from tests.conftest import git
+from tests.examples import keep_few
 
 _CHECK = 'grep -q "A = 1" a.py'
 
@@ -45,16 +46,25 @@ def _history(shop: Shop) -> set[str]:
 
 @pytest.mark.parametrize(
     "shell",
-    [
-        "echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py; echo C > c.py",
-        "echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py; echo C > c.py; git add .",
-        "git rm -q a.py; git commit -qm x; echo 'A = 1' > a.py; echo C > c.py",
-        (
-            "git switch -qc t; echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py;"
-            "echo C > c.py"
-        ),
-        "echo C > c.py; echo evil > evil.py; git add c.py evil.py; git commit -qm x; rm evil.py",
-    ],
+    keep_few(
+        [
+            "echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py; echo C > c.py",
+            (
+                "echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py; "
+                "echo C > c.py; git add ."
+            ),
+            "git rm -q a.py; git commit -qm x; echo 'A = 1' > a.py; echo C > c.py",
+            (
+                "git switch -qc t; echo 'A = 666' > a.py; git commit -qam x; echo 'A = 1' > a.py;"
+                "echo C > c.py"
+            ),
+            (
+                "echo C > c.py; echo evil > evil.py; "
+                "git add c.py evil.py; git commit -qm x; rm evil.py"
+            ),
+        ],
+        3,
+    ),
 )
 def test_head_is_what_the_checks_have_seen(checked: Shop, shell: str) -> None:
     done = _work(checked, shell)
@@ -133,12 +143,15 @@ def _tracked_hooks(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     "hook",
-    [
-        "echo evil > evil.txt; git add evil.txt",
-        "git add -f secret.env",
-        "echo 'A = 666' > a.py; git add a.py",
-        "git rm -q --cached kept.txt",
-    ],
+    keep_few(
+        [
+            "echo evil > evil.txt; git add evil.txt",
+            "git add -f secret.env",
+            "echo 'A = 666' > a.py; git add a.py",
+            "git rm -q --cached kept.txt",
+        ],
+        2,
+    ),
 )
 def test_a_hook_that_changes_what_was_checked_fails_the_commit(checked: Shop, hook: str) -> None:
     _tracked_hooks(checked)
@@ -157,16 +170,22 @@ def test_a_hook_that_changes_what_was_checked_fails_the_commit(checked: Shop, ho
 
 @pytest.mark.parametrize(
     "shell",
-    [
-        "rm notes.txt",
-        "echo theirs > notes.txt",
-        "git clean -fdxq -e .cub",
-        "git add -A; git stash -q -u -- notes.txt",
-        "rm notes.txt; mkdir notes.txt; echo x > notes.txt/x",
-        "rm notes.txt; ln -s /etc/passwd notes.txt",
-        "git add notes.txt; git commit -qm x; git rm -q notes.txt; git commit -qm y",
-        "printf 'rm notes.txt\\n' >> .git/later; printf '#!/bin/sh\\nrm notes.txt\\n' > hooks/x",
-    ],
+    keep_few(
+        [
+            "rm notes.txt",
+            "echo theirs > notes.txt",
+            "git clean -fdxq -e .cub",
+            "git add -A; git stash -q -u -- notes.txt",
+            "rm notes.txt; mkdir notes.txt; echo x > notes.txt/x",
+            "rm notes.txt; ln -s /etc/passwd notes.txt",
+            "git add notes.txt; git commit -qm x; git rm -q notes.txt; git commit -qm y",
+            (
+                "printf 'rm notes.txt\\n' >> .git/later; "
+                "printf '#!/bin/sh\\nrm notes.txt\\n' > hooks/x"
+            ),
+        ],
+        3,
+    ),
 )
 def test_a_file_of_the_persons_is_back_though_the_attempt_is_accepted(
     checked: Shop, shell: str

@@ -242,6 +242,7 @@ def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
     assert "--worktree" in refused.err
 
 
+@pytest.mark.thorough
 def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
     bakery.client('cat > /dev/null; echo "$CUB_TASK" >> "$HOME/taken"; ' + WRITE)
     for number in range(10):

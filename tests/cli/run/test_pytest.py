@@ -50,6 +50,7 @@ def prices(bakery: Shop) -> Shop:
     return bakery
 
 
+@pytest.mark.thorough
 def test_a_failing_test_is_told_to_the_retry_and_one_commit_closes_the_task(
     prices: Shop, cub: Cub
 ) -> None:
