@@ -65,6 +65,7 @@ def test_a_person_who_commits_during_recovery_of_nothing_keeps_all(shop: Shop) -
     assert is_untouched(shop)
 
 
+@pytest.mark.thorough
 def test_a_baseline_check_is_not_the_end_of_the_client(shop: Shop) -> None:
     """8: after a power cut, the agent's edits were taken for the person's."""
     edits = "echo 'A = 2' > a.py; echo x > new.txt"
@@ -105,6 +106,7 @@ def test_hooks_of_a_killed_attempt_are_gone_before_git_runs(shop: Shop) -> None:
     assert mine.exists()
 
 
+@pytest.mark.thorough
 def test_whose_a_commit_is_that_nobody_can_tell_it_stays_and_is_said(shop: Shop) -> None:
     """Cub and its keeper were killed at once, so the end of the client was not noted."""
     attack(shop, "echo 'A = 2' > a.py; git commit -qam agent; kill -9 $C $K; sleep 1")
@@ -116,6 +118,7 @@ def test_whose_a_commit_is_that_nobody_can_tell_it_stays_and_is_said(shop: Shop)
     assert shop.status() == "open"
 
 
+@pytest.mark.thorough
 def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
     attack(shop, "echo 'A = 2' > a.py; kill -9 $C; sleep 30")
     await_end(shop)

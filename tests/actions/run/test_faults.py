@@ -221,6 +221,7 @@ def test_of_a_flood_little_is_kept(stocked: Shop, client: str) -> None:
     assert (stocked.cub / "ledger.jsonl").stat().st_size < 100_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("client", ["scripted", "mine"])
 def test_a_line_without_end_is_cut(stocked: Shop, client: str) -> None:
     shell = f"{_MAKE}; head -c 30000000 /dev/zero | tr '\\0' 'x'"

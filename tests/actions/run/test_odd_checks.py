@@ -43,6 +43,7 @@ def test_what_a_check_leaves_running_is_ended(stocked: Shop) -> None:
     assert alive([int((stocked.root.parent / "pid").read_text())]) == []
 
 
+@pytest.mark.thorough
 def test_of_a_check_that_floods_little_is_kept(stocked: Shop) -> None:
     check = (
         f"yes {'flood' * 40} | head -c 50000000; echo; echo 'a.py:1:1: F821 x'; test ! -e made.txt"

@@ -63,7 +63,10 @@ def _run(shop: Shop, client: str, **asked: Any) -> Done:
             "tail -n +3 ~/key.pem; exit 1",
             "head -n 20 ~/key.pem; exit 1",
             "tr '\\n' ' ' < ~/key.pem; exit 1",
-            "yes 'a line' | head -c 499000; cat ~/key.pem; yes more | head -c 600000; exit 1",
+            pytest.param(
+                "yes 'a line' | head -c 499000; cat ~/key.pem; yes more | head -c 600000; exit 1",
+                marks=pytest.mark.thorough,
+            ),
         ],
         3,
     ),
@@ -124,6 +127,7 @@ def test_a_key_in_the_events_of_a_client_is_nowhere(bakery: Shop, key: list[str]
     assert key[3] in events.read_text()
 
 
+@pytest.mark.thorough
 def test_a_key_behind_thousands_of_texts_is_nowhere(bakery: Shop, key: list[str]) -> None:
     parts = "head -n 9 ~/key.pem; sleep 1.1; tail -n +10 ~/key.pem"  # a tick lies between them
     done = _run(bakery, f"yes go on | head -n 6000; {parts}", no_checks=True, once=True)

@@ -118,6 +118,7 @@ def test_tests_that_pass_beside_one_that_failed_before_judge(stocked: Shop) -> N
     assert stocked.run(checks=_PYTEST, once=True).outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_a_suite_in_which_nothing_passes_judges_nothing(stocked: Shop) -> None:
     stocked.write("tests/test_old.py", _RED)
     stocked.commit()
@@ -126,6 +127,7 @@ def test_a_suite_in_which_nothing_passes_judges_nothing(stocked: Shop) -> None:
     assert done.of("attempt_end")[0]["fail"]["charge"] is True
 
 
+@pytest.mark.thorough
 def test_tests_that_cannot_be_collected_end_the_run_and_charge_nothing(stocked: Shop) -> None:
     stocked.write("tests/test_old.py", "import no_such_module_here\n")
     stocked.commit()
