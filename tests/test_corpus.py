@@ -20,28 +20,49 @@ from tests.fork_server import get_cub_command
 SHARED = Path(os.environ.get("CUB_SHARED", "."))
 
 
-@pytest.mark.skipif("CUB_SHARED" not in os.environ, reason="CUB_SHARED is not set")
-# What differs between the names is not how a file is edited: a third of them tells enough.
-@pytest.mark.parametrize(("name", "each"), [("AGENTS.md", 1), ("CLAUDE.md", 3)])
-def test_every_real_file_passes_every_check(
-    name: str, each: int, tmp_path: Path, home: Path
-) -> None:
-    results, corpus = tmp_path / "results.json", tmp_path / "corpus"
-    rows = (SHARED / "corpus" / "index.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(rows) >= 125
+PARTS = 25
+
+pytestmark = pytest.mark.skipif("CUB_SHARED" not in os.environ, reason="CUB_SHARED is not set")
+
+
+def read_rows() -> list[str]:
+    """A line for each file of the corpus."""
+    return (SHARED / "corpus" / "index.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def check_files(rows: list[str], name: str, folder: Path, home: Path) -> None:
+    """Have the checker use these files as the instruction file `name` of a project."""
+    results, corpus = folder / "results.json", folder / "corpus"
     corpus.mkdir()
     (corpus / "files").symlink_to((SHARED / "corpus" / "files").resolve())
-    (corpus / "index.jsonl").write_text("\n".join(rows[::each]) + "\n", encoding="utf-8")
+    (corpus / "index.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     done = subprocess.run(
         [
             sys.executable, str(SHARED / "cases" / "preserve.py"), "--names", name,
-            "--corpus", str(corpus), "--tmp", str(tmp_path), "--out", str(results),
+            "--corpus", str(corpus), "--tmp", str(folder), "--out", str(results),
             shlex.join(get_cub_command()),
         ],
         env=environment(home), capture_output=True, text=True, check=False, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     found = json.loads(results.read_text())["results"]
-    assert len(found) == len(rows[::each])
+    assert len(found) == len(rows)
     bad = [(r["file"], r["why"]) for r in found if False in r["res"].values()]
     assert bad == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(PARTS))
+# What differs between the names is not how a file is edited: a third of them tells enough.
+@pytest.mark.parametrize(("name", "each"), [("AGENTS.md", 1), ("CLAUDE.md", 3)])
+def test_every_real_file_passes_every_check(
+    name: str, each: int, part: int, tmp_path: Path, home: Path
+) -> None:
+    rows = read_rows()[::each]
+    assert len(rows) * each >= 125
+    check_files(rows[part::PARTS], name, tmp_path, home)
+
+
+def test_a_few_real_files_pass_every_check(tmp_path: Path, home: Path) -> None:
+    rows = read_rows()
+    check_files(rows[:: len(rows) // 4], "AGENTS.md", tmp_path, home)

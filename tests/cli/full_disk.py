@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.command_line import call_cub
 from tests.files.small_disk import PAGE, PAGES, fill
 
 STORES = (".cub/tasks.jsonl", ".cub/ledger.jsonl")
@@ -24,17 +25,12 @@ def claim_with(disk: Path, free: int) -> dict[str, object]:
     (root / STORES[1]).write_text('{"ev":"run_start"}\n' + " " * (PAGE - 100) + "\n")
     before = [(root / name).read_bytes() for name in STORES]
     fill(disk / "filler", free)
-    done = subprocess.run(
-        [sys.executable, "-m", "cub", "-C", str(root), "task", "claim", "t-1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = call_cub(["task", "claim", "t-1"], cwd=root)
     same = [(root / name).read_bytes() for name in STORES] == before
     left = sorted(path.name for path in (root / ".cub").iterdir())
     shutil.rmtree(root)
     (disk / "filler").unlink()
-    return {"code": done.returncode, "same": same, "left": left, "err": done.stderr}
+    return {"code": done.code, "same": same, "left": left, "err": done.err}
 
 
 if __name__ == "__main__":

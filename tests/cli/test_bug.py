@@ -1,38 +1,40 @@
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.processes import serve_cub
 from tests.conftest import environment
 
 REPOSITORY = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A checkout of cub with a fault in it: a template that is none."""
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """The command of a cub with a fault in it: a template that is none."""
+    folder = tmp_path_factory.mktemp("checkout")
     for name in ("cub", "templates"):
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(REPOSITORY / name, tmp_path / "checkout" / name, ignore=ignored)
-    for file in (tmp_path / "checkout" / "templates" / "sections").glob("*/agents.md.j2"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=ignored)
+    for file in (folder / "templates" / "sections").glob("*/agents.md.j2"):
         file.write_text("{% no such thing %}", encoding="utf-8")
-    return tmp_path / "checkout"
+    with serve_cub(code=folder) as command:
+        yield command
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_bug_is_3_and_leaves_its_traceback_in_a_file(
-    project: Path, home: Path, checkout: Path, as_json: bool
+    project: Path, home: Path, faulty: list[str], as_json: bool
 ) -> None:
     (project / "AGENTS.md").write_bytes(b"mine")
     done = subprocess.run(
-        [sys.executable, "-m", "cub", "init", *(["--json"] if as_json else [])],
+        [*faulty, "init", *(["--json"] if as_json else [])],
         cwd=project,
-        env={**environment(home), "PYTHONPATH": os.fspath(checkout)},
+        env=environment(home),
         capture_output=True,
         text=True,
         check=False,

@@ -14,11 +14,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo 
 
 COMMANDS = ["init --diff", "status", "update"]
 SAME = ["--help", "task --help", "config show", "status", "init", "update", "task list", "nope"]
-SCRIPT = f"""
-from cub.cli.app import run
-for command in {SAME!r}:
-    run(command.split())
-"""
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -48,7 +43,8 @@ def test_a_pipe_gets_none_whatever_the_environment(cub: Cub, command: str) -> No
 def test_no_color_changes_colors_and_nothing_else(project: Path, home: Path) -> None:
     seen = []
     for wanted in ({}, {"NO_COLOR": "1"}, {"NO_COLOR": ""}):
-        seen.append(in_terminal(cwd=project, home=home, program=("-c", SCRIPT), **wanted).text)
+        screens = [in_terminal(*line.split(), cwd=project, home=home, **wanted) for line in SAME]
+        seen.append("".join(screen.text for screen in screens))
         cub = project / ".cub"
         assert cub.is_dir()
         shutil.rmtree(cub)

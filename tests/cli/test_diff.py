@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.standing import MINE
 from tests.conftest import Cub, environment, git, tree
+from tests.fork_server import get_cub_command
 
 TEXTS = {
     "no file": None,
@@ -24,7 +24,7 @@ TEXTS = {
 
 def apply_diff(project: Path, home: Path, *command: str) -> None:
     """Give git what cub prints, byte for byte."""
-    cub = [sys.executable, "-m", "cub", *command, "--diff"]
+    cub = [*get_cub_command(), *command, "--diff"]
     diff = subprocess.run(cub, cwd=project, env=environment(home), capture_output=True, check=True)
     subprocess.run(["git", "apply", "-"], cwd=project, input=diff.stdout, check=True)
 

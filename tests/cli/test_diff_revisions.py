@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,9 @@ import pytest
 
 from tests.actions.reviews import MINE
 from tests.cli.standing import stand
+from tests.command_line import call_cub
 from tests.conftest import Cub, environment, git
+from tests.fork_server import get_cub_command
 from tests.git.commits import Files, link, submodule
 from tests.git.commits import commit as made
 
@@ -24,18 +28,34 @@ def saved(root: Path) -> str:
     return git(root, "rev-parse", "HEAD").strip()
 
 
-@pytest.fixture
-def history(project: Path, cub: Cub) -> dict[str, str]:
-    """Four commits: a file, `cub init`, a line of a person's, a hand in a section."""
-    (project / "AGENTS.md").write_bytes(b"# Bakery\n")
-    commits = {"bare": saved(project)}
-    assert cub("init").code == 0
-    commits["init"] = saved(project)
-    file = project / "AGENTS.md"
+@pytest.fixture(scope="module")
+def prepared(
+    tmp_path_factory: pytest.TempPathFactory, empty_repository: Path
+) -> tuple[Path, dict[str, str]]:
+    """A repository to be copied, and four commits of it: a file, `cub init`, a line of a person's,
+    a hand in a section.
+    """
+    folder = tmp_path_factory.mktemp("history")
+    root = folder / "project"
+    shutil.copytree(empty_repository, root)
+    (root / "AGENTS.md").write_bytes(b"# Bakery\n")
+    commits = {"bare": saved(root)}
+    assert call_cub(["init"], cwd=root, environ=environment(folder)).code == 0
+    commits["init"] = saved(root)
+    file = root / "AGENTS.md"
     file.write_bytes(b"# Ada's bakery\n" + file.read_bytes().partition(b"\n")[2])
-    commits["own"] = saved(project)
+    commits["own"] = saved(root)
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
-    commits["hand"] = saved(project)
+    commits["hand"] = saved(root)
+    return root, commits
+
+
+@pytest.fixture
+def history(project: Path, prepared: tuple[Path, dict[str, str]]) -> dict[str, str]:
+    """The commits of a project: see `prepared`."""
+    root, commits = prepared
+    shutil.copytree(root, project, symlinks=True, dirs_exist_ok=True)
+    git(project, "update-index", "-q", "--refresh")
     return commits
 
 
@@ -372,22 +392,46 @@ def test_without_a_commit_an_edited_section_is_an_error_as_for_update(cub: Cub) 
         assert "the managed section was edited by hand" in result.err
 
 
+ALL_CLOSED = ">&- 2>&- <&-"
+# What is closed in the fast tier.
+CLOSED = {"--json": [ALL_CLOSED], "--format=text": [">&-"], "--format=markdown": ["2>&-"]}
+
+
+def run_in_shell(line: str, project: Path, home: Path) -> None:
+    """Run a review of many lines in a shell: whatever becomes of its streams is no bug."""
+    base = made(project, {"AGENTS.md": b"x\n" * 30_000})
+    made(project, {"AGENTS.md": b"y\n" * 30_000}, base)
+    done = subprocess.run(
+        line.format(base),
+        shell=True,
+        cwd=project,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert "this is a bug" not in done.stderr
+
+
 @posix
-@pytest.mark.parametrize("option", ["--json", "--format=text", "--format=markdown"])
+@pytest.mark.parametrize("option", CLOSED)
 def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, option: str) -> None:
-    base = made(project, {"AGENTS.md": b"x\n" * 100_000})
-    made(project, {"AGENTS.md": b"y\n" * 100_000}, base)
-    line = f'"{sys.executable}" -m cub diff {base} {option}'
-    for rest in ("| head -n 1", ">&-", "2>&-", ">&- 2>&- <&-"):
-        done = subprocess.run(
-            f"{line} {rest}",
-            shell=True,
-            cwd=project,
-            env=environment(home),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode in (0, 1)
-        assert "Traceback" not in done.stderr
-        assert "this is a bug" not in done.stderr
+    run_in_shell(f"{shlex.join(get_cub_command())} diff {{}} {option} | head -n 1", project, home)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("option", "closed"),
+    [
+        pytest.param(option, closed, marks=() if closed in fast else pytest.mark.thorough)
+        for option, fast in CLOSED.items()
+        for closed in (">&-", "2>&-", ALL_CLOSED)
+    ],
+)
+def test_streams_that_are_closed_cause_no_traceback(
+    project: Path, home: Path, option: str, closed: str
+) -> None:
+    # An interpreter of its own: a stream that is closed can't be handed on to a server.
+    run_in_shell(f'"{sys.executable}" -m cub diff {{}} {option} {closed}', project, home)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import cub
 from cub.cli.colors import colored, harmless, style
 from tests.cli.hostile import BRANCH, HOSTILE, left_over, plant, without_drawing
 from tests.cli.terminal import in_terminal
-from tests.conftest import environment
+from tests.conftest import Cub
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 
@@ -73,16 +72,13 @@ def test_variables_of_the_environment_are_texts_of_somebody_else(project: Path, 
 
 
 def test_a_pipe_gets_values_as_they_are_and_lines_that_are_harmless(
-    project: Path, home: Path
+    project: Path, cub_process: Cub
 ) -> None:
     plant(project)
     made = [
-        subprocess.run(
-            [sys.executable, "-m", "cub", *words],
-            cwd=project, env=environment(home), capture_output=True, check=False,
-        ).stdout.decode()
+        cub_process(*words).out
         for words in (["config", "get", "run.message"], ["task", "list"], ["ledger", "stats"])
-    ]  # fmt: skip
+    ]
     assert made[0] == f"{ARGUMENT}\n"
     assert [text for text in made[1:] if left_over(text)] == []
 

@@ -31,7 +31,14 @@ def interrupted(project: Path, home: Path, command: str) -> subprocess.Popen[byt
     return process
 
 
-@pytest.mark.parametrize("command", ["init", "update", "remove"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "init",
+        pytest.param("update", marks=pytest.mark.thorough),
+        pytest.param("remove", marks=pytest.mark.thorough),
+    ],
+)
 def test_an_interrupt_is_130_and_changes_nothing(project: Path, home: Path, command: str) -> None:
     (project / "AGENTS.md").write_bytes(MINE)
     with holder(project):

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cub.store.place import ARCHIVE, LEDGER
+from tests.cli.processes import open_cub
 from tests.cli.tasks import ALL, add, put, put_events
-from tests.conftest import Cub, environment, tree
+from tests.conftest import Cub, tree
 
 
 def at(day: int) -> str:
@@ -181,30 +180,15 @@ def test_who_follows_is_told_at_once_and_ends_with_an_interrupt(
     cub: Cub, project: Path, home: Path
 ) -> None:
     put_events(project, *EVENTS)
-    with subprocess.Popen(
-        [sys.executable, "-m", "cub", "ledger", "tail", "-f", "-n", "1"],
-        cwd=project,
-        env=environment(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "2026-01-05 08:00  run end\n"
-            key = add(cub)
-            for command, said in (
-                ("claim", "in_progress"),
-                ("park", "parked"),
-                ("close", "closed"),
-            ):
-                assert cub("task", command, key).code == 0
-                assert f"  {key}  {said} " in process.stdout.readline()
-            assert cub("ledger", "archive", "--before", "2026-02-01").code == 0
-            assert cub("task", "reopen", key).code == 0
-            assert f"  {key}  open by " in process.stdout.readline()
-            process.send_signal(signal.SIGINT)
-            rest, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    assert (process.returncode, rest, err) == (130, "", "")
+    follow = ("ledger", "tail", "-f", "-n", "1")
+    with open_cub(*follow, cwd=project, home=home) as running:
+        assert running.out.readline() == "2026-01-05 08:00  run end\n"
+        key = add(cub)
+        for command, said in (("claim", "in_progress"), ("park", "parked"), ("close", "closed")):
+            assert cub("task", command, key).code == 0
+            assert f"  {key}  {said} " in running.out.readline()
+        assert cub("ledger", "archive", "--before", "2026-02-01").code == 0
+        assert cub("task", "reopen", key).code == 0
+        assert f"  {key}  open by " in running.out.readline()
+        running.process.send_signal(signal.SIGINT)
+        assert running.finish() == (130, "", "")

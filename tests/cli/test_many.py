@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ from tests.cli.standing import NEWER, NO_BEGIN, NO_END, stand
 from tests.conftest import Cub, environment, git
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Projects side by side, one for each way in which one may stand."""
-    root = tmp_path.resolve() / "projects"
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Projects side by side, one for each way in which one may stand, to be copied."""
+    root = tmp_path_factory.mktemp("many") / "projects"
     for name in ("good", "stale", "edited", "broken", "config", "none", "plain"):
         (root / name).mkdir(parents=True)
         if name != "plain":
@@ -33,6 +33,14 @@ def folder(tmp_path: Path) -> Path:
     (root / "config/.cub/config.yaml").write_text("targets: 3\n")
     (root / "good/src").mkdir()
     (root / "file").write_bytes(b"")
+    return root
+
+
+@pytest.fixture
+def folder(tmp_path: Path, prepared: Path) -> Path:
+    """A copy of `prepared`."""
+    root = tmp_path.resolve() / "projects"
+    shutil.copytree(prepared, root, symlinks=True)
     return root
 
 
@@ -232,13 +240,13 @@ def test_a_link_that_leads_nowhere_or_back_to_itself_is_an_error(folder: Path, c
 
 @pytest.mark.parametrize("command", ["status", "update --check"])
 def test_a_folder_that_may_not_be_read_is_an_error_of_its_own(
-    folder: Path, home: Path, unprivileged: list[str], command: str
+    folder: Path, home: Path, unprivileged_cub: list[str], command: str
 ) -> None:
     closed = folder / "stale"
     closed.chmod(0)
     try:
         done = subprocess.run(
-            [*unprivileged, sys.executable, "-m", "cub", *command.split(), "stale", "good"],
+            [*unprivileged_cub, *command.split(), "stale", "good"],
             cwd=folder,
             env=environment(home),
             capture_output=True,
@@ -262,6 +270,7 @@ def test_odd_names_keep_the_table_in_shape(folder: Path, cub: Cub) -> None:
     assert [row[0] for row in _table(done.out)] == ["a b", "bäckerei", "-x"]
 
 
+@pytest.mark.thorough
 def test_two_hundred_projects_are_all_there(folder: Path, cub: Cub) -> None:
     names = [f"p{n}" for n in range(200)]
     for name in names:

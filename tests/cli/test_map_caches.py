@@ -105,14 +105,14 @@ def test_whatever_lies_in_its_place_the_map_is_the_same(
 @posix
 @pytest.mark.parametrize("command", ["map", "update", "update --check", "map --json"])
 def test_a_folder_that_takes_none_is_no_error(
-    code: Path, cub: Cub, home: Path, unprivileged: list[str], command: str
+    code: Path, cub: Cub, home: Path, unprivileged_cub: list[str], command: str
 ) -> None:
     assert cub("init").code == 0
     for path in (code / CACHE).iterdir():
         path.unlink()
     (code / CACHE).chmod(0o500)
     done = subprocess.run(
-        [*unprivileged, sys.executable, "-m", "cub", *command.split()],
+        [*unprivileged_cub, *command.split()],
         cwd=code,
         env=environment(home),
         capture_output=True,

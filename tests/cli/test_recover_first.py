@@ -59,15 +59,44 @@ def picked(states: list[Tree], number: int) -> Iterator[int]:
         yield (number + start) % len(states)
 
 
+# The numbers of the writers that come after each kill: a few, others for each, and the rest.
+FEW, PARTS = 2, 3
+
+
+def select_writers(killed: str, part: int) -> list[int]:
+    """Part 0 is for the fast tier."""
+    first = FEW * list(CHANGES).index(killed)
+    few = [(first + number) % len(WRITERS) for number in range(FEW)]
+    rest = [number for number in range(len(WRITERS)) if number not in few]
+    return rest[part - 1 :: PARTS - 1] if part else few
+
+
+@pytest.mark.parametrize("killed", CHANGES)
+def test_every_writer_is_tried_and_every_state_is_picked(
+    killed: str,
+    scratch: Path,  # noqa: F811
+) -> None:
+    _, states, _ = left_behind(CHANGES[killed], scratch)
+    tried = [number for part in range(PARTS) for number in select_writers(killed, part)]
+    assert sorted(tried) == list(range(len(WRITERS)))
+    seen = {state for number in tried for state in picked(states, number)}
+    assert seen == set(range(len(states)))
+
+
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, PARTS))]
+)
 @pytest.mark.parametrize("killed", CHANGES)
 def test_a_writer_after_a_kill_ends_all_old_or_all_new_and_does_its_work(
     killed: str,
+    part: int,
     scratch: Path,  # noqa: F811
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before, states, after = left_behind(CHANGES[killed], scratch)
-    seen = set()
-    for number, writer in enumerate(WRITERS):
+    writers = list(WRITERS)
+    for number in select_writers(killed, part):
+        writer = writers[number]
         ends = []
         for name, tree in (("old", before), ("new", after)):
             root = rebuilt(tree, scratch / f"{number}-{name}")
@@ -81,5 +110,3 @@ def test_a_writer_after_a_kill_ends_all_old_or_all_new_and_does_its_work(
             if ".cub/journal.jsonl" in states[state]:
                 assert "a change that was interrupted" in said, (writer, state)
             assert not list(root.rglob("*.tmp")), (writer, state)
-            seen.add(state)
-    assert seen == set(range(len(states)))

@@ -74,10 +74,10 @@ def test_a_folder_out_of_the_project_is_not_written_to(project: Path, home: Path
 
 
 def as_anybody(
-    unprivileged: list[str], project: Path, home: Path, command: str
+    unprivileged_cub: list[str], project: Path, home: Path, command: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*unprivileged, sys.executable, "-m", "cub", *command.split()],
+        [*unprivileged_cub, *command.split()],
         cwd=project,
         env=environment(home),
         capture_output=True,
@@ -89,7 +89,7 @@ def as_anybody(
 @pytest.mark.parametrize("folder", [".", ".cub", "pkg"])
 @pytest.mark.parametrize("command", ["init", "remove", "remove --purge --yes"])
 def test_a_read_only_folder_is_an_error_that_changes_nothing(
-    project: Path, home: Path, cub: Cub, unprivileged: list[str], folder: str, command: str
+    project: Path, home: Path, cub: Cub, unprivileged_cub: list[str], folder: str, command: str
 ) -> None:
     (project / "pkg").mkdir()
     if command == "init":
@@ -101,7 +101,7 @@ def test_a_read_only_folder_is_an_error_that_changes_nothing(
     before = stand(project)
     (project / folder).chmod(0o555)
     try:
-        done = as_anybody(unprivileged, project, home, command)
+        done = as_anybody(unprivileged_cub, project, home, command)
     finally:
         (project / folder).chmod(0o755)
     assert done.returncode == 1
@@ -111,11 +111,11 @@ def test_a_read_only_folder_is_an_error_that_changes_nothing(
 
 
 def test_a_git_folder_that_may_not_be_read_is_no_obstacle(
-    project: Path, home: Path, unprivileged: list[str]
+    project: Path, home: Path, unprivileged_cub: list[str]
 ) -> None:
     (project / ".git").chmod(0)
     try:
-        done = as_anybody(unprivileged, project, home, "init")
+        done = as_anybody(unprivileged_cub, project, home, "init")
     finally:
         (project / ".git").chmod(0o755)
     assert done.returncode == 0
@@ -123,14 +123,14 @@ def test_a_git_folder_that_may_not_be_read_is_no_obstacle(
 
 
 def test_where_nothing_may_be_written_looking_still_works(
-    project: Path, home: Path, cub: Cub, unprivileged: list[str]
+    project: Path, home: Path, cub: Cub, unprivileged_cub: list[str]
 ) -> None:
     cub("init")
     (project / ".cub").chmod(0o555)
     project.chmod(0o555)
     try:
         codes = [
-            as_anybody(unprivileged, project, home, command).returncode
+            as_anybody(unprivileged_cub, project, home, command).returncode
             for command in ("status", "update --check", "update --diff", "init --json")
         ]
     finally:

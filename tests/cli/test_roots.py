@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Cub, environment, git
+from tests.conftest import Cub, git
 
 
 def roots(folder: Path) -> list[str]:
@@ -34,19 +32,13 @@ def test_without_git_the_folder_is_the_project(tmp_path: Path, cub: Cub) -> None
     assert cub("remove", cwd=folder / "src").code == 0
 
 
-def test_without_a_git_command_everything_works_that_can(project: Path, home: Path) -> None:
+def test_without_a_git_command_everything_works_that_can(
+    project: Path, home: Path, cub: Cub
+) -> None:
     (project / "src").mkdir()
-    env = {**environment(home), "PATH": str(home)}
     for command in ("init", "update", "status", "remove"):
-        done = subprocess.run(
-            [sys.executable, "-m", "cub", command],
-            cwd=project / "src",
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, "git" in done.stderr) == (0, False)
+        done = cub(command, cwd=project / "src", PATH=str(home))
+        assert (done.code, "git" in done.err) == (0, False)
     assert roots(project) == ["."]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,8 +12,12 @@ import pytest
 from tests.cli.standing import MINE
 from tests.command_line import Result
 from tests.conftest import Cub, environment
+from tests.fork_server import get_cub_command
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+ALL_CLOSED = ">&- 2>&- <&-"
+# The streams that are closed in the fast tier.
+CLOSED = {"init": [ALL_CLOSED], "status": [">&-", "2>&-"], "update --check": ["<&-"]}
 RESULTS = [
     "init --diff", "init --json", "init --dry-run", "status", "status --json", "map --json",
     "--help",
@@ -52,7 +57,7 @@ def without_reader(project: Path, home: Path, *arguments: str) -> subprocess.Com
     os.close(reader)
     try:
         return subprocess.run(
-            [sys.executable, "-m", "cub", *arguments],
+            [*get_cub_command(), *arguments],
             cwd=project,
             env=environment(home),
             stdout=writer,
@@ -86,10 +91,12 @@ def test_a_reader_that_is_gone_leaves_nothing_half_done(
     assert cub("update", "--check").code == 0
 
 
-def in_shell(line: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run cub with what a shell makes of the rest of a line."""
+def in_shell(
+    line: str, project: Path, home: Path, cub: Sequence[str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of cub with what a shell makes of the rest of a line."""
     return subprocess.run(
-        f'"{sys.executable}" -m cub {line}',
+        f"{shlex.join(cub)} {line}",
         shell=True,
         cwd=project,
         env=environment(home),
@@ -102,7 +109,7 @@ def in_shell(line: str, project: Path, home: Path) -> subprocess.CompletedProces
 @posix
 def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
     (project / "AGENTS.md").write_bytes(b"x\n")
-    done = in_shell("init --diff | head -n 1", project, home)
+    done = in_shell("init --diff | head -n 1", project, home, get_cub_command())
     assert done.stdout == "--- a/AGENTS.md\n"
     assert "Traceback" not in done.stderr
 
@@ -111,7 +118,7 @@ def to_a_full_stdout(arguments: Sequence[str], cwd: Path, home: Path) -> Result:
     """What cub says where its stdout takes nothing."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "cub", *arguments],
+            [*get_cub_command(), *arguments],
             cwd=cwd,
             env=environment(home),
             stdout=full,
@@ -132,14 +139,21 @@ def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, comma
 
 
 @posix
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-@pytest.mark.parametrize("command", ["init", "status", "update --check"])
+@pytest.mark.parametrize(
+    ("command", "closed"),
+    [
+        pytest.param(command, closed, marks=() if closed in fast else pytest.mark.thorough)
+        for command, fast in CLOSED.items()
+        for closed in (">&-", "2>&-", "<&-", ALL_CLOSED)
+    ],
+)
 def test_streams_may_be_closed(
     project: Path, home: Path, cub: Cub, command: str, closed: str
 ) -> None:
     if command != "init":
         cub("init")
-    done = in_shell(f"{command} {closed}", project, home)
+    # An interpreter of its own: a stream that is closed can't be handed on to a server.
+    done = in_shell(f"{command} {closed}", project, home, [sys.executable, "-m", "cub"])
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
     assert "this is a bug" not in done.stderr

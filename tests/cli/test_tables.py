@@ -171,7 +171,14 @@ def _write(path: Path, text: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
-@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize(
+    "width",
+    [
+        60,
+        pytest.param(80, marks=pytest.mark.thorough),
+        pytest.param(100, marks=pytest.mark.thorough),
+    ],
+)
 def test_ids_paths_and_numbers_stand_whole(bakery: Path, home: Path, width: int) -> None:
     screen = in_terminal(
         cwd=bakery, home=home, program=("-c", SCRIPT), COLUMNS=str(width), NO_COLOR="1"

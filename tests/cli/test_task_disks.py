@@ -45,13 +45,15 @@ def test_a_read_only_ledger_stops_what_it_is_to_be_told(cub: Cub, project: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
-def test_a_read_only_folder_can_be_read(project: Path, home: Path, unprivileged: list[str]) -> None:
+def test_a_read_only_folder_can_be_read(
+    project: Path, home: Path, unprivileged_cub: list[str]
+) -> None:
     put(project, *ALL, "junk")
     (project / ".cub").chmod(0o555)
     before = tree(project)
 
     def run(command: str) -> subprocess.CompletedProcess[str]:
-        line = [*unprivileged, sys.executable, "-m", "cub", "task", *command.split()]
+        line = [*unprivileged_cub, "task", *command.split()]
         return subprocess.run(
             line, cwd=project, env=environment(home), capture_output=True, text=True, check=False
         )

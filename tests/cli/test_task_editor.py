@@ -14,6 +14,7 @@ from tests.cli.tasks import add
 from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, tree
+from tests.fork_server import get_cub_command
 
 Edit = Callable[..., Result]
 
@@ -115,7 +116,7 @@ def test_an_editor_that_is_none_is_told(cub: Cub, editor: str, message: str) -> 
 
 def test_what_happens_meanwhile_stays(cub: Cub, edit: Edit, project: Path) -> None:
     key = add(cub)
-    close = [sys.executable, "-m", "cub", "task", "close", key]
+    close = [*get_cub_command(), "task", "close", key]
     code = f"import subprocess\nsubprocess.run({close!r}, check=True, stdout=2)\n"
     done = edit(key, code + replacing("title: Bake", "title: Roast"), cwd=project)
     assert (done.code, done.out) == (0, f"Changed {key}: Roast\n")

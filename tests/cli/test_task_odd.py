@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.processes import open_cub
 from tests.cli.tasks import ALL, add, put, put_events
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub, environment
+from tests.fork_server import get_cub_command
 
 ODD = "Red \x1b[31m and \u202e back \u200b"
 SHOWN = r"Red \x1b[31m and \u202e back \u200b"
@@ -63,7 +65,7 @@ def test_ids_and_words_of_others_are_written_out_too(cub: Cub, project: Path) ->
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="needs arguments of any bytes")
 def test_bytes_that_are_no_text_are_kept(cub: Cub, project: Path, home: Path) -> None:
     def run(*arguments: bytes) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable.encode(), b"-m", b"cub", *arguments]
+        command = [*map(os.fsencode, get_cub_command()), *arguments]
         return subprocess.run(
             command, cwd=project, env=environment(home), capture_output=True, check=True
         )
@@ -121,15 +123,7 @@ def test_a_narrow_terminal_folds_and_loses_nothing(project: Path, home: Path) ->
 def test_a_closed_pipe_is_no_error(project: Path, home: Path) -> None:
     put(project, *({"id": f"b-{number}", "title": "x" * 100} for number in range(2000)))
     for words in (("list",), ("list", "--json"), ("list", "--tree")):
-        with subprocess.Popen(
-            [sys.executable, "-m", "cub", "task", *words],
-            cwd=project,
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            process.stdout.close()
-            assert process.stderr is not None
-            assert process.stderr.read() == b""
+        with open_cub("task", *words, cwd=project, home=home) as running:
+            running.out.readline()
+            running.out.close()
+            assert running.err.read() == ""

@@ -1,12 +1,14 @@
 """The road from one version of the section templates to the next, walked by real processes.
 
-The next version is a copy of this cub with a test-only set of templates beside it.
+The next version is a copy of this cub with a test-only set of templates beside it, which a server
+runs.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,17 +17,18 @@ from cub.edit.document import Document
 from cub.edit.sections import find
 from cub.prompt.instructions import Need, recognize
 from cub.prompt.templates import TemplateSet
+from tests.cli.processes import serve_cub
 from tests.cli.standing import MINE
 from tests.command_line import Result
-from tests.conftest import Cub, tree
+from tests.conftest import Cub, environment, tree
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def home_of_next(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def home_of_next(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cub whose templates have a v2: another bullet, another run loop, a changelog."""
-    folder = tmp_path / "next"
+    folder = tmp_path_factory.mktemp("next")
     for name in ("cub", "templates", "migrations"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
@@ -40,9 +43,26 @@ def home_of_next(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def next_command(home_of_next: Path) -> Iterator[list[str]]:
+    with serve_cub(code=home_of_next) as command:
+        yield command
+
+
 @pytest.fixture
-def next_cub(cub_interpreter: Cub, home_of_next: Path) -> Callable[..., Result]:
-    return lambda *arguments: cub_interpreter(*arguments, PYTHONPATH=str(home_of_next))
+def next_cub(project: Path, home: Path, next_command: list[str]) -> Callable[..., Result]:
+    def run(*arguments: str) -> Result:
+        done = subprocess.run(
+            [*next_command, *arguments],
+            cwd=project,
+            env=environment(home),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return run
 
 
 def states(result: Result) -> dict[str, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from cub.store.place import TASKS
 from tests.cli.standing import MINE, stand
 from tests.cli.tasks import ALL, put, put_events
-from tests.conftest import Cub
+from tests.command_line import call_cub
+from tests.conftest import Cub, environment
 
 LOOKING = [
     ("init", "--dry-run"),
@@ -60,21 +62,33 @@ READING = {
 EVENT = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "b-clean"}
 
 
-@pytest.fixture(params=["fresh", "current", "stale", "edited", "broken"])
-def prepared(request: pytest.FixtureRequest, project: Path, cub: Cub) -> Path:
-    """A project in one of the states that a command may meet."""
-    (project / "pkg").mkdir()
-    (project / "AGENTS.md").write_bytes(MINE)
+@pytest.fixture(scope="module", params=["fresh", "current", "stale", "edited", "broken"])
+def original(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, empty_repository: Path
+) -> Path:
+    """A project in one of the states that a command may meet, to be copied."""
+    folder = tmp_path_factory.mktemp("original")
+    root = folder / "project"
+    shutil.copytree(empty_repository, root)
+    (root / "pkg").mkdir()
+    (root / "AGENTS.md").write_bytes(MINE)
     if request.param == "fresh":
-        return project
-    assert cub("init").code == 0
-    agents = (project / "AGENTS.md").read_bytes()
+        return root
+    assert call_cub(["init"], cwd=root, environ=environment(folder)).code == 0
+    agents = (root / "AGENTS.md").read_bytes()
     spoilt = {
         "stale": agents.replace(b"cub:digest", b"no digest"),
         "edited": agents.replace(b"- Find:", b"- Search:"),
         "broken": agents.replace(b"<!-- END", b"<!-- AND"),
     }
-    (project / "AGENTS.md").write_bytes(spoilt.get(request.param, agents))
+    (root / "AGENTS.md").write_bytes(spoilt.get(request.param, agents))
+    return root
+
+
+@pytest.fixture
+def prepared(project: Path, original: Path) -> Path:
+    """A copy of `original`."""
+    shutil.copytree(original, project, symlinks=True, dirs_exist_ok=True)
     return project
 
 

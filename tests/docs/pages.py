@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from tests.conftest import environment
+from tests.fork_server import get_cub_command
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -59,13 +60,13 @@ def _commands(kind: str, block: str, saving: bool) -> Iterator[Command]:
 
 def typed(lines: list[str], folder: Path, home: Path) -> list[Done]:
     """What came of each line, all typed into one bash."""
-    script = 'cub() { "$PYTHON" -m cub "$@"; }\nexec 2>&1\n'
+    script = f'cub() {{ {shlex.join(get_cub_command())} "$@"; }}\nexec 2>&1\n'
     for line in lines:
         script += f"{line}\ncode=$?; printf '%s%d%s' '{_END}' $code '{_END}'; (exit $code)\n"
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
-        env={**environment(home), "PYTHON": sys.executable},
+        env=environment(home),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 
 from tests.conftest import Cub, environment, git
 from tests.docs.pages import DOCS, recipe
+from tests.fork_server import get_cub_command
 
 EVENT = {
     "github.base_ref": "main",
@@ -99,7 +100,7 @@ def runner(project: Path, tmp_path: Path, home: Path, cub: Cub) -> Runner:
     folder = home / "bin"
     folder.mkdir()
     doubles = dict.fromkeys(("pip", "gh"), DOUBLE)
-    doubles["cub"] = f'#!/bin/sh\nexec "{sys.executable}" -m cub "$@"\n'
+    doubles["cub"] = f'#!/bin/sh\nexec {shlex.join(get_cub_command())} "$@"\n'
     for name, script in doubles.items():
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from cub.cli.completion import answer
 from cub.cli.completion.scripts import SCRIPTS
 from tests.cli.tasks import ALL, put
 from tests.conftest import Cub, environment
+from tests.fork_server import get_cub_command
 
 STATUSES = "open\nin_progress\nretry\nparked\nclosed\nall\ndeleted\n"
 TRICKS = {
@@ -122,7 +124,7 @@ def run_shell(name: str, code: str, home: Path, project: Path, tmp_path: Path) -
         pytest.skip(f"needs a {name}")
     program = tmp_path / "bin" / "cub"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cub "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(get_cub_command())} "$@"\n')
     program.chmod(0o755)
     script = tmp_path / "script"
     script.write_text(SCRIPTS[name])
