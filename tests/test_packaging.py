@@ -23,10 +23,13 @@ DATA = {
     "schemas": "docs/reference/schemas",
 }
 
-pytestmark = pytest.mark.skipif(
-    not (find_spec("build") and find_spec("hatchling") and find_spec("pip")),
-    reason="needs build, hatchling and pip",
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not (find_spec("build") and find_spec("hatchling") and find_spec("pip")),
+        reason="needs build, hatchling and pip",
+    ),
+]
 
 
 def run(*command: str, cwd: Path, home: Path) -> str:

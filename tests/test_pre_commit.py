@@ -15,9 +15,20 @@ from tests.conftest import Cub, git
 REPOSITORY = Path(__file__).parents[1]
 PRE_COMMIT = os.environ.get("CUB_PRE_COMMIT")
 
-pytestmark = pytest.mark.skipif(
-    not PRE_COMMIT, reason="CUB_PRE_COMMIT names no pre-commit (it installs from PyPI)"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not PRE_COMMIT, reason="CUB_PRE_COMMIT names no pre-commit (it installs from PyPI)"
+    ),
+]
+CONFIG = """\
+repos:
+  - repo: {folder}
+    rev: {revision}
+    hooks:
+      - id: cub-check
+      - id: cub-update
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +37,32 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("store")
 
 
-def run(hook: str, project: Path, store: Path) -> tuple[int, str]:
-    """Run one hook as a commit would, from this repository as it stands."""
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configuration with the hooks of this repository as it stands.
+
+    pre-commit makes an environment for each repository and revision: so both are the same for all
+    tests.
+    """
+    folder = tmp_path_factory.mktemp("offered")
+    for name in git(REPOSITORY, "ls-files", "-co", "--exclude-standard", "-z").split("\0")[:-1]:
+        if (REPOSITORY / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, folder / name)
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "As it stands")
+    file = tmp_path_factory.mktemp("config") / "config.yaml"
+    revision = git(folder, "rev-parse", "HEAD").strip()
+    file.write_text(CONFIG.format(folder=folder, revision=revision))
+    return file
+
+
+def run(hook: str, project: Path, config: Path, store: Path) -> tuple[int, str]:
+    """Run one hook as a commit would."""
     assert PRE_COMMIT
     done = subprocess.run(
-        [PRE_COMMIT, "try-repo", str(REPOSITORY), hook, "--all-files", "--color=never"],
+        [PRE_COMMIT, "run", "--config", str(config), hook, "--all-files", "--color=never"],
         cwd=project,
         env={**os.environ, "PRE_COMMIT_HOME": str(store)},
         capture_output=True,
@@ -41,30 +73,30 @@ def run(hook: str, project: Path, store: Path) -> tuple[int, str]:
 
 
 def test_a_fresh_project_passes_and_a_stale_one_is_refreshed(
-    project: Path, cub: Cub, store: Path
+    project: Path, cub: Cub, config: Path, store: Path
 ) -> None:
     (project / "AGENTS.md").write_text("# Mine\n")
     cub("init")
     git(project, "add", "-A")
-    assert run("cub-check", project, store)[0] == 0
+    assert run("cub-check", project, config, store)[0] == 0
 
     runloop = project / ".cub" / "runloop.md"
     runloop.unlink()
-    code, said = run("cub-check", project, store)
+    code, said = run("cub-check", project, config, store)
     assert (code, ".cub/runloop.md" in said) == (1, True), said
-    code, said = run("cub-update", project, store)
+    code, said = run("cub-update", project, config, store)
     assert (code, "files were modified by this hook" in said) == (1, True), said
-    assert run("cub-check", project, store)[0] == 0
+    assert run("cub-check", project, config, store)[0] == 0
 
 
 def test_an_edited_section_stops_the_commit_and_says_how_to_go_on(
-    project: Path, cub: Cub, store: Path
+    project: Path, cub: Cub, config: Path, store: Path
 ) -> None:
     cub("init")
     agents = project / "AGENTS.md"
     agents.write_text(agents.read_text().replace("- Claim:", "- Never claim:"))
     git(project, "add", "-A")
-    code, said = run("cub-check", project, store)
+    code, said = run("cub-check", project, config, store)
     assert code == 1
     assert "edited by hand" in said
     assert "--edited move" in said
@@ -94,7 +126,6 @@ def run_own_hooks(folder: Path, store: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.thorough
 def test_the_own_hooks_pass_here_and_stop_what_is_odd(clone: Path, store: Path) -> None:
     code, said = run_own_hooks(clone, store)
     assert (code, said.count("Passed"), said.count("Skipped")) == (0, 3, 1), said

@@ -18,9 +18,12 @@ FORMATTERS = {
 THEIRS = b"Bakery\n===\n\n* Be kind.\n* Count  in _dozens_.\n\n1) one\n2) two\n"
 ALL_TARGETS = "AGENTS.md,CLAUDE.md,GEMINI.md,.github/copilot-instructions.md,.cursor/rules/cub.mdc"
 
-pytestmark = pytest.mark.skipif(
-    not TOOLS, reason="CUB_NODE_TOOLS names no folder with prettier and markdownlint-cli2"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not TOOLS, reason="CUB_NODE_TOOLS names no folder with prettier and markdownlint-cli2"
+    ),
+]
 
 
 def run(name: str, project: Path) -> None:

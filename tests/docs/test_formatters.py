@@ -14,7 +14,10 @@ from tests.docs.pages import DOCS, recipe
 
 TOOLS = os.environ.get("CUB_NODE_TOOLS", "")
 
-pytestmark = pytest.mark.skipif(not TOOLS, reason="CUB_NODE_TOOLS names no folder with prettier")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not TOOLS, reason="CUB_NODE_TOOLS names no folder with prettier"),
+]
 
 
 @pytest.mark.parametrize("wrap", ["always", "never"])

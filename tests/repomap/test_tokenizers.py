@@ -20,9 +20,12 @@ from tests.repomap.test_budget import BUDGETS, HEADER, checkouts, known
 MODULES = os.environ.get("CUB_TOKENIZERS", "")
 COUNTER = Path(__file__).with_name("count_tokens.mjs")
 
-pytestmark = pytest.mark.skipif(
-    not MODULES, reason="CUB_TOKENIZERS names no node_modules with gpt-tokenizer"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not MODULES, reason="CUB_TOKENIZERS names no node_modules with gpt-tokenizer"
+    ),
+]
 
 
 # Bread in scripts of which a token holds few letters, and in capitals.
