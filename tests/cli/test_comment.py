@@ -16,6 +16,7 @@ from cub.cli.comment import plan_comment, review_comment
 from cub.cli.visible import visible
 from cub.edit.plan import Edit, Plan
 from tests.cli.reviewed import EVIL, FULL, HOSTILE, HOSTILE_NAMES, NOTHING, SMALL, diff, review_of
+from tests.examples import few_examples
 
 GOLDEN = {
     "nothing": NOTHING,
@@ -92,6 +93,7 @@ def _reviews(draw: st.DrawFn) -> Review:
     return review_of(file, executed=(Executed("hook", hook, draw(_DIFFS)),))
 
 
+@few_examples
 @given(_reviews())
 def test_nothing_in_a_commit_breaks_out(review: Review) -> None:
     comment = "\n".join(review_comment(review))
@@ -146,7 +148,14 @@ def _many(count: int) -> Review:
     )
 
 
-@pytest.mark.parametrize("count", [1, 50, 99, 100, 1_000])
+@pytest.mark.parametrize(
+    "count",
+    [
+        99,
+        100,
+        *(pytest.param(count, marks=pytest.mark.thorough) for count in (1, 50, 1_000)),
+    ],
+)
 def test_a_comment_is_never_longer_than_a_host_accepts(count: int) -> None:
     lines = list(review_comment(_many(count)))
     assert len("\n".join(lines)) < HOST

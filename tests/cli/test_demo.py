@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Cub
 
 
@@ -23,6 +25,7 @@ def test_a_run_breaks_a_test_is_told_so_and_mends_it(cub: Cub, home: Path) -> No
     assert not list(home.rglob("trust.json"))
 
 
+@pytest.mark.thorough
 def test_what_was_made_can_be_kept(cub: Cub, tmp_path: Path) -> None:
     done = cub("demo", "--keep", TMPDIR=str(tmp_path))
     (folder,) = tmp_path.glob("cub-demo-*")

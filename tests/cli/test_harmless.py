@@ -110,7 +110,7 @@ def test_nothing_but_output_writes_to_the_streams() -> None:
     for path in folder.rglob("*.py"):
         name = path.relative_to(folder).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            words = ast.unparse(node) if isinstance(node, ast.Call) else ""
+            words = f"{ast.unparse(node.func)}(" if isinstance(node, ast.Call) else ""
             if words.startswith(
                 ("print(", "typer.echo(", "typer.secho(", "typer.style(", "typer.confirm(",
                  "typer.prompt(", "sys.stdout.write(", "sys.stderr.write(", "sys.stdout.buffer.",

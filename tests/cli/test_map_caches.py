@@ -122,25 +122,39 @@ def test_a_folder_that_takes_none_is_no_error(
     assert (done.returncode, list((code / CACHE).iterdir())) == (0, [])
 
 
-SURROUNDINGS = [
+# What a process reads at any time.
+AT_ANY_TIME: list[dict[str, str]] = [{"TZ": "Asia/Kathmandu"}, {"COLUMNS": "20"}]
+# What an interpreter reads when it starts: all of that in the thorough tier.
+AT_ONCE = {
+    "PYTHONHASHSEED": "7", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
+    "PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error",
+}  # fmt: skip
+AT_START = [
     {"PYTHONHASHSEED": "1"},
     {"PYTHONHASHSEED": "4711"},
     {"LC_ALL": "C"},
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     {"PYTHONIOENCODING": "ascii"},
     {"PYTHONIOENCODING": "utf-16"},
-    {"TZ": "Asia/Kathmandu"},
     {"PYTHONOPTIMIZE": "2"},
     {"PYTHONWARNINGS": "error"},
-    {"COLUMNS": "20"},
 ]
 
 
-@pytest.mark.parametrize("around", SURROUNDINGS, ids=str)
+@pytest.mark.parametrize(
+    "around",
+    [
+        *AT_ANY_TIME,
+        AT_ONCE,
+        *(pytest.param(around, marks=pytest.mark.thorough) for around in AT_START),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("warm", [False, True])
 def test_the_same_files_give_the_same_bytes_in_every_surrounding(
-    code: Path, cub: Cub, around: dict[str, str], warm: bool
+    code: Path, cub: Cub, cub_interpreter: Cub, around: dict[str, str], warm: bool
 ) -> None:
+    call = cub if around in AT_ANY_TIME else cub_interpreter
     for number, word in enumerate(("café", "naïve", "ß", "日本", "I")):
         (code / f"{word}.rb").write_text(f"class {word.title()}{number}\nend\n", encoding="utf-8")
         (code / f"{word}.ts").write_text(
@@ -153,8 +167,8 @@ def test_the_same_files_give_the_same_bytes_in_every_surrounding(
     assert "café" in plain
     if warm:
         assert cub("map").code == 0
-    assert cub("map", "--stdout", **around).out == plain
-    written = cub("map", **around)
+    assert call("map", "--stdout", **around).out == plain
+    written = call("map", **around)
     assert (written.code, (code / MAP).read_bytes()) == (0, plain.encode())
 
 

@@ -21,7 +21,7 @@ def run_at_once(project: Path, home: Path, *commands: str) -> list[tuple[int, st
         return [running.finish() for running in started]
 
 
-@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("count", [2, pytest.param(5, marks=pytest.mark.thorough)])
 def test_several_inits_at_once_are_one_init(
     project: Path, home: Path, cub: Cub, count: int
 ) -> None:

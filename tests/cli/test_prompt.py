@@ -97,7 +97,7 @@ def test_a_failed_attempt_in_the_ledger_makes_it_a_retry(bakery: Path, cub: Cub)
     assert cub("prompt", KEY).out == first
 
 
-def test_it_is_the_same_bytes_wherever_it_runs(bakery: Path, cub: Cub) -> None:
+def test_it_is_the_same_bytes_wherever_it_runs(bakery: Path, cub_interpreter: Cub) -> None:
     for number in (1, 2, 3):
         Ledger(bakery).append(ended(number, checks=[check(ITEMS)], git={"files": ["a", "b", "ü"]}))
     places = [
@@ -105,7 +105,7 @@ def test_it_is_the_same_bytes_wherever_it_runs(bakery: Path, cub: Cub) -> None:
         {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"},
         {"PYTHONHASHSEED": "3", "PYTHONIOENCODING": "latin-1", "TZ": "America/New_York"},
     ]
-    first, *others = [cub("prompt", KEY, **place) for place in places]
+    first, *others = [cub_interpreter("prompt", KEY, **place) for place in places]
     assert first.code == 0
     assert others == [first] * 2
 

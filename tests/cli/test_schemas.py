@@ -53,7 +53,13 @@ def scene(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return Scene(tmp_path, home)
 
 
-@pytest.mark.parametrize("story", STORIES.values(), ids=list(STORIES))
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(story, id=name, marks=pytest.mark.thorough if name == "runs" else ())
+        for name, story in STORIES.items()
+    ],
+)
 def test_what_is_printed_is_what_the_schemas_say(story: Story, scene: Scene) -> None:
     story.tell(scene)
     assert [wrong for name, value in scene.values if (wrong := fault(name, value))] == []

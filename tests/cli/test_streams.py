@@ -70,7 +70,9 @@ def without_reader(project: Path, home: Path, *arguments: str) -> subprocess.Com
 
 
 @posix
-@pytest.mark.parametrize("command", [*RESULTS, "init", "demo"])
+@pytest.mark.parametrize(
+    "command", [*RESULTS, "init", pytest.param("demo", marks=pytest.mark.thorough)]
+)
 def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, command: str) -> None:
     (project / "AGENTS.md").write_bytes(MINE * 20_000)
     done = without_reader(project, home, *command.split())

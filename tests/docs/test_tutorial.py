@@ -9,9 +9,13 @@ import pytest
 
 from tests.docs.pages import DOCS, follow
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("bash") is None, reason="the tutorials are written for a shell"
-)
+# Runs and `cub demo` start many processes.
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        shutil.which("bash") is None, reason="the tutorials are written for a shell"
+    ),
+]
 
 
 def test_every_command_does_what_the_tutorial_says(tmp_path: Path, home: Path) -> None:
