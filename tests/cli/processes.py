@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -35,7 +35,7 @@ class Running(NamedTuple):
 
 @contextmanager
 def open_cub(*arguments: str, cwd: Path, home: Path) -> Iterator[Running]:
-    """Start cub with pipes, without input, and end it."""
+    """Start cub with pipes, without input, and wait for its end."""
     (out, its_out), (err, its_err) = os.pipe(), os.pipe()
     with Path(os.devnull).open("rb") as nothing:
         process = start_cub(
@@ -49,8 +49,11 @@ def open_cub(*arguments: str, cwd: Path, home: Path) -> Iterator[Running]:
     with os.fdopen(out, encoding="utf-8") as printed, os.fdopen(err, encoding="utf-8") as said:
         try:
             yield Running(process, printed, said)
+        except BaseException:
+            with suppress(ProcessLookupError):  # it has ended by itself
+                process.kill()
+            raise
         finally:
-            process.kill()
             process.wait()
 
 

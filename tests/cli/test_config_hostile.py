@@ -26,7 +26,9 @@ DEADLY = [
 
 
 @pytest.mark.parametrize("name", DEADLY)
-@pytest.mark.parametrize("command", ["update", "config set placement top"])
+@pytest.mark.parametrize(
+    "command", ["update", pytest.param("config set placement top", marks=pytest.mark.thorough)]
+)
 def test_it_is_one_line_and_nothing_is_written(
     project: Path, cub: Cub, name: str, command: str
 ) -> None:

@@ -271,9 +271,16 @@ PLACES = [
     _bare, _bare_inside_another, _without_checkout, _worktree, _empty_worktree, _submodule,
     _alternates, _subfolder, _inside_git,
 ]  # fmt: skip
+FAST = (_bare, _empty_worktree, _submodule, _subfolder)
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, id=place.__name__, marks=() if place in FAST else pytest.mark.thorough)
+        for place in PLACES
+    ],
+)
 def test_a_review_is_the_same_in_every_kind_of_repository(
     project: Path, cub: Cub, history: dict[str, str], tmp_path: Path, place: object
 ) -> None:
@@ -394,7 +401,7 @@ def test_without_a_commit_an_edited_section_is_an_error_as_for_update(cub: Cub) 
 
 ALL_CLOSED = ">&- 2>&- <&-"
 # What is closed in the fast tier.
-CLOSED = {"--json": [ALL_CLOSED], "--format=text": [">&-"], "--format=markdown": ["2>&-"]}
+CLOSED: dict[str, list[str]] = {"--json": [], "--format=text": [">&-"], "--format=markdown": []}
 
 
 def run_in_shell(line: str, project: Path, home: Path) -> None:

@@ -150,7 +150,7 @@ AT_START = [
     ],
     ids=str,
 )
-@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("warm", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_the_same_files_give_the_same_bytes_in_every_surrounding(
     code: Path, cub: Cub, cub_interpreter: Cub, around: dict[str, str], warm: bool
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_failed_attempt_in_the_ledger_makes_it_a_retry(bakery: Path, cub: Cub)
     assert cub("prompt", KEY).out == first
 
 
+@pytest.mark.thorough
 def test_it_is_the_same_bytes_wherever_it_runs(bakery: Path, cub_interpreter: Cub) -> None:
     for number in (1, 2, 3):
         Ledger(bakery).append(ended(number, checks=[check(ITEMS)], git={"files": ["a", "b", "ü"]}))

@@ -95,7 +95,7 @@ def _spoil(root: Path, marks: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="what would run is written for sh")
-@pytest.mark.parametrize("way", ["ext", "ssh"])
+@pytest.mark.parametrize("way", ["ext", pytest.param("ssh", marks=pytest.mark.thorough)])
 def test_who_only_looks_runs_nothing_of_the_repositorys(
     unpacked: Path, tmp_path: Path, cub: Cub, way: str
 ) -> None:
