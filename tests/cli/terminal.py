@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -17,6 +18,10 @@ from tests.conftest import environment
 from tests.fork_server import ForkedProcess, start_cub
 
 _PATIENCE = 30
+_PROGRESS = re.compile(
+    r"\x1b\[\?25l[^\n]*\n\x1b\[\?25h\r\x1b\[1A\x1b\[2K"
+    r"|\x1b\[\?25[lh]|.*\x1b\[2K|.*━.*\r|\x1b\[\d*[A-Z]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,11 @@ def in_terminal(
             os.close(ours)
     assert process.returncode is not None
     return Screen(process.returncode, text.decode().replace("\r\n", "\n"))
+
+
+def remove_progress(text: str) -> str:
+    """Leave out progress, which comes and goes on the same line, on a machine that is busy."""
+    return _PROGRESS.sub("", text)
 
 
 def _start(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.cli.colors import style
 from cub.cli.tables import display_width, table_rows, wrap
-from tests.cli.terminal import in_terminal
+from tests.cli.terminal import in_terminal, remove_progress
 
 WORDS = st.text("ab cé漢", max_size=30)
 CELLS = st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5)
@@ -89,7 +88,6 @@ def test_styles_take_no_room() -> None:
     assert wrap(text, 15) == [text]
 
 
-_PROGRESS = re.compile(r"\x1b\[\?25[lh]|.*\x1b\[2K|.*━.*\r|\x1b\[\d*[A-Z]")
 LONG = "packages/a-long-name/deep/below/it"
 KEY = "bakery-of-ada-lovelace-00007"
 COMMANDS = [
@@ -186,8 +184,7 @@ def test_ids_paths_and_numbers_stand_whole(bakery: Path, home: Path, width: int)
     shown = dict(part.split("\n", 1) for part in screen.text.split("\f")[1:])
     assert list(shown) == COMMANDS
     for command, printed in shown.items():
-        # Progress comes and goes on the same line, on a machine that is busy.
-        text = _PROGRESS.sub("", printed)
+        text = remove_progress(printed)
         wide = [line for line in text.split("\n") if len(line) > width]
         assert wide == [], f"{command}: {wide}"
         lost = [word for word in WHOLE[command] if word not in text]
