@@ -50,7 +50,7 @@ def test_no_color_changes_colors_and_nothing_else(project: Path, home: Path) -> 
         shutil.rmtree(cub)
         for name in ("AGENTS.md", "CLAUDE.md"):
             (project / name).unlink()
-    colored, plain, empty = seen
+    colored, _, empty = seen
     assert STYLE.search(remove_progress(colored))
     assert STYLE.search(remove_progress(empty))
     assert len({remove_progress(STYLE.sub("", text)) for text in seen}) == 1
