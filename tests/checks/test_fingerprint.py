@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cub.checks.fingerprint import compare, fingerprint, masked
 from cub.checks.items import Item
+from tests.examples import few_examples
 
 WORDS = st.text(st.sampled_from("abc xyz[]()'=,"), max_size=20)
 ITEMS = st.builds(
@@ -53,6 +54,7 @@ def test_any_text_can_be_masked(text: str) -> None:
     assert not [sign for sign in masked(text) if sign in "0123456789"]
 
 
+@few_examples
 @given(st.lists(ITEMS), st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(items: list[Item], random: Random) -> None:
     shuffled = [*items, *items[:2]]
@@ -73,6 +75,7 @@ def test_lines_numbers_durations_and_addresses_do_not_matter(
     assert told(one, first) == told(two, second)
 
 
+@few_examples
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_different_names_of_tests_differ(one: str, two: str) -> None:
     assume(one != two)
@@ -134,6 +137,7 @@ def test_of_findings_that_look_alike_each_counts() -> None:
     assert compare(before, after) == ((), (before[2],), tuple(after))
 
 
+@few_examples
 @given(st.lists(ITEMS), st.lists(ITEMS))
 def test_nothing_is_lost_in_a_comparison(before: list[Item], after: list[Item]) -> None:
     change = compare(before, after)

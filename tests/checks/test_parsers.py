@@ -54,8 +54,9 @@ def test_two_runs_of_pytest_are_read_each_for_itself() -> None:
     assert parse(log + other) == parse(log) + parse(other)
 
 
-def test_items_are_few_and_short() -> None:
-    log = "".join(f"a.py:{line}:1: F401 {'long ' * 200}\n" for line in range(100_000))
+@pytest.mark.parametrize("lines", [2_000, pytest.param(100_000, marks=pytest.mark.thorough)])
+def test_items_are_few_and_short(lines: int) -> None:
+    log = "".join(f"a.py:{line}:1: F401 {'long ' * 200}\n" for line in range(lines))
     found = parse(log)
     assert len(found) == MOST
     assert {len(item.message) for item in found} == {LONGEST}

@@ -14,6 +14,7 @@ from cub.edit.boundaries import Boundaries
 from cub.edit.document import Document
 from tests.edit.strategies import MARKERS, PROSE, texts
 from tests.edit.test_commonmark import EXAMPLES
+from tests.examples import few_examples
 
 _PIECES = [
     "text", "# Title", "", "", "", " ", "```", "   ```", "~~~ py", "- a", "  - b", "    - c",
@@ -55,11 +56,13 @@ def agrees(text: str) -> None:
             assert [s for s in spans if s in here] == here
 
 
+@few_examples
 @given(TEXTS)
 def test_pieces_have_the_blocks_of_the_whole(text: str) -> None:
     agrees(text)
 
 
+@few_examples
 @given(PROSE | texts([*_PIECES, *MARKERS]))
 def test_pieces_of_documents_have_the_blocks_of_the_whole(data: bytes) -> None:
     agrees(Document(data).text)

@@ -12,6 +12,7 @@ from cub.edit.sections import find
 from cub.edit.writing import put
 from cub.errors import CubError
 from tests.edit.strategies import ANYTHING, PROSE
+from tests.examples import few_examples
 
 TITLE = "Operating principles"
 PAIR = "<!-- BEGIN CUB MANAGED SECTION v1 -->\n\nx\n\n<!-- END CUB MANAGED SECTION -->\n"
@@ -114,6 +115,7 @@ def _inlined(data: bytes) -> str:
         raise
 
 
+@few_examples
 @given(ANYTHING | st.binary(max_size=200), st.booleans())
 def test_whatever_is_inlined_makes_a_section_that_holds(data: bytes, list_above: bool) -> None:
     above = "- a list\n  goes on" if list_above else "Text."
@@ -125,6 +127,7 @@ def test_whatever_is_inlined_makes_a_section_that_holds(data: bytes, list_above:
     assert done.data.startswith(b"# Mine\n\n")
 
 
+@few_examples
 @given(PROSE)
 def test_nothing_but_the_level_of_headings_changes(data: bytes) -> None:
     text = _inlined(data)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.edit.matching import Match, common_ends, find_matches
+from tests.examples import few_examples
 
 _LINES = st.lists(st.sampled_from("abcd"), max_size=12)
 _LARGE = st.builds(
@@ -46,6 +47,7 @@ def test_matches_are_equal_lines_in_order(old: list[str], new: list[str]) -> Non
     holds(old, new)
 
 
+@few_examples
 @given(_LARGE, _LARGE)
 def test_so_are_those_of_long_texts(old: list[str], new: list[str]) -> None:
     holds(old, new)

@@ -9,6 +9,7 @@ from cub.edit.edited import user_lines
 from cub.edit.writing import put, remove
 from cub.errors import CubError, InternalError
 from tests.edit.strategies import ANYTHING, BODY, PROSE
+from tests.examples import few_examples, hardly_any_examples
 
 OTHER = "## Cub Integration\n\nQuite another text.\n\n- With a list.\n"
 WITH_SECTION = st.builds(
@@ -24,6 +25,7 @@ def _parsed(data: bytes) -> Document:
         raise
 
 
+@few_examples
 @given(ANYTHING)
 def test_parsing_is_lossless(data: bytes) -> None:
     document = _parsed(data)
@@ -56,6 +58,7 @@ def test_put_keeps_every_byte_outside_and_is_idempotent(data: bytes, top: bool) 
     assert put(done, BODY, 1, top=top).document.data == done.data
 
 
+@hardly_any_examples
 @given(PROSE, PROSE)
 def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes) -> None:
     first = put(_parsed(above), BODY, 1).document

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cub.layout import layout
 from cub.layout.layout import layout_of
 from cub.layout.lists import ListPlace, edited, texts_at
+from tests.examples import few_examples, hardly_any_examples
 
 JSON = ListPlace("s.json", ("a", "b"), layout.JSON)
 YAML = ListPlace("c.yml", ("read",), layout.YAML)
@@ -76,6 +77,7 @@ def json_files(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
     return tree, f"{mark}{draw(trivia)}{draw(written(tree))}{draw(trivia)}"
 
 
+@hardly_any_examples
 @given(json_files())
 def test_in_json_everything_else_stays(file: tuple[dict[str, Any], str]) -> None:
     tree, text = file
@@ -113,6 +115,7 @@ YAML_LISTS = [
 ]
 
 
+@few_examples
 @given(
     st.lists(st.sampled_from(YAML_PARTS), unique=True),
     st.sampled_from(YAML_LISTS),
@@ -136,6 +139,7 @@ def test_in_yaml_everything_else_stays(
     assert {*re.findall(r"\r?\n", done.decode())} <= {newline if newline in text else "\n"}
 
 
+@few_examples
 @given(st.text(max_size=30).filter(str.isprintable), st.sampled_from([JSON, YAML]))
 def test_whatever_is_added_can_be_read_back(item: str, place: ListPlace) -> None:
     done = edited(b"", place, [item])

@@ -8,6 +8,7 @@ from cub.errors import CubError
 from cub.project.config import parse
 from cub.project.config_edit import with_targets
 from cub.project.targets import DEFAULT_TARGETS, target_problem
+from tests.examples import few_examples
 
 NESTED = (*DEFAULT_TARGETS, "packages/api/AGENTS.md")
 
@@ -48,6 +49,7 @@ def is_insertion(before: bytes, after: bytes) -> bool:
     )
 
 
+@few_examples
 @given(
     st.lists(st.sampled_from(LINES), max_size=8),
     st.sampled_from(["\n", "\r\n"]),
@@ -69,6 +71,7 @@ def test_an_edit_only_adds_or_is_refused(lines: list[str], newline: str, closed:
     assert is_insertion(data, done)
 
 
+@few_examples
 @given(st.text(min_size=1, max_size=20))
 @example("[slug]")
 @example("@scope")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cub.errors import CubError
 from cub.layout.source import MOST_BYTES
 from cub.project.config import CONFIG, Config, load, parse
+from tests.examples import few_examples
 from tests.project.hostile import BOMB, HARMLESS, HOSTILE
 
 PIECES = [
@@ -49,7 +50,16 @@ def test_every_hostile_shape_is_one_clear_line(name: str) -> None:
     assert caught.value.details == ()
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Tracing every allocation, these take a second or two each.
+        pytest.param(name, marks=pytest.mark.thorough)
+        if name in ("many values", "open brackets")
+        else name
+        for name in HOSTILE
+    ],
+)
 def test_no_hostile_shape_costs_memory(name: str) -> None:
     tracemalloc.start()
     with pytest.raises(CubError):
@@ -84,6 +94,7 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
     _read_both_ways(data)
 
 
+@few_examples
 @given(TEXTS)
 @example("a: &x 1\nb: &x 2\n")
 @example("- [1, {? a : b}]")

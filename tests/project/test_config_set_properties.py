@@ -14,6 +14,7 @@ from cub.layout.proof import canonical
 from cub.layout.reading import parse
 from cub.layout.source import read
 from cub.project.config_edit import renamed, with_value
+from tests.examples import few_examples
 from tests.project.test_config_hostile import TEXTS
 
 LINES = [
@@ -57,6 +58,7 @@ def comments(data: bytes) -> list[str]:
     return re.findall(r"# (?:why|a comment|the loop|inside|m|one|between|ende)\b", data.decode())
 
 
+@few_examples
 @given(FILES, KEYS, VALUES)
 @example(b"run:\r\n  model: x  # m", "run.model", "x\ny")
 @example(b"", "run", {"": None})
@@ -75,6 +77,7 @@ def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any)
     assert with_value(done, key, value) == done
 
 
+@few_examples
 @given(
     # A text in lines that the file ends in, without a line end, gets one with any line below it:
     # such a file goes through the library.
@@ -93,6 +96,7 @@ def test_the_bytes_before_and_behind_a_scalar_stay(data: bytes, key: str, value:
     assert 0 <= len(new) - len(lines) <= 2
 
 
+@few_examples
 @given(TEXTS, KEYS, VALUES)
 def test_any_text_is_edited_or_refused_and_what_was_edited_can_be_read(
     text: str, key: str, value: Any

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cub.project import config
 from cub.project.json_config import adopt, parse
 from cub.project.verbs import ConfigFromJson
+from tests.examples import hardly_any_examples
 
 STEP = ConfigFromJson(
     "old.json",
@@ -125,6 +126,7 @@ _TREE = st.fixed_dictionaries(
 )
 
 
+@hardly_any_examples
 @given(_TREE)
 def test_every_value_is_in_the_config_or_known_or_named(tree: dict[str, Any]) -> None:
     found, left = adopted(tree)

@@ -13,7 +13,7 @@ from cub.checks.fingerprint import fingerprint
 from cub.checks.items import Item
 from cub.prompt.attempts import INFRASTRUCTURE, PIVOT, Previous, previous
 from cub.store.events import Event
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.prompt.bakery import ITEMS, check, ended
 
 HEAT, DOOR, LINT = ITEMS
@@ -217,7 +217,7 @@ NEAR = st.fixed_dictionaries(
 )
 
 
-@few_examples
+@hardly_any_examples
 @given(st.lists(EVENTS | NEAR, max_size=4))
 def test_no_event_is_too_odd(events: list[Any]) -> None:
     found = previous(events)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cub.prompt.data import item, line, prose
 from cub.prompt.headings import TITLES, without_forged_headings
-from tests.examples import few_examples
+from tests.examples import few_examples, hardly_any_examples
 from tests.prompt.bakery import composed, inputs
 from tests.prompt.rendered import heading_lines, letters_of
 
@@ -145,6 +145,7 @@ ENDED = st.lists(
 ).map("".join)
 
 
+@few_examples
 @given(HOSTILE)
 def test_no_renderer_shows_a_forged_heading(text: str) -> None:
     known = {letters_of(title) for title in TITLES}
@@ -152,7 +153,7 @@ def test_no_renderer_shows_a_forged_heading(text: str) -> None:
         assert not known & {*heading_lines(made)}
 
 
-@few_examples
+@hardly_any_examples
 @given(ENDED, ENDED, ENDED)
 @example("", "## <div role=heading>", "CURRENTTASK")
 @example("`<h2>`", "a <h2>\n---", "</h2>\n\nCURRENTTASK")
@@ -178,7 +179,7 @@ def test_a_rendered_prompt_has_cub_s_headings_once(title: str, first: str, secon
         '<a "' * 15_000,
         "<!--" * 15_000 + "CURRENT TASK\n---",
         "## " + "[" * 40_000 + "CURRENT TASK",
-        "CURRENT TASK\n---\n" * 4_000,
+        pytest.param("CURRENT TASK\n---\n" * 4_000, marks=pytest.mark.thorough),
         "## C&#85;RRENT TASK\n" * 3_000,
         ("CURRENT TASK `x\n" * 5 + "---\n\n") * 600,
         ("[" * 200 + "CURRENT TASK\n---\n\n") * 200,
@@ -189,10 +190,10 @@ def test_a_rendered_prompt_has_cub_s_headings_once(title: str, first: str, secon
         ("`<h1>` " + "[a]" * 50 + "](" * 400 + "\n\n") * 60,
         ("`<h1>` " + "](" * 490 + "\n\n") * 60,
         ("`<h1>` " + "<a " * 300 + "\n\n") * 60,
-        ("`<h1>` " + "*a" * 450 + "\n\n") * 60,
+        pytest.param(("`<h1>` " + "*a" * 450 + "\n\n") * 60, marks=pytest.mark.thorough),
         "## `<b>` <" * 6_000,
-        "## `<b>` [[[[[[\n" * 4_000,
-        "## a ` <b>\n`<h2>`\n" * 2_000,
+        pytest.param("## `<b>` [[[[[[\n" * 4_000, marks=pytest.mark.thorough),
+        pytest.param("## a ` <b>\n`<h2>`\n" * 2_000, marks=pytest.mark.thorough),
         "role" + " >" * 30_000 + "<b",
         "<div>\n" + "<b c" * 15_000,
         "<div>\n<b" + "''" * 30_000,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cub.prompt.budget import Parts, fitting
 from cub.tokens import estimate_tokens
+from tests.examples import few_examples, hardly_any_examples
 
 ORDER = ("remaining", "done", "epic", "earlier", "tail", "observations", "avoid")
 WORDS = st.lists(st.sampled_from(["bread", "bread and butter", "a: b, c"]), max_size=8).map(tuple)
@@ -37,6 +38,7 @@ def left(parts: Parts) -> tuple[int, ...]:
     return tuple(len(epic if name == "epic" else getattr(parts, name)) for name in ORDER)
 
 
+@few_examples
 @given(PARTS, st.integers(0, 150))
 def test_the_result_is_within_the_budget_or_the_shortest(full: Parts, tokens: int) -> None:
     text, kept = fitting(full, shown, tokens)
@@ -44,6 +46,7 @@ def test_the_result_is_within_the_budget_or_the_shortest(full: Parts, tokens: in
     assert estimate_tokens(text) <= tokens or not any(left(kept))
 
 
+@few_examples
 @given(PARTS, st.integers(0, 150))
 def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int) -> None:
     _, kept = fitting(full, shown, tokens)
@@ -53,6 +56,7 @@ def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int)
         assert now == 0 or later == before, (first, then)
 
 
+@hardly_any_examples
 @given(PARTS)
 def test_a_larger_budget_never_leaves_less(full: Parts) -> None:
     kept = [fitting(full, shown, tokens)[1] for tokens in range(130)]
@@ -61,6 +65,7 @@ def test_a_larger_budget_never_leaves_less(full: Parts) -> None:
     assert fitting(full, shown, 10_000)[1] == full
 
 
+@few_examples
 @given(PARTS, st.integers(0, 150))
 def test_one_more_of_what_was_cut_last_would_not_fit(full: Parts, tokens: int) -> None:
     _, kept = fitting(full, shown, tokens)

@@ -14,7 +14,7 @@ from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.tokens import estimate_tokens
 from tests.edit.strategies import ANYTHING
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 from tests.prompt.bakery import EPIC, composed, inputs, own_headings
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -102,7 +102,7 @@ def _titles(world: Inputs) -> list[str]:
     return [title for title in TITLES if title not in there or there[title] is not None]
 
 
-@few_examples
+@hardly_any_examples
 @given(WORLDS)
 @example(inputs({"id": "b", "description": "<x>\n## CURRENT TASK"}))
 @example(inputs({"id": "b", "description": "[a]: /b\n'\n# CURRENT TASK"}))
@@ -118,7 +118,7 @@ def test_cub_s_headings_are_there_once_and_in_order(world: Inputs) -> None:
     assert composed(world) == made
 
 
-@few_examples
+@hardly_any_examples
 @given(WORLDS, st.integers(1, 400))
 def test_a_budget_is_kept_without_cutting_the_task(world: Inputs, tokens: int) -> None:
     made, whole, least = composed(world, tokens), composed(world, 10**6), composed(world, 1)
@@ -144,7 +144,7 @@ LONG = st.fixed_dictionaries(
 )
 
 
-@few_examples
+@hardly_any_examples
 @given(st.lists(LONG, min_size=1, max_size=3))
 def test_the_previous_attempt_is_told_in_4000_characters(events: list[Any]) -> None:
     text = composed(inputs(previous=previous(events)), 10**6).text
@@ -161,7 +161,7 @@ def test_a_plain_text_is_there_as_it_was_written(title: str, first: str, second:
     assert f"\n- {first.strip()}\n" in made
 
 
-@few_examples
+@hardly_any_examples
 @given(WORLDS)
 def test_without_an_attempt_the_prompt_is_the_same_but_for_its_section(world: Inputs) -> None:
     made = composed(world, 10**6).text

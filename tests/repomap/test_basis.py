@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.repomap.basis import Basis, basis_of, holds
@@ -17,6 +17,7 @@ from cub.repomap.listing.listing import listing
 from cub.repomap.settings import MapSettings
 from cub.repomap.sifted import sifted
 from cub.repomap.symbols.collect import Cache
+from tests.examples import hardly_any_examples
 from tests.repomap.maps import surveyed
 
 FILES = {
@@ -119,7 +120,7 @@ edits = st.lists(
 )
 
 
-@settings(max_examples=min(60, settings().max_examples))  # each draws several maps
+@hardly_any_examples  # each draws several maps
 @given(edits)
 def test_after_any_edits_the_map_is_the_one_made_anew(changes: list[tuple[str, str]]) -> None:
     with TemporaryDirectory() as folder:

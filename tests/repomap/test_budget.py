@@ -67,6 +67,7 @@ def test_a_budget_is_used_as_long_as_there_is_something_to_say(
         assert_well_filled(found, tokens)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tokens", BUDGETS)
 @pytest.mark.parametrize("root", checkouts(), ids=lambda root: root.name)
 def test_a_large_project_fills_every_budget(

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from cub.actions.project_map import Wanted, make_map
 from cub.edit.document import Document
@@ -21,6 +21,7 @@ from cub.repomap.listing.listing import listing
 from cub.repomap.page.page import body
 from cub.repomap.symbols.collect import Cache
 from cub.tokens import estimate_tokens
+from tests.examples import hardly_any_examples
 from tests.repomap.hostile import trees, written
 from tests.repomap.maps import surveyed, whole_map
 
@@ -42,7 +43,7 @@ def assert_harmless(text: str, tokens: int) -> None:
     assert "\n### Project map\n" in "\n" + inlined(text.encode(), ".cub/map.md", "Project map")
 
 
-@settings(max_examples=min(100, settings().max_examples))  # two maps each
+@hardly_any_examples  # two maps each
 @given(trees)
 def test_any_tree_has_a_harmless_map(tree: dict[str, bytes]) -> None:
     with TemporaryDirectory() as folder:
@@ -84,8 +85,9 @@ README = [
     "A `` ` ``` ```` quoted project with many backticks in its first line.",
     "\u202eA project that is written from right to left, as some are.\u202c",
     "A project. " * 5_000, "a" * 100_000, "[" * 50_000, "> " * 50_000, "*_" * 50_000,
-    "<a " * 30_000, "- " * 50_000, "| a " * 30_000, "&amp;" * 20_000, "![](" * 20_000,
+    "<a " * 30_000, "- " * 50_000, "| a " * 30_000, "&amp;" * 20_000,
     "\\" * 100_000, "`" * 100_001,
+    pytest.param("![](" * 20_000, marks=pytest.mark.thorough),  # seconds, for a pattern goes back
 ]  # fmt: skip
 
 
@@ -124,10 +126,16 @@ SOURCES: dict[str, bytes] = {
 }
 
 
-_WHOLE = ("NULs", "late NUL", "too long", "generated")
+_COSTLY = ("definitions", "decorators")
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough) if name in _COSTLY else name
+        for name in SOURCES
+    ],
+)
 def test_a_source_costs_itself_alone(name: str, tmp_path: Path) -> None:
     data = SOURCES[name]
     tree = {f"odd.{ending}": data for ending in ("py", "go", "js")}

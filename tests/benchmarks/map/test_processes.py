@@ -33,6 +33,7 @@ def test_a_failure_is_no_measurement(place: Place) -> None:
         cost([sys.executable, "-c", "raise SystemExit(1)"], place)
 
 
+@pytest.mark.thorough
 def test_the_peak_is_that_of_the_largest_process(place: Place) -> None:
     assert HELD < memory([sys.executable, "-c", CHILD], place).largest < 2 * HELD
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.benchmarks.map.quality import BUDGET, rows_of
 from tests.benchmarks.map.repositories import Repository
 from tests.conftest import git
@@ -9,6 +11,7 @@ from tests.conftest import git
 NAMES = [f"Shape{letter}" for letter in "ABCDEFGHIJKL"]
 
 
+@pytest.mark.thorough
 def test_a_small_repository_is_named_whole_by_every_map(project: Path, tmp_path: Path) -> None:
     text = "".join(f"class {name}:\n    size = 0\n\n" for name in NAMES)
     (project / "README.md").write_text(" ".join(f"`{name}`" for name in NAMES))

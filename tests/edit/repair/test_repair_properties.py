@@ -15,6 +15,7 @@ from cub.edit.sections import find, is_old_digest, is_own_comment
 from cub.errors import CubError
 from tests.edit.broken import BEGIN, END, inside
 from tests.edit.strategies import ANYTHING, ENDS, MARKERS
+from tests.examples import few_examples
 
 YOURS = ["{}", "- {}", "    {}", "> {}", "{}  ", "<!-- {} -->", "<div>{}", "## {}"]
 ODD = ["\n", "```\n", "- \n", "</div>\n", "  \n", "---\n"]
@@ -77,6 +78,7 @@ def telling(document: Document) -> list[bytes]:
     return [line.rstrip(b"\r\n") for line in lines if line.strip()]
 
 
+@few_examples
 @given(pieces(), st.sampled_from(ENDS), st.booleans())
 def test_only_what_a_digest_proves_goes(found: list[Piece], end: str, closed: bool) -> None:
     text = "".join(piece.text for piece in found)
@@ -91,6 +93,7 @@ def test_only_what_a_digest_proves_goes(found: list[Piece], end: str, closed: bo
         assert gone == {line for body in bodies if body <= gone for line in body}
 
 
+@few_examples
 @given(pieces(), st.sampled_from(ENDS))
 def test_every_choice_leaves_one_section_or_none(found: list[Piece], end: str) -> None:
     document = Document("".join(piece.text for piece in found).replace("\n", end).encode())
@@ -103,6 +106,7 @@ def test_every_choice_leaves_one_section_or_none(found: list[Piece], end: str) -
         assert len(kept) < MOST
 
 
+@few_examples
 @given(ANYTHING)
 @example(
     b"\xef\xbb\xbf<!-- cub:digest sha256-0123456789abcdef -->\n<!-- END CUB MANAGED SECTION -->"
@@ -115,6 +119,7 @@ def test_no_file_is_too_odd(data: bytes) -> None:
         assert all(line in left for line in yours(document))
 
 
+@few_examples
 @given(st.lists(st.sampled_from([*MARKERS, *MARKERS, "x"]), min_size=20, max_size=60))
 def test_dozens_of_markers_are_a_few_choices(lines: list[str]) -> None:
     document = Document("\n".join(lines).encode())

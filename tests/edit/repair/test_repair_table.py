@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, product
 from pathlib import Path
 
@@ -41,6 +41,7 @@ def lettered(titles: Sequence[str]) -> tuple[str, ...]:
     return tuple(_PLACE.sub(named, title) for title in titles)
 
 
+@cache
 def table() -> list[str]:
     """The rows of the reference; digests for which the same is offered share one."""
     rows = []

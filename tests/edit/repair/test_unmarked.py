@@ -23,6 +23,7 @@ from cub.edit.writing import put
 from tests.edit.broken import BEGIN, END, NEXT, TEXT, inside, section
 from tests.edit.repair.test_repair_properties import yours
 from tests.edit.strategies import ANYTHING, BODY, ENDS, PROSE
+from tests.examples import few_examples
 
 LONGER = BODY + "\nFor Claude Code.\n"
 RELEASED = Released(
@@ -132,6 +133,7 @@ def test_a_byte_order_mark_and_windows_line_ends_stay() -> None:
     assert _choices(lost, NOTHING_RELEASED)[0].data == whole
 
 
+@few_examples
 @given(PROSE, PROSE, st.sampled_from(ENDS), st.booleans(), st.booleans())
 def test_no_line_of_yours_goes(
     above: bytes, below: bytes, end: str, header: bool, edited: bool
@@ -182,6 +184,7 @@ def test_no_file_is_too_odd(data: bytes) -> None:
         find(document.with_data(choice.data))
 
 
+@few_examples
 @given(PROSE)
 def test_what_was_put_and_lost_its_markers_is_found(text: bytes) -> None:
     document = Document(text)

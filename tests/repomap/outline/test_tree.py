@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cub.repomap.outline.tree import outline
 from cub.tokens import estimate_tokens
+from tests.examples import few_examples
 
 _ALL = 10_000
 
@@ -109,6 +110,7 @@ _PATHS = st.lists(st.lists(_NAMES, min_size=1, max_size=6).map("/".join), unique
 _DESCRIBED = st.dictionaries(_NAMES, st.text(max_size=30), max_size=4)
 
 
+@few_examples
 @given(_PATHS, _DESCRIBED, st.integers(-5, 200))
 def test_no_tree_is_over_its_budget(paths: list[str], said: dict[str, str], budget: int) -> None:
     tree = outline(paths, said)
@@ -118,6 +120,7 @@ def test_no_tree_is_over_its_budget(paths: list[str], said: dict[str, str], budg
     assert estimate_tokens("\n".join(tree.lines(tree.tokens))) == tree.tokens
 
 
+@few_examples
 @given(_PATHS, _DESCRIBED, st.randoms(use_true_random=False))
 def test_the_order_of_the_paths_does_not_count(
     paths: list[str], said: dict[str, str], chance: random.Random
@@ -128,6 +131,7 @@ def test_the_order_of_the_paths_does_not_count(
         assert outline(paths, said).lines(budget) == outline(shuffled, said).lines(budget)
 
 
+@few_examples
 @given(_PATHS, st.integers(0, 60), st.integers(1, 30))
 def test_more_budget_takes_no_folder_away(paths: list[str], budget: int, more: int) -> None:
     tree = outline(paths, {})
@@ -140,6 +144,7 @@ _PLAIN = st.lists(
 ).map(lambda paths: [f"{path}.py" for path in paths])
 
 
+@few_examples
 @given(_PLAIN, st.integers(0, 100))
 def test_every_folder_in_the_tree_is_there(paths: list[str], budget: int) -> None:
     there = {path.rpartition("/")[0] for path in paths}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cub.repomap.page.filling import Block, Filling
 from cub.tokens import estimate_tokens
+from tests.examples import few_examples
 
 NAMES = ["heat", "cool_down", "Oven", "knead"]
 ORDER = ["detail", "name", "member"]
@@ -38,6 +39,7 @@ def take(filling: Filling, step: tuple[str, str, str, str]) -> None:
         filling.member(block, owner, name, f"def {name}(self)")
 
 
+@few_examples
 @given(steps, st.integers(0, 120))
 def test_no_step_costs_less_than_it_adds(taken: list[tuple[str, str, str, str]], room: int) -> None:
     """Signatures come first, then names, then those of members."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cub.edit.document import Document
 from cub.repomap.page.room import Part, block, first_lines, fitted
 from cub.tokens import estimate_tokens
+from tests.examples import few_examples
 
 lines = st.lists(st.text("ab c`#~.@<>-", max_size=30), max_size=12)
 
@@ -18,6 +19,7 @@ def part(texts: list[str], share: float, heading: str = "## A") -> Part:
     return Part(heading, partial(first_lines, texts), share)
 
 
+@few_examples
 @given(st.lists(st.tuples(lines, st.floats(0, 1)), max_size=5), st.integers(0, 300))
 def test_the_text_never_takes_more_than_the_room(
     parts: list[tuple[list[str], float]], room: int

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cub.repomap.page.symbols import symbol_lines
 from cub.repomap.ranking.ranking import Symbol
 from cub.tokens import estimate_tokens
+from tests.examples import few_examples
 from tests.repomap.page.symbols import nobody, rankings, symbol, symbols
 
 PLENTY = 10_000
@@ -90,12 +91,14 @@ def test_a_long_path_that_comes_often_has_a_short_form(count: int) -> None:
     assert second.startswith("~/part0/File0.java")
 
 
+@few_examples
 @given(rankings, rankings, st.integers(0, 400))
 def test_the_room_is_never_exceeded(found: list[Symbol], rest: list[Symbol], budget: int) -> None:
     text = symbol_lines(found, lambda: rest, lambda path: [path, "x/y.py"], budget)
     assert sum(map(estimate_tokens, text)) <= budget
 
 
+@few_examples
 @given(rankings)
 def test_with_room_for_all_every_name_is_told(found: list[Symbol]) -> None:
     named = [symbol(s.path, s.definition.name, "", s.definition.member_of) for s in found]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.repomap.ranking.pagerank import pagerank
+from tests.examples import few_examples
 
 links = st.integers(1, 12).flatmap(
     lambda count: st.lists(
@@ -39,6 +40,7 @@ def test_weights_share_a_rank_in_their_proportion() -> None:
     assert ranks[1] - base == pytest.approx(3 * (ranks[2] - base), rel=1e-3)
 
 
+@few_examples
 @given(links)
 def test_ranks_are_positive_and_sum_to_one(graph: list[dict[int, float]]) -> None:
     ranks = pagerank(len(graph), graph)
@@ -46,6 +48,7 @@ def test_ranks_are_positive_and_sum_to_one(graph: list[dict[int, float]]) -> Non
     assert sum(ranks) == pytest.approx(1)
 
 
+@few_examples
 @given(links)
 def test_the_order_of_the_links_changes_no_bit(graph: list[dict[int, float]]) -> None:
     backwards = [dict(reversed(out.items())) for out in graph]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cub.repomap.stack.readers import all_readers
 from cub.repomap.stack.stack import Stack
+from tests.examples import few_examples
 from tests.repomap.stack.node import test_node
 from tests.repomap.stack.projects import stack_of
 from tests.repomap.stack.python import test_pyproject, test_python_files
@@ -81,14 +82,14 @@ def test_hostile_files_cost_themselves_alone(name: str) -> None:
         assert all(text.isprintable() for text in shown(stack))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(few_examples, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(NAMES), st.lists(PIECES, max_size=60))
 def test_any_text_can_be_read(name: str, pieces: list[str]) -> None:
     text = "".join(pieces).encode("utf-8", "surrogatepass")
     assert all(text.isprintable() for text in shown(stack_of({name: text})))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(few_examples, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(GOOD),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), st.one_of(PIECES, st.none()))),

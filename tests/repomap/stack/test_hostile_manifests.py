@@ -27,6 +27,7 @@ from cub.repomap.stack.languages import (
 )
 from cub.repomap.stack.manifests import find
 from cub.repomap.stack.operations import containers, infrastructure
+from tests.examples import few_examples
 from tests.repomap.stack.jvm import test_gradle, test_maven, test_scala
 from tests.repomap.stack.languages import (
     test_beam,
@@ -103,6 +104,7 @@ def test_every_reader_has_a_good_manifest() -> None:
     assert [reader.globs for reader in READERS if id(reader) not in seen] == []
 
 
+@few_examples
 @given(mutated())
 def test_a_broken_manifest_is_refused_by_a_value_error_at_most(
     case: tuple[Reader, Manifest],
@@ -134,7 +136,11 @@ def test_no_reader_depends_on_the_order_of_the_paths() -> None:
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: "+".join(reader.globs))
-@pytest.mark.parametrize("size", [1, 200, 100_000], ids="{} pieces".format)
+@pytest.mark.parametrize(
+    "size",
+    [1, 200, 10_000, pytest.param(100_000, marks=pytest.mark.thorough)],
+    ids="{} pieces".format,
+)
 def test_deep_nesting_ends(reader: Reader, size: int) -> None:
     path = reader.globs[0].replace("*", "x")
     for piece in ("[", "{", '{"a":', "(", "<a>", "${", "a(", " a:\n", "- "):

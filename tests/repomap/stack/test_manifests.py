@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cub.repomap.stack.facts import Facts, Manifest, Reader
 from cub.repomap.stack.manifests import find
 from cub.repomap.stack.readers import all_readers
+from tests.examples import few_examples
 
 READERS = all_readers()
 
@@ -63,6 +64,7 @@ ODD = st.text(alphabet="ab./-*[]{}\n\\é", min_size=1, max_size=30)
 NAMES = st.sampled_from([glob.replace("*", "x") for one in READERS for glob in one.globs])
 
 
+@few_examples
 @given(st.lists(ODD | NAMES | st.builds("{}/{}".format, ODD, NAMES)))
 def test_any_names_can_be_looked_at(paths: list[str]) -> None:
     found = find(paths, READERS)

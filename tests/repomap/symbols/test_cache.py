@@ -14,6 +14,7 @@ from cub.repomap.symbols.cache import Entry, load, save
 from cub.repomap.symbols.definition import Definition
 from cub.repomap.symbols.facts import FileFacts
 from cub.repomap.symbols.scan import Job
+from tests.examples import few_examples
 
 FACTS = FileFacts("a b", "b", (Definition("a", "function", 3, "def a(ü)", "", True),))
 texts = st.text(max_size=20)
@@ -44,6 +45,7 @@ def test_a_path_that_is_no_text_survives(tmp_path: Path) -> None:
     assert list(load(tmp_path / "facts", "v").values()) == [odd]
 
 
+@few_examples
 @given(facts)
 def test_facts_survive_json(found: FileFacts) -> None:
     assert FileFacts.load(json.loads(json.dumps(found.dump()))) == found

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cub.repomap.symbols.definition import Definition
 from cub.repomap.symbols.definitions import definitions
 from cub.repomap.symbols.grammars import LANGUAGES
+from tests.examples import limit_examples
 from tests.repomap.symbols.test_definitions_c import CASES as C
 from tests.repomap.symbols.test_definitions_dynamic import CASES as DYNAMIC
 from tests.repomap.symbols.test_definitions_jvm import CASES as JVM
@@ -64,7 +65,7 @@ def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=_FEW)
+@limit_examples(100)  # for each of many languages, and a language's whole sample each
 @given(
     cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     inserted=st.lists(st.tuples(st.floats(0, 1), NASTY), max_size=8),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.repomap.symbols.identifiers import imported_in, names_in
+from tests.examples import few_examples
 
 IMPORTS = [
     ("python", "from a.bee import Cee, dee as eff\n", "a=Cee a=dee bee Cee dee from import"),
@@ -53,6 +54,7 @@ def test_names_stand_alone_or_behind_dots(text: str, imported: str, expected: st
     assert found == {name for name in expected.split() if len(name) > 3}
 
 
+@few_examples
 @given(st.binary(max_size=300).filter(bytes.isascii))
 def test_any_bytes_give_names_once_and_in_order(data: bytes) -> None:
     names = names_in(data, "").split()

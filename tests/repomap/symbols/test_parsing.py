@@ -15,10 +15,21 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_language_answers_to_hostile_repetition(language: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "size"),
+    [
+        *((language, 2_000) for language in LANGUAGES),
+        *((language, 20_000) for language in ("python", "c", "java")),
+        *(
+            pytest.param(language, 20_000, marks=pytest.mark.thorough)
+            for language in LANGUAGES
+            if language not in ("python", "c", "java")
+        ),
+    ],
+)
+def test_each_language_answers_to_hostile_repetition(language: str, size: int) -> None:
     for piece in HOSTILE:
-        definitions(language, piece * (20_000 // len(piece)))
+        definitions(language, piece * (size // len(piece)))
 
 
 @pytest.mark.parametrize(
