@@ -14,7 +14,7 @@ from cub.prompt.headings import TITLES
 from cub.prompt.inputs import Inputs, Siblings
 from cub.tokens import estimate_tokens
 from tests.edit.strategies import ANYTHING
-from tests.examples import hardly_any_examples
+from tests.examples import few_examples, hardly_any_examples
 from tests.prompt.bakery import EPIC, composed, inputs, own_headings
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -152,6 +152,7 @@ def test_the_previous_attempt_is_told_in_4000_characters(events: list[Any]) -> N
     assert 0 < len(told) <= 4000
 
 
+@few_examples
 @given(PLAIN, PLAIN, PLAIN)
 def test_a_plain_text_is_there_as_it_was_written(title: str, first: str, second: str) -> None:
     text = f"{first}\n\n{second}".strip()

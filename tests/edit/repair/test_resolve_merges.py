@@ -19,7 +19,7 @@ from cub.edit.sections import Section, digest, find
 from cub.edit.writing import render
 from cub.errors import CubError
 from tests.edit.strategies import ENDS
-from tests.examples import few_examples
+from tests.examples import hardly_any_examples
 
 RULES = ["- Find a task.", "- Claim it.", "- Search first.", "- Run the checks.", "- Report."]
 BODIES = [
@@ -91,7 +91,7 @@ def recognize(section: Section) -> str | None:
     end=st.sampled_from(ENDS[:2]),
 )
 @settings(
-    parent=few_examples,  # each is a merge by git
+    parent=hardly_any_examples,  # each is a merge by git
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
 def test_of_two_branches_every_line_that_is_not_cubs_stays(

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from cub.repomap.outline.words import about, fence_for, one_line, shortened, shown_path
+from tests.examples import few_examples
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,7 @@ def test_the_fence_is_the_shortest_that_no_line_closes(lines: list[str], fence: 
     assert fence_for(lines) == fence
 
 
+@few_examples
 @given(st.lists(st.text(alphabet="`~ab \t\\>-", max_size=12)))
 def test_markdown_sees_one_code_block(lines: list[str]) -> None:
     fence = fence_for(lines)
