@@ -11,7 +11,7 @@ _RULES = [
     (re.compile(pattern), by)
     for pattern, by in (
         (r"<!--.*?(?:-->|$)", " "),
-        (r"!\[[^\]]*\](?:\([^)\s]*[^)]*\)|\[[^\]]*\])", " "),  # images, badges
+        (r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])", " "),  # images, badges
         (r"\|[\w .-]+\|(?:_\b)?", " "),  # |substitution|
         (r"(?:https?://|link:)[^\s\[]+\[([^\]]*)\]", r"\1"),  # AsciiDoc
         (r"\[\s*\](?:\([^)]*\)|\[[^\]]*\])", " "),  # a link around a badge that is gone
