@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from cub.files.signed import project_state
 from tests.actions.run.shop import Shop
+from tests.command_line import Result
 from tests.conftest import git
 from tests.processes.programs import until
 
@@ -27,19 +25,11 @@ def prepare(shop: Shop) -> Shop:
     return shop
 
 
-def attack(shop: Shop, agent: str, *words: str) -> subprocess.CompletedProcess[str]:
+def attack(shop: Shop, agent: str, *words: str) -> Result:
     """Run once, with an agent that does this."""
     shop.client(FIND + agent)
-    argv = [sys.executable, "-m", "cub", "run", "--once", "--trust", "--harness", "mine"]
-    return subprocess.run(
-        [*argv, *(words or ("--check", CHECK))],
-        cwd=shop.root,
-        env=shop.environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    asked = ("run", "--once", "--trust", "--harness", "mine")
+    return shop.call(*asked, *(words or ("--check", CHECK)))
 
 
 def await_end(shop: Shop) -> None:

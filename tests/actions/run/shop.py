@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import psutil
@@ -25,7 +26,9 @@ from cub.store.events import Event
 from cub.store.ledger import Ledger
 from cub.store.place import TASKS
 from cub.store.tasks import Tasks
+from tests.command_line import Result
 from tests.conftest import git
+from tests.fork_server import start_cub
 
 # A check that needs no test runner: every word of `wrong` fails, by its name.
 CHECK = "test ! -s wrong || { cat wrong; exit 1; }"
@@ -175,6 +178,20 @@ class Shop:
         finally:
             stop.close()
         return Done(events, self.clock, warnings)
+
+    def call(self, *words: str, **environ: str) -> Result:
+        """Run `cub` with these words as a process of its own, and wait for its end."""
+        with TemporaryFile() as out, TemporaryFile() as err, Path(os.devnull).open("rb") as null:
+            process = start_cub(
+                words,
+                cwd=self.root,
+                environ={**self.environ, **environ},
+                descriptors=(null.fileno(), out.fileno(), err.fileno()),
+            )
+            code = process.wait()
+            for stream in (out, err):
+                stream.seek(0)
+            return Result(code, out.read().decode(), err.read().decode())
 
     def attempt(self, run: str, number: int = 1, task: str = "s-1") -> Path:
         return self.cub / "runs" / run / task / str(number)

@@ -8,6 +8,7 @@ import pytest
 
 from cub.actions.tasks.stores import install_git_files
 from cub.files import exclusive
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
 from tests.conftest import git
@@ -20,9 +21,7 @@ _BEFORE = ["client", "stock", "start"]
 _ALLOW = ("-c", "protocol.file.allow=always")
 
 
-@pytest.fixture
-def stocked(bakery: Shop) -> Shop:
-    """With two commits of a person's, the stores in the last one, and a file that git lacks."""
+def _prepare(bakery: Shop) -> None:
     bakery.write("kept.txt", "kept\nand more\n")
     bakery.task()
     bakery.client("true")
@@ -30,7 +29,12 @@ def stocked(bakery: Shop) -> Shop:
         install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
-    return bakery
+
+
+@pytest.fixture
+def stocked(copy_shop: CopyShop) -> Shop:
+    """With two commits of a person's, the stores in the last one, and a file that git lacks."""
+    return copy_shop(_prepare)
 
 
 def _work(shop: Shop, shell: str) -> Done:

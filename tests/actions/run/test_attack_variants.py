@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.actions.run.attacked import CHECK, NOTES, SECRET, prepare
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 from tests.examples import keep_few
@@ -68,14 +69,17 @@ a loop of links: ln -s loop loop; ln -s . here
 AGENTS = dict(line.split(": ", 1) for line in _TEXT.strip().replace("\n  ", " ").splitlines())
 
 
-@pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    made = prepare(bakery)
+def _prepare(made: Shop) -> None:
+    prepare(made)
     git(made.root, "tag", "mine")
     git(made.root, "branch", "side", "HEAD~1")
     made.write("later.txt", "stashed\n")
     git(made.root, "stash", "push", "-qu", "--", "later.txt")
-    return made
+
+
+@pytest.fixture
+def shop(copy_shop: CopyShop) -> Shop:
+    return copy_shop(_prepare)
 
 
 def _state(shop: Shop) -> dict[str, object]:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.actions.run import full_disk_run
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told
 from tests.conftest import environment
@@ -20,8 +21,8 @@ from tests.files.conftest import may_mount  # noqa: F401 - a fixture
 
 
 @pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    made = prepare(bakery)
+def shop(copy_shop: CopyShop) -> Shop:
+    made = copy_shop(prepare)
     made.write(".cub/constitution.md", "# Ours\n")
     return made
 

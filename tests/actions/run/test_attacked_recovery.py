@@ -11,6 +11,7 @@ import pytest
 from cub.errors import CubError
 from cub.files.signed import project_state
 from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop, alive
 from tests.actions.run.test_attacked_state import linux
 from tests.conftest import git
@@ -19,8 +20,8 @@ from tests.processes.programs import until
 
 
 @pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    return prepare(bakery)
+def shop(copy_shop: CopyShop) -> Shop:
+    return copy_shop(prepare)
 
 
 def _hook(shop: Shop, text: str) -> None:
@@ -35,7 +36,7 @@ def test_what_a_person_commits_after_a_kill_stays(shop: Shop, ago: int) -> None:
     """5: it was undone within ten seconds; later, the task was tried again."""
     kill = "test -e ../killed || { touch ../killed; kill -9 $(cat ../cub); }"
     _hook(shop, f"cd {shop.root}; {kill}")
-    assert attack(shop, "echo $C > ../cub; echo C > c.py").returncode == -9
+    assert attack(shop, "echo $C > ../cub; echo C > c.py").code == -9
     if ago:
         for path in project_state(shop.root).rglob("*"):
             os.utime(path, (time.time() - ago,) * 2)
@@ -71,7 +72,7 @@ def test_a_baseline_check_is_not_the_end_of_the_client(shop: Shop) -> None:
     edits = "echo 'A = 2' > a.py; echo x > new.txt"
     # A sign of life after them: else a machine that pauses makes them later than the last one.
     seen = 'until find "$HOME" -name status.json -newer new.txt | grep -q .; do sleep 0.05; done'
-    assert attack(shop, f"{edits}; {seen}; kill -9 $C $K; sleep 1").returncode == -9
+    assert attack(shop, f"{edits}; {seen}; kill -9 $C $K; sleep 1").code == -9
     shop.client("cat > /dev/null; echo C > c.py")
     done = shop.run(checks=CHECK)
     assert done.outcomes == ["ok"]
@@ -84,7 +85,7 @@ def test_a_baseline_check_is_not_the_end_of_the_client(shop: Shop) -> None:
 def test_a_lock_of_a_git_that_is_gone_stops_no_run(shop: Shop, lock: str) -> None:
     """9: it stopped all of them, though the attempt counted as concluded."""
     shop.write("g.txt", "g\n")
-    assert attack(shop, f"git add g.txt; touch .git/{lock}; kill -9 $C; sleep 30").returncode == -9
+    assert attack(shop, f"git add g.txt; touch .git/{lock}; kill -9 $C; sleep 30").code == -9
     await_end(shop)
     shop.client("cat > /dev/null; echo C > c.py")
     assert shop.run(checks=CHECK).outcomes == ["ok"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from cub.errors import CubError
 from cub.files.signed import project_state, read_signed
 from cub.project.project import Project
 from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 from tests.examples import keep_few
@@ -28,8 +28,8 @@ _WAYS = ["env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT", "env -i PYTHONPATH=$PYTHON
 
 
 @pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    return prepare(bakery)
+def shop(copy_shop: CopyShop) -> Shop:
+    return copy_shop(prepare)
 
 
 def _decision(ok: bool) -> str:
@@ -41,7 +41,7 @@ def _decision(ok: bool) -> str:
 def test_a_forged_decision_is_none(shop: Shop, folder: str) -> None:
     """7: it was carried out by the next run."""
     forged = f"echo '{_decision(ok=True)}' > {folder}/decision.json; echo 'A = 2' > a.py"
-    assert attack(shop, f"{forged}; kill -9 $C; sleep 30").returncode == -9
+    assert attack(shop, f"{forged}; kill -9 $C; sleep 30").code == -9
     await_end(shop)
     done = shop.run(checks=CHECK, label="none")
     assert [event["status"] for event in done.of("recovered")] == ["open"]
@@ -54,7 +54,7 @@ def test_a_forged_decision_is_none(shop: Shop, folder: str) -> None:
 def test_to_close_a_task_is_a_wish_in_any_environment(shop: Shop, way: str, apart: str) -> None:
     """10a: it was closed."""
     done = attack(shop, f"echo C > c.py; {apart}{way} {_CUB} task close s-1; exit 1")
-    assert (done.returncode, shop.status()) == (1, "retry"), done.stderr
+    assert (done.code, shop.status()) == (1, "retry"), done.err
 
 
 @linux
@@ -131,7 +131,7 @@ def test_a_request_may_be_anything(shop: Shop, kind: str) -> None:
     }[kind]
     both = f"for R in $CUB_ATTEMPT $(dirname $(find $HOME -name start.json)); do {make}; done"
     done = attack(shop, f"echo C > c.py; {both}")
-    assert (done.returncode, shop.status()) == (0, "closed")
+    assert (done.code, shop.status()) == (0, "closed")
 
 
 def test_a_clone_brings_nothing_to_recover(shop: Shop, tmp_path: Path) -> None:
@@ -204,15 +204,11 @@ def test_the_environment_of_an_agent_has_no_secret(shop: Shop) -> None:
 def test_without_a_place_for_its_state_no_run_begins(shop: Shop, tmp_path: Path) -> None:
     shop.client("true")
     (tmp_path / "file").touch()
-    environ = {**shop.environ, "XDG_STATE_HOME": str(tmp_path / "file")}
-    argv = [sys.executable, "-m", "cub", "run", "--trust"]
-    done = subprocess.run(
-        argv, cwd=shop.root, env=environ, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "cub's state can't be written" in done.stderr
-    assert "XDG_STATE_HOME" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = shop.call("run", "--trust", XDG_STATE_HOME=str(tmp_path / "file"))
+    assert done.code == 1
+    assert "cub's state can't be written" in done.err
+    assert "XDG_STATE_HOME" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_damaged_key_costs_what_it_signed(shop: Shop) -> None:

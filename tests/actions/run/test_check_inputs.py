@@ -8,19 +8,23 @@ import pytest
 
 from cub.actions.run.check_inputs import find_changed, find_protected, record_inputs
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 from tests.examples import keep_few
 
 
-@pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    made = prepare(bakery)
+def _prepare(made: Shop) -> None:
+    prepare(made)
     made.write("tests/test_a.py", "assert True\n")
     made.write(".gitignore", "secret.env\ntools/\n")
     made.commit("tests")
     made.write("tools/lint", "#!/bin/sh\ntrue\n").chmod(0o755)
-    return made
+
+
+@pytest.fixture
+def shop(copy_shop: CopyShop) -> Shop:
+    return copy_shop(_prepare)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from cub.actions.tasks.stores import install_git_files
 from cub.files import exclusive
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.actions.run.sound import require_told, seen, size
 from tests.examples import keep_few
@@ -140,9 +141,7 @@ _ROWS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def stocked(bakery: Shop) -> Shop:
-    """With all of cub's own files committed, and a file of the person's beside."""
+def _prepare(bakery: Shop) -> None:
     bakery.task()
     bakery.client("true")
     bakery.script({"s-1": [{}]})
@@ -150,7 +149,12 @@ def stocked(bakery: Shop) -> Shop:
         install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
-    return bakery
+
+
+@pytest.fixture
+def stocked(copy_shop: CopyShop) -> Shop:
+    """With all of cub's own files committed, and a file of the person's beside."""
+    return copy_shop(_prepare)
 
 
 def _played(shop: Shop, client: str, row: Row) -> Done:

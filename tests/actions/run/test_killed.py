@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.actions.run.shop import CHECK, Shop, alive
+from tests.actions.run.shop import CHECK, Shop, alive, shop
 from tests.examples import keep_few
 
 POINTS = 30
@@ -46,13 +47,10 @@ def killed_at(bakery: Shop, home: Path, step: int) -> subprocess.CompletedProces
 
 
 @pytest.fixture(scope="session")
-def steps(tmp_path_factory: pytest.TempPathFactory) -> int:
+def steps(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> int:
     """How many steps a run has that nobody kills."""
-    from tests.actions.run.shop import shop
-    from tests.conftest import git
-
     root, home = tmp_path_factory.mktemp("counted").resolve(), tmp_path_factory.mktemp("home")
-    git(root, "init", "-q")
+    shutil.copytree(empty_repository, root, dirs_exist_ok=True)
     done = killed_at(furnished(shop(root, home)), home, 0)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
 from tests.conftest import git
 from tests.examples import keep_few
 
 
-@pytest.fixture
-def kept(bakery: Shop) -> Shop:
-    """With a tag, an entry on the stash, and a file that git lacks."""
+def _prepare(bakery: Shop) -> None:
     bakery.write("kept.txt", "kept\nand more\n")
     bakery.commit("stock")
     git(bakery.root, "tag", "light")
@@ -20,7 +19,12 @@ def kept(bakery: Shop) -> Shop:
     git(bakery.root, "stash", "push", "-q", "-m", "one")
     bakery.write("mine.txt", "mine\n")
     bakery.task()
-    return bakery
+
+
+@pytest.fixture
+def kept(copy_shop: CopyShop) -> Shop:
+    """With a tag, an entry on the stash, and a file that git lacks."""
+    return copy_shop(_prepare)
 
 
 def _work(shop: Shop, shell: str) -> Done:

@@ -15,6 +15,7 @@ from cub.errors import CubError
 from cub.files import exclusive
 from cub.project.project import Project
 from cub.store.events import Event
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen
 from tests.examples import keep_few
@@ -23,9 +24,7 @@ _CUB = '"$PYTHON" -m cub'
 _MAKE = "echo made > made.txt"
 
 
-@pytest.fixture
-def stocked(bakery: Shop) -> Shop:
-    """With all of cub's own files committed, a constitution, and a ledger with a history."""
+def _prepare(bakery: Shop) -> None:
     bakery.task()
     bakery.task("s-2", status="parked", notes="by hand")
     bakery.write(".cub/constitution.md", "# Ours\n")
@@ -34,7 +33,12 @@ def stocked(bakery: Shop) -> Shop:
         install_git_files(held)
     history = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "s-2"}
     bakery.write(".cub/ledger.jsonl", json.dumps({**history, "status": "parked"}) + "\n")
-    return bakery
+
+
+@pytest.fixture
+def stocked(copy_shop: CopyShop) -> Shop:
+    """With all of cub's own files committed, a constitution, and a ledger with a history."""
+    return copy_shop(_prepare)
 
 
 def _work(shop: Shop, shell: str, **asked: Any) -> Done:

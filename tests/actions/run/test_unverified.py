@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told, seen
 from tests.examples import keep_few
@@ -18,13 +19,16 @@ _RED = "def test_old():\n    assert False\n"
 _GREEN = "def test_fine():\n    assert True\n"
 
 
-@pytest.fixture
-def stocked(bakery: Shop) -> Shop:
+def _prepare(bakery: Shop) -> None:
     bakery.write(".gitignore", "__pycache__/\n")
     bakery.commit()
     bakery.task()
     bakery.client(_WORK)
-    return bakery
+
+
+@pytest.fixture
+def stocked(copy_shop: CopyShop) -> Shop:
+    return copy_shop(_prepare)
 
 
 def started(shop: Shop) -> int:

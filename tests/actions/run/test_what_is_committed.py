@@ -7,6 +7,7 @@ import stat
 
 import pytest
 
+from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import require_told
 from tests.conftest import git
@@ -15,16 +16,19 @@ from tests.examples import keep_few
 _CHECK = 'grep -q "A = 1" a.py'
 
 
-@pytest.fixture
-def checked(bakery: Shop) -> Shop:
-    """With a file that a check looks at, one that is the person's alone, and one ignored."""
+def _prepare(bakery: Shop) -> None:
     bakery.write("a.py", "A = 1\n")
     bakery.write(".gitignore", "secret.env\n")
     bakery.commit("stock")
     bakery.write("notes.txt", "mine\n")
     bakery.write("secret.env", "KEY=1\n")
     bakery.task()
-    return bakery
+
+
+@pytest.fixture
+def checked(copy_shop: CopyShop) -> Shop:
+    """With a file that a check looks at, one that is the person's alone, and one ignored."""
+    return copy_shop(_prepare)
 
 
 def _work(shop: Shop, shell: str) -> Done:

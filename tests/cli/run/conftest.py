@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.actions.run.conftest import bakery
+from tests.actions.run.conftest import bakery, copy_shop, prepare_once
 
-__all__ = ["bakery"]
+__all__ = ["bakery", "copy_shop", "prepare_once"]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from tests.actions.run.shop import Shop
+from tests.fork_server import ForkedProcess, start_cub
 
 # It tells its process, and waits to be ended.
 WAIT = """
@@ -15,21 +20,63 @@ echo $$ > "$HOME/pid.new"; mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec slee
 """
 
 
-def started(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """A run that goes on until it is stopped, its client at work."""
+@dataclass
+class StartedRun:
+    """A run that is at work, and where its output comes from."""
+
+    process: ForkedProcess | subprocess.Popen[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.returncode
+
+    def send_signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def communicate(self) -> tuple[str, str]:
+        """Wait for its end; what of stdout nobody has read yet, and stderr."""
+        with self.stdout, self.stderr:
+            out = self.stdout.read()
+            self.process.wait(30)
+            self.stderr.seek(0)
+            return out.decode(), self.stderr.read().decode()
+
+
+def started(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> StartedRun:
+    """A run that goes on until it is stopped, its client at work; `before` is what starts it."""
     (Path(bakery.environ["HOME"]) / "pid").unlink(missing_ok=True)
-    run = subprocess.Popen(
-        [*before, sys.executable, "-m", "cub", "run", "--trust", "--no-checks", "--json", *words],
-        cwd=bakery.root,
-        env=bakery.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert run.stdout
-    while '"begun' not in run.stdout.readline():
-        assert run.poll() is None
+    run = start_run(bakery, "--no-checks", "--json", *words, before=before)
+    while b'"begun' not in (line := run.stdout.readline()):
+        assert line, run.communicate()
     return run
+
+
+def start_run(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> StartedRun:
+    """Start `cub run`; `before` is a program that starts it, in a Python of its own."""
+    reads, writes = os.pipe()
+    stdout = os.fdopen(reads, "rb")
+    stderr = TemporaryFile()  # noqa: SIM115 - whoever gets the run closes it
+    arguments = ("run", "--trust", *words)
+    with os.fdopen(writes, "wb") as out, Path(os.devnull).open("rb") as null:
+        if before:
+            process: ForkedProcess | subprocess.Popen[bytes] = subprocess.Popen(
+                [*before, sys.executable, "-m", "cub", *arguments],
+                cwd=bakery.root,
+                env=bakery.environ,
+                stdin=null,
+                stdout=out,
+                stderr=stderr,
+            )
+        else:
+            process = start_cub(
+                arguments,
+                cwd=bakery.root,
+                environ=bakery.environ,
+                descriptors=(null.fileno(), out.fileno(), stderr.fileno()),
+            )
+    return StartedRun(process, stdout, stderr)
 
 
 def client_of(bakery: Shop) -> int:

@@ -6,15 +6,14 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
-from tests.cli.run.started import WAIT, client_of, started
+from tests.cli.run.started import WAIT, client_of, start_run, started
 from tests.conftest import Cub, git
+from tests.fork_server import start_cub
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 
@@ -132,7 +131,7 @@ def test_one_signal_ends_the_client_and_the_bookkeeping(
     bakery.task()
     run = started(bakery)
     run.send_signal(number)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate()
     assert (run.returncode, err) == (130, "")
     end = json.loads(out.splitlines()[-1])
     assert (end["ev"], end["end"]) == ("run_end", "interrupted")
@@ -158,12 +157,18 @@ def test_a_signal_is_answered_at_once_while_git_is_at_work(bakery: Shop) -> None
     bakery.commit()
     git(bakery.root, "config", "filter.slow.clean", f"cat > /dev/null; cat {fifo}")
     (bakery.root / "slow.txt").touch()
-    argv = [sys.executable, "-m", "cub", "run", "--trust", "--no-checks"]
-    with subprocess.Popen(argv, cwd=bakery.root, env=bakery.environ, stderr=subprocess.PIPE) as run:
-        assert run.stderr
-        with fifo.open("w"):  # git has come to the filter
+    reads, writes = os.pipe()
+    with os.fdopen(reads, "rb") as stderr, Path(os.devnull).open("r+b") as null:
+        run = start_cub(
+            ["run", "--trust", "--no-checks"],
+            cwd=bakery.root,
+            environ=bakery.environ,
+            descriptors=(null.fileno(), null.fileno(), writes),
+        )
+        os.close(writes)
+        with run, fifo.open("w"):  # git has come to the filter
             run.send_signal(signal.SIGTERM)
-            while b"stopping" not in (said := run.stderr.readline()):
+            while b"stopping" not in (said := stderr.readline()):
                 assert said
             run.send_signal(signal.SIGTERM)
             assert run.wait(timeout=20) == 130
@@ -175,7 +180,7 @@ def test_who_is_to_ignore_a_signal_does(bakery: Shop) -> None:
     run = started(bakery, before=("nohup",))
     run.send_signal(signal.SIGHUP)
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=30)
+    out, _ = run.communicate()
     assert json.loads(out.splitlines()[-1])["end"] == "interrupted"
     assert run.returncode == 130
 
@@ -186,7 +191,7 @@ def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) ->
     run = started(bakery)
     run.send_signal(signal.SIGINT)
     run.send_signal(signal.SIGTERM)
-    run.communicate(timeout=30)
+    run.communicate()
     assert run.returncode == 130
     assert not alive([client_of(bakery)])
     bakery.client(WRITE)
@@ -199,20 +204,13 @@ def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
     bakery.client(WRITE)
     for number in range(3):
         bakery.task(f"s-{number}")
-    run = subprocess.Popen(
-        [sys.executable, "-m", "cub", "run", "--trust", "--no-checks"],
-        cwd=bakery.root,
-        env=bakery.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert run.stdout
-    assert run.stderr
-    with run.stdout, run.stderr:
-        run.stdout.readline()
-        run.stdout.close()
+    run = start_run(bakery, "--no-checks")
+    run.stdout.readline()
+    run.stdout.close()
+    with run.stderr:
+        assert run.process.wait(30) == 1
+        run.stderr.seek(0)
         assert run.stderr.read() == b""
-        assert run.wait(timeout=30) == 1
     assert [event["end"] for event in bakery.ledger("run_end")] == ["interrupted"]
     assert {bakery.status(f"s-{number}") for number in range(3)} <= {"open", "closed"}
     assert not bakery.dirt()
@@ -224,7 +222,7 @@ def test_the_status_of_a_run_at_work_shows_its_task(bakery: Shop, cub: Cub) -> N
     run = started(bakery)
     shown = cub("run", "status").out
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=30)
+    run.communicate()
     assert "at work for" in shown
     assert "s-1: Do s-1" in shown
 
@@ -236,7 +234,7 @@ def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
     run = started(bakery)
     refused = cub("run", "--trust", "--no-checks")
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=30)
+    run.communicate()
     assert refused.code == 1
     assert "another run is at work in this checkout" in refused.err
     assert "--worktree" in refused.err
@@ -247,9 +245,10 @@ def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
     bakery.client('cat > /dev/null; echo "$CUB_TASK" >> "$HOME/taken"; ' + WRITE)
     for number in range(10):
         bakery.task(f"s-{number}")
-    words = [sys.executable, "-m", "cub", "run", "--trust", "--no-checks", "--worktree"]
-    runs = [subprocess.Popen(words, cwd=bakery.root, env=bakery.environ) for _ in range(3)]
-    assert [run.wait(timeout=60) for run in runs] == [0, 0, 0]
+    runs = [start_run(bakery, "--no-checks", "--worktree") for _ in range(3)]
+    for run in runs:
+        out, err = run.communicate()
+        assert run.returncode == 0, out + err
     taken = (Path(bakery.environ["HOME"]) / "taken").read_text().split()
     assert sorted(taken) == [f"s-{number}" for number in range(10)]
     assert all(bakery.status(f"s-{number}") == "closed" for number in range(10))
