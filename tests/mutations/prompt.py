@@ -1,0 +1,134 @@
+"""Mutations of cub/prompt: what an agent is told, and what may not pass for cub's words."""
+
+from __future__ import annotations
+
+from tests.mutations.mutation import Mutation
+
+PROMPT = (
+    Mutation(
+        "an attempt before the last success is told",
+        "cub/prompt/attempts.py",
+        'return [*takewhile(lambda event: not event.get("ok"), found)]',
+        'return [event for event in found if not event.get("ok")]',
+        ("tests/prompt/test_attempts.py",),
+    ),
+    Mutation(
+        "the oldest attempt is told as the last one",
+        "cub/prompt/attempts.py",
+        "key=when, reverse=True)",
+        "key=when)",
+        ("tests/prompt/test_attempts.py",),
+    ),
+    Mutation(
+        "a failure of the machine counts as the task's",
+        "cub/prompt/attempts.py",
+        "return charge if isinstance(charge, bool) else outcome(event) not in INFRASTRUCTURE",
+        "return charge if isinstance(charge, bool) else True",
+        ("tests/prompt/test_attempts.py", "tests/actions/run/test_policy.py"),
+    ),
+    Mutation(
+        "the same failure twice is not told",
+        "cub/prompt/attempts.py",
+        "    if len(same) > 1:\n",
+        "    if len(same) > 2:\n",
+        ("tests/prompt/test_attempts.py",),
+    ),
+    Mutation(
+        "items that are new are told as fixed",
+        "cub/prompt/recorded.py",
+        "return Change(new if _whole(then) else (), fixed if _whole(now) else (), unchanged)",
+        "return Change(fixed if _whole(then) else (), new if _whole(now) else (), unchanged)",
+        ("tests/prompt/test_attempts.py",),
+    ),
+    Mutation(
+        "a check that passed counts as failed",
+        "cub/prompt/recorded.py",
+        'if check.get("exit") != 0]',
+        'if check.get("exit") != 1]',
+        ("tests/prompt/test_attempts.py",),
+    ),
+    Mutation(
+        "a forged heading stands as it is",
+        "cub/prompt/headings.py",
+        '            if titles.is_forged(found["content"]):\n                shown = _escaped_mark(line)',
+        '            if titles.is_forged(found["content"]):\n                shown = line',
+        ("tests/prompt/test_headings.py", "tests/prompt/test_data.py"),
+    ),
+    Mutation(
+        "a forged heading that is underlined stands as it is",
+        "cub/prompt/headings.py",
+        "elif _UNDERLINE.match(line) and _is_forged_paragraph(paragraph, titles):",
+        "elif _UNDERLINE.match(line) and not paragraph:",
+        ("tests/prompt/test_headings.py", "tests/prompt/test_data.py"),
+    ),
+    Mutation(
+        "a title that is written backwards is overlooked",
+        "cub/prompt/reading.py",
+        "self._titles = [*folded, *(title[::-1] for title in folded)]",
+        "self._titles = [*folded]",
+        ("tests/prompt/test_headings.py",),
+    ),
+    Mutation(
+        "a label that may be hidden has to be read",
+        "cub/prompt/reading.py",
+        "ends = ends | there if piece.optional else there",
+        "ends = there",
+        ("tests/prompt/test_headings.py",),
+    ),
+    Mutation(
+        "a signal to the run loop comes from a task's text",
+        "cub/prompt/data.py",
+        'return _SIGNAL.sub("&lt;", text)',
+        "return text",
+        ("tests/prompt/test_data.py",),
+    ),
+    Mutation(
+        "a log closes the fence that it is in",
+        "cub/prompt/data.py",
+        'fence = "`" * max(3, _longest(body) + 1)',
+        'fence = "`" * max(3, _longest(body))',
+        ("tests/prompt/test_data.py",),
+    ),
+    Mutation(
+        "an open fence swallows what comes behind a text",
+        "cub/prompt/data.py",
+        '    return f"{text}\\n{_end_of(first)}"\n',
+        "    return text\n",
+        ("tests/prompt/test_data.py",),
+    ),
+    Mutation(
+        "a text is cut before its secrets are masked",
+        "cub/prompt/data.py",
+        "    text = masked(text)  # before it is cut: of a secret, no half would be found\n",
+        "",
+        ("tests/prompt/test_data.py",),
+    ),
+    Mutation(
+        "a log is kept without masking its secrets",
+        "cub/prompt/data.py",
+        'return masked(_SEPARATOR.sub("\\n", text))',
+        'return _SEPARATOR.sub("\\n", text)',
+        ("tests/prompt/test_data.py",),
+    ),
+    Mutation(
+        "a prompt may cost a token more than its budget",
+        "cub/prompt/budget.py",
+        "        if estimate_tokens(render(steps[middle])) <= tokens:",
+        "        if estimate_tokens(render(steps[middle])) <= tokens + 1:",
+        ("tests/prompt/test_prompt_budget.py",),
+    ),
+    Mutation(
+        "the shortest prompt is taken where a longer one fits",
+        "cub/prompt/budget.py",
+        "low, high = min(1, len(steps) - 1), len(steps) - 1",
+        "low, high = len(steps) - 1, len(steps) - 1",
+        ("tests/prompt/test_prompt_budget.py",),
+    ),
+    Mutation(
+        "a letter of another alphabet passes for a Latin one",
+        "cub/prompt/letters.py",
+        "known = text.translate(_FILLERS).translate(_FOLDED)",
+        "known = text.translate(_FILLERS)",
+        ("tests/prompt/test_headings.py",),
+    ),
+)
