@@ -115,7 +115,7 @@ def install(place: Place) -> None:
         lock.replace(target)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise CubError(f"git's index can't be written: {reason}", where=str(lock)) from error
+        raise CubError(f"git's index can't be written: {reason}", where=lock.as_posix()) from error
 
 
 def _take_lock(lock: Path) -> int:
@@ -128,7 +128,7 @@ def _take_lock(lock: Path) -> int:
             if is_folder(lock):
                 raise CubError(
                     "git's index can't be written: a folder stands where git makes its lock",
-                    where=str(lock),
+                    where=lock.as_posix(),
                     hint="move it away",
                 ) from error
             if time.monotonic() >= deadline:

@@ -43,10 +43,14 @@ def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: 
 @given(CELLS, st.integers(8, 60))
 @example([("      ab cé",) * 4], 24)  # the indentation of a cell was added to its column
 @example([("", "", "", "aa 漢")], 8)  # the least width of a text was more than a folded row has
+@example([("", "", "", " aaaaa")], 8)  # a word that does not fit, in an indented cell
 def test_prose_is_as_narrow_as_its_words(rows: list[tuple[str, ...]], width: int) -> None:
-    longest = max(display_width(word) for row in rows for cell in row for word in cell.split(" "))
-    # A word that does not fit behind the indentation of a folded row stands there whole.
-    most = width if longest <= width - 4 else longest + 4
+    cells = [cell for row in rows for cell in row]
+    longest = max(display_width(word) for cell in cells for word in cell.split(" "))
+    # A word that does not fit behind the indentation of a folded row stands there whole, and
+    # behind the indentation of its cell.
+    leading = max(len(cell) - len(cell.lstrip(" ")) for cell in cells)
+    most = width if longest <= width - 4 else leading + longest + 4
     for lines in table_rows(rows, width, prose=(0, 1, 2, 3)):
         assert max(map(display_width, lines), default=0) <= most
 
