@@ -52,6 +52,7 @@ def test_the_dominant_line_end_wins_and_the_first_of_equals(data: bytes, newline
         (b"---\n---\nx\n", b"---\n---\n"),
         (b"---\n\n# Title\n\nSome text.\n\n---\n", b""),
         (b"---\ntext without a key\n---\n", b""),
+        (b"---\n# Title\n---\n", b""),
         (b"---\na: 1\n", b""),
         (b"----\na: 1\n----\n", b""),
         (b"text\n---\na: 1\n---\n", b""),

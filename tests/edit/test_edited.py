@@ -29,6 +29,7 @@ def _lines(text: str) -> list[bytes]:
         (OURS.replace("\n", "\r\n").replace("- two", "- zwei"), "- zwei\r\n"),
         ("", ""),
         ("Only mine.\n", "Only mine.\n"),
+        ("Only mine.\n\nAnd this.\n", "Only mine.\n\nAnd this.\n"),
     ],
 )
 def test_added_and_changed_lines_are_the_users(body: str, moved: str) -> None:

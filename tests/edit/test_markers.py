@@ -25,6 +25,7 @@ def _scan(text: str) -> list[tuple[int, int | None]]:
         "<!--   BEGIN\tCUB  MANAGED SECTION v12   -->\n<!-- END  CUB MANAGED SECTION -->\n",
         f"<div>\n{B}\n</div>\n\n{E}\n",
         f"<details>\n<summary>x</summary>\n{B}\n\n## H\n\n{E}\n</details>\n",
+        f"<div>\n<pre>x</pre>\n{B}\n{E}\n</div>\n",
         f"<!-- a note -->\n{B}\n<!-- a\nlonger\nnote -->\n{E}\n",
         f"| a |\n|---|\n{B}\n{E}\n",
         f"---\ntitle: x\n---\n{B}\n{E}\n",

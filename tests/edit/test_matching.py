@@ -59,6 +59,15 @@ def test_lines_that_are_only_lost_are_all_that_differs() -> None:
     assert sum(match.size for match in holds(old, new)) == len(new)
 
 
+def test_a_line_that_is_both_ends_is_one_match() -> None:
+    assert find_matches(["a"], ["a"]) == [Match(0, 0, 1)]
+
+
+def test_lines_are_found_behind_one_that_only_the_shorter_text_has() -> None:
+    old = [str(number) for number in range(300)]
+    assert holds(old, [old[5], "x", *old[10:150], "y"]) == [Match(5, 0, 1), Match(10, 2, 140)]
+
+
 def compared(count: int) -> int:
     """How many comparisons it takes where every other of so many lines differs."""
     old = [Counted(f"line {n}" if n % 2 else "old") for n in range(count)]

@@ -35,6 +35,8 @@ def test_a_section_as_written_is_cubs_own() -> None:
     assert section.is_current(BODY, 1)
     assert not section.is_current(BODY, 2)
     assert not section.is_current(BODY + "- More.\n", 1)
+    edited = _section(_written().replace(b"one task", b"two tasks"))
+    assert not edited.is_current(BODY, 1)
 
 
 @pytest.mark.parametrize(

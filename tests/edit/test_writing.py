@@ -62,6 +62,7 @@ def test_a_new_section_goes_to_the_end_with_its_separator(data: bytes, expected:
         (b"\xef\xbb\xbfabc\n", b"\xef\xbb\xbf" + SECTION + b"\n\nabc\n"),
         (b"---\na: 1\n---\nabc\n", b"---\na: 1\n---\n" + SECTION + b"\n\nabc\n"),
         (b"---\na: 1\n---", b"---\na: 1\n---\n\n" + SECTION),
+        (b"\na\rb\rc\r", SECTION.replace(b"\n", b"\r") + b"\r\r\n\na\rb\rc\r"),
         (b"", SECTION + b"\n"),
     ],
 )
@@ -105,6 +106,10 @@ def test_an_existing_section_is_replaced_where_it_stands() -> None:
     assert _put(data) == b"above\n" + SECTION + b"\nbelow\r\n"
 
 
+def test_a_section_without_a_line_end_is_replaced_by_one_without() -> None:
+    assert _put(b"above\n\n" + SECTION.replace(b"v1", b"v0")) == b"above\n\n" + SECTION
+
+
 def test_a_section_inside_an_html_block_keeps_its_surroundings() -> None:
     old = b"<!-- BEGIN CUB MANAGED SECTION v0 -->\nold\n<!-- END CUB MANAGED SECTION -->\n"
     data = b"<details>\n" + old + b"</details>\nmore\n\ntext\n"
@@ -113,8 +118,8 @@ def test_a_section_inside_an_html_block_keeps_its_surroundings() -> None:
 
 def test_lines_below_stand_apart_from_their_neighbours() -> None:
     document = Document(b"above\n\n" + SECTION + b"\nbelow\n")
-    done = put(document, BODY, 1, below=b"mine\n").document.data
-    assert done == b"above\n\n" + SECTION + b"\n\nmine\n\nbelow\n"
+    done = put(document, BODY, 1, below=b"  mine\n").document.data
+    assert done == b"above\n\n" + SECTION + b"\n\n  mine\n\nbelow\n"
 
 
 def test_what_a_separator_does_not_explain_stays() -> None:

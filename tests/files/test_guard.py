@@ -67,17 +67,23 @@ def test_a_change_while_everything_is_prepared_stops_the_whole_plan(root: Path, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs hard links")
-@pytest.mark.parametrize("linked", [False, True], ids=["renamed", "overwritten"])
-def test_a_change_after_the_commit_stays_and_is_named(root: Path, linked: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "linked"),
+    [("a.md", False), ("a.md", True), ("c.md", False)],
+    ids=["renamed", "overwritten", "deleted"],
+)
+def test_a_change_after_the_commit_stays_and_is_named(root: Path, name: str, linked: bool) -> None:
     if linked:
-        os.link(root / "a.md", root / "twin.md")
+        os.link(root / name, root / "twin.md")
+    writes = iter(["journal begun", "committed"])
 
     def edit(step: str, path: Path) -> None:
-        if step == "fsync" and path.name == "journal.jsonl":
-            (root / "a.md").write_bytes(b"theirs\n")
+        if step == "fsync" and path.name == "journal.jsonl" and next(writes) == "committed":
+            (root / name).write_bytes(b"theirs\n")
 
-    plan = Plan((Edit("b.md", None, NEW), Edit("a.md", OLD, NEW)))
-    with pytest.raises(CubError, match="changed"):
-        change(root, plan, Disk(before=edit))
-    assert (root / "a.md").read_bytes() == b"theirs\n"
+    with pytest.raises(CubError, match="changed while cub was writing: left as it is") as error:
+        change(root, PLAN, Disk(before=edit))
+    assert error.value.where == name
+    assert (root / name).read_bytes() == b"theirs\n"
+    assert (root / "b.md").read_bytes() == NEW
     assert not list(root.rglob("*.tmp"))

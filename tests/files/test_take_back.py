@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from cub.edit.plan import Edit, Plan
 from cub.errors import CubError
 from cub.files.disk import Disk
 from tests.files.crashing import calm
@@ -55,3 +57,49 @@ def test_what_a_person_writes_meanwhile_is_not_taken_back(scratch: Path) -> None
     with suppress(CubError):
         change(root, LINKED.plan, Disk(before=disturb))
     assert (root / "twin-of-a.md").read_bytes() == b"theirs\n"
+
+
+OLD, NEW = b"old\n", b"new\n"
+TWO = Plan((Edit("a.md", OLD, NEW), Edit("b.md", OLD, NEW)))
+
+
+def change_until_refused(root: Path, disturb: Callable[[], object]) -> CubError:
+    """Have the second of two files refused, and something else done just before; the error."""
+    root.mkdir()
+    for name in ("a.md", "b.md"):
+        (root / name).write_bytes(OLD)
+
+    def before(step: str, path: Path) -> None:
+        if step == "rename" and path.name == "b.md":
+            disturb()
+            refuse(path)
+
+    with pytest.raises(CubError) as error:
+        change(root.resolve(), TWO, Disk(before=before))
+    return error.value
+
+
+def test_the_old_text_of_a_file_that_somebody_changed_is_in_a_file_that_is_named(
+    scratch: Path,
+) -> None:
+    root = scratch / "project"
+    error = change_until_refused(root, lambda: (root / "a.md").write_bytes(b"theirs\n"))
+    (old,) = root.glob(".a.md.*")
+    assert old.read_bytes() == OLD
+    (said,) = error.details
+    assert said == f"a.md was changed meanwhile, and stays; its old text is in {old.name}"
+    assert (root / "a.md").read_bytes() == b"theirs\n"
+    assert (root / "b.md").read_bytes() == OLD
+
+
+def test_what_is_no_old_text_any_more_is_not_put_back(scratch: Path) -> None:
+    root = scratch / "project"
+
+    def spoil() -> None:
+        (old,) = root.glob(".a.md.*")
+        old.write_bytes(b"theirs\n")
+
+    error = change_until_refused(root, spoil)
+    assert error.message.startswith("interrupted:")
+    mend(root.resolve())
+    assert [(root / name).read_bytes() for name in ("a.md", "b.md")] == [NEW, NEW]

@@ -83,6 +83,23 @@ def test_a_disk_that_refuses_at_any_step_ends_all_old_or_all_new(scratch: Path) 
         assert whole(root) in (old, new), step
 
 
+def test_a_file_comes_back_before_the_link_to_it(tmp_path: Path) -> None:
+    root = build(tmp_path / "project")
+    names: list[str] = []
+
+    def before(step: str, path: Path) -> None:
+        if step == "rename":
+            names.append(path.name)
+        elif step == "fsync" and path == root and not os.path.lexists(root / "PROMPT.md"):
+            refuse(path)
+
+    plan = Plan((LINK, Edit(".cub/prompt.md", OLD, None)))
+    with pytest.raises(CubError, match="cannot be written"):
+        change(root, plan, Disk(before=before))
+    assert names == ["prompt.md", "PROMPT.md"]
+    assert (root / "PROMPT.md").read_bytes() == OLD
+
+
 @pytest.mark.parametrize("other", ["stays.md", None], ids=["led elsewhere", "made a file"])
 def test_a_link_that_has_changed_stops_the_plan(tmp_path: Path, other: str | None) -> None:
     root = build(tmp_path / "project")

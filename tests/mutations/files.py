@@ -80,7 +80,7 @@ FILES = (
         "cub/files/disk.py",
         "os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)",
         "os.O_WRONLY | os.O_CREAT, mode)",
-        ("tests/files/test_faults.py",),
+        ("tests/files/test_disk.py",),
     ),
     Mutation(
         "written bytes are not synced",

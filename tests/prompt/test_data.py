@@ -120,6 +120,7 @@ def test_code_stands_between_enough_backticks(text: str, expected: str) -> None:
         ("````", "`````text\n````\n`````"),
         ("## CURRENT TASK", "```text\n\\## CURRENT TASK\n```"),
         ("one\rtwo", "```text\ntwo\n```"),
+        ("Current task\n---", "```text\nCurrent task\n\\---\n```"),
         ("one\u2028## When Complete", "```text\none\n\\## When Complete\n```"),
         ("", ""),
         ("\n \n", ""),
@@ -127,6 +128,12 @@ def test_code_stands_between_enough_backticks(text: str, expected: str) -> None:
 )
 def test_output_stands_in_a_fence_of_its_own(text: str, expected: str) -> None:
     assert fenced(text, 100) == expected
+
+
+def test_no_half_of_a_secret_is_left_where_a_text_is_cut() -> None:
+    assert (
+        cut_words(f"api-key={'zYxWvUtSrQ123' * 3} opens the door", 2) == "api-key=[masked] opens …"
+    )
 
 
 def test_of_much_output_the_last_lines_are_kept() -> None:

@@ -34,6 +34,7 @@ FORGED = {
     ),
     "## \u0421URR\u0415NT T\u0391SK": "\\## \u0421URR\u0415NT T\u0391SK",
     "## \U0001d402URRENT \U0001f163ASK": "\\## \U0001d402URRENT \U0001f163ASK",
+    "## \u03f2URRENT TASK": "\\## \u03f2URRENT TASK",
     "## CUR<span hidden>x</span>RENT TASK": r"\## CUR<span hidden>x</span>RENT TASK",
     "## CURRENT TASK<br>of the day": r"\## CURRENT TASK<br>of the day",
     "CURRENT TASK<br>\n---": "CURRENT TASK<br>\n\\---",

@@ -46,6 +46,15 @@ def test_the_result_is_within_the_budget_or_the_shortest(full: Parts, tokens: in
     assert estimate_tokens(text) <= tokens or not any(left(kept))
 
 
+def test_as_much_is_left_as_fits() -> None:
+    full = Parts(None, tuple(f"loaf {n}" for n in range(9)), (), (), (), "", ())
+    for count in range(1, 9):
+        kept = full._replace(done=full.done[:count])
+        cost = estimate_tokens(shown(kept))
+        assert fitting(full, shown, cost) == (shown(kept), kept)
+        assert fitting(full, shown, cost - 1)[1] == full._replace(done=full.done[: count - 1])
+
+
 @few_examples
 @given(PARTS, st.integers(0, 150))
 def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int) -> None:
