@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,8 @@ PYTEST = ("pytest", "-q", "-n", "logical", "--dist", "worksteal")
 FAST_LIMIT, THOROUGH_LIMIT = 240, 540  # seconds on two cores
 _TOLERANCE = 1.5
 _OWN_OPTIONS = ("--thorough", "--timed")
+# Where there is a file system in memory, temporary files are put there: cub syncs what it writes.
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 1 << 30
 _NO_TESTS = int(pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
@@ -38,6 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     options = [argument for argument in arguments if argument not in _OWN_OPTIONS]
     if not any(option.startswith("--hypothesis-seed") for option in options):
         options.append(f"--hypothesis-seed={random.randrange(2**32)}")
+    if _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM:
+        os.environ.setdefault("TMPDIR", str(_IN_MEMORY))
     start = time.monotonic()
     if "--thorough" in arguments:
         codes, tests = _run_only_thorough(options)
