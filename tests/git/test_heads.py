@@ -65,6 +65,16 @@ def test_the_branch_of_before_gets_what_an_agent_committed(top: Path, detached: 
     assert state(top) == files
 
 
+def test_what_a_person_did_not_commit_comes_into_no_history(top: Path) -> None:
+    write(top, {"mine.txt": "x"})
+    ours = checkout(top)
+    before = ours.snapshot()
+    commit = save(top)
+    found = ours.settle(before)
+    assert found.private == ("mine.txt",)
+    assert git(top, "rev-parse", "main", *found.kept).split() == [before.head, commit]
+
+
 def test_settling_keeps_what_only_the_branch_of_before_had(top: Path) -> None:
     ours = checkout(top)
     before = ours.snapshot()

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cub.git.checkout import Checkout
-from cub.git.raw import stored, write_raw
+from cub.git.raw import Raw, stored, write_raw
 from cub.git.snapshot import Snapshot
 from cub.processes.command import Limits
 from tests.conftest import git
@@ -236,6 +238,19 @@ def test_only_what_did_not_change_for_a_while_is_not_read_again(top: Path) -> No
         known._replace(rights=0),
     ):
         assert stored(ours, ["mine.txt"], {"mine.txt": other})["mine.txt"].oid == found.oid
+
+
+def test_an_edit_within_a_moment_may_leave_the_times_as_they_are(top: Path) -> None:
+    soon = time.time_ns() + 1_900_000_000
+    os.utime(top / "mine.txt", ns=(soon, soon))
+    assert not stored(checkout(top), ["mine.txt"], {})["mine.txt"].settled
+
+
+@pytest.mark.parametrize(
+    ("rights", "mode"), [(0o755, "100755"), (0o700, "100755"), (0o644, "100644"), (0o654, "100644")]
+)
+def test_a_program_is_what_its_owner_may_execute(rights: int, mode: str) -> None:
+    assert Raw("", rights, (0, 0), 0, 0, settled=True).mode == mode
 
 
 def test_what_git_lost_is_passed_over(top: Path) -> None:

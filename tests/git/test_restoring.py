@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -245,7 +246,9 @@ def test_all_is_put_back_whatever_an_agent_did(top: Path, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    "agent", [commits, resets, amends, deletes_the_branch], ids=lambda a: a.__name__
+    "agent",
+    [commits, commits_detached, resets, amends, deletes_the_branch],
+    ids=lambda a: a.__name__,
 )
 def test_no_commit_is_lost(top: Path, agent: Agent) -> None:
     ours = checkout(top)
@@ -254,7 +257,7 @@ def test_no_commit_is_lost(top: Path, agent: Agent) -> None:
     theirs = git(top, "rev-parse", "HEAD").strip()
     kept = ours.restore(before, ours.snapshot(before)).kept
     assert theirs in git(top, "rev-list", "--all")
-    if agent in (commits, amends):
+    if agent in (commits, commits_detached, amends):
         assert [git(top, "rev-parse", ref).strip() for ref in kept] == [theirs]
 
 
@@ -344,14 +347,34 @@ def test_files_that_nobody_read_before_are_not_deleted(top: Path) -> None:
     assert (top / "closed.txt").read_text() == "x"
 
 
-def test_what_others_may_read_does_not_grow(top: Path) -> None:
-    (top / "mine.txt").chmod(0o600)
+@pytest.mark.parametrize(
+    ("name", "text"), [("mine.txt", "untracked\n"), ("a.txt", "one\ntwo\n")], ids=str
+)
+def test_what_others_may_read_does_not_grow(top: Path, name: str, text: str) -> None:
+    (top / name).chmod(0o600)
+    ours = checkout(top)
+    before = replace(ours.snapshot(), rights=None)  # nobody noted them: the file itself counts
+    write(top, {name: "y"})
+    ours.restore(before, ours.snapshot(before))
+    assert (top / name).stat().st_mode & 0o777 == 0o600
+    assert (top / name).read_text() == text
+
+
+def test_what_is_ignored_by_rules_that_come_back_stays(top: Path) -> None:
     ours = checkout(top)
     before = ours.snapshot()
-    write(top, {"mine.txt": "y"})
+    write(top, {".gitignore": "", "build/new.log": "x"})
     ours.restore(before, ours.snapshot(before))
-    assert (top / "mine.txt").stat().st_mode & 0o777 == 0o600
-    assert (top / "mine.txt").read_text() == "untracked\n"
+    assert (top / "build/new.log").read_text() == "x"
+
+
+def test_what_is_to_be_spared_stays(top: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {"a.txt": "z", "run.sh": "z"})
+    assert ours.restore(before, ours.snapshot(before), {"a.txt"}).failed == ()
+    assert (top / "a.txt").read_text() == "z"
+    assert (top / "run.sh").read_text() == "#!/bin/sh\n"
 
 
 def test_a_repository_in_the_place_of_a_file_is_told_and_left(top: Path) -> None:

@@ -233,7 +233,12 @@ def test_it_outlives_the_process_in_json(top: Path) -> None:
         assert Snapshot.from_json(json.loads(json.dumps(one.to_json()))) == one
 
 
-@pytest.mark.parametrize("value", [None, [], {}, {"head": 1}, "x"])
+_VALUE = Snapshot("1", "", "2").to_json()
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], {}, {"head": 1}, "x", _VALUE | {"head": 1}, _VALUE | {"untracked": [1]}]
+)
 def test_other_json_is_an_error(value: object) -> None:
     with pytest.raises(CubError, match="no snapshot"):
         Snapshot.from_json(value)

@@ -62,7 +62,8 @@ def _run(chosen: Sequence[Mutation], jobs: int) -> int:
         for number in range(jobs):
             copies.put(Copy.make(Path(folder).resolve() / str(number) / "copy"))
         copy = copies.get()
-        if failed := copy.first_failure(sorted({test for one in chosen for test in one.tests})):
+        every = sorted({test for one in chosen for test in one.tests})
+        if failed := copy.first_failure(every, limit=None):
             _say(f"{failed} fails without any mutation")
             return 1
         copies.put(copy)

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.mutations.mutation import Mutation
 
 REPOSITORY = Path(__file__).parents[2]
-_TIMEOUT = 60.0  # seconds that the tests of one mutation may take
+MUTATION_LIMIT = 60.0  # seconds that the tests of one mutation may take
 # With one seed, properties have the same examples each time.
 _OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-n", "0", "--hypothesis-seed=0")
 _FAILED = re.compile(r"^FAILED (.*?)(?: - .*)?$|^ERROR (\S+::.*?)(?: - .*)?$", re.MULTILINE)
@@ -66,8 +66,11 @@ class Copy:
             path.write_text(text, encoding="utf-8")
             os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
-    def first_failure(self, tests: Sequence[str]) -> str:
-        """Run tests until one fails; its id, "" if all pass. BrokenCopyError if they can't run."""
+    def first_failure(self, tests: Sequence[str], limit: float | None = MUTATION_LIMIT) -> str:
+        """Run tests until one fails, for `limit` seconds; its id, "" if all pass.
+
+        BrokenCopyError if they can't run.
+        """
         argv = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
         process = subprocess.Popen(
             argv,
@@ -80,9 +83,9 @@ class Copy:
             start_new_session=True,
         )
         try:
-            said, _ = process.communicate(timeout=_TIMEOUT)
+            said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            return f"the limit of {_TIMEOUT:.0f} s"
+            return f"the limit of {limit:.0f} s"
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -73,7 +73,7 @@ GIT = (
         "cub/git/heads.py",
         "Head(before.head if private else commit, before.branch)",
         "Head(commit, before.branch)",
-        ("tests/git/test_heads.py", "tests/actions/run/test_agents_git.py"),
+        ("tests/git/test_heads.py",),
     ),
     Mutation(
         "a merge of the person's is ended",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from cub.store.events import LINE, Event, cut, line_of
-from cub.store.jsonl import decode
+from cub.store.jsonl import decode, encode
 from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended
 
@@ -75,6 +75,13 @@ def test_of_an_event_that_can_t_be_cut_the_names_stay() -> None:
     made = decode(line_of(odd, plain))
     assert made.keys() == {"ev", "ts", "task", "run", "v", "cut"}
     assert made["run"] == "r"
+
+
+def test_of_an_event_with_a_large_part_the_texts_and_numbers_stay() -> None:
+    large = {f"x{n}": n for n in range(900)}
+    assert LINE < len(encode(large)) < 2 * LINE
+    made = decode(line_of({"ev": "x", "note": "mine", "n": 3, "large": large}, plain))
+    assert made == {"ev": "x", "note": "mine", "n": 3, "cut": True}
 
 
 def test_numbers_that_json_can_t_say_are_none() -> None:

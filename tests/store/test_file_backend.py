@@ -8,9 +8,10 @@ import pytest
 
 from cub.errors import CubError
 from cub.store.change import changed
-from cub.store.file_backend import FileBackend
+from cub.store.file_backend import FileBackend, serialized
 from cub.store.jsonl import Record, encode
 from cub.store.place import REJECTED, TASKS
+from cub.store.tasks import Tasks
 from tests.cli.standing import stand
 from tests.conftest import tree
 from tests.store.records import day, task
@@ -160,3 +161,8 @@ def test_a_folder_in_the_place_of_the_file_is_an_error(scratch: Path) -> None:
 
 def test_the_commands_that_close_a_task_name_it() -> None:
     assert all("t-1" in line for line in FileBackend(Path()).closing("t-1"))
+
+
+def test_a_store_of_several_megabytes_is_written_whole() -> None:
+    lines = [encode(task(f"a-{n}", description="x" * 400_000)) + b"\n" for n in range(8)]
+    assert b"".join(serialized(Tasks.parse(b"".join(lines)))) == b"".join(lines)

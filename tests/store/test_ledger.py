@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.errors import CubError
+from cub.errors import CubError, InternalError
+from cub.files import exclusive
+from cub.files.disk import Disk
+from cub.store.appending import append
 from cub.store.events import LINE
 from cub.store.jsonl import encode
 from cub.store.ledger import Ledger, encode_text
@@ -166,3 +169,21 @@ def test_a_folder_in_the_place_of_the_ledger_is_an_error(tmp_path: Path) -> None
     (tmp_path / LEDGER).mkdir(parents=True)
     with pytest.raises(CubError, match="this is a folder"):
         list(Ledger(tmp_path.resolve()).events())
+
+
+def test_an_event_that_is_still_being_written_is_told_once_it_is_whole(tmp_path: Path) -> None:
+    first, second = (encode(ended("a", n=number)) for number in (1, 2))
+    ledger = build(tmp_path, first + b"\n" + second[:9])
+    told = ledger.follow(9)
+    assert [next(told), next(told)] == [ended("a", n=1), None]
+    (ledger.root / LEDGER).write_bytes(first + b"\n" + second + b"\n")
+    assert [next(told), next(told)] == [ended("a", n=2), None]
+
+
+def test_lines_are_appended_under_the_lock(tmp_path: Path) -> None:
+    ledger = build(tmp_path)
+    with exclusive(ledger.root) as held:
+        append(held, LEDGER, [b"1"], Disk())
+    with pytest.raises(InternalError):
+        append(held, LEDGER, [b"2"], Disk())
+    assert stored(ledger) == b"1\n"

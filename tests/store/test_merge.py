@@ -95,6 +95,7 @@ def test_the_revision_is_the_highest_one_and_times_go_on() -> None:
     one = changed(changed(task(), {"x": 1}, day(2)), {"x": 2}, day(3))
     found = both_ways(one, changed(task(), {"y": 1}, day(5)))
     assert (found["rev"], found["created_at"], found["updated_at"]) == (3, day(1), day(5))
+    assert both_ways(task(created_at=day(1)), task(created_at=day(2)))["created_at"] == day(1)
 
 
 def test_a_record_without_stamps_changed_as_a_whole() -> None:

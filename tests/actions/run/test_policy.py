@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cub.actions.run.evidence import Verdict
-from cub.actions.run.policy import Fate, fate, told
+from cub.actions.run.policy import Fate, Row, fate, told
 from cub.store.events import Event
 
 _FAILED = Verdict("harness_exit", "exit code 1")
@@ -90,3 +90,26 @@ def test_a_question_is_tried_once_more_and_the_second_one_in_a_row_waits_for_a_p
     assert found == Fate("parked", "it waits for an answer: Which oven?", "Which oven?")
     reopened = [_ended(1, "asked_question"), _state("parked"), _state("open")]
     assert _fate(*reopened, verdict=asked, most=9) == Fate("retry")
+
+
+def test_equal_failures_count_if_they_follow_each_other() -> None:
+    ends = [_ended(1, print_="same"), _ended(2, print_="other"), _ended(3, print_="same")]
+    assert _fate(*ends, print_="same", most=9) == Fate("retry")
+
+
+@pytest.mark.parametrize(
+    ("failures", "is_over"),
+    [
+        (("auth", "auth"), False),
+        (("auth", "auth", "auth"), True),
+        (("auth", "auth", "rate_limited"), False),
+        (("auth", "auth", "checks_failed", "auth"), False),
+    ],
+)
+def test_three_failures_of_the_machine_for_one_reason_end_a_row(
+    failures: tuple[str, ...], is_over: bool
+) -> None:
+    row = Row()
+    for failure in failures:
+        row = row.then(Verdict(failure, "its reason"))
+    assert row.is_over == is_over

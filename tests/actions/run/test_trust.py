@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.trust import agree, agree_to, disagree, report_trust
+from cub.actions.run.trust import Agreed, agree, agree_to, disagree, report_trust
 from cub.actions.tasks.add import edit
 from cub.actions.tasks.draft import Draft
 from cub.actions.tasks.stores import Stores, open_stores
@@ -369,3 +369,13 @@ def test_a_check_that_a_person_gives_a_waiting_task_counts_when_it_is_begun(stal
     done = stall.run(trust=False, each=each, iterations=2)
     assert done.outcomes == ["ok", "checks_failed"]
     assert stall.record("s-2")["checks"] == ["test -f other"]
+
+
+@pytest.mark.parametrize("checks", [["true"], []])
+def test_a_task_keeps_the_checks_that_it_had_as_the_run_began(
+    bakery: Shop, state: Path, checks: list[str]
+) -> None:
+    agreed = Agreed(bakery.root, {"s-1": ("make test",)})
+    assert agreed.of({"id": "s-1", "checks": checks}) == ("make test",)
+    assert agreed.of({"id": "s-2", "checks": checks}) == tuple(checks)
+    assert not state.exists()
