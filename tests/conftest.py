@@ -62,9 +62,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose the tests of the tier that the options name."""
-    chosen = [item for item in items if _is_chosen(config, item)]
-    if len(chosen) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    chosen: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        (chosen if _is_chosen(config, item) else others).append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
         items[:] = chosen
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import pytest
+
 from cub.cli import output, streams
 
 CUB = Path(__file__).parents[1] / "cub"
@@ -25,7 +27,10 @@ def _parsed(source: Path) -> ast.Module:
     return tree
 
 
-TREES = {source.relative_to(CUB).as_posix(): _parsed(source) for source in SOURCES}
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """The syntax trees of all sources. They are large: no module that tests import has them."""
+    return {source.relative_to(CUB).as_posix(): _parsed(source) for source in SOURCES}
 
 
 def _at_import(tree: ast.Module) -> Iterator[str]:
@@ -66,21 +71,21 @@ def _said(function: ast.FunctionDef) -> Iterator[str]:
     yield from (node.id for node in words if isinstance(node, ast.Name) and node.id in paths)
 
 
-def test_no_module_needs_what_windows_lacks() -> None:
-    found = {name: {*_at_import(tree)} & _POSIX_ONLY for name, tree in TREES.items()}
+def test_no_module_needs_what_windows_lacks(trees: dict[str, ast.Module]) -> None:
+    found = {name: {*_at_import(tree)} & _POSIX_ONLY for name, tree in trees.items()}
     assert {name for name, modules in found.items() if modules} == set()
 
 
-def test_paths_below_a_folder_become_words_with_slashes() -> None:
-    calls = ((n, call) for n, tree in TREES.items() for call in _calls(tree, "relative_to"))
+def test_paths_below_a_folder_become_words_with_slashes(trees: dict[str, ast.Module]) -> None:
+    calls = ((n, call) for n, tree in trees.items() for call in _calls(tree, "relative_to"))
     odd = [(name, ast.unparse(call)) for name, call in calls if _taken(call) not in _FINE]
     assert odd == []
 
 
-def test_folders_in_messages_and_in_json_have_slashes() -> None:
+def test_folders_in_messages_and_in_json_have_slashes(trees: dict[str, ast.Module]) -> None:
     functions = (
         (name, node)
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
     )
@@ -95,8 +100,8 @@ def test_paths_of_the_project_are_joined_with_slashes() -> None:
         assert text.count("os.sep") == text.count('.replace(os.sep, "/")')
 
 
-def test_text_is_read_and_written_with_an_encoding() -> None:
-    calls = ((n, c) for n, tree in TREES.items() for c in _calls(tree, "read_text", "write_text"))
+def test_text_is_read_and_written_with_an_encoding(trees: dict[str, ast.Module]) -> None:
+    calls = ((n, c) for n, tree in trees.items() for c in _calls(tree, "read_text", "write_text"))
     odd = [(n, ast.unparse(c)) for n, c in calls if "encoding" not in {k.arg for k in c.keywords}]
     assert odd == []
 
