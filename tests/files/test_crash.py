@@ -17,7 +17,7 @@ from tests.files.crashing import (
     points,
 )
 from tests.files.disks import WHOLE, die, in_child, stopping
-from tests.files.worlds import mend, whole
+from tests.files.worlds import copy_project, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 worlds = pytest.mark.parametrize("world", [EVERY_KIND, GOING], ids=["every kind", "leaving"])
@@ -54,10 +54,12 @@ def test_a_crash_during_recovery_is_recovered_from(
     scratch: Path, world: World, choose: Choose, every: int, first: int
 ) -> None:
     old, new, _ = calm(scratch / "o", world)
+    left = [*crashes(scratch, world, choose, chunk=19, every=every)]
     died, again = True, first - 4
     while died:
         died, again = False, again + 4
-        for step, root in crashes(scratch / str(again), world, choose, chunk=19, every=every):
+        for step, project in left:
+            root = copy_project(project, scratch / f"{project.name}-{again}")
             disk = stopping({again: die}, chunk=19)
             died |= in_child(lambda: mend(root, disk)) == 9  # noqa: B023 - runs at once
             mend(root)

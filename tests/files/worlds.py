@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +52,24 @@ def build(root: Path) -> Path:
     os.link(root / "hard.md", root / "twin.md")
     (root / "link.md").symlink_to("real/target.md")
     return root.resolve()
+
+
+def copy_project(source: Path, target: Path) -> Path:
+    """Copy a project with its links of both kinds, and with its modes."""
+    copies: dict[int, Path] = {}
+    target.mkdir()
+    for path in sorted(source.rglob("*")):
+        copy, status = target / path.relative_to(source), path.lstat()
+        if path.is_symlink():
+            copy.symlink_to(path.readlink())
+        elif path.is_dir():
+            copy.mkdir()
+        elif status.st_ino in copies:
+            os.link(copies[status.st_ino], copy)
+        else:
+            shutil.copy(path, copy)
+            copies[status.st_ino] = copy
+    return target
 
 
 PLAN = Plan(

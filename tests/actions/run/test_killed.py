@@ -12,7 +12,7 @@ import pytest
 from tests.actions.run.shop import CHECK, Shop, alive, shop
 from tests.examples import keep_few
 
-POINTS = 30
+POINTS = 20
 _UNSURE = 10  # steps that a faster run does not take: how a run stands is noted each second
 ROOT = Path(__file__).parents[3]
 # It fails its first attempt, and mends it when it is told; it notes outside of the repository
@@ -56,7 +56,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> i
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("point", keep_few(range(POINTS), 6))
+@pytest.mark.parametrize("point", keep_few(range(POINTS), 4))
 def test_the_next_run_goes_on(bakery: Shop, home: Path, steps: int, point: int) -> None:
     last = steps - _UNSURE
     step = 1 + point * (last - 1) // (POINTS - 1)
