@@ -1,14 +1,15 @@
 """Processes of cub that cost a fork instead of a start: real streams, signals and exit codes.
 
-A server imports cub once. For each call it forks a child that takes the caller's descriptors,
-environment and folder, and then runs what `python -m cub` runs. Tests of the start itself, of
-encodings and of the interpreter's options start Python instead.
+A server imports cub once, with all that it may use. For each call it forks a child that takes the
+caller's descriptors, environment and folder, and then runs what `python -m cub` runs. Tests of the
+start itself, of encodings and of the interpreter's options start Python instead.
 """
 
 from __future__ import annotations
 
 import array
 import atexit
+import gc
 import os
 import select
 import shutil
@@ -147,7 +148,7 @@ def _serve(listening: socket.socket) -> None:
 
     The server ends with its stdin, and so with the process that started it.
     """
-    _import_commands()
+    _import_everything()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
         connection, _ = listening.accept()
@@ -158,13 +159,29 @@ def _serve(listening: socket.socket) -> None:
         connection.close()
 
 
-def _import_commands() -> None:
+def _import_everything() -> None:
+    """Import what commands use, so that no child has to: also what they import where they use it.
+
+    Libraries are imported by a first command, whatever it does.
+    """
     from importlib import import_module
+    from pkgutil import walk_packages
 
-    from cub.cli import app
+    import cub
+    from tests.command_line import call_cub
 
-    for name in app.COMMANDS:
-        import_module(f"cub.cli.{name}")
+    for module in walk_packages(cub.__path__, "cub."):
+        if not module.name.endswith(".__main__"):
+            import_module(module.name)
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {"PATH": os.environ["PATH"], "HOME": folder}
+        project = Path(folder, "project")
+        project.mkdir()
+        (project / "a.py").write_text("def a() -> int:\n    return 1\n")
+        call_cub(["init"], cwd=project, environ=environ)
+        call_cub(["task", "add", "x"], cwd=project, environ=environ)
+    gc.collect()
+    gc.freeze()  # a child that collects would copy all of it
 
 
 def _answer(connection: socket.socket) -> None:
