@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -69,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = chosen
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector all that stays until the end: it is most of what there is."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_chosen(config: pytest.Config, item: pytest.Item) -> bool:

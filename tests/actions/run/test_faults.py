@@ -164,8 +164,15 @@ def _played(shop: Shop, client: str, row: Row) -> Done:
     return shop.run(harness=client, once=True, checks=CHECK, **row.asked)
 
 
+# It takes the seconds that a client has to end before it is killed.
+_SLOW = "deaf to signals"
+_NAMES = [
+    pytest.param(name, marks=pytest.mark.thorough) if name == _SLOW else name for name in _ROWS
+]
+
+
 @pytest.mark.parametrize("client", keep_few(["scripted", "mine"], 1))
-@pytest.mark.parametrize("name", _ROWS)
+@pytest.mark.parametrize("name", _NAMES)
 def test_each_fault_has_its_class_and_costs_nothing_but_the_attempt(
     stocked: Shop, client: str, name: str
 ) -> None:
