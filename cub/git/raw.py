@@ -6,6 +6,7 @@ As git stores what it tracks, line ends, filters and keywords would come back ch
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -25,6 +26,9 @@ _SETTLED = 2_000_000_000
 _CHUNK = 1 << 20
 _SMALL = 1 << 16  # bytes
 _SHA1 = 40  # digits
+# Of the name of a temporary file: characters of the file's own, and what mkstemp ends it with.
+_LONGEST = 50
+_ENDING = re.compile(r"[a-z0-9_]{8}\.tmp")
 
 
 class Raw(NamedTuple):
@@ -142,8 +146,12 @@ def make_way(top: Path, path: str) -> None:
 
 
 def _write(target: Path, source: IO[bytes], size: int, mode: int) -> None:
-    """Nobody else may read it before it has its rights."""
-    handle, name = tempfile.mkstemp(prefix=".cub-", dir=target.parent)
+    """Nobody else may read it before it has its rights. What a killed writer left of it goes."""
+    prefix = f".{target.name[:_LONGEST]}.cub-"
+    for left in target.parent.iterdir():
+        if left.name.startswith(prefix) and _ENDING.fullmatch(left.name, len(prefix)):
+            left.unlink()
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             while size > 0:

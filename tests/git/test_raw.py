@@ -253,6 +253,17 @@ def test_a_program_is_what_its_owner_may_execute(rights: int, mode: str) -> None
     assert Raw("", rights, (0, 0), 0, 0, settled=True).mode == mode
 
 
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(top: Path) -> None:
+    left = ".mine.txt.cub-a1_b2c3d.tmp"
+    others = [".mine.txt.cub-mine.tmp", ".mine.txt.tmp", ".other.txt.cub-a1_b2c3d.tmp"]
+    write(top, dict.fromkeys([left, *others], "x"))
+    ours = checkout(top)
+    oid = stored(ours, ["mine.txt"], {})["mine.txt"].oid
+    write_raw(ours, {"mine.txt": oid}, {"mine.txt": 0o640})
+    assert sorted(path.name for path in top.glob(".*.tmp")) == sorted(others)
+    assert (top / "mine.txt").stat().st_mode & 0o777 == 0o640
+
+
 def test_what_git_lost_is_passed_over(top: Path) -> None:
     save(top)
     ours = checkout(top)
