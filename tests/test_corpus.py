@@ -53,13 +53,11 @@ def check_files(rows: list[str], name: str, folder: Path, home: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", range(PARTS))
-# What differs between the names is not how a file is edited: a third of them tells enough.
-@pytest.mark.parametrize(("name", "each"), [("AGENTS.md", 1), ("CLAUDE.md", 3)])
-def test_every_real_file_passes_every_check(
-    name: str, each: int, part: int, tmp_path: Path, home: Path
-) -> None:
-    rows = read_rows()[::each]
-    assert len(rows) * each >= 125
+def test_every_real_file_passes_every_check(part: int, tmp_path: Path, home: Path) -> None:
+    rows = read_rows()
+    assert len(rows) >= 125
+    # What differs between the names is not how a file is edited: some of each tell enough.
+    name = "AGENTS.md" if part % 5 else "CLAUDE.md"
     check_files(rows[part::PARTS], name, tmp_path, home)
 
 

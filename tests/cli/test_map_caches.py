@@ -130,10 +130,8 @@ AT_ONCE = {
     "PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error",
 }  # fmt: skip
 AT_START = [
-    {"PYTHONHASHSEED": "1"},
-    {"PYTHONHASHSEED": "4711"},
-    {"LC_ALL": "C"},
-    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"PYTHONHASHSEED": "1", "LC_ALL": "C"},
+    {"PYTHONHASHSEED": "4711", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     {"PYTHONIOENCODING": "ascii"},
     {"PYTHONIOENCODING": "utf-16"},
     {"PYTHONOPTIMIZE": "2"},

@@ -10,14 +10,15 @@ from tests.conftest import Cub, tree
 
 TEXT = "# Bäckerei\r\n\r\nÜber 🥖.\r\n".encode()
 SURROUNDINGS = {
-    "LC_ALL=C": {"LC_ALL": "C"},
-    "C, and no way out": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-    "LANG unknown": {"LANG": "xx_YY.UTF-8", "LC_ALL": "xx_YY.UTF-8"},
+    "LC_ALL=C, hash 0": {"LC_ALL": "C", "PYTHONHASHSEED": "0"},
+    "C, and no way out, hash 1": {
+        "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONHASHSEED": "1",
+    },
+    "LANG unknown, hash 4242": {
+        "LANG": "xx_YY.UTF-8", "LC_ALL": "xx_YY.UTF-8", "PYTHONHASHSEED": "4242",
+    },
     "ASCII streams": {"PYTHONIOENCODING": "ascii"},
     "Latin 1 streams": {"PYTHONIOENCODING": "latin-1:strict"},
-    "hash 0": {"PYTHONHASHSEED": "0"},
-    "hash 1": {"PYTHONHASHSEED": "1"},
-    "hash 4242": {"PYTHONHASHSEED": "4242"},
     "Kiritimati": {"TZ": "Pacific/Kiritimati"},
     "Marquesas": {"TZ": "Pacific/Marquesas"},
     "narrow": {"COLUMNS": "20"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 from tests.examples import keep_few
+from tests.processes.programs import until
 
 _WORDS = {"BAD": "echo 'A = 666' > a.py", "GOOD": "echo 'A = 1' > a.py"}
 # What each does before it does its work; a line that goes on is indented.
@@ -103,9 +105,19 @@ def _take_back_what_is_told(shop: Shop) -> None:
         git(shop.root, "tag", "-f", "mine", tags[0])
 
 
+def _await_next_second(path: Path) -> None:
+    """Be as long after the last change of a file as git needs to see another one: it compares
+    seconds, and here the file has just been copied.
+    """
+    changed = int(path.stat().st_ctime)
+    assert until(lambda: time.time() >= changed + 1)
+
+
 @pytest.mark.parametrize("name", keep_few(AGENTS, 9))
 def test_no_success_is_false_and_no_file_is_lost(shop: Shop, tmp_path: Path, name: str) -> None:
     before, start = _state(shop), shop.head
+    if "touch -r" in AGENTS[name]:
+        _await_next_second(shop.root / "a.py")
     shell = AGENTS[name]
     for word, means in _WORDS.items():
         shell = shell.replace(word, means)
