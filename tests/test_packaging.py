@@ -126,12 +126,12 @@ def cub(
         "folder": (str(source),),
         "editable": ("--editable", str(source)),
     }[request.param]
-    # Bytecode of all modules takes longer than all else here.
-    quick = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile")
-    quick += ("--ignore-installed",)
+    # Bytecode of modules that nobody imports takes a second.
+    quick = ("--quiet", "--disable-pip-version-check", "--no-compile")
+    alone = ("--no-deps", "--ignore-installed")
     python = str(_environment(tmp_path / "venv"))
-    pip = (python, "-m", "pip", "install", *quick, "--no-index", "--no-build-isolation", *what)
-    run(*pip, cwd=tmp_path, home=tmp_path)
+    pip = (python, "-m", "pip", "install", "--no-index", "--no-build-isolation")
+    run(*pip, *quick, *alone, *what, cwd=tmp_path, home=tmp_path)
     return (str(Path(python).with_name("cub")),)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cub.checks.items import LONGEST, Item
 from cub.checks.parsers import MOST, parse
 from tests.conftest import GOLDEN
+from tests.examples import few_examples
 
 SAMPLES = sorted((GOLDEN / "checks").glob("*/*.txt"))
 LINES = sorted({line for case in SAMPLES for line in case.read_bytes().decode().split("\n")})
@@ -119,6 +120,7 @@ def test_lines_of_tools_in_any_order_are_read(lines: list[str]) -> None:
         assert "\n" not in item.where + item.message
 
 
+@few_examples
 @given(st.sampled_from(SAMPLES).map(lambda path: path.read_bytes().decode()), st.data())
 def test_a_log_that_was_cut_off_is_read(log: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(log)))

@@ -15,23 +15,27 @@ from cub.actions.run.folders import STATUS, RunFolder, write_json
 from cub.cli.colors import style
 from cub.cli.tables import display_width, table_rows, wrap
 from tests.cli.terminal import in_terminal, remove_progress
+from tests.examples import few_examples
 
 WORDS = st.text("ab cé漢", max_size=30)
 CELLS = st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5)
 
 
+@few_examples
 @given(CELLS, st.integers(20, 60))
 def test_no_cell_but_prose_is_broken(rows: list[tuple[str, ...]], width: int) -> None:
     for row, lines in zip(rows, table_rows(rows, width, prose=(1, 3)), strict=True):
         assert all(any(cell.rstrip(" ") in line for line in lines) for cell in (row[0], row[2]))
 
 
+@few_examples
 @given(CELLS, st.integers(20, 60))
 def test_no_word_is_lost_or_broken(rows: list[tuple[str, ...]], width: int) -> None:
     for row, lines in zip(rows, table_rows(rows, width, prose=(0, 1, 2, 3)), strict=True):
         assert sorted(" ".join(row).split()) == sorted(" ".join(lines).split())
 
 
+@few_examples
 @given(CELLS, st.integers(36, 60))
 def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: int) -> None:
     # 26 wide characters and the indentation of a folded row are as much as fits.
@@ -40,6 +44,7 @@ def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: 
         assert max(map(display_width, lines)) <= width
 
 
+@few_examples
 @given(CELLS, st.integers(8, 60))
 @example([("      ab cé",) * 4], 24)  # the indentation of a cell was added to its column
 @example([("", "", "", "aa 漢")], 8)  # the least width of a text was more than a folded row has

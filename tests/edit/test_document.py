@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cub.edit.document import Document, count_lines, lf_text, normalized, split_lines
 from cub.errors import CubError
 from tests.edit.strategies import ANYTHING
+from tests.examples import few_examples
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,7 @@ def test_text_with_lf_has_the_lines_of_the_bytes(data: bytes, text: str) -> None
     assert lf_text(data) == text
 
 
+@few_examples
 @given(ANYTHING, st.sampled_from([b"CUB", b"a", b"<!--", b"-"]))
 def test_lines_with_a_word_are_found_in_the_bytes(data: bytes, word: bytes) -> None:
     document = Document(data)

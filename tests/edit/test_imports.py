@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from cub.edit.imports import imports
+from tests.examples import few_examples
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,7 @@ def seen_in_whole(text: str) -> set[str]:
     return {normpath(path) for path in found}
 
 
+@few_examples
 @given(st.lists(st.sampled_from(_PARTS), max_size=16).map("".join))
 def test_imports_are_those_of_the_whole_text(text: str) -> None:
     assert imports(text) == seen_in_whole(text)

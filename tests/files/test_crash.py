@@ -41,12 +41,12 @@ def test_a_crash_at_any_step_ends_all_old_or_all_new(
     assert ends[-1] is True
 
 
-# In the thorough tier, four tests share the steps of the recovery among them.
+# In the thorough tier, two tests share every other step of the recovery between them.
 @pytest.mark.parametrize(
     ("choose", "every", "first"),
     [
         (each_kind, 5, 1),
-        *(pytest.param(every_step, 5, first, marks=pytest.mark.thorough) for first in range(1, 5)),
+        *(pytest.param(every_step, 5, first, marks=pytest.mark.thorough) for first in (1, 3)),
     ],
 )
 @worlds

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.harness.lines import Lines
+from tests.examples import few_examples
 
 
 def cut(pieces: list[bytes], most: int = 1_000_000) -> list[bytes]:
@@ -45,6 +46,7 @@ def test_the_rest_comes_once() -> None:
     assert list(lines.rest()) == []
 
 
+@few_examples
 @given(st.lists(st.binary(max_size=20) | st.sampled_from([b"\n", b"\r", b"\r\n"]), max_size=20))
 def test_how_the_bytes_come_does_not_matter(pieces: list[bytes]) -> None:
     whole = b"".join(pieces)

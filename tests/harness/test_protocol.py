@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cub.harness.events import ClientEvent, Tokens
 from cub.harness.protocol import ProtocolStream
+from tests.examples import few_examples
 
 
 def read(line: bytes) -> list[ClientEvent]:
@@ -95,6 +96,7 @@ def test_an_event_is_one_line_that_reads_the_same(event: ClientEvent) -> None:
     assert read(line.encode()) == [event]
 
 
+@few_examples
 @given(st.binary(max_size=200) | st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: st.dictionaries(

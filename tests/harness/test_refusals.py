@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cub.harness.refusals import refusal
 from cub.harness.resets import reset
+from tests.examples import few_examples
 
 NOW = datetime(2026, 10, 7, 12, 0, tzinfo=UTC)  # a Wednesday
 HERE = timezone(timedelta(hours=2))
@@ -258,6 +259,7 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
+@few_examples
 @given(st.lists(WORDS | st.text(max_size=5), max_size=60).map("".join))
 def test_no_text_is_an_error(text: str) -> None:
     refusal(text, NOW)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cub.harness.markdown import prose
 from cub.harness.signals import Signals, signals
-from tests.examples import keep_few
+from tests.examples import few_examples, keep_few
 
 NONE = Signals(False, None, "", "", (), "", "")
 DONE = "<promise>COMPLETE</promise>"
@@ -184,6 +184,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
+@few_examples
 @given(st.lists(PARTS | st.text(max_size=4), max_size=60).map("".join))
 def test_no_text_is_an_error(text: str) -> None:
     found = signals(text)

@@ -115,6 +115,7 @@ RUN = st.sampled_from(
 )
 
 
+@few_examples
 @given(FILES | st.builds(bytes.__add__, RUN, st.just(b"") | FILES))
 def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
     try:

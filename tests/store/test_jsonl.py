@@ -112,6 +112,7 @@ def test_a_bom_ends_of_lines_and_blank_lines_are_no_part_of_a_line() -> None:
         assert data[line.offset : line.offset + len(line.text)] == line.text
 
 
+@few_examples
 @given(st.lists(st.binary(max_size=9) | st.sampled_from([b"||||||| x", b"=======", b"{}"])))
 def test_every_line_is_where_it_says(parts: list[bytes]) -> None:
     data = b"\n".join(parts)

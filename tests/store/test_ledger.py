@@ -16,6 +16,7 @@ from cub.store.events import LINE
 from cub.store.jsonl import encode
 from cub.store.ledger import Ledger, encode_text
 from cub.store.place import LEDGER
+from tests.examples import few_examples
 from tests.files.disks import die, in_child, refuse, steps, stopping
 from tests.store.events import ended
 from tests.store.records import TEXTS
@@ -149,6 +150,7 @@ def test_an_id_in_another_text_is_not_a_tasks(tmp_path: Path) -> None:
     assert newest(ledger, "b") == [2]
 
 
+@few_examples
 @given(st.lists(TEXTS | st.text(max_size=3), min_size=1, max_size=4), st.booleans())
 def test_ids_of_any_letters_are_found(keys: list[str], odd: bool) -> None:
     """Also in a line with half a letter, which JSON has to say in its own way."""

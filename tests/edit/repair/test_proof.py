@@ -10,6 +10,7 @@ from cub.edit.document import split_lines
 from cub.edit.repair.proof import proven_end
 from cub.edit.sections import author_of, digest
 from tests.edit.broken import inside
+from tests.examples import few_examples
 
 BODY = ["## H", "", "  - one", "text  ", "\x0c", "```", "<!-- note -->"]
 
@@ -34,6 +35,7 @@ def test_the_older_digest_does_too(blank: str) -> None:
     assert found == len(text.splitlines())
 
 
+@few_examples
 @given(
     st.lists(st.sampled_from(BODY), max_size=8),
     st.lists(st.sampled_from(["", "Yours.", *BODY]), max_size=8),

@@ -166,6 +166,7 @@ LAYERS: list[Callable[[list[str], int], list[str]]] = [
 ]
 
 
+@few_examples
 @given(st.lists(st.sampled_from(LAYERS), min_size=1, max_size=4), st.sampled_from(ENDS))
 def test_a_sample_is_never_a_section(layers: list[Callable[..., list[str]]], end: str) -> None:
     """A document that quotes cub's section, or quotes somebody who does, has none."""
@@ -175,6 +176,7 @@ def test_a_sample_is_never_a_section(layers: list[Callable[..., list[str]]], end
     assert _found(end.join(["Yours.", "", *lines, "", "Yours.", ""])) == []
 
 
+@few_examples
 @given(ANYTHING)
 def test_no_file_is_too_odd(data: bytes) -> None:
     document = Document(data)

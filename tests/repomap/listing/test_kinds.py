@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.repomap.listing.kinds import Kind, Kinds
+from tests.examples import few_examples
 
 CASES = {
     Kind.SOURCE: [
@@ -60,6 +61,7 @@ def test_a_path_of_any_depth_has_a_kind() -> None:
 WORDS = st.sampled_from(["test", "tests", "spec", "pkg", "test_a.py", "client.py", "a_test.py"])
 
 
+@few_examples
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4).map("/".join), max_size=10))
 def test_the_order_of_the_paths_does_not_matter(paths: list[str]) -> None:
     shuffled = paths[::-1]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cub.repomap.listing.listing import listing
 from cub.repomap.listing.patterns import is_pattern, spec_of
+from tests.examples import few_examples
 
 BAD = ["!", "\\", "a\\", "[z-a]"]
 
@@ -52,6 +53,7 @@ def test_patterns_of_a_project_count_in_the_listing_of_a_folder(tmp_path: Path) 
     assert found.paths == ("b",)
 
 
+@few_examples
 @given(st.lists(st.text(alphabet="ab/*!?[]^-\\:. #\x00\xff", max_size=12)))
 def test_no_line_ends_a_command_or_warns(lines: list[str]) -> None:
     with warnings.catch_warnings():

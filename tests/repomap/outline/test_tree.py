@@ -165,6 +165,7 @@ def _folders(lines: list[str]) -> set[str]:
     return found
 
 
+@few_examples
 @given(st.lists(st.text(alphabet="aA1. _-é:/", max_size=20)))
 def test_lines_cost_together_what_they_cost_alone(lines: list[str]) -> None:
     assert estimate_tokens("\n".join(lines)) == sum(map(estimate_tokens, lines))
