@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from hypothesis import Phase, is_hypothesis_test, settings
+from hypothesis import Phase, settings
 
 from tests.command_line import Result, call_cub
 from tests.fork_server import start_cub, stop_fork_server
@@ -47,26 +47,52 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run every test, and 1,000 examples of each property instead of 100",
     )
     group.addoption(
-        "--only-thorough",
-        action="store_true",
-        help="run what --thorough adds: tests marked thorough, and properties",
-    )
-    group.addoption(
-        "--no-properties", action="store_true", help="leave out what hypothesis makes examples for"
+        "--fast-limit",
+        type=float,
+        metavar="SECONDS",
+        help="fail if tests of the fast tier, apart from properties, take longer",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    thorough = config.getoption("--thorough") or config.getoption("--only-thorough")
-    settings.load_profile("thorough" if thorough else "fast")
+    settings.load_profile("thorough" if config.getoption("--thorough") else "fast")
+    limit = config.getoption("--fast-limit")
+    if limit and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FastTierTimer(limit, config.getoption("numprocesses") or 1))
+
+
+class FastTierTimer:
+    """Fails a run in which tests of the fast tier take more than `limit` seconds on its workers.
+
+    Properties are not counted: how long fewer examples of theirs take is not known.
+    """
+
+    def __init__(self, limit: float, workers: int) -> None:
+        self.limit, self.workers = limit, workers
+        self.seconds = 0.0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not {"thorough", "hypothesis"} & set(report.keywords):
+            self.seconds += report.duration / self.workers
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.seconds > self.limit and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.seconds > self.limit:
+            took = f"the fast tier took {self.seconds:.0f} s, and may take {self.limit:.0f} s"
+            terminalreporter.write_line(f"error: {took}", red=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose the tests of the tier that the options name."""
+    """Leave out what is marked thorough, unless the option asks for it."""
+    if config.getoption("--thorough"):
+        return
     chosen: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
-        (chosen if _is_chosen(config, item) else others).append(item)
+        (others if item.get_closest_marker("thorough") else chosen).append(item)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = chosen
@@ -76,16 +102,6 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector all that stays until the end: it is most of what there is."""
     gc.collect()
     gc.freeze()
-
-
-def _is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
-    property_ = is_hypothesis_test(getattr(item, "obj", None))
-    thorough = item.get_closest_marker("thorough") is not None
-    if config.getoption("--only-thorough"):
-        return thorough or property_
-    if config.getoption("--no-properties") and property_:
-        return False
-    return not thorough or config.getoption("--thorough")
 
 
 def environment(home: Path) -> dict[str, str]:

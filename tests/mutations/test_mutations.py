@@ -20,10 +20,6 @@ from cub import add
 def test_no_sum(): assert add(0, 0) == 0
 def test_a_sum(): assert add(2, 3) == 5
 """
-# The repository's own configuration asks for plugins that a small copy does not have.
-_CONFTEST = """
-def pytest_addoption(parser): parser.addoption("--no-properties", action="store_true")
-"""
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=[one.name for one in MUTATIONS])
@@ -68,7 +64,7 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 def small(tmp_path: Path) -> Path:
     """A repository with a package of its own that is called cub, and tests of it."""
     folder = tmp_path / "small"
-    files = {"cub/__init__.py": _SOURCE, "test_add.py": _TEST, "conftest.py": _CONFTEST}
+    files = {"cub/__init__.py": _SOURCE, "test_add.py": _TEST}
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
