@@ -59,9 +59,9 @@ def test_a_fast_tier_that_takes_too_long_fails_a_run_of_everything(
 
 def test_only_what_the_fast_tier_has_counts_for_each_worker() -> None:
     timer = FastTierTimer(limit=60, workers=2)
-    for keywords in ({}, {"parametrize": 1}, {"thorough": 1}, {"hypothesis": 1}):
+    for marker in ("", "parametrize", "thorough", "hypothesis"):
         where = ("test_a.py", 1, "test_a")
         timer.pytest_runtest_logreport(
-            pytest.TestReport("a", where, keywords, "passed", None, "call", duration=3.0)
+            pytest.TestReport("a", where, {marker: 1}, "passed", None, "call", duration=3.0)
         )
     assert timer.seconds == 3.0

@@ -49,6 +49,7 @@ def test_what_differs_by_chance_is_masked(text: str, expected: str) -> None:
     assert masked(text) == expected
 
 
+@few_examples
 @given(st.text())
 def test_any_text_can_be_masked(text: str) -> None:
     assert not [sign for sign in masked(text) if sign in "0123456789"]
@@ -62,6 +63,7 @@ def test_order_and_repetition_do_not_matter(items: list[Item], random: Random) -
     assert fingerprint(shuffled) == fingerprint(items)
 
 
+@few_examples
 @given(
     WORDS, st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 10**6), st.floats(0, 10**6)
 )

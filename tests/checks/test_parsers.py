@@ -112,6 +112,7 @@ def test_any_text_is_read(text: str) -> None:
     assert len(parse(text)) <= MOST
 
 
+@few_examples
 @given(st.lists(st.sampled_from(LINES), max_size=60))
 def test_lines_of_tools_in_any_order_are_read(lines: list[str]) -> None:
     for item in parse("\n".join(lines)):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cub.checks.reasons import LONGEST, find_last_words, find_reason
 from tests.conftest import GOLDEN
+from tests.examples import few_examples
 
 SAMPLES = {
     "node/assertion": (
@@ -145,6 +146,7 @@ def test_a_reason_is_one_line_and_short() -> None:
     assert found.endswith("…")
 
 
+@few_examples
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_lines_of_runtimes_in_any_order_have_a_reason(lines: list[str]) -> None:
     for found in (find_reason("\n".join(lines)), find_last_words("\n".join(lines))):

@@ -66,7 +66,7 @@ def ignored(top: Path) -> set[str]:
     )
 
 
-@limit_examples(30)
+@limit_examples(20)
 @given(trees, trees, acts)
 def test_what_an_agent_did_is_undone(
     committed: list[tuple[str, str, bytes]],

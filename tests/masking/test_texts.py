@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.masking import MASK, masked
+from tests.examples import few_examples
 from tests.masking.innocents import INNOCENTS
 from tests.masking.samples import SECRETS as SAMPLES
 
@@ -135,6 +136,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@few_examples
 @given(st.lists(PIECES | st.text(max_size=3), max_size=8).map("".join))
 def test_what_is_masked_once_is_masked(text: str) -> None:
     once = masked(text)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cub.errors import CubError
 from cub.project.executes import commands, kind_of
+from tests.examples import few_examples
 
 FILES = {
     "bootstrap": [
@@ -222,6 +223,7 @@ _WORDS = st.sampled_from(
 _TEXTS = st.lists(_WORDS, max_size=12).map("".join) | st.text(max_size=40)
 
 
+@few_examples
 @given(
     _TEXTS | st.lists(_WORDS, max_size=4).map(lambda words: f"run: {{checks: {''.join(words)}}}")
 )

@@ -80,7 +80,7 @@ def _build(root: Path, world: dict[str, bytes | str]) -> None:
             file.symlink_to(data)
 
 
-@limit_examples(40)
+@limit_examples(25)
 @given(_WORLD, st.sampled_from([init, update]))
 def test_nothing_is_lost_and_nothing_is_left_to_do(
     known: Path, world: dict[str, bytes | str], command: Callable[..., Plan]
@@ -96,7 +96,7 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
             assert plan_init(Project.load(root), migrations=known).empty
 
 
-@limit_examples(40)
+@limit_examples(25)
 @given(_WORLD)
 def test_nothing_is_touched_where_the_traces_are_missing(
     known: Path, world: dict[str, bytes | str]
@@ -133,7 +133,7 @@ def _assert_kept(before: dict[str, bytes | str], after: dict[str, bytes | str]) 
         assert not dangling, path
 
 
-@limit_examples(40)
+@limit_examples(25)
 @given(_WORLD)
 def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | str]) -> None:
     named = {"progress.txt", "fix_plan.md", ".cub/guardrails.md"}

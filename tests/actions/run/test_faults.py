@@ -16,7 +16,6 @@ from cub.files import exclusive
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.actions.run.sound import require_told, seen, size
-from tests.examples import keep_few
 
 _LIMIT = 'API Error: 429 {"type":"rate_limit_error"} - resets in 2 hours'
 _LOGIN = "Invalid API key · Please run /login"
@@ -166,13 +165,20 @@ def _played(shop: Shop, client: str, row: Row) -> Done:
 
 # It takes the seconds that a client has to end before it is killed.
 _SLOW = "deaf to signals"
-_NAMES = [
-    pytest.param(name, marks=pytest.mark.thorough) if name == _SLOW else name for name in _ROWS
+_CLIENTS = ("scripted", "mine")
+# Every fault with either client in turn, and every third one with the other one as well.
+_PLAYED = [
+    pytest.param(
+        name,
+        _CLIENTS[(number + other) % 2],
+        marks=[pytest.mark.thorough] if other or name == _SLOW else [],
+    )
+    for number, name in enumerate(_ROWS)
+    for other in ((0, 1) if number % 3 == 0 else (0,))
 ]
 
 
-@pytest.mark.parametrize("client", keep_few(["scripted", "mine"], 1))
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize(("name", "client"), _PLAYED)
 def test_each_fault_has_its_class_and_costs_nothing_but_the_attempt(
     stocked: Shop, client: str, name: str
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.actions.run.shop import CHECK, Shop, alive, shop
 from tests.examples import keep_few
 
-POINTS = 16
+POINTS = 12
 _UNSURE = 10  # steps that a faster run does not take: how a run stands is noted each second
 ROOT = Path(__file__).parents[3]
 # It fails its first attempt, and mends it when it is told; it notes outside of the repository

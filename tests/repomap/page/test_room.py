@@ -45,6 +45,7 @@ def test_a_part_without_lines_has_no_heading() -> None:
     )
 
 
+@few_examples
 @given(lines)
 def test_no_line_of_a_block_is_markdown(texts: list[str]) -> None:
     blocks = Document.parse(block("", [text or "-" for text in texts]).encode(), "x").blocks

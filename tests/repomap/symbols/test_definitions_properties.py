@@ -65,7 +65,7 @@ def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@limit_examples(60)  # for each of many languages, and a language's whole sample each
+@limit_examples(40)  # for each of many languages, and a language's whole sample each
 @given(
     cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     inserted=st.lists(st.tuples(st.floats(0, 1), NASTY), max_size=8),
