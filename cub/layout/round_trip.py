@@ -36,6 +36,8 @@ def load(source: Source) -> Any:
 
     try:
         return _yaml().load(source.text)
+    except AssertionError:  # ruamel.yaml's own, for comments above and behind the mark of a block
+        raise source.error(0, "this can't be edited: a comment is in its way") from None
     except (YAMLError, ValueError) as error:
         words = " ".join(str(error).split())
         raise source.error(0, f"this can't be edited: {words}") from None
