@@ -15,8 +15,9 @@ from typing import NamedTuple
 import pytest
 
 from cub.edit.plan import Plan
-from tests.files.disks import WHOLE, die, in_child, steps, stopping
-from tests.files.worlds import LEAVING, PLAN, Tree, build, build_leaving, change, whole
+from tests.files.disks import WHOLE, die, steps, stopping
+from tests.files.small_fork import run_in_child
+from tests.files.worlds import LEAVING, PLAN, Tree, build, build_leaving, change, mend, whole
 
 Choose = Callable[[list[str]], list[int]]
 
@@ -55,9 +56,18 @@ def crashes(
     names = calm(folder, world, chunk).steps
     for number in choose(names)[::every]:
         root = world.make(folder / str(number))
-        disk = stopping({number: die}, chunk)
-        assert in_child(lambda: change(root, world.plan, disk)) == 9  # noqa: B023 - runs at once
+        assert run_in_child(change_until_death, root, world.plan, number, chunk) == 9
         yield names[number - 1], root
+
+
+def change_until_death(root: Path, plan: Plan, step: int, chunk: int) -> None:
+    """Carry out a plan, and die just before a step."""
+    change(root, plan, stopping({step: die}, chunk))
+
+
+def mend_until_death(root: Path, step: int, chunk: int) -> None:
+    """End what a crash left, and die just before a step of that."""
+    mend(root, stopping({step: die}, chunk))
 
 
 def every_step(names: list[str]) -> list[int]:

@@ -14,9 +14,11 @@ from tests.files.crashing import (
     crashes,
     each_kind,
     every_step,
+    mend_until_death,
     points,
 )
-from tests.files.disks import WHOLE, die, in_child, stopping
+from tests.files.disks import WHOLE
+from tests.files.small_fork import run_in_child
 from tests.files.worlds import copy_project, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -60,8 +62,7 @@ def test_a_crash_during_recovery_is_recovered_from(
         died, again = False, again + 4
         for step, project in left:
             root = copy_project(project, scratch / f"{project.name}-{again}")
-            disk = stopping({again: die}, chunk=19)
-            died |= in_child(lambda: mend(root, disk)) == 9  # noqa: B023 - runs at once
+            died |= run_in_child(mend_until_death, root, again, 19) == 9
             mend(root)
             assert whole(root) in (old, new), (step, again)
     assert again > 10
