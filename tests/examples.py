@@ -20,7 +20,7 @@ def limit_examples(most: int) -> settings:
     return settings(max_examples=min(most, max(1, _USUAL // 8)))
 
 
-# For examples that cost 2 to 8 ms, and for those that cost more, such as edits of whole projects.
+# For examples that cost 1 to 8 ms, and for those that cost more, such as edits of whole projects.
 few_examples = settings(max_examples=_USUAL // 5)
 hardly_any_examples = settings(max_examples=min(60, _USUAL // 5))
 

@@ -96,7 +96,8 @@ class _Server:
                 cwd=_ROOT,
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
-                start_new_session=True,
+                # ^C is not for it. A session of its own would make it an orphan that runs end.
+                process_group=0,
             )
 
 

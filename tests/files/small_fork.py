@@ -33,7 +33,7 @@ def _start_server() -> tuple[IO[bytes], IO[bytes]]:
     """Start the server; it ends with this process, and so with the pipe to its stdin."""
     command = [sys.executable, "-m", "tests.files.small_fork"]
     server = subprocess.Popen(
-        command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
     )
     server.returncode = 0  # nobody waits for it
     assert server.stdin
