@@ -28,7 +28,7 @@ _SMALL = 1 << 16  # bytes
 _SHA1 = 40  # digits
 # Of the name of a temporary file: characters of the file's own, and what mkstemp ends it with.
 _LONGEST = 50
-_ENDING = re.compile(r"[a-z0-9_]{8}\.tmp")
+_TEMP = re.compile(r"\.(.+)\.cub-[a-z0-9_]{8}\.tmp", re.DOTALL)
 
 
 class Raw(NamedTuple):
@@ -91,6 +91,10 @@ def write_raw(place: Place, blobs: Mapping[str, str], rights: Mapping[str, int])
     if not blobs:
         return
     place.index.parent.mkdir(parents=True, exist_ok=True)
+    names: dict[Path, set[str]] = {}
+    for path in blobs:
+        target = place.top / path
+        names.setdefault(target.parent, set()).add(target.name[:_LONGEST])
     # On disk, not in memory: nobody knows how large they are.
     with tempfile.TemporaryFile(dir=place.index.parent) as answers:
         stdin = "".join(f"{oid}\n" for oid in blobs.values()).encode()
@@ -103,6 +107,9 @@ def write_raw(place: Place, blobs: Mapping[str, str], rights: Mapping[str, int])
             end = answers.tell() + int(size) + 1
             with suppress(OSError):
                 make_way(place.top, path)
+                folder = (place.top / path).parent
+                # Once for each folder, and never behind a link. What was there before stays.
+                _sweep(place.top, folder, names.pop(folder, ()), rights)
                 _write(place.top / path, answers, int(size), rights[path])
             answers.seek(end)
 
@@ -145,12 +152,18 @@ def make_way(top: Path, path: str) -> None:
         shutil.rmtree(top / path)
 
 
+def _sweep(top: Path, folder: Path, names: Collection[str], spared: Collection[str]) -> None:
+    """Remove what writers of files that begin with `names` left that were killed."""
+    for left in folder.iterdir() if names else ():
+        found = _TEMP.fullmatch(left.name)
+        if found and found[1] in names and left.relative_to(top).as_posix() not in spared:
+            with suppress(OSError):
+                left.unlink()
+
+
 def _write(target: Path, source: IO[bytes], size: int, mode: int) -> None:
-    """Nobody else may read it before it has its rights. What a killed writer left of it goes."""
+    """Nobody else may read it before it has its rights."""
     prefix = f".{target.name[:_LONGEST]}.cub-"
-    for left in target.parent.iterdir():
-        if left.name.startswith(prefix) and _ENDING.fullmatch(left.name, len(prefix)):
-            left.unlink()
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

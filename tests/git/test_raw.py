@@ -254,14 +254,23 @@ def test_a_program_is_what_its_owner_may_execute(rights: int, mode: str) -> None
 
 
 def test_what_a_killed_writer_left_is_removed_and_nothing_else(top: Path) -> None:
-    left = ".mine.txt.cub-a1_b2c3d.tmp"
-    others = [".mine.txt.cub-mine.tmp", ".mine.txt.tmp", ".other.txt.cub-a1_b2c3d.tmp"]
+    left, before = ".mine.txt.cub-a1_b2c3d.tmp", ".mine.txt.cub-00000000.tmp"
+    others = [".mine.txt.cub-mine.tmp", ".mine.txt.tmp", ".other.txt.cub-a1_b2c3d.tmp", before]
     write(top, dict.fromkeys([left, *others], "x"))
     ours = checkout(top)
     oid = stored(ours, ["mine.txt"], {})["mine.txt"].oid
-    write_raw(ours, {"mine.txt": oid}, {"mine.txt": 0o640})
+    write_raw(ours, {"mine.txt": oid}, {"mine.txt": 0o640, before: 0o640})
     assert sorted(path.name for path in top.glob(".*.tmp")) == sorted(others)
     assert (top / "mine.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_folder_with_the_name_of_a_temporary_file_stops_no_writer(top: Path) -> None:
+    (top / ".mine.txt.cub-a1_b2c3d.tmp").mkdir()
+    ours = checkout(top)
+    oid = stored(ours, ["mine.txt"], {})["mine.txt"].oid
+    (top / "mine.txt").unlink()
+    write_raw(ours, {"mine.txt": oid}, {"mine.txt": 0o640})
+    assert (top / "mine.txt").exists()
 
 
 def test_what_git_lost_is_passed_over(top: Path) -> None:
