@@ -37,7 +37,7 @@ def test_what_a_person_wrote_after_a_crash_stays(
     path, place = FILES[file]
 
     def share(names: list[str]) -> list[int]:
-        # Each step is one of one or two files', for either text.
+        # Each step is tried with one or two of the files.
         return choose(names) if choose is each_kind else choose(names)[file % 3 :: 3]
 
     for step, root in crashes(scratch, EVERY_KIND, share, chunk=5):

@@ -55,20 +55,17 @@ def build(root: Path) -> Path:
 
 
 def copy_project(source: Path, target: Path) -> Path:
-    """Copy a project with its links of both kinds, and with its modes."""
-    copies: dict[int, Path] = {}
-    target.mkdir()
-    for path in sorted(source.rglob("*")):
-        copy, status = target / path.relative_to(source), path.lstat()
-        if path.is_symlink():
-            copy.symlink_to(path.readlink())
-        elif path.is_dir():
-            copy.mkdir()
-        elif status.st_ino in copies:
-            os.link(copies[status.st_ino], copy)
+    """Copy a project with its modes, and its links of both kinds."""
+    copies: dict[int, str] = {}
+
+    def copy(file: str, to: str) -> None:
+        inode = os.stat(file).st_ino  # noqa: PTH116 - as copytree has it
+        if inode in copies:
+            os.link(copies[inode], to)
         else:
-            shutil.copy(path, copy)
-            copies[status.st_ino] = copy
+            copies[inode] = shutil.copy(file, to)
+
+    shutil.copytree(source, target, symlinks=True, copy_function=copy)
     return target
 
 

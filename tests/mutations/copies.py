@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from tests.mutations.mutation import Mutation
 
 REPOSITORY = Path(__file__).parents[2]
@@ -22,8 +24,6 @@ MUTATION_LIMIT = 60.0  # seconds that the tests of one mutation may take
 _OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-n", "0", "--hypothesis-seed=0")
 _FAILED = re.compile(r"^FAILED (.*?)(?: - .*)?$|^ERROR (\S+::.*?)(?: - .*)?$", re.MULTILINE)
 _IN_COPY = "import cub, sys; sys.exit(not cub.__file__.startswith(sys.argv[1]))"
-# pytest's exit codes.
-_PASSED, _TEST_FAILED = 0, 1
 
 
 class BrokenCopyError(Exception):
@@ -90,10 +90,10 @@ class Copy:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if process.returncode == _PASSED:
+        if process.returncode == pytest.ExitCode.OK:
             return ""
         failed = _FAILED.search(said)
-        if process.returncode != _TEST_FAILED or failed is None:
+        if process.returncode != pytest.ExitCode.TESTS_FAILED or failed is None:
             raise BrokenCopyError(said[-3000:])
         return str(failed[1] or failed[2])
 
