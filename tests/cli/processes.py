@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -31,6 +32,21 @@ class Running(NamedTuple):
         """Wait for its end: its exit code, and what nobody has read yet."""
         out, err = self.out.read(), self.err.read()
         return self.process.wait(), out, err
+
+
+def run_in_shell(
+    line: str, project: Path, home: Path, cub: Sequence[str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of cub with what a shell makes of the rest of a line."""
+    return subprocess.run(
+        f"{shlex.join(cub)} {line}",
+        shell=True,
+        cwd=project,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @contextmanager

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
-import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.actions.reviews import MINE
+from tests.cli.processes import run_in_shell
 from tests.cli.standing import stand
 from tests.command_line import call_cub
 from tests.conftest import Cub, environment, git
@@ -404,19 +404,11 @@ ALL_CLOSED = ">&- 2>&- <&-"
 CLOSED: dict[str, list[str]] = {"--json": [], "--format=text": [">&-"], "--format=markdown": []}
 
 
-def run_in_shell(line: str, project: Path, home: Path) -> None:
+def review_in_shell(line: str, project: Path, home: Path, cub: Sequence[str]) -> None:
     """Run a review of many lines in a shell: whatever becomes of its streams is no bug."""
     base = made(project, {"AGENTS.md": b"x\n" * 30_000})
     made(project, {"AGENTS.md": b"y\n" * 30_000}, base)
-    done = subprocess.run(
-        line.format(base),
-        shell=True,
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_in_shell(f"diff {base} {line}", project, home, cub)
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
     assert "this is a bug" not in done.stderr
@@ -425,7 +417,7 @@ def run_in_shell(line: str, project: Path, home: Path) -> None:
 @posix
 @pytest.mark.parametrize("option", CLOSED)
 def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, option: str) -> None:
-    run_in_shell(f"{shlex.join(get_cub_command())} diff {{}} {option} | head -n 1", project, home)
+    review_in_shell(f"{option} | head -n 1", project, home, get_cub_command())
 
 
 @posix
@@ -441,4 +433,4 @@ def test_streams_that_are_closed_cause_no_traceback(
     project: Path, home: Path, option: str, closed: str
 ) -> None:
     # An interpreter of its own: a stream that is closed can't be handed on to a server.
-    run_in_shell(f'"{sys.executable}" -m cub diff {{}} {option} {closed}', project, home)
+    review_in_shell(f"{option} {closed}", project, home, [sys.executable, "-m", "cub"])

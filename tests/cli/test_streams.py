@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.processes import run_in_shell
 from tests.cli.standing import MINE
 from tests.command_line import Result
 from tests.conftest import Cub, environment
@@ -93,25 +93,10 @@ def test_a_reader_that_is_gone_leaves_nothing_half_done(
     assert cub("update", "--check").code == 0
 
 
-def in_shell(
-    line: str, project: Path, home: Path, cub: Sequence[str]
-) -> subprocess.CompletedProcess[str]:
-    """Run a command of cub with what a shell makes of the rest of a line."""
-    return subprocess.run(
-        f"{shlex.join(cub)} {line}",
-        shell=True,
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @posix
 def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
     (project / "AGENTS.md").write_bytes(b"x\n")
-    done = in_shell("init --diff | head -n 1", project, home, get_cub_command())
+    done = run_in_shell("init --diff | head -n 1", project, home, get_cub_command())
     assert done.stdout == "--- a/AGENTS.md\n"
     assert "Traceback" not in done.stderr
 
@@ -155,7 +140,7 @@ def test_streams_may_be_closed(
     if command != "init":
         cub("init")
     # An interpreter of its own: a stream that is closed can't be handed on to a server.
-    done = in_shell(f"{command} {closed}", project, home, [sys.executable, "-m", "cub"])
+    done = run_in_shell(f"{command} {closed}", project, home, [sys.executable, "-m", "cub"])
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
     assert "this is a bug" not in done.stderr

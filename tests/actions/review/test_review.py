@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -84,23 +83,6 @@ def test_the_first_commit_may_have_it_all(project: Path) -> None:
     assert {file.kind for file in files.values()} == {"create"}
     assert marked(files["AGENTS.md"].own) == ["+# Bakery"]
     assert files["CLAUDE.md"].own == ()
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
-    """A project as cub leaves it, committed; to be copied."""
-    root = Path(shutil.copytree(empty_repository, tmp_path_factory.mktemp("base") / "project"))
-    write(root.resolve(), "AGENTS.md", "# Bakery\n\nText.\n")
-    init(root.resolve())
-    commit(root)
-    return root
-
-
-@pytest.fixture
-def base(project: Path, template: Path) -> str:
-    """The commit of that project, which is now here."""
-    shutil.copytree(template, project, dirs_exist_ok=True)
-    return git(project, "rev-parse", "HEAD").strip()
 
 
 def _above(text: bytes) -> bytes:

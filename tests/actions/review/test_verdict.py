@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,29 +19,11 @@ from cub.prompt.instructions import Need, render
 from cub.prompt.templates import TemplateSet, shipped
 from tests.actions.helpers import init, update, write
 from tests.actions.reviews import MINE, commit, compared, marked, since, verdicts
-from tests.conftest import git
 
 BEGIN = b"<!-- BEGIN CUB MANAGED SECTION v1 -->\n"
 END = b"<!-- END CUB MANAGED SECTION -->\n"
 _DIGEST = re.compile(rb"<!-- cub:digest .*? -->\n")
 Change = Callable[[bytes], bytes]
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
-    """A project as cub leaves it, committed; to be copied."""
-    root = Path(shutil.copytree(empty_repository, tmp_path_factory.mktemp("base") / "project"))
-    write(root.resolve(), "AGENTS.md", "# Bakery\n")
-    init(root.resolve())
-    commit(root)
-    return root
-
-
-@pytest.fixture
-def base(project: Path, template: Path) -> str:
-    """The commit of that project, which is now here."""
-    shutil.copytree(template, project, dirs_exist_ok=True)
-    return git(project, "rev-parse", "HEAD").strip()
 
 
 def edited(text: bytes) -> bytes:
@@ -165,7 +146,7 @@ def test_the_lines_of_the_hand_are_shown(project: Path, base: str, case: str) ->
     assert section is not None
     assert marked(section.hand) == ["+" + MINE.decode().rstrip()]
     assert marked(section.diff) == marked(section.hand)
-    assert section.line == 3
+    assert section.line == 5
 
 
 def test_the_hand_is_told_from_a_version_step(
