@@ -14,6 +14,7 @@ from cub.git import (
     heads,
     ignored_files,
     looking,
+    own_index,
     refs,
     repository_backup,
     restoring,
@@ -118,7 +119,7 @@ class Checkout(Place):
 
     def unstage(self) -> None:
         """Make the person's index hold what HEAD does, and nothing that an attempt wrote there."""
-        heads.reset_index(self)
+        own_index.reset_index(self)
 
     def keep_ignored(self, before: Snapshot, most: int) -> None:
         """Have copies of the files that git ignores, of up to `most` bytes in all."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cub.checks.plain import plain
 from cub.errors import CubError, name_first
 from cub.git.calling import ask, call, joined, split, text, undirected
-from cub.git.own_index import install, put, put_objects
+from cub.git.own_index import put, put_objects, reset_index
 from cub.git.place import Place, git_folder, is_beyond_link, kind
 from cub.masking import masked
 from cub.processes.captured import captured
@@ -82,8 +82,7 @@ def commit(
 
     Whatever else was staged is not any more. Nothing to commit is fine, and no commit.
     """
-    install(place)
-    call(place.top, "reset", "--quiet")
+    reset_index(place, ends_operations=True)
     try:
         parent = _tip(place)
         _stage(place, paths) if checked is None else _stage_from(place, checked.tree, paths)

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 from cub.git.calling import ask, call, split
 from cub.git.looking import begun
-from cub.git.own_index import install
 from cub.git.place import Head, Place, git_folder, head_of
 from cub.git.refs import KEPT
 from cub.git.snapshot import Snapshot
@@ -61,15 +60,6 @@ def _committed(top: Path, before: Snapshot, commit: str) -> set[str]:
 def put_back(place: Place, before: Snapshot) -> tuple[str, ...]:
     """Make HEAD what it was, with the same result."""
     return _move(place.top, Head(before.head, before.branch))
-
-
-def reset_index(place: Place) -> None:
-    """Make the person's index hold what HEAD does; no file changes, nor what git is amid.
-
-    What it knows of files is what cub has seen, and not what an attempt may have written there.
-    """
-    install(place)
-    call(place.top, "reset", "--quiet", "--", ".")
 
 
 def quit_operations(place: Place, before: Snapshot) -> None:

@@ -89,33 +89,56 @@ def kept_raw(place: Place) -> Mapping[str, Raw]:
 def forget(place: Place) -> None:
     """Have the index made anew for the next look."""
     _note_path(place).unlink(missing_ok=True)
-    _remove(place)
+    _remove(place.index)
 
 
-def install(place: Place) -> None:
-    """Make the person's index a copy of ours, so that nothing survives in it that an attempt wrote.
+def reset_index(place: Place, *, ends_operations: bool = False) -> None:
+    """Make the person's index hold what HEAD does; no file changes, nor what git is amid, unless
+    that `ends_operations`, such as a merge.
 
-    What it stages has to be reset afterwards. Raises CubError while another git holds the lock, or
-    a folder has its name.
+    What it knows of files is what cub has seen, and not what an attempt may have written there. It
+    changes in one step: ours has files that are untracked, and a crash must not leave them staged.
+
+    Raises CubError while another git holds the lock, or a folder has its name.
     """
+    words = ("reset", "--quiet", *(() if ends_operations else ("--", ".")))
+    copy = place.index.with_name(f"{place.index.name}.reset")
     try:
-        data, found = place.index.read_bytes(), place.index.stat()
+        _remove(copy)
+        found = place.index.stat()
+        shutil.copyfile(place.index, copy)
+        # Files that changed after that may have been noted too early: git reads those again.
+        os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
     except FileNotFoundError:  # nobody has looked, so there was no attempt
+        call(place.top, *words)
         return
-    target = git_folder(place.top) / "index"
+    except OSError as error:
+        raise CubError(f"git's index can't be copied: {_reason(error)}") from error
+    call(place.top, *words, environ={"GIT_INDEX_FILE": str(copy)})
+    _install(copy, git_folder(place.top) / "index")
+    _remove(copy)
+
+
+def _install(source: Path, target: Path) -> None:
+    """Make one index a copy of another, times included: git compares those of files with it."""
     lock = target.with_name("index.lock")
     try:
         handle = _take_lock(lock)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        with suppress(FileNotFoundError):
-            lock.chmod(stat.S_IMODE(target.stat().st_mode))
-        # Files that changed after that may have been noted too early: git reads those again.
-        os.utime(lock, ns=(found.st_atime_ns, found.st_mtime_ns))
-        lock.replace(target)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(source.read_bytes())
+            with suppress(FileNotFoundError):
+                lock.chmod(stat.S_IMODE(target.stat().st_mode))
+            found = source.stat()
+            os.utime(lock, ns=(found.st_atime_ns, found.st_mtime_ns))
+            lock.replace(target)
+        except OSError:
+            lock.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CubError(f"git's index can't be written: {reason}", where=lock.as_posix()) from error
+        raise CubError(
+            f"git's index can't be written: {_reason(error)}", where=lock.as_posix()
+        ) from error
 
 
 def _take_lock(lock: Path) -> int:
@@ -138,7 +161,7 @@ def _take_lock(lock: Path) -> int:
 
 def _made(place: Place, since: Snapshot) -> Note:
     """The index of a snapshot; git has to read all files again."""
-    _remove(place)
+    _remove(place.index)
     place.index.parent.mkdir(parents=True, exist_ok=True)
     call(place.top, "read-tree", since.tree, environ=variables(place))
     flags = dict.fromkeys(since.flagged or (), True)
@@ -228,7 +251,7 @@ def _copied(place: Place) -> tuple[int, ...]:
     """Copy the person's index; git compares times with its own, so the copy keeps that."""
     try:
         place.index.parent.mkdir(parents=True, exist_ok=True)
-        _remove(place)
+        _remove(place.index)
         with suppress(FileNotFoundError), (git_folder(place.top) / "index").open("rb") as source:
             found = os.fstat(source.fileno())
             with place.index.open("wb") as target:
@@ -236,11 +259,14 @@ def _copied(place: Place) -> tuple[int, ...]:
             os.utime(place.index, ns=(found.st_atime_ns, found.st_mtime_ns))
             return _marks(found)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CubError(f"cub's index of this checkout can't be made: {reason}") from error
+        raise CubError(f"cub's index of this checkout can't be made: {_reason(error)}") from error
     return ()
 
 
-def _remove(place: Place) -> None:
-    for name in (place.index, place.index.with_name(f"{place.index.name}.lock")):
-        name.unlink(missing_ok=True)
+def _remove(index: Path) -> None:
+    for path in (index, index.with_name(f"{index.name}.lock")):
+        path.unlink(missing_ok=True)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -14,6 +14,7 @@ from cub.git.calling import ask, call, failure, joined, split
 from cub.git.differing import Pair, compared
 from cub.git.looking import is_litter, look
 from cub.git.objects import SUBMODULE
+from cub.git.own_index import reset_index
 from cub.git.place import Place, is_beyond_link, kind
 from cub.git.raw import give_rights, write_raw
 from cub.git.rights import restore_rights
@@ -58,7 +59,7 @@ def restore(
         ours |= _put_back(place, before, [pair for pair in shown if pair.path not in leave])
     kept += heads.put_back(place, before)
     heads.quit_operations(place, before)
-    heads.reset_index(place)
+    reset_index(place)
     for _ in range(2):
         left = _left(place, before, pairs, ours)
         if not left:

@@ -145,3 +145,29 @@ def test_a_folder_in_place_of_the_lock_is_not_waited_for(top: Path) -> None:
         ours.unstage()
     assert (caught.value.where, caught.value.hint) == (str(lock), "move it away")
     assert lock.is_dir()
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_where_git_gets_no_further_nothing_of_ours_is_in_the_index(
+    top: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: bool
+) -> None:
+    """As after a kill: our index has untracked files, and the person's must not stage them."""
+    ours, before = checkout(top), lines(top)
+    ours.snapshot()
+    with monkeypatch.context() as here:
+        here.setenv("PATH", str(tmp_path))
+        with pytest.raises(CubError, match="git"):
+            ours.commit([], [], "done", person(home), Limits()) if commits else ours.unstage()
+    assert lines(top) == before
+    ours.unstage()
+    assert lines(top) == before
+
+
+def test_a_lock_that_cannot_be_moved_into_place_goes(top: Path) -> None:
+    ours, index = checkout(top), top / ".git/index"
+    ours.snapshot()
+    index.unlink()
+    index.mkdir()
+    with pytest.raises(CubError, match="git's index can't be written"):
+        ours.unstage()
+    assert not index.with_name("index.lock").exists()
