@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 import sys
@@ -57,9 +58,14 @@ def steps(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> i
 
 
 @pytest.mark.parametrize("point", keep_few(range(POINTS), 4))
-def test_the_next_run_goes_on(bakery: Shop, home: Path, steps: int, point: int) -> None:
-    last = steps - _UNSURE
-    step = 1 + point * (last - 1) // (POINTS - 1)
+def test_the_next_run_goes_on(
+    bakery: Shop, home: Path, steps: int, point: int, pytestconfig: pytest.Config
+) -> None:
+    """At one step of each stretch of a run: another one each time, as the seed has it."""
+    seed = pytestconfig.getoption("--hypothesis-seed")
+    among = random.Random(None if seed is None else f"{seed} {point}")
+    step = 1 + int((point + among.random()) * (steps - _UNSURE) / POINTS)
+    print(f"killed at step {step} of {steps}")  # noqa: T201 - pytest shows it where this fails
     assert killed_at(furnished(bakery), home, step).returncode == -9
     done = bakery.run(checks=CHECK)
     assert bakery.status() == "closed"
