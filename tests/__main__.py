@@ -21,9 +21,9 @@ ROOT = Path(__file__).parents[1]
 CHECKS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "--quiet", "."),
-    ("mypy",),
     ("lint-imports", "--no-logo"),
 )
+TYPES = ("mypy",)
 # Idle workers take over tests of busy ones, so that all cores have work to the end.
 PYTEST = ("pytest", "-q", "-n", "logical", "--dist", "worksteal")
 FAST_LIMIT, THOROUGH_LIMIT = 240, 540  # seconds on two cores
@@ -43,10 +43,11 @@ def main(arguments: Sequence[str]) -> int:
     if _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM:
         os.environ.setdefault("TMPDIR", str(_IN_MEMORY))
     start = time.monotonic()
-    if thorough:
-        codes = _run_beside_checks((*PYTEST, *options))
-    else:
-        codes = [_run_checks(sys.stdout.fileno()), _run((*PYTEST, *options), sys.stdout.fileno())]
+    codes = [_run(check) for check in CHECKS]
+    if {"--timed", "--thorough"}.issuperset(arguments):
+        codes += _run_beside(TYPES, (*PYTEST, *options))
+    else:  # a part of the tests may be over sooner, and its summary is to come last
+        codes += [_run(TYPES), _run((*PYTEST, *options))]
     seconds, limit = time.monotonic() - start, THOROUGH_LIMIT if thorough else FAST_LIMIT
     if timed and seconds > limit * _TOLERANCE:
         sys.stderr.write(f"error: this took {seconds:.0f} s, and may take {limit} s\n")
@@ -54,32 +55,29 @@ def main(arguments: Sequence[str]) -> int:
     return max(codes)
 
 
-def _run_beside_checks(command: Sequence[str]) -> list[int]:
-    """Run the checks, which keep one core busy and read files alone, beside a command.
+def _run_beside(check: Sequence[str], command: Sequence[str]) -> list[int]:
+    """Run a check that keeps one core busy for a while beside a command that takes longer.
 
-    What they print comes in one piece as soon as they are over: the last words are the command's.
+    What it prints comes in one piece as soon as it is over: the last words are the command's.
     """
     codes: list[int] = []
 
-    def check() -> None:
+    def run_check() -> None:
         with tempfile.TemporaryFile() as output:
-            codes.append(_run_checks(output.fileno()))
+            codes.append(_run(check, output.fileno()))
             output.seek(0)
             os.write(sys.stdout.fileno(), b"\n" + output.read())
 
-    checks = Thread(target=check)
-    checks.start()
-    code = _run(command, sys.stdout.fileno())
-    checks.join()
+    thread = Thread(target=run_check)
+    thread.start()
+    code = _run(command)
+    thread.join()
     return [*codes, code]
 
 
-def _run_checks(output: int) -> int:
-    return max([_run(command, output) for command in CHECKS])
-
-
-def _run(command: Sequence[str], output: int) -> int:
+def _run(command: Sequence[str], output: int | None = None) -> int:
     """Run a tool that is installed beside this Python; return its exit code or signal."""
+    output = sys.stdout.fileno() if output is None else output
     os.write(output, f"== {' '.join(command)}\n".encode())
     name, *arguments = command
     tool = Path(sys.executable).with_name(name)
