@@ -5,6 +5,7 @@ filters of the files that a run snapshots and puts back.
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -82,13 +83,37 @@ class Answer(NamedTuple):
     err: bytes
 
 
+class _Process(subprocess.Popen[bytes]):
+    """A git whose end is seen at once: with a timeout, `Popen` looks a millisecond later again."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """See `Popen`."""
+        if timeout is not None and self.returncode is None:
+            timeout = _await_end(self.pid, timeout)
+        return super().wait(timeout)
+
+
+def _await_end(pid: int, timeout: float) -> float | None:
+    """Wait for a child's end; None for that, else how many seconds of `timeout` are left."""
+    try:
+        handle = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # not on Linux, or no more files may be open
+        return timeout
+    try:
+        return None if select.select([handle], [], [], timeout)[0] else 0.0
+    except ValueError:  # more files are open than select can take
+        return timeout
+    finally:
+        os.close(handle)
+
+
 def start_read_only(
     folder: Path,
     *args: str,
     stdin: int = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     environ: Mapping[str, str] | None = None,
-) -> subprocess.Popen[bytes]:
+) -> _Process:
     """Start a git that only reads, and takes no lock; its stdout is a pipe.
 
     The variables that lead git elsewhere count (those of `environ`, or else our own): somebody's
@@ -96,7 +121,7 @@ def start_read_only(
     """
     log_debug(f"git {' '.join(args)}")
     around = dict(os.environ if environ is None else environ)
-    return subprocess.Popen(  # noqa: S603
+    return _Process(
         _command_line((*_INERT, *_NO_FETCH, *_NO_HELPERS), args),
         cwd=folder,
         env=around | _NO_FETCH_AROUND | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
@@ -115,18 +140,19 @@ def ask_read_only(
     """What such a git leaves; None if it can't be started, or takes too long."""
     try:
         process = start_read_only(folder, *args, stderr=subprocess.PIPE, environ=environ)
-    except OSError:
+        return _await_answer(process, b"", timeout)
+    except (OSError, subprocess.TimeoutExpired):
         return None
+
+
+def _await_answer(process: _Process, stdin: bytes, timeout: float) -> Answer:
     with process:
         try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return None
+            out, err = process.communicate(stdin, timeout)
         except BaseException:
             process.kill()
             raise
-    return Answer(process.returncode, out, err)
+    return Answer(process.returncode, out or b"", err or b"")
 
 
 def call(
@@ -164,22 +190,20 @@ def ask(
     settings = (*_INERT, *_WORKING, *(() if fetching else _NO_FETCH))
     around = environment_at(folder) | ({} if fetching else _NO_FETCH_AROUND)
     try:
-        done = subprocess.run(  # noqa: S603
+        process = _Process(
             _command_line(settings, args),
             cwd=folder,
             env=around | dict(environ or {}),
-            input=stdin,
+            stdin=subprocess.PIPE,
             stdout=into or subprocess.PIPE,
             stderr=subprocess.PIPE,
-            timeout=_TIMEOUT,
-            check=False,
         )
+        return _await_answer(process, stdin, _TIMEOUT)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise CubError(f"git can't be started: {reason}", where=folder.as_posix()) from error
     except subprocess.TimeoutExpired:
         raise CubError(f"git {args[0]} did not end in {_TIMEOUT:.0f} seconds") from None
-    return Answer(done.returncode, done.stdout or b"", done.stderr)
 
 
 def failure(verb: str, answer: Answer) -> CubError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,4 +130,16 @@ def test_a_git_that_hangs_is_no_answer(project: Path) -> None:
     """As one that waits for the other end of a FIFO, which is its configuration."""
     (project / ".git" / "config").unlink()
     os.mkfifo(project / ".git" / "config")
+    assert ask_read_only(project, "ls-files", timeout=0.2) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a script as a program")
+def test_a_git_that_says_all_and_does_not_end_is_no_answer(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec >&- 2>&-\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert ask_read_only(project, "ls-files", timeout=0.2) is None

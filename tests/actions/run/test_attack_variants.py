@@ -113,7 +113,7 @@ def _await_next_second(path: Path) -> None:
     assert until(lambda: time.time() >= changed + 1)
 
 
-@pytest.mark.parametrize("name", keep_few(AGENTS, 9))
+@pytest.mark.parametrize("name", keep_few(AGENTS, 6))
 def test_no_success_is_false_and_no_file_is_lost(shop: Shop, tmp_path: Path, name: str) -> None:
     before, start = _state(shop), shop.head
     if "touch -r" in AGENTS[name]:
