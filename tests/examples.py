@@ -40,5 +40,5 @@ def _mark_thorough(case: Any) -> Any:
     if isinstance(case, type(pytest.param())):
         marks = [*case.marks, pytest.mark.thorough]
         return pytest.param(*case.values, marks=marks, id=case.id)
-    values = case if isinstance(case, tuple) else (case,)
+    values = case if type(case) is tuple else (case,)  # a named tuple is one value
     return pytest.param(*values, marks=pytest.mark.thorough)

@@ -21,6 +21,7 @@ from tests.cli.interrupted import (
     rebuilt,
     run_writer,
 )
+from tests.examples import keep_few
 from tests.files.conftest import scratch  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs hard links")
@@ -86,7 +87,7 @@ def test_every_writer_is_tried_and_every_state_is_picked(
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, PARTS))]
 )
-@pytest.mark.parametrize("killed", CHANGES)
+@pytest.mark.parametrize("killed", keep_few(CHANGES, 4))
 def test_a_writer_after_a_kill_ends_all_old_or_all_new_and_does_its_work(
     killed: str,
     part: int,

@@ -125,6 +125,7 @@ def test_an_index_that_is_gone_says_nothing(top: Path) -> None:
     assert ours.changes(before, ours.snapshot(before)) == []
 
 
+@pytest.mark.thorough
 def test_a_lock_of_another_git_is_respected(top: Path) -> None:
     ours = checkout(top)
     ours.snapshot()

@@ -88,6 +88,7 @@ EVENTS = st.one_of(
 )
 
 
+@few_examples
 @given(EVENTS)
 def test_an_event_is_one_line_that_reads_the_same(event: ClientEvent) -> None:
     line = event.to_json()

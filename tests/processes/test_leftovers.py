@@ -56,6 +56,7 @@ def test_what_is_left_may_tidy_when_it_gets_term(make: Make) -> None:
     assert captured(make.shell(text)).output == b"tidied\n"
 
 
+@pytest.mark.thorough
 @linux
 def test_a_pipe_that_somebody_else_holds_is_not_waited_for(make: Make) -> None:
     os.mkfifo(make.folder / "go")

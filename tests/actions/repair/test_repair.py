@@ -15,6 +15,7 @@ from tests.actions.helpers import init, section_of, settled, write
 from tests.actions.repairs import MARKER, change, look, repair
 from tests.conftest import tree
 from tests.edit.broken import BREAKS, END, MINE, broken, conflict
+from tests.examples import keep_few
 
 
 def test_what_is_put_back_is_as_it_was(bakery: Path) -> None:
@@ -27,7 +28,7 @@ def test_what_is_put_back_is_as_it_was(bakery: Path) -> None:
     assert settled(bakery)
 
 
-@pytest.mark.parametrize("name", BREAKS)
+@pytest.mark.parametrize("name", keep_few(BREAKS, 12))
 def test_every_choice_mends_its_file_and_no_other(bakery: Path, name: str) -> None:
     agents = bakery / "AGENTS.md"
     agents.write_bytes(broken(name, "intact"))

@@ -143,6 +143,7 @@ def test_a_signature_that_asks_at_the_terminal_fails(bakery: Shop) -> None:
     assert seen(bakery) == before
 
 
+@pytest.mark.thorough
 def test_a_signature_that_waits_for_ever_ends_by_the_limit(bakery: Shop) -> None:
     _signed(bakery, "sleep 3600")
     bakery.client(_MAKE)

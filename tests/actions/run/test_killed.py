@@ -57,7 +57,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> i
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("point", keep_few(range(POINTS), 4))
+@pytest.mark.parametrize("point", keep_few(range(POINTS), 3))
 def test_the_next_run_goes_on(
     bakery: Shop, home: Path, steps: int, point: int, pytestconfig: pytest.Config
 ) -> None:

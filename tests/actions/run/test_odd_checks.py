@@ -31,6 +31,7 @@ def test_a_check_that_hangs_after_the_work_fails_it(stocked: Shop) -> None:
     assert seen(stocked) == before
 
 
+@pytest.mark.thorough
 def test_a_check_that_hung_before_is_no_fault_of_the_work(stocked: Shop) -> None:
     done = stocked.run(checks=("sleep 3600", "true"), timeout="0.6s", once=True)
     assert done.outcomes == ["ok"]

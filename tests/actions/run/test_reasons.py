@@ -63,8 +63,7 @@ def _fail(done: Done) -> Event:
          f"{CHECK}: exit code 1: x{_SAID}"),
         (f"git checkout -q --orphan other; {_WORDS}; git commit -qm other", {}, "unknown",
          f"{_LEFT}{_SAID}"),
-    ], 9),
-)  # fmt: skip
+    ], 5))  # fmt: skip
 def test_what_the_agent_said_is_in_the_reason_of_every_class(
     bakery: Shop, client: str, asked: dict[str, Any], failure: str, reason: str
 ) -> None:

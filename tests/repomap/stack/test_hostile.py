@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cub.repomap.stack.readers import all_readers
 from cub.repomap.stack.stack import Stack
-from tests.examples import few_examples
+from tests.examples import few_examples, keep_few
 from tests.repomap.stack.node import test_node
 from tests.repomap.stack.projects import stack_of
 from tests.repomap.stack.python import test_pyproject, test_python_files
@@ -74,7 +74,7 @@ def shown(stack: Stack) -> list[str]:
     return [text for row in rows for one in row for text in one]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", keep_few(NAMES, 60))
 def test_hostile_files_cost_themselves_alone(name: str) -> None:
     for data in HOSTILE.values():
         stack = stack_of({name: data})
