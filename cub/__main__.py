@@ -20,13 +20,13 @@ def main() -> None:
         sys.exit(0)
     gc.set_threshold(_OBJECTS)
     if os.environ.get("_CUB_COMPLETE"):
-        from cub.cli.completion import respond
+        from cub.cli.completion.answer import respond_to_shell
 
-        respond()
+        respond_to_shell()
         os._exit(0)  # a person waits for a word; nothing is left to be done
-    from cub.cli.app import run
+    from cub.cli.app import run_command_line
 
-    code = run(sys.argv[1:])
+    code = run_command_line(sys.argv[1:])
     gc.freeze()  # nothing is left to be found: the process ends, and the system takes all back
     sys.exit(code)
 

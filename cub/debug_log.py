@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Receiver = Callable[[str], None]
-_receivers: list[Receiver] = []
+DebugReceiver = Callable[[str], None]
+_receivers: list[DebugReceiver] = []
 
 
 def log_debug(text: str) -> None:
@@ -16,7 +16,7 @@ def log_debug(text: str) -> None:
 
 
 @contextmanager
-def receive_debug_log(receiver: Receiver) -> Iterator[None]:
+def receive_debug_log(receiver: DebugReceiver) -> Iterator[None]:
     """Give `receiver` everything that is logged meanwhile."""
     _receivers.append(receiver)
     try:

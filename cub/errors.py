@@ -43,7 +43,7 @@ class InternalError(CubError):
     exit_code = 3
 
 
-class NewerError(CubError):
+class NewerVersionError(CubError):
     """Something that a newer cub wrote (a version, in words), and what this one `knows`."""
 
     def __init__(self, what: str, wrote: str, knows: str, *, where: str) -> None:
@@ -54,7 +54,7 @@ class NewerError(CubError):
         )
 
 
-class RefusedError(CubError):
+class CombinedError(CubError):
     """Several known errors at once: all targets are looked at before one is written."""
 
     def __init__(self, errors: Sequence[CubError]) -> None:
@@ -63,15 +63,9 @@ class RefusedError(CubError):
         self.errors = tuple(errors)
 
 
-def name_first(names: Sequence[str], most: int = 5) -> str:
-    """Name the first of several things for a message, and say how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def raise_all(errors: Sequence[CubError]) -> None:
-    """Raise nothing for no errors, the error itself for one, `RefusedError` for several."""
+    """Raise nothing for no errors, the error itself for one, `CombinedError` for several."""
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise RefusedError(errors)
+        raise CombinedError(errors)

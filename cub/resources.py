@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).parent
 _IN_DOCS = {"schemas": "docs/reference/schemas"}
 
 
-def data_dir(name: str) -> Path:
+def find_data_dir(name: str) -> Path:
     """The folder `name`: inside the package when installed, beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / _IN_DOCS.get(name, name)

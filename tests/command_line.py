@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cub.cli.app import run
+from cub.cli.app import run_command_line
 
 _SIGNALS = [
     number
@@ -60,7 +60,7 @@ def call_cub(
         sys.argv = ["cub", *arguments]
         sys.stdin = io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
         sys.stdout, sys.stderr = (io.TextIOWrapper(to, encoding="utf-8") for to in (out, err))
-        code = run(list(arguments))
+        code = run_command_line(list(arguments))
         sys.stdout.flush()
         sys.stderr.flush()
         texts = [to.getvalue().decode("utf-8", "surrogateescape") for to in (out, err)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli import output, streams
+from cub.cli import output, terminal
 
 CUB = Path(__file__).parents[1] / "cub"
 SOURCES = sorted(CUB.rglob("*.py"))
@@ -114,9 +114,9 @@ def test_what_is_printed_has_lf_even_where_text_streams_write_crlf() -> None:
     written = io.BytesIO()
     stream = io.TextIOWrapper(written, encoding="utf-8", newline="\r\n")
     with redirect_stdout(stream), redirect_stderr(stream):
-        streams.prepare()
-        output.line("--- a/x")
-        output.line("+++ b/x")
-        streams.flush()
+        terminal.configure_streams()
+        output.print_line("--- a/x")
+        output.print_line("+++ b/x")
+        terminal.flush_streams()
     assert written.getvalue() == b"--- a/x\n+++ b/x\n"
     stream.close()

@@ -11,16 +11,16 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cub.errors import UsageError
-from cub.project.config_schema import schema as config_schema
-from cub.resources import data_dir
+from cub.project.config_schema import build_config_schema as config_schema
+from cub.resources import find_data_dir
 
-Tree = dict[str, Any]
+JsonSchema = dict[str, Any]
 COMMON = "common"  # the file with what several schemas share; none by itself
 CONFIG = "config"  # made of the table of settings, and in no file
 _OF_FILE = ("$schema", "title", "x-commands", "$defs")  # what only a whole document has
 
 
-class Described(NamedTuple):
+class SchemaInfo(NamedTuple):
     """A schema: its name, what it describes, and the commands that print it with `--json`."""
 
     name: str
@@ -28,42 +28,42 @@ class Described(NamedTuple):
     commands: tuple[str, ...]
 
 
-def list_schemas() -> list[Described]:
+def list_schemas() -> list[SchemaInfo]:
     """All schemas, by name."""
-    files = (path.stem for path in data_dir("schemas").glob("*.json"))
+    files = (path.stem for path in find_data_dir("schemas").glob("*.json"))
     names = sorted({CONFIG, *files} - {COMMON})
     return [_describe(name) for name in names]
 
 
-def find_schema(words: str) -> str:
+def find_schema(text: str) -> str:
     """The name of the schema that is called so, or that a command of these words prints."""
     known = list_schemas()
     printed = {command: one.name for one in known for command in one.commands}
     names = [one.name for one in known]
-    if words in names:
-        return words
-    if (command := f"cub {words.removeprefix('cub ')}") in printed:
+    if text in names:
+        return text
+    if (command := f"cub {text.removeprefix('cub ')}") in printed:
         return printed[command]
-    raise UsageError(f"no schema {words!r}", hint=_hint(words, names))
+    raise UsageError(f"no schema {text!r}", hint=_hint(text, names))
 
 
-def make_schema(name: str) -> Tree:
+def bundle_schema(name: str) -> JsonSchema:
     """A schema as one document, with all that it refers to under `$defs`."""
     if name == CONFIG:
         return config_schema()
     whole = _read(name)
-    inner: Tree = {}
+    inner: JsonSchema = {}
     body = _gather({key: value for key, value in whole.items() if key != "$defs"}, name, inner)
     identity = {"$schema": body.pop("$schema"), "$id": f"urn:cub:schema:v1:{name}"}
     return {**identity, **body, **({"$defs": dict(sorted(inner.items()))} if inner else {})}
 
 
-def _describe(name: str) -> Described:
+def _describe(name: str) -> SchemaInfo:
     tree = config_schema() if name == CONFIG else _read(name)
-    return Described(name, tree["title"], tuple(tree.get("x-commands", ())))
+    return SchemaInfo(name, tree["title"], tuple(tree.get("x-commands", ())))
 
 
-def _gather(value: Any, home: str, inner: Tree) -> Any:
+def _gather(value: Any, home: str, inner: JsonSchema) -> Any:
     """A part of the file `home`; what it refers to is put into `inner`, and referred to there."""
     if isinstance(value, list):
         return [_gather(one, home, inner) for one in value]
@@ -81,7 +81,7 @@ def _gather(value: Any, home: str, inner: Tree) -> Any:
     return found
 
 
-def _part(file: str, place: str) -> Tree:
+def _part(file: str, place: str) -> JsonSchema:
     """A definition of a file, or all that the file describes."""
     whole = _read(file)
     if place:
@@ -90,13 +90,13 @@ def _part(file: str, place: str) -> Tree:
 
 
 @cache
-def _read(name: str) -> Tree:
-    tree: Tree = json.loads((data_dir("schemas") / f"{name}.json").read_bytes())
+def _read(name: str) -> JsonSchema:
+    tree: JsonSchema = json.loads((find_data_dir("schemas") / f"{name}.json").read_bytes())
     return tree
 
 
-def _hint(words: str, names: list[str]) -> str:
+def _hint(text: str, names: list[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(words, names, 1)
+    near = get_close_matches(text, names, 1)
     return f"did you mean {near[0]!r}?" if near else "`cub schema` lists them"

@@ -1,24 +1,34 @@
-"""The Typer app, and the one boundary between exceptions and exit codes."""
+"""The Typer app, and the one boundary between exceptions and exit codes.
+
+What is left behind by a bug in cub: a traceback in a file, and a line that says where.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+import traceback
 from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from platformdirs import user_log_path
 from typer.core import TyperGroup
 
 from cub import __version__
 from cub.cli import output
-from cub.cli.completion import options as completion
-from cub.cli.global_options import take_global_options
-from cub.cli.shapes import error_tree
-from cub.cli.streams import abandon, flush, help_width, prepare
+from cub.cli.completion import install as completion
+from cub.cli.json_output import error_to_json
+from cub.cli.options import add_global_options
+from cub.cli.terminal import configure_streams, discard_stdout, flush_streams, get_help_width
 from cub.errors import CubError, InternalError, UsageError
-from cub.files import Listener, listening
-from cub.files.reading import trouble
+from cub.files import MessageSink, use_message_sink
+from cub.files.read_files import make_os_error
 
-BUG = InternalError.exit_code
+BUG_EXIT_CODE = InternalError.exit_code
 COMMANDS = (
     "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
     "repair", "remove", "config", "schema", "demo", "help", "version",
@@ -30,18 +40,18 @@ class _Context(typer.Context):
 
     def get_help(self) -> str:
         """The help of the command, as wide as the terminal; typer prints it by itself."""
-        from cub.cli.help_text import help_lines
+        from cub.cli.commands.help import format_help
 
-        self.color = output.is_colored()
-        lines = help_lines(self.command, self, help_width())
-        return "\n".join(map(output.for_terminal, lines))
+        self.color = output.has_color()
+        lines = format_help(self.command, self, get_help_width())
+        return "\n".join(map(output.format_for_terminal, lines))
 
 
 def _prepare(app: typer.Typer, name: str) -> Any:
     """The command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
-    take_global_options(command)
+    add_global_options(command)
     _give_help(command)
     return command
 
@@ -58,10 +68,10 @@ class _Commands(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        return _prepare(import_module(f"cub.cli.{name}").app, name)
+        return _prepare(import_module(f"cub.cli.commands.{name}").app, name)
 
 
-class LazyGroup(TyperGroup):
+class LazyCommandGroup(TyperGroup):
     """A group that imports a command's module only to run it or to describe it."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -74,12 +84,12 @@ class LazyGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The options for completion may stand without a value."""
-        parsed: list[str] = super().parse_args(ctx, completion.with_shell(args))
+        parsed: list[str] = super().parse_args(ctx, completion.add_missing_shell(args))
         return parsed
 
 
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=LazyCommandGroup,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -89,7 +99,7 @@ app = typer.Typer(
 
 def _show_version(value: bool) -> None:
     if value:
-        output.line(f"cub {__version__}")
+        output.print_line(f"cub {__version__}")
         raise typer.Exit
 
 
@@ -104,9 +114,9 @@ def _cub(
     _install: Annotated[
         str | None,
         typer.Option(
-            completion.INSTALL,
+            completion.INSTALL_OPTION,
             metavar="[SHELL]",
-            callback=completion.install,
+            callback=completion.install_completion,
             is_eager=True,
             help="Install completion for bash, zsh or fish; without a SHELL for this one.",
         ),
@@ -114,9 +124,9 @@ def _cub(
     _show: Annotated[
         str | None,
         typer.Option(
-            completion.SHOW,
+            completion.SHOW_OPTION,
             metavar="[SHELL]",
-            callback=completion.show,
+            callback=completion.show_completion,
             is_eager=True,
             help="Print the script of bash, zsh or fish, to be loaded in another way.",
         ),
@@ -128,45 +138,47 @@ def _cub(
     """
 
 
-def root_command() -> Any:
+def build_root_command() -> Any:
     """`cub` itself; its commands are imported when they are asked for."""
     command = typer.main.get_command(app)
-    take_global_options(command)
+    add_global_options(command)
     command.context_class = _Context
     return command
 
 
-def run(arguments: list[str]) -> int:
+def run_command_line(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
-    prepare()
+    configure_streams()
     code = 0
     problem: CubError | None = None
     bug: Exception | None = None
     try:
-        command = root_command()
-        with listening(Listener(output.warn, output.talk)):
+        command = build_root_command()
+        with use_message_sink(MessageSink(output.print_warnings, output.print_message)):
             result = command.main(arguments, prog_name="cub", standalone_mode=False)
-        flush()
+        flush_streams()
         code = result if isinstance(result, int) else 0
     except CubError as error:
-        code, problem, bug = error.exit_code, error, error if error.exit_code == BUG else None
+        code, problem, bug = (
+            error.exit_code,
+            error,
+            error if error.exit_code == BUG_EXIT_CODE else None,
+        )
     except typer.TyperException as error:
         code, problem = int(error.exit_code), _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except OSError as error:  # stdout is closed or full; user files have errors of their own
-        abandon()
+        discard_stdout()
         broken = isinstance(error, BrokenPipeError)
         what = "cannot be used" if error.filename else "cannot write the output"
-        code, problem = 1, None if broken else trouble(error, str(error.filename or ""), what)
+        code, problem = 1, None if broken else make_os_error(error, str(error.filename or ""), what)
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
-        code, problem, bug = BUG, CubError(f"{type(error).__name__}: {error}"), error
+        code, problem, bug = BUG_EXIT_CODE, CubError(f"{type(error).__name__}: {error}"), error
     if problem:
         _show(problem, code, as_json="--json" in arguments)
     if bug:
-        from cub.cli import bugs
-
-        bugs.keep(bug, arguments)
+        write_bug_report(bug, arguments)
     return code
 
 
@@ -175,18 +187,42 @@ def _show(problem: CubError, code: int, *, as_json: bool) -> None:
 
     That is one line: a program that reads a line at a time, as of `cub run`, reads errors, too.
     """
-    output.error(problem)
+    output.print_error(problem)
     if as_json:
-        output.as_json_line(error_tree(problem, code))
+        output.print_json_line(error_to_json(problem, code))
 
 
 def _usage(error: typer.TyperException) -> CubError | None:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
-        from cub.cli.help import print_help
+        from cub.cli.commands.help import print_help
 
         print_help(context)
         return None
     name = context.command_path if context is not None else "cub"
     message = error.format_message().replace("Value error, ", "")
     return UsageError(message, hint=f"`{name} --help` lists what there is")
+
+
+def write_bug_report(error: Exception, arguments: list[str]) -> None:
+    """Write the traceback to .cub/logs/ of the project, else to the user's own log folder."""
+    folder = _folder(arguments)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(".log", "bug-", folder)
+    except OSError:
+        handle, name = tempfile.mkstemp(".log", "cub-bug-")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"cub {__version__}, Python {sys.version}, {sys.platform}\n")
+        file.writelines(traceback.format_exception(error))
+    output.print_message(f"this is a bug in cub; its traceback is in {name}")
+
+
+def _folder(arguments: list[str]) -> Path:
+    """Found without the code that may have the bug."""
+    named = [folder for option, folder in pairwise(arguments) if option == "-C"]
+    start = Path(named[-1] if named else ".").absolute()
+    for folder in (start, *start.parents):
+        if (folder / ".cub").is_dir():
+            return folder / ".cub" / "logs"
+    return user_log_path("cub")

@@ -1,18 +1,28 @@
-"""The options that several commands share, each spelled and explained once."""
+"""The options that every command takes, before its name and behind it.
+
+The options that several commands share, each spelled and explained once.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from cub.cli import output
+from cub.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class GlobalOptions:
     """What the global options say, which stand before the command or behind it."""
 
     directory: Path
@@ -20,7 +30,7 @@ class Options:
     verbose: bool = False
 
 
-class EditedChoice(StrEnum):
+class EditedPolicyChoice(StrEnum):
     """What becomes of a section that a person edited."""
 
     REFUSE = "refuse"
@@ -32,7 +42,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change;
 Diff = Annotated[bool, typer.Option("--diff", help="Print the changes as a diff; write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the plan as JSON; write nothing.")]
 Edited = Annotated[
-    EditedChoice,
+    EditedPolicyChoice,
     typer.Option(
         "--edited",
         help="A section that was edited by hand: stop, move the edits below it, "
@@ -49,7 +59,7 @@ Prune = Annotated[
 ]
 
 
-def inside(root: Path, directory: Path, path: str) -> str:
+def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
     """A PATH of the command line, seen from `directory`, as one relative to the project's root."""
     from cub.errors import UsageError
 
@@ -59,3 +69,113 @@ def inside(root: Path, directory: Path, path: str) -> str:
             "this is outside the project", where=path, hint=f"the project is {root.as_posix()}"
         )
     return full.relative_to(root).as_posix()
+
+
+OPTIONS_PANEL = "Global options"
+
+
+def add_global_options(command: Any) -> None:
+    """Let a command, and those in it, take the global options; its own ones come first."""
+    own = {name for parameter in command.params for name in parameter.opts}
+    command.params += [option for option in _declared() if not own & set(option.opts)]
+    for inner in getattr(command, "commands", {}).values():
+        if inner is not None:  # one that is not imported yet
+            add_global_options(inner)
+
+
+def get_global_options(context: typer.Context) -> GlobalOptions:
+    """What the global options said so far."""
+    return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions(Path())
+
+
+def _set_directory(context: typer.Context, value: Path | None) -> None:
+    given = get_global_options(context)
+    context.obj = given if value is None else replace(given, directory=value)
+
+
+def _set_no_color(value: bool) -> None:
+    if value:
+        os.environ["NO_COLOR"] = "1"  # also for what cub starts
+
+
+def _set_quiet(context: typer.Context, value: bool) -> None:
+    given = get_global_options(context)
+    if value and not given.quiet:
+        context.obj = _require_one(replace(given, quiet=True))
+        context.find_root().with_resource(output.mute_messages())
+
+
+def _set_verbose(context: typer.Context, value: bool) -> None:
+    given = get_global_options(context)
+    if value and not given.verbose:
+        context.obj = _require_one(replace(given, verbose=True))
+        context.find_root().with_resource(_show_debug_log())
+
+
+def _require_one(given: GlobalOptions) -> GlobalOptions:
+    if given.quiet and given.verbose:
+        raise UsageError("--quiet and --verbose exclude each other")
+    return given
+
+
+@contextmanager
+def _show_debug_log() -> Iterator[None]:
+    """Show the debug log, each line of it once, with the time since the command began."""
+    from cub.debug_log import log_debug, receive_debug_log
+
+    began, shown = time.monotonic(), set[str]()
+
+    def show(text: str) -> None:
+        if text not in shown:
+            output.print_debug_line(time.monotonic() - began, text)
+            shown.add(text)
+
+    with receive_debug_log(show):
+        yield
+        log_debug("done")
+
+
+_Directory = Annotated[
+    Path | None,
+    typer.Option(
+        "-C", metavar="DIR", help="Run as if started in DIR.", callback=_set_directory,
+        expose_value=False, rich_help_panel=OPTIONS_PANEL,
+    ),
+]  # fmt: skip
+_NoColor = Annotated[
+    bool,
+    typer.Option(
+        "--no-color", help="Print without colors.", callback=_set_no_color,
+        expose_value=False, is_eager=True, rich_help_panel=OPTIONS_PANEL,
+    ),
+]  # fmt: skip
+_Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print results and errors alone.", callback=_set_quiet,
+        expose_value=False, rich_help_panel=OPTIONS_PANEL,
+    ),
+]  # fmt: skip
+_Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Tell on stderr what is looked at and decided, and when.",
+        callback=_set_verbose, expose_value=False, rich_help_panel=OPTIONS_PANEL,
+    ),
+]  # fmt: skip
+
+
+def _all(
+    directory: _Directory = None,
+    no_color: _NoColor = False,
+    quiet: _Quiet = False,
+    verbose: _Verbose = False,
+) -> None:
+    """Declare the options; this is never run."""
+
+
+@cache
+def _declared() -> list[Any]:
+    app = typer.Typer(add_completion=False)
+    app.command()(_all)
+    return typer.main.get_command(app).params

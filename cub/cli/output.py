@@ -2,7 +2,7 @@
 
 Nothing that it prints moves a terminal or hides from a reader: lines are made harmless wherever
 they go; what a program reads is exact in a pipe or a file, and harmless on a terminal. Callers
-give texts as they are, with styles of cub.cli.colors.
+give texts as they are, with styles of cub.cli.terminal.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ from typing import IO, Any, NamedTuple
 
 import typer
 
-from cub.cli.colors import Color, colored, harmless, style
-from cub.cli.streams import can_move, takes_colors, width_of
-from cub.cli.tables import table_rows, wrap
-from cub.cli.times import with_local_times
-from cub.edit.plan import Edit, Plan, PlanWarning
-from cub.errors import CubError, RefusedError
+from cub.cli.tables import layout_rows, wrap_text
+from cub.cli.terminal import (
+    Color,
+    add_style,
+    escape_unsafe,
+    get_width,
+    render_styles,
+    supports_color,
+    supports_live_view,
+)
+from cub.cli.time_format import localize_timestamps
+from cub.edit.plan import FileEdit, Plan, PlanWarning
+from cub.errors import CombinedError, CubError
 
 _DIFF_COLORS: dict[str, Color] = {"+": "green", "-": "red", "@": "cyan"}
 _KIND_COLORS: dict[str, Color] = {"create": "green", "update": "yellow", "delete": "red"}
@@ -30,7 +37,7 @@ _HANGING = "  "  # before the second and later lines of a paragraph
 _muted: list[bool] = []
 
 
-class Style(NamedTuple):
+class RowStyle(NamedTuple):
     """How a row of a table stands out."""
 
     fg: Color | None = None
@@ -38,27 +45,27 @@ class Style(NamedTuple):
     dim: bool | None = None
 
 
-_HEADER = Style(bold=True)
+_HEADER = RowStyle(bold=True)
 
 
-def line(text: str = "") -> None:
+def print_line(text: str = "") -> None:
     """One line of the result; a line end within it is written out."""
     _print(text, sys.stdout)
 
 
-def flushed_line(text: str) -> None:
+def print_flushed_line(text: str) -> None:
     """A line of the result for who reads along in a pipe."""
-    line(text)
+    print_line(text)
     sys.stdout.flush()
 
 
-def paragraph(text: str, indent: str = _HANGING) -> None:
+def print_paragraph(text: str, indent: str = _HANGING) -> None:
     """One line of the result for people: a terminal breaks it between words, and indents the rest.
 
-    What may be copied, or read by a program, is for `line`.
+    What may be copied, or read by a program, is for `print_line`.
     """
     for part in wrap_line(text, indent):
-        line(part)
+        print_line(part)
 
 
 def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
@@ -66,39 +73,41 @@ def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
     return _wrapped(text, sys.stdout, indent)
 
 
-def rows(cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = "") -> None:
+def print_rows(
+    cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = ""
+) -> None:
     """Rows of a table without a header, behind `indent`; the columns of `prose` may be wrapped."""
-    width = width_of(sys.stdout)
-    for texts in table_rows(_harmless_cells(cells), width and width - len(indent), prose):
+    width = get_width(sys.stdout)
+    for texts in layout_rows(_harmless_cells(cells), width and width - len(indent), prose):
         for text in texts:
-            line(f"{indent}{text}")
+            print_line(f"{indent}{text}")
 
 
-def talk(text: str) -> None:
+def print_message(text: str) -> None:
     """One line to the person, not part of the result; a terminal breaks it between words."""
     if not _muted:
         _tell(text)
 
 
-def talk_from_handler(text: str) -> None:
+def print_message_from_signal(text: str) -> None:
     """The same from within a signal's handler, where what is buffered must not be touched."""
     if not _muted:
         with suppress(OSError):
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
-def debug_line(seconds: float, text: str) -> None:
+def print_debug_line(seconds: float, text: str) -> None:
     """One line of what --verbose tells: when, and what."""
-    _tell(f"{style(f'{seconds:.3f}s', dim=True)} {text}")
+    _tell(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
 
 
-def confirm(question: str) -> bool:
+def ask_confirmation(question: str) -> bool:
     """Ask the person at the terminal, who has to say yes."""
-    return typer.confirm(harmless(question), err=True)
+    return typer.confirm(escape_unsafe(question), err=True)
 
 
 @contextmanager
-def mute() -> Iterator[None]:
+def mute_messages() -> Iterator[None]:
     """Only results and errors count meanwhile."""
     _muted.append(True)
     try:
@@ -112,63 +121,67 @@ def is_muted() -> bool:
     return bool(_muted)
 
 
-def warn(warnings: Iterable[PlanWarning]) -> None:
+def print_warnings(warnings: Iterable[PlanWarning]) -> None:
     """Warnings and their hints, for the person."""
     for warning in warnings:
-        where = f"{warning.where}: " if warning.where else ""
-        talk(f"{style('warning:', fg='yellow')} {with_local_times(where + warning.message)}")
+        where = f"{warning.location}: " if warning.location else ""
+        print_message(
+            f"{add_style('warning:', fg='yellow')} {localize_timestamps(where + warning.message)}"
+        )
         if warning.hint:
-            talk(f"{style('hint:', fg='cyan')} {with_local_times(warning.hint)}")
+            print_message(f"{add_style('hint:', fg='cyan')} {localize_timestamps(warning.hint)}")
 
 
-def error(error: CubError) -> None:
+def print_error(error: CubError) -> None:
     """An error with its details and its hint, for the person."""
-    errors = error.errors if isinstance(error, RefusedError) else (error,)
+    errors = error.errors if isinstance(error, CombinedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
-        _tell(f"{style('error:', fg='red', bold=True)} {with_local_times(where + one.message)}")
+        _tell(
+            f"{add_style('error:', fg='red', bold=True)} {localize_timestamps(where + one.message)}"
+        )
         for detail in one.details:
             _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
         if one.hint:
-            _tell(f"{style('hint:', fg='cyan')} {one.hint}")
+            _tell(f"{add_style('hint:', fg='cyan')} {one.hint}")
 
 
-def diff(lines_of_it: Iterable[str]) -> None:
+def print_diff(lines_of_it: Iterable[str]) -> None:
     """A unified diff: every byte of it for `git apply`, harmless and in colors on a terminal."""
     if sys.stdout.isatty():
-        lines(lines_of_it)
+        print_lines(lines_of_it)
     else:
-        text(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
+        print_bytes(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
 
 
-def changelog(plan: Plan) -> None:
+def print_changelog(plan: Plan) -> None:
     """The notes of a plan, each once, beside a diff: what a version step or a migration is."""
-    for note in dict.fromkeys(note for edit in plan.edits for note in edit.notes):
-        talk(note)
+    for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
+        print_message(note)
 
 
-def lines(texts: Iterable[str]) -> None:
+def print_lines(texts: Iterable[str]) -> None:
     """Lines of the result, those of diffs in colors."""
     for text in texts:
-        line(_diff_style(text))
+        print_line(_diff_style(text))
 
 
-def summary(plan: Plan) -> None:
+def print_plan_summary(plan: Plan) -> None:
     """A line for each file: what, which, how many lines, why; version notes below."""
     cells = _harmless_cells([_row(edit) for edit in plan.edits])
-    laid_out = table_rows(cells, width_of(sys.stdout), prose=(4,))
+    laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
-        line(style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
+        print_line(add_style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
         for text in rest:
-            line(text)
-        for note in edit.notes:
-            paragraph(f"        {note}", "")
+            print_line(text)
+        for note in edit.changelog:
+            print_paragraph(f"        {note}", "")
 
 
-def table(
+def print_table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
-    styles: Sequence[Style] = (),
+    styles: Sequence[RowStyle] = (),
     *,
     prose: Collection[str] = (),
 ) -> None:
@@ -177,24 +190,26 @@ def table(
     The columns of `prose` may be wrapped. `styles` are those of the rows.
     """
     wrapped = [number for number, title in enumerate(header) if title in prose]
-    laid_out = table_rows(_harmless_cells([header, *rows]), width_of(sys.stdout), wrapped)
-    looks = chain([_HEADER, *styles], repeat(Style()))
+    laid_out = layout_rows(_harmless_cells([header, *rows]), get_width(sys.stdout), wrapped)
+    looks = chain([_HEADER, *styles], repeat(RowStyle()))
     for texts, look in zip(laid_out, looks, strict=False):
         for text in texts:
-            line(style(text, fg=look.fg, bold=look.bold, dim=look.dim))
+            print_line(add_style(text, fg=look.fg, bold=look.bold, dim=look.dim))
 
 
-def as_json(tree: dict[str, Any]) -> None:
-    """A result for programs; see cub.cli.shapes. All of JSON is in ASCII: it moves no terminal."""
+def print_json(tree: dict[str, Any]) -> None:
+    """A result for programs; see cub.cli.json_output. All of JSON is in ASCII: it moves no
+    terminal.
+    """
     sys.stdout.write(json.dumps(tree, indent=2) + "\n")
 
 
-def as_json_line(tree: dict[str, Any]) -> None:
+def print_json_line(tree: dict[str, Any]) -> None:
     """The same on one line, at once: for a program that reads along."""
-    flushed_line(json.dumps(tree))
+    print_flushed_line(json.dumps(tree))
 
 
-def as_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
+def print_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
     """A result with a list under `key`, of any length: each row on a line, printed as it comes."""
     start, _, end = json.dumps({**tree, key: []}, indent=2).partition(f'"{key}": []')
     write = sys.stdout.write
@@ -206,7 +221,7 @@ def as_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]])
     write(("" if between == "\n" else "\n  ") + f"]{end}\n")
 
 
-def value(text: str) -> None:
+def print_value(text: str) -> None:
     """One value for a program, in the encoding of stdout; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(text)
@@ -214,7 +229,7 @@ def value(text: str) -> None:
         sys.stdout.write(f"{text}\n")
 
 
-def text(data: bytes) -> None:
+def print_bytes(data: bytes) -> None:
     """A whole file byte for byte, whatever the locale asks for; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(data.decode("utf-8", "surrogateescape").removesuffix("\n"))
@@ -226,28 +241,28 @@ def text(data: bytes) -> None:
 
 def _show_document(text: str) -> None:
     for one in text.split("\n"):
-        line(one.removesuffix("\r"))
+        print_line(one.removesuffix("\r"))
 
 
-def heading(text: str) -> None:
+def print_heading(text: str) -> None:
     """A line that stands out."""
     for part in wrap_line(text):
-        line(style(part, bold=True))
+        print_line(add_style(part, bold=True))
 
 
-def for_terminal(text: str) -> str:
+def format_for_terminal(text: str) -> str:
     """One line for what prints to stdout by itself: the moving view, and typer its help."""
-    return colored(text, wanted=is_colored())
+    return render_styles(text, use_color=has_color())
 
 
-def is_live() -> bool:
+def supports_live_output() -> bool:
     """Whether stdout is a terminal on which a view can move."""
-    return can_move(sys.stdout) and not _muted
+    return supports_live_view(sys.stdout) and not _muted
 
 
-def is_colored() -> bool:
+def has_color() -> bool:
     """Whether stdout takes colors."""
-    return takes_colors(sys.stdout)
+    return supports_color(sys.stdout)
 
 
 def _tell(text: str) -> None:
@@ -256,22 +271,22 @@ def _tell(text: str) -> None:
 
 
 def _wrapped(text: str, stream: IO[str], indent: str) -> list[str]:
-    width, shown = width_of(stream), harmless(text)
-    return [shown] if width is None else wrap(shown, width, indent)
+    width, shown = get_width(stream), escape_unsafe(text)
+    return [shown] if width is None else wrap_text(shown, width, indent)
 
 
 def _harmless_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
     """Cells as they are seen, before anybody measures how wide they are."""
-    return [[harmless(cell) for cell in row] for row in cells]
+    return [[escape_unsafe(cell) for cell in row] for row in cells]
 
 
 def _print(text: str, stream: IO[str]) -> None:
-    wanted = takes_colors(stream)
-    typer.echo(colored(text, wanted=wanted), file=stream, color=wanted)
+    wanted = supports_color(stream)
+    typer.echo(render_styles(text, use_color=wanted), file=stream, color=wanted)
 
 
-def _row(edit: Edit) -> tuple[str, ...]:
-    added, removed = edit.counts
+def _row(edit: FileEdit) -> tuple[str, ...]:
+    added, removed = edit.changed_line_counts
     return (
         edit.kind,
         edit.path,
@@ -283,6 +298,6 @@ def _row(edit: Edit) -> tuple[str, ...]:
 
 def _diff_style(text: str) -> str:
     if text.startswith(("+++", "---")):
-        return style(text, bold=True)
+        return add_style(text, bold=True)
     color = _DIFF_COLORS.get(text[:1])
-    return style(text, fg=color) if color else text
+    return add_style(text, fg=color) if color else text

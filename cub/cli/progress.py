@@ -19,7 +19,7 @@ def _is_welcome() -> bool:
     return sys.stderr.isatty() and not output.is_muted()
 
 
-class Bar:
+class ProgressBar:
     """Called with what is done, what there is to do, and in which step; shows after a while, on a
     terminal.
     """

@@ -9,23 +9,23 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
-from cub.cli.colors import unmarked
+from cub.cli.terminal import strip_styles
 
 _GAP = "  "
 _INDENT = "    "  # before the second and later lines of a row that is folded
 _READABLE = 20  # columns; where a text would get fewer, it moves to a line of its own
 _WORD = re.compile(" *[^ ]+")  # a no-break space does not end a word
 
-Rows = Sequence[Sequence[str]]
+TableRows = Sequence[Sequence[str]]
 
 
-def display_width(text: str) -> int:
+def measure_width(text: str) -> int:
     """The columns that a text takes on a terminal; styles take none, wide characters two."""
-    text = unmarked(text)
+    text = strip_styles(text)
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
-def wrap(text: str, width: int, indent: str = "") -> list[str]:
+def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     """Each line as lines of at most `width` columns; those after its first one are indented as it
     is, and by `indent`.
 
@@ -36,14 +36,14 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
-    if display_width(text) <= width:
+    if measure_width(text) <= width:
         yield text
         return
     leading = text[: len(text) - len(text.lstrip(" "))]
     first, *others = _WORD.findall(text) or [""]
     line = _indent_word(first.lstrip(" "), leading, width)
     for word in others:
-        if display_width(line) + display_width(word) <= width:
+        if measure_width(line) + measure_width(word) <= width:
             line += word
         else:
             yield line
@@ -53,12 +53,12 @@ def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
 
 def _indent_word(word: str, indent: str, width: int) -> str:
     """A word behind as much of an indentation as fits; all of it if the word alone does not fit."""
-    room = width - display_width(word)
+    room = width - measure_width(word)
     return (indent if room < 0 else indent[:room]) + word
 
 
-def table_rows(
-    rows: Rows, width: int | None = None, prose: Collection[int] = ()
+def layout_rows(
+    rows: TableRows, width: int | None = None, prose: Collection[int] = ()
 ) -> list[list[str]]:
     """Each row as its lines, aligned with those of all others.
 
@@ -67,7 +67,7 @@ def table_rows(
     several lines. No other cell is broken, and no word.
     """
     columns = [*zip(*rows, strict=True)]
-    wanted = [max(map(display_width, column)) for column in columns]
+    wanted = [max(map(measure_width, column)) for column in columns]
     if width is None or _total(wanted) <= width:
         return [[_join(row, wanted)] for row in rows]
     readable = min(_READABLE, width - len(_INDENT))
@@ -92,7 +92,7 @@ def _total(widths: Sequence[int]) -> int:
 
 def _usual_width(column: Sequence[str]) -> int:
     """What the title and most cells of a column need, so that one long text does not decide."""
-    title, *cells = map(display_width, column)
+    title, *cells = map(measure_width, column)
     return max(title, sorted(cells)[len(cells) // 2]) if cells else title
 
 
@@ -129,19 +129,19 @@ def _fold_row(
     for group in groups:
         here = [widths[number] for number in group]
         wide = [n for n in group if len(group) > 1 and _longest_word(row[n]) > widths[n]]
-        cells = [[] if n in wide else wrap(row[n], widths[n]) for n in group]
+        cells = [[] if n in wide else wrap_text(row[n], widths[n]) for n in group]
         for parts in zip_longest(*cells, fillvalue=""):
             line = _join(parts, here)
             if line or not group.start:
                 yield (_INDENT if group.start else "") + line
         for number in wide:
-            yield from (_INDENT + part for part in wrap(row[number], width - len(_INDENT)))
+            yield from (_INDENT + part for part in wrap_text(row[number], width - len(_INDENT)))
 
 
 def _longest_word(text: str) -> int:
-    return max(map(display_width, text.split(" ")))
+    return max(map(measure_width, text.split(" ")))
 
 
 def _join(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell + " " * (w - display_width(cell)) for cell, w in zip(cells, widths, strict=True))
+    padded = (cell + " " * (w - measure_width(cell)) for cell, w in zip(cells, widths, strict=True))
     return _GAP.join(padded).rstrip(" ")

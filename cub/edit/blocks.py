@@ -20,23 +20,23 @@ class Block(NamedTuple):
     start: int
     end: int
     kind: str
-    shape: tuple[tuple[object, ...], ...]
+    token_key: tuple[tuple[object, ...], ...]
 
-    def moved(self, lines: int) -> Block:
+    def shift(self, lines: int) -> Block:
         """The same block further down."""
         return self._replace(start=self.start + lines, end=self.end + lines)
 
 
-class Span(NamedTuple):
+class BlockSpan(NamedTuple):
     """Where a top-level block is, half-open, and its kind."""
 
     start: int
     end: int
     kind: str
 
-    def moved(self, lines: int) -> Span:
+    def shift(self, lines: int) -> BlockSpan:
         """The same further down."""
-        return Span(self.start + lines, self.end + lines, self.kind)
+        return BlockSpan(self.start + lines, self.end + lines, self.kind)
 
 
 @cache
@@ -49,14 +49,16 @@ def _parser(*without: str) -> MarkdownIt:
 @lru_cache(maxsize=4)  # a look at a few blocks is often repeated
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Top-level blocks of `text` (LF line ends), block rules only, in order."""
-    with collector_paused():
+    with pause_garbage_collection():
         return tuple(_block(group) for group in _groups(_tokens(text)))
 
 
-def parse_spans(text: str) -> list[Span]:
+def parse_block_spans(text: str) -> list[BlockSpan]:
     """The same without what is in the blocks."""
-    with collector_paused():
-        return [Span(*_lines(t), t.type) for t in _tokens(text) if not t.level and t.nesting >= 0]
+    with pause_garbage_collection():
+        return [
+            BlockSpan(*_lines(t), t.type) for t in _tokens(text) if not t.level and t.nesting >= 0
+        ]
 
 
 def _tokens(text: str) -> list[Token]:
@@ -84,7 +86,7 @@ class Heading(NamedTuple):
 
 def parse_headings(text: str) -> list[Heading]:
     """The headings of `text` (LF line ends), also those in lists and quotes; none of HTML's."""
-    with collector_paused():
+    with pause_garbage_collection():
         tokens = _tokens(text)
         return [
             Heading(*_lines(token), token.markup, inline.content)
@@ -93,7 +95,7 @@ def parse_headings(text: str) -> list[Heading]:
         ]
 
 
-class Leaf(NamedTuple):
+class LeafBlock(NamedTuple):
     """A block without blocks in it, at any depth: its half-open line span, kind and content."""
 
     start: int
@@ -102,11 +104,11 @@ class Leaf(NamedTuple):
     content: str
 
 
-def parse_leaves(text: str) -> list[Leaf]:
+def parse_leaf_blocks(text: str) -> list[LeafBlock]:
     """The code, HTML and inline content of `text` (LF line ends), also in lists and quotes."""
-    with collector_paused():
+    with pause_garbage_collection():
         tokens = _tokens(text)
-        return [Leaf(*_lines(t), t.type, t.content) for t in tokens if t.content]
+        return [LeafBlock(*_lines(t), t.type, t.content) for t in tokens if t.content]
 
 
 def parse_inline_content(content: str) -> Sequence[Token]:
@@ -143,7 +145,7 @@ def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Tokens form no cycles, yet looking for some takes half the time of a large parse."""
     enabled = gc.isenabled()
     gc.disable()

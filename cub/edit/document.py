@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from cub.edit.block_boundaries import BlockBoundaries, find_boundaries
 from cub.edit.blocks import Block, parse_blocks
-from cub.edit.boundaries import Boundaries, boundaries_of
 from cub.errors import CubError
 
 # CommonMark 2.1: a line ends at \n, \r or \r\n, and nowhere else (not at NEL, U+2028 or \f).
@@ -33,32 +33,32 @@ def split_lines(data: bytes) -> tuple[bytes, ...]:
 
 def count_lines(data: bytes) -> int:
     """How many lines `split_lines` cuts `data` into."""
-    ends = count_ends(data, 0, len(data))
+    ends = count_line_ends(data, 0, len(data))
     return ends + (not data.endswith((b"\r", b"\n")) and data != b"")
 
 
-def count_ends(data: bytes, start: int, end: int) -> int:
+def count_line_ends(data: bytes, start: int, end: int) -> int:
     """How many line ends there are between two offsets, neither of which parts one."""
     lf, cr, both = (data.count(one, start, end) for one in (b"\n", b"\r", b"\r\n"))
     return lf + cr - both
 
 
-def line_end(line: bytes) -> bytes:
+def get_line_end(line: bytes) -> bytes:
     """The line end that `line` carries: CRLF, LF, CR or nothing."""
     return line[len(line.rstrip(b"\r\n")) :]
 
 
-def plain(line: bytes) -> bytes:
+def normalize_line(line: bytes) -> bytes:
     """A line without its line end and trailing blanks, and with `-` for every kind of bullet."""
     return _BULLET.sub(rb"\1-", line.rstrip(b" \t\r\n"))
 
 
-def normalized(data: bytes) -> list[bytes]:
+def normalize_lines(data: bytes) -> list[bytes]:
     """The plain lines, without blank lines around them.
 
     Two texts with equal normalized lines differ only in what formatters and checkouts change.
     """
-    lines = [plain(line) for line in split_lines(data)]
+    lines = [normalize_line(line) for line in split_lines(data)]
     while lines and not lines[-1]:
         lines.pop()
     while lines and not lines[0]:
@@ -66,10 +66,10 @@ def normalized(data: bytes) -> list[bytes]:
     return lines
 
 
-def lf_text(data: bytes) -> str:
+def decode_with_lf(data: bytes) -> str:
     """`data` with LF line ends, as text; what is no UTF-8 becomes surrogates."""
     ends = (
-        line.rstrip(b"\r\n") + line_end(line)[:1].replace(b"\r", b"\n")
+        line.rstrip(b"\r\n") + get_line_end(line)[:1].replace(b"\r", b"\n")
         for line in split_lines(data)
     )
     return b"".join(ends).decode("utf-8", "surrogateescape")
@@ -108,7 +108,7 @@ class Document:
         return max(ends, key=lambda end: counts[end])
 
     @cached_property
-    def head(self) -> int:
+    def head_size(self) -> int:
         """How many bytes stand first in any case: a byte order mark and YAML front matter."""
         skip = len(BOM) if self.data.startswith(BOM) else 0
         return skip + len(_front_matter(self.data[skip:]))
@@ -119,52 +119,54 @@ class Document:
         return parse_blocks(self.text)
 
     @cached_property
-    def boundaries(self) -> Boundaries:
+    def boundaries(self) -> BlockBoundaries:
         """Where top-level blocks begin: for those who need a few blocks of a large file."""
-        return boundaries_of(self.text)
+        return find_boundaries(self.text)
 
     @cached_property
     def text(self) -> str:
         """What a Markdown parser is given: the same lines, LF ends, the head as blank lines."""
-        skip = count_lines(self.data[: self.head]) if self.head > len(BOM) else 0
-        body = self.data[self.head :] if skip else self.data.removeprefix(BOM)
+        skip = count_lines(self.data[: self.head_size]) if self.head_size > len(BOM) else 0
+        body = self.data[self.head_size :] if skip else self.data.removeprefix(BOM)
         text = b"\n" * skip + body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         whole = text.removesuffix(b"\n").decode("utf-8", "surrogateescape")
         return whole.replace("\0", "\ufffd")
 
-    def line(self, number: int) -> bytes:
+    def get_line(self, number: int) -> bytes:
         """One line as Markdown sees it: with its line end, without a byte order mark."""
         return self.lines[number].removeprefix(BOM if number == 0 else b"")
 
-    def lines_with(self, word: bytes) -> Iterator[int]:
+    def find_lines_with(self, word: bytes) -> Iterator[int]:
         """The lines that have `word`, which has no line end, in order: a search of the bytes."""
         line, at, found = 0, 0, self.data.find(word)
         while found >= 0:
-            line += count_ends(self.data, at, found)
+            line += count_line_ends(self.data, at, found)
             yield line
             # On to the end of this line.
             end = _LINE_END.search(self.data, found)
             line, at = line + 1, end.end() if end else len(self.data)
             found = self.data.find(word, at)
 
-    def before(self, line: int) -> bytes:
+    def get_bytes_before(self, line: int) -> bytes:
         """The bytes in front of `line`; a byte order mark is never part of a line."""
         mark = BOM if line == 0 and self.data.startswith(BOM) else b""
         return mark + b"".join(self.lines[:line])
 
-    def after(self, line: int) -> bytes:
+    def get_bytes_from(self, line: int) -> bytes:
         """The bytes from `line` on; only for lines behind the first."""
         return b"".join(self.lines[line:])
 
-    def at(self, line: int) -> str:
+    def format_location(self, line: int) -> str:
         """`file:line` for messages; `line` counts from 0."""
         return f"{self.path}:{line + 1}"
 
-    def with_data(self, data: bytes, same: int = 0) -> Document:
-        """Other bytes under the same path, of which `same` lines on top are these ones."""
+    def replace_data(self, data: bytes, unchanged_lines: int = 0) -> Document:
+        """Other bytes under the same path, of which `unchanged_lines` lines on top are these
+        ones.
+        """
         other = replace(self, data=data)
-        if same:
-            other.boundaries.take_over(self.boundaries, same)
+        if unchanged_lines:
+            other.boundaries.reuse_boundaries(self.boundaries, unchanged_lines)
         return other
 
 

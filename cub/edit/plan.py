@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from cub.edit.diffs import header_name, hunks_of
 from cub.edit.document import split_lines
-from cub.edit.matching import common_ends, find_matches
+from cub.edit.line_matching import find_line_matches, measure_common_ends
+from cub.edit.unified_diff import format_hunks, quote_header_name
 from cub.errors import InternalError
 
-Kind = Literal["create", "update", "delete"]
+EditKind = Literal["create", "update", "delete"]
 
 _NOTHING, _EMPTY = "0" * 7, "e69de29"  # git's names of no file and of one without a byte
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """One file's change. `path` is relative to the root, with `/`; None stands for no file.
 
-    `notes` are changelog lines of a version step; `local` marks cub's own bookkeeping, which
-    no one else sees and `--check` does not count. With `link`, a symbolic link itself goes, and
+    `changelog` are changelog lines of a version step; `is_local` marks cub's own bookkeeping, which
+    no one else sees and `--check` does not count. With `is_link`, a symbolic link itself goes, and
     not what it leads to; `before` is then its text.
     """
 
@@ -29,38 +29,38 @@ class Edit:
     before: bytes | None
     after: bytes | None
     reason: str = ""
-    notes: tuple[str, ...] = ()
-    local: bool = False
-    link: bool = False
+    changelog: tuple[str, ...] = ()
+    is_local: bool = False
+    is_link: bool = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> EditKind:
         """What happens to the file as a whole."""
         if self.before is None:
             return "create"
         return "delete" if self.after is None else "update"
 
     @property
-    def counts(self) -> tuple[int, int]:
+    def changed_line_counts(self) -> tuple[int, int]:
         """Lines added and removed."""
         before, after = self.before or b"", self.after or b""
-        head, tail = common_ends(before, after)
+        head, tail = measure_common_ends(before, after)
         old = split_lines(before[head : len(before) - tail])
         new = split_lines(after[head : len(after) - tail])
-        same = sum(match.size for match in find_matches(old, new))
+        same = sum(match.size for match in find_line_matches(old, new))
         return len(new) - same, len(old) - same
 
-    def diff(self) -> Iterator[str]:
+    def format_diff(self) -> Iterator[str]:
         """A unified diff that `git apply` and `patch` read, line by line, without line ends.
 
         What is no UTF-8 is kept as surrogates: encoded with them, it is the file's own bytes.
         """
-        old, new = header_name(f"a/{self.path}"), header_name(f"b/{self.path}")
-        hunks = list(hunks_of(self.before or b"", self.after or b""))
-        if self.link or not hunks:
+        old, new = quote_header_name(f"a/{self.path}"), quote_header_name(f"b/{self.path}")
+        hunks = list(format_hunks(self.before or b"", self.after or b""))
+        if self.is_link or not hunks:
             yield f"diff --git {old.rstrip()} {new.rstrip()}"
             what = "new" if self.before is None else "deleted"
-            yield f"{what} file mode {'120000' if self.link else '100644'}"
+            yield f"{what} file mode {'120000' if self.is_link else '100644'}"
         if not hunks:  # an empty file: no line says that it comes or goes
             yield f"index {_NOTHING}..{_EMPTY}" if what == "new" else f"index {_EMPTY}..{_NOTHING}"
             return
@@ -79,7 +79,7 @@ class PlanWarning:
     hint: str = ""
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """`file` or `file:line`, as in error messages."""
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
@@ -88,26 +88,26 @@ class PlanWarning:
 class Plan:
     """Edits to be made together or not at all, and warnings to be shown with them."""
 
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
     warnings: tuple[PlanWarning, ...] = ()
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to write."""
         return not self.edits
 
     @property
-    def shared(self) -> tuple[Edit, ...]:
+    def shared_edits(self) -> tuple[FileEdit, ...]:
         """The edits that other people and machines get to see."""
-        return tuple(edit for edit in self.edits if not edit.local)
+        return tuple(edit for edit in self.edits if not edit.is_local)
 
-    def diff(self) -> Iterator[str]:
+    def format_diff(self) -> Iterator[str]:
         """The diffs of all shared edits, line by line."""
         # Behind an empty file's, the names of the next one would be read as further ones of it.
-        for edit in sorted(self.shared, key=lambda edit: not (edit.before or edit.after)):
-            yield from edit.diff()
+        for edit in sorted(self.shared_edits, key=lambda edit: not (edit.before or edit.after)):
+            yield from edit.format_diff()
 
-    def followed_by(self, then: Plan, *, both_reasons: bool = False) -> Plan:
+    def append_plan(self, then: Plan, *, both_reasons: bool = False) -> Plan:
         """One plan of two, the second of which was made for what the first one writes.
 
         An edit of both counts from the first one's `before`, and gives the first one's reason, or
@@ -123,12 +123,12 @@ class Plan:
         return Plan(tuple(kept), (*self.warnings, *then.warnings))
 
 
-def _joined(first: Edit, then: Edit, both_reasons: bool) -> Edit:
+def _joined(first: FileEdit, then: FileEdit, both_reasons: bool) -> FileEdit:
     reasons = dict.fromkeys((first.reason, then.reason) if both_reasons else (first.reason,))
     return replace(
         first,
         after=then.after,
         reason="; ".join(reasons),
-        notes=tuple(dict.fromkeys((*first.notes, *then.notes))),
-        local=first.local and then.local,
+        changelog=tuple(dict.fromkeys((*first.changelog, *then.changelog))),
+        is_local=first.is_local and then.is_local,
     )

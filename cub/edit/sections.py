@@ -1,4 +1,9 @@
-"""The managed section of a document: finding it, and telling its author by its digest."""
+"""Sections as an older form left them, brought to today's form of the markers.
+
+How far the text behind a BEGIN is cub's own: the lines that its recorded digest fits.
+
+The managed section of a document: finding it, and telling its author by its digest.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,86 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 from cub.edit import markers
-from cub.edit.document import Document, normalized
+from cub.edit.document import Document, get_line_end, normalize_lines
+from cub.edit.markers import DIGEST_COMMENT
+from cub.errors import CubError
 
-_NOTES = {tuple(note.encode().split()) for note in markers.NOTES}
+
+def has_legacy_digest(section: Section) -> bool:
+    """Whether its digest line is of the older form, and proves that nobody edited the body."""
+    return section.digest.startswith("sha256:") and section.author == "cub"
+
+
+def rewrite_legacy_digest(document: Document, section: Section) -> bytes:
+    """The bytes with today's digest line in place of the older one, and no other change."""
+    lines = list(document.lines)
+    number = next(
+        n for n in range(section.start + 1, section.end) if is_legacy_digest_comment(lines[n])
+    )
+    fresh = DIGEST_COMMENT.format(digest=compute_digest(b"".join(section.body)))
+    lines[number] = fresh.encode() + get_line_end(lines[number])
+    return b"".join(lines)
+
+
+def find_section_or_none(document: Document) -> Section | None:
+    """The section of `document`; None also where its markers are broken."""
+    try:
+        return find_section(document)
+    except CubError:
+        return None
+
+
+def find_digest_end(inside: Sequence[bytes]) -> int | None:
+    """How many lines of `inside`, which stands behind a BEGIN, the digest recorded there proves.
+
+    The smallest number for which they are cub's own; None where there is none. One pass.
+    """
+    recorded, body = split_header(inside)
+    if not recorded:
+        return None
+    old = recorded.startswith("sha256:")
+    lines = _behind_first(inside) if old else body
+    count = _fitting(lines, recorded[len("sha256:") :], old=old)
+    if count is None:
+        return None
+    end = len(inside) - len(lines) + count
+    return end if detect_author(inside[:end]) == "cub" else None
+
+
+def _behind_first(inside: Sequence[bytes]) -> Sequence[bytes]:
+    """What the older digest counts: the lines behind its own, which is the first."""
+    first = next(number for number, line in enumerate(inside) if line.strip())
+    return inside[first + 1 :]
+
+
+def _fitting(lines: Sequence[bytes], wanted: str, *, old: bool) -> int | None:
+    """How many of `lines` make up the text with this digest; blanks count as the form has it."""
+    hashed, between = sha256(), b""
+    started = False
+    for number, line in enumerate(lines, 1):
+        whole = line.rstrip(b"\r\n") if old else line.rstrip(b" \t\r\n")
+        if not (whole.strip() if old else whole):
+            between += whole + b"\n" if started else b""
+            continue
+        text = whole.lstrip() if old and not started else whole
+        last = text.rstrip() if old else text
+        hashed.update(between + last)
+        if hashed.hexdigest().startswith(wanted):
+            return number
+        between, started = text[len(last) :] + b"\n", True
+    return None
+
+
+_NOTES = {tuple(note.encode().split()) for note in markers.HEADER_COMMENTS}
 _DIGEST = re.compile(rb"\s*<!--\s+cub:digest\s+(sha256-[0-9a-f]{16})\s+-->\s*")
 _COMMENT = re.compile(rb"\s*<!--.*-->\s*")
 _OLD_DIGEST = re.compile(rb"\s*<!--\s*sha256:([0-9a-f]{64})\s*-->\s*")
 
-Author = Literal["cub", "edited", "unknown"]
+SectionAuthor = Literal["cub", "edited", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +106,31 @@ class Section:
     version: int
     body: tuple[bytes, ...]
     digest: str
-    author: Author
+    author: SectionAuthor
 
     def is_current(self, body: str, version: int) -> bool:
         """Whether writing `body` anew would change nothing but formatting."""
-        fresh = digest(body.encode())
-        return self.version == version and self.digest == fresh == digest(b"".join(self.body))
+        fresh = compute_digest(body.encode())
+        return self.version == version and self.digest == fresh == compute_digest(
+            b"".join(self.body)
+        )
 
 
-def digest(body: bytes) -> str:
+def compute_digest(body: bytes) -> str:
     """The recorded form: `sha256-` and 16 hex digits over the normalized lines of `body`."""
-    return "sha256-" + hashlib.sha256(b"\n".join(normalized(body))).hexdigest()[:16]
+    return "sha256-" + hashlib.sha256(b"\n".join(normalize_lines(body))).hexdigest()[:16]
 
 
-def find(document: Document) -> Section | None:
+def find_section(document: Document) -> Section | None:
     """The managed section, or None. Broken, doubled or conflicting markers raise CubError."""
-    found = markers.pair(document)
+    found = markers.find_marker_pair(document)
     if found is None:
         return None
     begin, end = found
-    return section_between(document, begin, end.line)
+    return parse_section(document, begin, end.line)
 
 
-def section_between(document: Document, begin: markers.Marker, end: int) -> Section:
+def parse_section(document: Document, begin: markers.Marker, end: int) -> Section:
     """The section from the marker `begin` to END in the line `end`."""
     inside = document.lines[begin.line + 1 : end]
     recorded, body = split_header(inside)
@@ -68,37 +144,37 @@ def section_between(document: Document, begin: markers.Marker, end: int) -> Sect
     )
 
 
-def without(document: Document, section: Section) -> bytes:
+def get_bytes_outside(document: Document, section: Section) -> bytes:
     """All bytes of `document` outside `section`: what is the user's own."""
-    return document.before(section.start) + document.after(section.end)
+    return document.get_bytes_before(section.start) + document.get_bytes_from(section.end)
 
 
-def author_of(inside: Sequence[bytes]) -> Author:
+def detect_author(inside: Sequence[bytes]) -> SectionAuthor:
     """Who wrote the lines between a BEGIN and an END."""
     return _author(*split_header(inside), inside)
 
 
-def is_own_comment(line: bytes) -> bool:
+def is_header_comment(line: bytes) -> bool:
     """Whether `line` reads as a comment that cub writes below BEGIN: a note or the digest."""
-    return tuple(line.split()) in _NOTES or is_digest(line)
+    return tuple(line.split()) in _NOTES or is_digest_comment(line)
 
 
-def is_digest(line: bytes) -> bool:
+def is_digest_comment(line: bytes) -> bool:
     """Whether `line` reads as the digest."""
     return _DIGEST.fullmatch(line) is not None
 
 
-def is_old_digest(line: bytes) -> bool:
+def is_legacy_digest_comment(line: bytes) -> bool:
     """Whether `line` reads as the older form of the digest."""
     return _OLD_DIGEST.fullmatch(line) is not None
 
 
-def own_comments(inside: Sequence[bytes]) -> list[int]:
+def find_header_comments(inside: Sequence[bytes]) -> list[int]:
     """Which of the lines behind a BEGIN are the comments that cub wrote there."""
     own: list[int] = []
     first = True
     for number, line in enumerate(inside):
-        if is_own_comment(line) or (first and is_old_digest(line)):
+        if is_header_comment(line) or (first and is_legacy_digest_comment(line)):
             own.append(number)
         elif line.strip() and not _COMMENT.fullmatch(line):
             break
@@ -125,12 +201,12 @@ def split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
     return recorded, tuple(foreign)
 
 
-def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> Author:
+def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> SectionAuthor:
     if not recorded:
         return "unknown"
     if recorded.startswith("sha256:"):
         return "cub" if _old_digest(inside) == recorded else "edited"
-    return "cub" if digest(b"".join(body)) == recorded else "edited"
+    return "cub" if compute_digest(b"".join(body)) == recorded else "edited"
 
 
 def _old_digest(inside: Sequence[bytes]) -> str:

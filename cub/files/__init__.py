@@ -1,29 +1,27 @@
-"""Exact reads of user files, and `apply`, the one writer of plans."""
+"""Exact reads of user files, and `apply_plan`, the one writer of plans."""
 
-from cub.files.apply import apply, require_applicable
-from cub.files.journal import JOURNAL, pending
-from cub.files.listener import Listener, listening
-from cub.files.lock import LOCK, Held, exclusive
-from cub.files.missing import Missing
-from cub.files.reading import link_text, names_in, read, real_path
-from cub.files.tree import Planned, Tree, WorkTree
+from cub.files.apply import apply_plan, require_applicable
+from cub.files.file_tree import DiskTree, FileTree, MissingFile, PlannedTree
+from cub.files.journal import JOURNAL_FILE, warn_pending_change
+from cub.files.lock import LOCK_FILE, MessageSink, ProjectLock, lock_project, use_message_sink
+from cub.files.read_files import list_names, read_file, read_link_text, resolve_path
 
 __all__ = [
-    "JOURNAL",
-    "LOCK",
-    "Held",
-    "Listener",
-    "Missing",
-    "Planned",
-    "Tree",
-    "WorkTree",
-    "apply",
-    "exclusive",
-    "link_text",
-    "listening",
-    "names_in",
-    "pending",
-    "read",
-    "real_path",
+    "JOURNAL_FILE",
+    "LOCK_FILE",
+    "DiskTree",
+    "FileTree",
+    "MessageSink",
+    "MissingFile",
+    "PlannedTree",
+    "ProjectLock",
+    "apply_plan",
+    "list_names",
+    "lock_project",
+    "read_file",
+    "read_link_text",
     "require_applicable",
+    "resolve_path",
+    "use_message_sink",
+    "warn_pending_change",
 ]

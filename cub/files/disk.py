@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-Data = bytes | Iterable[bytes]  # in one piece, or piece by piece
+FileContent = bytes | Iterable[bytes]  # in one piece, or piece by piece
 
 _CHUNK = 1 << 20
 # Linux' call for the flags of a file: _IOR('f', 1, long), and two of the flags.
@@ -32,7 +32,7 @@ class Disk:
         self._before = before
         self._chunk = chunk
 
-    def create(self, path: Path, data: Data, like: Path | None = None) -> None:
+    def create(self, path: Path, data: FileContent, like: Path | None = None) -> None:
         """Make a new file, with the mode, owner and attributes of `like`."""
         self._before("create", path)
         mode = 0o666 if like is None else 0o600  # what is private is so from its first byte on
@@ -45,7 +45,7 @@ class Disk:
         """Add to the end of an existing file."""
         self._put(path, data, os.O_WRONLY | os.O_APPEND)
 
-    def shorten(self, path: Path, count: int) -> None:
+    def truncate(self, path: Path, count: int) -> None:
         """Take bytes off the end of a file."""
         self._before("truncate", path)
         with path.open("r+b") as file:
@@ -67,10 +67,10 @@ class Disk:
         self._before("link", target)
         target.hardlink_to(source)
 
-    def set_aside(self, path: Path, aside: Path) -> None:
+    def move_aside(self, path: Path, rescue_folder: Path) -> None:
         """Take a file, or a link itself, from its name, and keep it under another one."""
         self._before("set aside", path)
-        path.rename(aside)
+        path.rename(rescue_folder)
 
     def unlink(self, path: Path) -> None:
         """Remove a file, if it is there."""
@@ -123,7 +123,7 @@ class Disk:
             return
         path.mkdir()  # an empty folder that took the file's place just now
 
-    def try_fill(self, folder: Path) -> None:
+    def try_change_folder(self, folder: Path) -> None:
         """OSError where names may not be added to a folder, and taken from it."""
         self._before("try", folder)
         if os.name == "nt":
@@ -136,7 +136,7 @@ class Disk:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(folder))
 
     def _put(
-        self, path: Path, data: Data, flags: int, mode: int = 0o666, *, cut: bool = False
+        self, path: Path, data: FileContent, flags: int, mode: int = 0o666, *, cut: bool = False
     ) -> None:
         descriptor = os.open(path, flags | _BINARY, mode)
         try:

@@ -11,62 +11,77 @@ from pathlib import Path
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.disk import Disk
-from cub.files.half_done import half_done, path_of
-from cub.files.journal import JOURNAL, Journal, Step, decode_undo, fingerprint, load, pending
-from cub.files.reading import link_text, reason, trouble
+from cub.files.journal import (
+    JOURNAL_FILE,
+    Journal,
+    JournalStep,
+    decode_undo,
+    find_error_path,
+    hash_content,
+    load_journal,
+    make_incomplete_error,
+    warn_pending_change,
+)
+from cub.files.read_files import describe_os_error, make_os_error, read_link_text
 
 
-class TakenBackError(CubError):
+class RolledBackError(CubError):
     """The disk refused a change after its commit; every file is as it was."""
 
 
-def recover(root: Path, disk: Disk) -> list[PlanWarning]:
+def recover_change(root: Path, disk: Disk) -> list[PlanWarning]:
     """End an interrupted change: undo it, or carry it out if it was committed.
 
     A file that somebody changed since stays as it is and is named in a warning.
     """
-    if not pending(root):
+    if not warn_pending_change(root):
         return []
     try:
-        return _ended(load(root, disk))
+        return _end_journal(load_journal(root, disk))
     except OSError as error:
-        raise trouble(error, JOURNAL, "an interrupted change can't be ended") from error
+        raise make_os_error(error, JOURNAL_FILE, "an interrupted change can't be ended") from error
 
 
-def _ended(journal: Journal) -> list[PlanWarning]:
+def _end_journal(journal: Journal) -> list[PlanWarning]:
     if journal.stage == "begun":
-        undo(journal)
-        return [PlanWarning("undid a change that was interrupted", JOURNAL)]
+        undo_change(journal)
+        return [PlanWarning("undid a change that was interrupted", JOURNAL_FILE)]
     if journal.stage == "taken back":
-        left = _taken_back(journal)
-        return [PlanWarning("undid a change that was interrupted", JOURNAL), *map(_left, left)]
+        left = _roll_back_step(journal)
+        return [
+            PlanWarning("undid a change that was interrupted", JOURNAL_FILE),
+            *map(_warn_left_alone, left),
+        ]
     try:
-        changed = conclude(journal)
-    except TakenBackError as error:
+        changed = finish_change(journal)
+    except RolledBackError as error:
         what = f"undid a change that was interrupted: {error.message}"
         return [PlanWarning(what, error.where, hint="; ".join(error.details))]
-    return [PlanWarning("finished a change that was interrupted", JOURNAL), *map(_left, changed)]
+    return [
+        PlanWarning("finished a change that was interrupted", JOURNAL_FILE),
+        *map(_warn_left_alone, changed),
+    ]
 
 
-def _left_text(step: Step) -> str:
+def _left_text(step: JournalStep) -> str:
     kept = f"; its old text is in {step.keep}" if step.keep else ""
     return f"{step.path} was changed meanwhile, and stays{kept}"
 
 
-def _left(step: Step) -> PlanWarning:
+def _warn_left_alone(step: JournalStep) -> PlanWarning:
     hint = f"its old text is in {step.keep}" if step.keep else ""
     return PlanWarning("changed since cub was interrupted: left as it is", step.path, hint=hint)
 
 
-def undo(journal: Journal, spared: Collection[str] = ()) -> None:
+def undo_change(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
     """Remove what was prepared: temporary files, new folders, the journal."""
-    _drop_temps(journal, spared)
+    _drop_temps(journal, excluded_paths)
     for folder in reversed(journal.folders):
         journal.disk.remove_folder(journal.root / folder)
-    journal.end()
+    journal.remove()
 
 
-def conclude(journal: Journal) -> list[Step]:
+def finish_change(journal: Journal) -> list[JournalStep]:
     """Carry out a committed change, from wherever it stopped.
 
     Returns the steps whose files hold neither old nor new bytes: those are left alone. Where the
@@ -76,48 +91,48 @@ def conclude(journal: Journal) -> list[Step]:
         left = [step for step in _in_order(journal.steps) if not _carry_out(journal, step)]
         _sync_targets(journal)
     except OSError as error:
-        _take_back(journal, error)
+        _roll_back(journal, error)
     try:
         _clean_up(journal)
     except OSError as error:
         raise CubError(
-            f"everything is written, but cleaning up failed: {reason(error)}",
-            where=path_of(journal, error) or JOURNAL,
+            f"everything is written, but cleaning up failed: {describe_os_error(error)}",
+            where=find_error_path(journal, error) or JOURNAL_FILE,
             hint="mend that; the next command that writes cleans up first",
         ) from error
     return [replace(step, keep="") for step in left]
 
 
-def _take_back(journal: Journal, error: OSError) -> None:
+def _roll_back(journal: Journal, error: OSError) -> None:
     """Undo a change after its commit, and raise what that was done for."""
-    where = path_of(journal, error) or "."
+    where = find_error_path(journal, error) or "."
     if any(_is_lost(journal, step) for step in journal.steps):
         raise CubError(
-            f"interrupted: {reason(error)}",
+            f"interrupted: {describe_os_error(error)}",
             where=where,
             hint="mend that and run any command that writes: it finishes what was begun",
         ) from error
     try:
-        left = _taken_back(journal.revoke())
+        left = _roll_back_step(journal.revoke())
     except OSError as second:
-        raise half_done(journal, error, second) from error
-    told = trouble(error, where, "cannot be written")
+        raise make_incomplete_error(journal, error, second) from error
+    told = make_os_error(error, where, "cannot be written")
     details = [_left_text(step) for step in left]
-    raise TakenBackError(told.message, where=where, hint=told.hint, details=details) from error
+    raise RolledBackError(told.message, where=where, hint=told.hint, details=details) from error
 
 
-def _taken_back(journal: Journal) -> list[Step]:
+def _roll_back_step(journal: Journal) -> list[JournalStep]:
     """Make every file what it was, but for those that somebody else has changed since: they stay,
     as does what they were. The steps of those.
     """
     left = [step for step in reversed(_in_order(journal.steps)) if not _restore(journal, step)]
     _sync_targets(journal)
     kept = [step if _is_kept(journal, step) else replace(step, keep="") for step in left]
-    undo(journal, {step.keep for step in kept})
+    undo_change(journal, {step.keep for step in kept})
     return kept
 
 
-def _in_order(steps: Sequence[Step]) -> list[Step]:
+def _in_order(steps: Sequence[JournalStep]) -> list[JournalStep]:
     """Overwriting comes first: it takes space, and is the likeliest to fail.
 
     A link goes before the file that it leads to, so that it never dangles.
@@ -126,36 +141,38 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
     return sorted(steps, key=lambda step: rank[step.action])
 
 
-def _carry_out(journal: Journal, step: Step) -> bool:
+def _carry_out(journal: Journal, step: JournalStep) -> bool:
     """Make one file new, unless it is; False for one that somebody else has changed."""
-    deeds: dict[str, Callable[[Journal, Step], bool]] = {
-        "unlink": _unlinked,
-        "delete": _deleted,
+    deeds: dict[str, Callable[[Journal, JournalStep], bool]] = {
+        "unlink": _apply_unlink,
+        "delete": _apply_delete,
     }
-    return deeds.get(step.action, _written)(journal, step)
+    return deeds.get(step.action, _apply_write)(journal, step)
 
 
-def _written(journal: Journal, step: Step) -> bool:
+def _apply_write(journal: Journal, step: JournalStep) -> bool:
     target, temp = journal.root / step.target, journal.root / step.temp
     now, new = _bytes(target), _bytes(temp)
-    mark = fingerprint(now)
-    if target.is_dir() or not (mark in (step.before, step.after) or _torn(journal, step)):
+    mark = hash_content(now)
+    if target.is_dir() or not (
+        mark in (step.before, step.after) or _is_partly_written(journal, step)
+    ):
         return False
     if mark == step.after:
         return True
     if new is None:
         return False
     if step.action == "rename":
-        if _renamed(temp, target, journal.disk):
+        if _try_rename(temp, target, journal.disk):
             return True
         _separate(journal, step)
     journal.disk.overwrite(target, new)
     return True
 
 
-def _deleted(journal: Journal, step: Step) -> bool:
+def _apply_delete(journal: Journal, step: JournalStep) -> bool:
     target = journal.root / step.target
-    mark = fingerprint(_bytes(target))
+    mark = hash_content(_bytes(target))
     if target.is_dir() or mark not in (step.before, step.after):
         return False
     if mark:
@@ -163,22 +180,22 @@ def _deleted(journal: Journal, step: Step) -> bool:
     return True
 
 
-def _unlinked(journal: Journal, step: Step) -> bool:
+def _apply_unlink(journal: Journal, step: JournalStep) -> bool:
     """Remove a link itself, if it still leads where it led; what it leads to is not touched."""
     if not os.path.lexists(journal.root / step.target):
         return True
-    text = link_text(journal.root, step.target)
-    if text is None or fingerprint(text) != step.before:
+    text = read_link_text(journal.root, step.target)
+    if text is None or hash_content(text) != step.before:
         return False
     _set_aside(journal, step)
     return True
 
 
-def _set_aside(journal: Journal, step: Step) -> None:
-    journal.disk.set_aside(journal.root / step.target, journal.root / step.keep)
+def _set_aside(journal: Journal, step: JournalStep) -> None:
+    journal.disk.move_aside(journal.root / step.target, journal.root / step.keep)
 
 
-def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
+def _try_rename(temp: Path, target: Path, disk: Disk) -> bool:
     """Rename, unless the target is a mount point of its own: that can only be overwritten."""
     try:
         disk.rename(temp, target)
@@ -189,7 +206,7 @@ def _renamed(temp: Path, target: Path, disk: Disk) -> bool:
     return True
 
 
-def _separate(journal: Journal, step: Step) -> None:
+def _separate(journal: Journal, step: JournalStep) -> None:
     """Have the old bytes apart from a file that is to be overwritten in place after all."""
     target, keep = journal.root / step.target, journal.root / step.keep
     if step.keep and _old_bytes(journal, step) is None:
@@ -197,7 +214,7 @@ def _separate(journal: Journal, step: Step) -> None:
         journal.disk.create(keep, target.read_bytes(), target)
 
 
-def _restore(journal: Journal, step: Step) -> bool:
+def _restore(journal: Journal, step: JournalStep) -> bool:
     """Make one file old again, if cub changed it; False if somebody else did since."""
     if step.action == "overwrite" or _bytes(journal.root / step.temp) is not None:
         return _overwritten_back(journal, step)
@@ -209,45 +226,45 @@ def _restore(journal: Journal, step: Step) -> bool:
         journal.disk.unlink(target)
     elif not kept:
         return False
-    elif not _renamed(keep, target, journal.disk):
+    elif not _try_rename(keep, target, journal.disk):
         journal.disk.overwrite(target, keep.read_bytes())
     return True
 
 
-def _is_new(journal: Journal, step: Step) -> bool:
+def _is_new(journal: Journal, step: JournalStep) -> bool:
     """Whether a file is as the change makes it."""
     target = journal.root / step.target
     if step.after:
-        return fingerprint(_bytes(target)) == step.after
+        return hash_content(_bytes(target)) == step.after
     return not os.path.lexists(target)
 
 
-def _is_lost(journal: Journal, step: Step) -> bool:
+def _is_lost(journal: Journal, step: JournalStep) -> bool:
     """Whether a file is new, and what it was is nowhere: a change was being cleaned up."""
     if step.action == "overwrite" or not step.before:
         return False
     return _is_new(journal, step) and not _is_kept(journal, step)
 
 
-def _is_kept(journal: Journal, step: Step) -> bool:
+def _is_kept(journal: Journal, step: JournalStep) -> bool:
     """Whether the old file is there under its other name, as it was."""
     keep = journal.root / step.keep
     if not step.keep or not os.path.lexists(keep):
         return False
     old = os.fsencode(keep.readlink()) if step.action == "unlink" else _bytes(keep)
-    return fingerprint(old) == step.before
+    return hash_content(old) == step.before
 
 
-def _overwritten_back(journal: Journal, step: Step) -> bool:
+def _overwritten_back(journal: Journal, step: JournalStep) -> bool:
     """Put old bytes back into a file that was overwritten in place, whole or in part."""
     old = _old_bytes(journal, step)
-    done = fingerprint(_bytes(journal.root / step.target)) == step.after
-    if old is not None and (done or _torn(journal, step)):
+    done = hash_content(_bytes(journal.root / step.target)) == step.after
+    if old is not None and (done or _is_partly_written(journal, step)):
         journal.disk.overwrite(journal.root / step.target, old)
     return True
 
 
-def _old_bytes(journal: Journal, step: Step) -> bytes | None:
+def _old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
     """The old bytes of a file that is overwritten in place; None where they are nowhere else."""
     if step.action == "overwrite":
         return decode_undo(step)
@@ -257,7 +274,7 @@ def _old_bytes(journal: Journal, step: Step) -> bytes | None:
     return keep.read_bytes()
 
 
-def _torn(journal: Journal, step: Step) -> bool:
+def _is_partly_written(journal: Journal, step: JournalStep) -> bool:
     """Whether a file is what stopping while it was overwritten, or restored, leaves.
 
     Every byte is then the old one or the new one of its place.
@@ -285,13 +302,13 @@ def _clean_up(journal: Journal) -> None:
     """What was only there to take it back, folders that deletions left empty, the journal."""
     _drop_temps(journal)
     _prune(journal)
-    journal.end()
+    journal.remove()
 
 
-def _drop_temps(journal: Journal, spared: Collection[str] = ()) -> None:
+def _drop_temps(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
     for step in journal.steps:
         for name in (step.temp, step.keep):
-            if name and name not in spared:
+            if name and name not in excluded_paths:
                 journal.disk.unlink(journal.root / name)
 
 

@@ -4,31 +4,48 @@ What works on a checkout is imported from its own modules (checkout, snapshot, c
 restoring, branches): only a run needs it, and every other start of cub would pay for it.
 """
 
-from cub.git.missing import GitWorkTree, read_checked_out, require_not_withheld
-from cub.git.objects import Entry, Objects
-from cub.git.revision import Change, Endpoints, PathError, Revision, changed, endpoints
-from cub.git.tracked import tracked, tracked_among
-from cub.git.unmerged import unmerged
-from cub.git.worktree import common_folder, ignored, is_bare, is_usable, top_level
+from cub.git.commit_tree import (
+    CommitRange,
+    CommitTree,
+    EntryChange,
+    PathError,
+    iter_changed_entries,
+    resolve_range,
+)
+from cub.git.objects import ObjectReader, TreeEntry, read_merge_stages
+from cub.git.tracked_files import (
+    GitDiskTree,
+    filter_tracked_files,
+    list_tracked_files,
+    read_tracked_file,
+    require_in_checkout,
+)
+from cub.git.worktree import (
+    find_common_dir,
+    find_toplevel,
+    is_bare_repository,
+    is_git_usable,
+    is_ignored,
+)
 
 __all__ = [
-    "Change",
-    "Endpoints",
-    "Entry",
-    "GitWorkTree",
-    "Objects",
+    "CommitRange",
+    "CommitTree",
+    "EntryChange",
+    "GitDiskTree",
+    "ObjectReader",
     "PathError",
-    "Revision",
-    "changed",
-    "common_folder",
-    "endpoints",
-    "ignored",
-    "is_bare",
-    "is_usable",
-    "read_checked_out",
-    "require_not_withheld",
-    "top_level",
-    "tracked",
-    "tracked_among",
-    "unmerged",
+    "TreeEntry",
+    "filter_tracked_files",
+    "find_common_dir",
+    "find_toplevel",
+    "is_bare_repository",
+    "is_git_usable",
+    "is_ignored",
+    "iter_changed_entries",
+    "list_tracked_files",
+    "read_merge_stages",
+    "read_tracked_file",
+    "require_in_checkout",
+    "resolve_range",
 ]

@@ -1,25 +1,33 @@
-"""The objects of a repository, read through one `git cat-file --batch` process."""
+"""The objects of a repository, read through one `git cat-file --batch` process.
+
+All files of a tree, listed once: what a tree is named by never changes.
+
+The sides of a file in a merge that git has not finished, and their ancestor.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, Self
 
 from cub.errors import CubError
-from cub.git.calling import start_read_only
+from cub.git.process import run_git, split_nul, start_git_query
+from cub.git.worktree import find_toplevel
 
-FOLDER, LINK, SUBMODULE = 0o040000, 0o120000, 0o160000
+FOLDER_MODE, LINK_MODE, SUBMODULE_MODE = 0o040000, 0o120000, 0o160000
 _INCOMPLETE = (
     "this clone is partial or damaged, and cub fetches nothing by itself: "
     "`git fetch --refetch --no-filter` completes it, or clone it anew"
 )
 
 
-class Object(NamedTuple):
+class GitObject(NamedTuple):
     """An object's name (hex), its type (commit, tree, blob, tag) and its content."""
 
     oid: str
@@ -27,7 +35,7 @@ class Object(NamedTuple):
     data: bytes
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A line of a tree: the mode, and the name of the object."""
 
     mode: int
@@ -36,33 +44,33 @@ class Entry(NamedTuple):
     @property
     def is_folder(self) -> bool:
         """Whether it is a tree itself."""
-        return self.mode == FOLDER
+        return self.mode == FOLDER_MODE
 
     @property
     def is_submodule(self) -> bool:
         """Whether it is a commit of another repository."""
-        return self.mode == SUBMODULE
+        return self.mode == SUBMODULE_MODE
 
     @property
-    def is_elsewhere(self) -> bool:
+    def is_reference(self) -> bool:
         """Whether it stands for something else: a link, or a submodule."""
-        return self.mode in (LINK, SUBMODULE)
+        return self.mode in (LINK_MODE, SUBMODULE_MODE)
 
 
 @dataclass(slots=True)
-class Objects:
+class ObjectReader:
     """A repository's objects, asked for in `folder`: a work tree, or a bare repository."""
 
     folder: Path
     _git: subprocess.Popen[bytes] | None = None
     _said: IO[bytes] | None = None
-    _trees: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    _trees: dict[str, dict[str, TreeEntry]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         self._said = tempfile.TemporaryFile()
         try:
             pipe, said = subprocess.PIPE, self._said
-            self._git = start_read_only(self.folder, "cat-file", "--batch", stdin=pipe, stderr=said)
+            self._git = start_git_query(self.folder, "cat-file", "--batch", stdin=pipe, stderr=said)
         except OSError as error:
             self._said.close()
             raise CubError(
@@ -82,7 +90,7 @@ class Objects:
         if self._said is not None:
             self._said.close()
 
-    def get(self, name: str) -> Object | None:
+    def find_object(self, name: str) -> GitObject | None:
         """The object of any name that git understands; None where there is none."""
         if "\n" in name:
             return None
@@ -100,28 +108,28 @@ class Objects:
             return None  # "… missing" or "… ambiguous"
         size = int(words[2])
         data = out.read(size + 1)[:size]
-        return Object(words[0].decode(), words[1].decode(), data)
+        return GitObject(words[0].decode(), words[1].decode(), data)
 
-    def blob(self, oid: str) -> bytes:
+    def read_blob(self, oid: str) -> bytes:
         """The bytes of a file."""
         return self._must(oid, "blob").data
 
-    def tree(self, oid: str) -> dict[str, Entry]:
+    def read_tree(self, oid: str) -> dict[str, TreeEntry]:
         """The entries of a tree by name."""
         if oid not in self._trees:
             found = self._must(oid, "tree")
             try:
                 self._trees[oid] = _entries(found.data, len(found.oid) // 2)
             except ValueError:
-                raise _damaged(oid) from None
+                raise _make_damage_error(oid) from None
         return self._trees[oid]
 
-    def _must(self, oid: str, kind: str) -> Object:
-        found = self.get(oid)
+    def _must(self, oid: str, kind: str) -> GitObject:
+        found = self.find_object(oid)
         if found is None:
             raise CubError(f"git lacks the object {oid[:12]}", hint=_INCOMPLETE)
         if found.kind != kind:
-            raise _damaged(oid)
+            raise _make_damage_error(oid)
         return found
 
     def _pipes(self) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
@@ -148,13 +156,13 @@ class Objects:
         )
 
 
-def _damaged(oid: str) -> CubError:
+def _make_damage_error(oid: str) -> CubError:
     return CubError(
         f"the object {oid[:12]} is damaged", hint="`git fsck` lists what is wrong in a repository"
     )
 
 
-def _entries(data: bytes, width: int) -> dict[str, Entry]:
+def _entries(data: bytes, width: int) -> dict[str, TreeEntry]:
     """A tree object is `mode SP name NUL oid`, again and again; `width` is an oid's bytes."""
     found = {}
     at = 0
@@ -163,5 +171,37 @@ def _entries(data: bytes, width: int) -> dict[str, Entry]:
         mode, _, name = data[at:nul].partition(b" ")
         at = nul + 1 + width
         oid = data[nul + 1 : at].hex()
-        found[name.decode("utf-8", "surrogateescape")] = Entry(int(mode, 8), oid)
+        found[name.decode("utf-8", "surrogateescape")] = TreeEntry(int(mode, 8), oid)
     return found
+
+
+@lru_cache(maxsize=4)
+def list_tree_files(toplevel: Path, tree: str) -> Mapping[str, TreeEntry]:
+    """The files, links and submodules of a tree by path, with those of its folders."""
+    found = {}
+    for line in split_nul(run_git(toplevel, "ls-tree", "-r", "-z", "--full-tree", tree)):
+        about, _, path = line.partition("\t")
+        mode, _, oid = about.split(" ")
+        found[path] = TreeEntry(int(mode, 8), oid)
+    return found
+
+
+_ANCESTOR, _OURS, _THEIRS = 1, 2, 3  # stages of the index (git-ls-files, --unmerged)
+
+
+def read_merge_stages(folder: Path, path: str) -> list[bytes]:
+    """What `path` (relative to `folder`) was; nothing where git is not merging it."""
+    if find_toplevel(folder) is None:
+        return []
+    try:
+        return list(_stages(folder, path))
+    except CubError:
+        return []
+
+
+def _stages(folder: Path, path: str) -> Iterator[bytes]:
+    with ObjectReader(folder) as objects:
+        for stage in (_OURS, _THEIRS, _ANCESTOR):
+            found = objects.find_object(f":{stage}:./{path}")
+            if found is not None and found.kind == "blob":
+                yield found.data

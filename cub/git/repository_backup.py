@@ -16,10 +16,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from cub.files.private import replace_file
-from cub.git.own_index import forget
-from cub.git.place import Place, git_folder
-from cub.git.worktree import common_folder
+from cub.files.internal_files import replace_file
+from cub.git.private_index import discard_index
+from cub.git.worktree import Worktree, find_common_dir, find_git_dir
 
 _MOST = 50_000  # files
 _LARGEST = 4 << 20  # bytes of a file that is no object; git's index may be larger, and is made anew
@@ -30,11 +29,11 @@ _OBJECTS = "objects"
 _MARKER = "cub-run.id"
 _PASSED_OVER = ("index", "cub-run.lock")
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFREG: "file", stat.S_IFLNK: "link"}
-Marks = list[int]
+StatSignature = list[int]
 
 
 @dataclass(slots=True)
-class Kept:
+class RepositoryManifest:
     """What is in the backup: of folders what changes with their list of names, and the folders in
     them; of files what changes with their content. `left_out` counts the files that are not.
     """
@@ -44,31 +43,31 @@ class Kept:
     own: str
     marker: str = ""
     modes: dict[str, int] = field(default_factory=dict)
-    folders: dict[str, tuple[Marks, list[str]]] = field(default_factory=dict)
-    files: dict[str, Marks] = field(default_factory=dict)
-    ids: dict[str, Marks] = field(default_factory=dict)
+    folders: dict[str, tuple[StatSignature, list[str]]] = field(default_factory=dict)
+    files: dict[str, StatSignature] = field(default_factory=dict)
+    ids: dict[str, StatSignature] = field(default_factory=dict)
     count: int = 0
     copied: int = 0
     left_out: int = 0
 
 
-def backup_of(place: Place) -> Path:
+def make_backup_folder_path(worktree: Worktree) -> Path:
     """Where the copy is: beside cub's own index."""
-    return place.index.with_name(f"{place.index.name}.backup")
+    return worktree.index_file.with_name(f"{worktree.index_file.name}.backup")
 
 
-def keep_repository(place: Place) -> list[str]:
+def back_up_repository(worktree: Worktree) -> list[str]:
     """Bring the copy up to date; what there is to tell."""
-    common = common_folder(place.top)
-    entry = _entry(place.top)
+    common = find_common_dir(worktree.toplevel)
+    entry = _entry(worktree.toplevel)
     if common is None or not entry or not common.is_dir():
         return []
-    backup, own = backup_of(place), git_folder(place.top)
+    backup, own = make_backup_folder_path(worktree), find_git_dir(worktree.toplevel)
     old = _read(backup)
     known = old if old and (old.common, old.entry) == (str(common), entry) else None
     if known is None:
         shutil.rmtree(backup, ignore_errors=True)
-    kept = Kept(entry, str(common), str(own))
+    kept = RepositoryManifest(entry, str(common), str(own))
     if known:
         kept.count, kept.copied = known.count, known.copied
     # Runs in other work trees go by the same marker, so it stays.
@@ -76,8 +75,8 @@ def keep_repository(place: Place) -> list[str]:
     if not kept.marker:
         kept.marker = token_hex()
         replace_file(common / _MARKER, [kept.marker.encode()])
-    _identify(place, kept)
-    _Copying(common, backup, known or Kept([], "", ""), kept).folder("")
+    _identify(worktree, kept)
+    _FolderCopier(common, backup, known or RepositoryManifest([], "", ""), kept).folder("")
     for name in (known.files if known else {}).keys() - kept.files.keys():
         (backup / name).unlink(missing_ok=True)
     _write(backup, kept)
@@ -86,52 +85,53 @@ def keep_repository(place: Place) -> list[str]:
     return [f"{kept.left_out} files of git's are not kept: they could not be put back if destroyed"]
 
 
-def repair_repository(place: Place, aside: Path) -> str:
+def repair_repository(worktree: Worktree, rescue_folder: Path) -> str:
     """Put back what is missing of a repository; what was wrong with it, "" if nothing was.
 
-    What stands in its place is moved `aside`. A second call, or one after a crash, does the rest.
+    What stands in its place is moved `rescue_folder`. A second call, or one after a crash, does the
+    rest.
     """
-    backup = backup_of(place)
+    backup = make_backup_folder_path(worktree)
     kept = _read(backup)
     if kept is None:
         return ""
     common, own = Path(kept.common), Path(kept.own)
     _restore_modes(kept)
-    is_other = _entry(place.top) != kept.entry
-    is_broken = is_other or not _is_whole(kept, common) or not _names_a_head(own / "HEAD")
+    is_other = _entry(worktree.toplevel) != kept.entry
+    is_broken = is_other or not _is_whole(kept, common) or not _is_valid_head(own / "HEAD")
     if is_broken:
         (backup / "broken").touch()
     if not (backup / "broken").exists():
         _link_back(kept, common, backup)
         return ""
-    _rebuild(place, kept, backup, aside)  # also where a kill came in between
+    _rebuild(worktree, kept, backup, rescue_folder)  # also where a kill came in between
     _link_back(kept, common, backup)
-    forget(place)  # what it names may be gone since
-    kept.entry = _entry(place.top)
-    _identify(place, kept)
+    discard_index(worktree)  # what it names may be gone since
+    kept.entry = _entry(worktree.toplevel)
+    _identify(worktree, kept)
     _write(backup, kept)
     (backup / "broken").unlink(missing_ok=True)
     return "the attempt destroyed or replaced the repository, which is back as it was"
 
 
-def forget_repository(place: Place) -> None:
+def delete_repository_backup(worktree: Worktree) -> None:
     """Remove the copy, once no attempt is under way."""
-    shutil.rmtree(backup_of(place), ignore_errors=True)
+    shutil.rmtree(make_backup_folder_path(worktree), ignore_errors=True)
 
 
 @dataclass(slots=True)
-class _Copying:
+class _FolderCopier:
     source: Path
     backup: Path
-    known: Kept
-    kept: Kept
+    known: RepositoryManifest
+    kept: RepositoryManifest
 
     def folder(self, name: str) -> None:
         """Bring a folder, and those in it, up to date."""
         # Here and in `_link_back` text, since pathlib costs more than a stat: git has 256 folders.
         path = f"{self.source}/{name}"
         with suppress(OSError):  # somebody else's git may take it away just now
-            marks = _marks(os.stat(path))  # noqa: PTH116
+            marks = _make_signature(os.stat(path))  # noqa: PTH116
             old = self.known.folders.get(name)
             of_objects = _OBJECTS in name.split("/")
             if old and of_objects and old[0] == marks:
@@ -179,16 +179,16 @@ class _Copying:
         found = entry.stat(follow_symlinks=False)
         if found.st_size > _LARGEST and entry.name != "packed-refs":
             return
-        marks = [*_marks(found), found.st_size]
+        marks = [*_make_signature(found), found.st_size]
         target = f"copy/{name}"
         if self.known.files.get(target) != marks:
             shutil.copy2(entry.path, self.backup / target)
         self.kept.files[target] = marks
 
 
-def _entry(top: Path) -> list[str]:
+def _entry(toplevel: Path) -> list[str]:
     """What stands as `.git`: its kind, and what tells it from another one; [] for nothing."""
-    path = top / ".git"
+    path = toplevel / ".git"
     try:
         found = path.lstat()
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "")
@@ -212,10 +212,16 @@ def _content(path: Path) -> str:
     return ""
 
 
-def _identify(place: Place, kept: Kept) -> None:
+def _identify(worktree: Worktree, kept: RepositoryManifest) -> None:
     """Note which folders they are, so that others in their place show."""
     common = Path(kept.common)
-    places = (place.top / ".git", common, Path(kept.own), common / _OBJECTS, common / "refs")
+    places = (
+        worktree.toplevel / ".git",
+        common,
+        Path(kept.own),
+        common / _OBJECTS,
+        common / "refs",
+    )
     for path in places:
         if path.is_dir() and not path.is_symlink():
             found = path.stat()
@@ -223,7 +229,7 @@ def _identify(place: Place, kept: Kept) -> None:
             kept.ids[os.fspath(path)] = [found.st_dev, found.st_ino]
 
 
-def _is_whole(kept: Kept, common: Path) -> bool:
+def _is_whole(kept: RepositoryManifest, common: Path) -> bool:
     """Whether the folders are those that they were."""
     for name, marks in kept.ids.items():
         try:
@@ -235,13 +241,13 @@ def _is_whole(kept: Kept, common: Path) -> bool:
     return _content(common / _MARKER) == kept.marker
 
 
-def _names_a_head(path: Path) -> bool:
+def _is_valid_head(path: Path) -> bool:
     """Whether git would take this for a repository."""
     said = _content(path).strip()
     return said.startswith("ref: refs/") or (len(said) >= 40 and said.isalnum())
 
 
-def _restore_modes(kept: Kept) -> None:
+def _restore_modes(kept: RepositoryManifest) -> None:
     for name in sorted(kept.modes):  # outer ones first
         path = Path(name)
         with suppress(OSError):
@@ -250,22 +256,24 @@ def _restore_modes(kept: Kept) -> None:
                 path.chmod(kept.modes[name])
 
 
-def _rebuild(place: Place, kept: Kept, backup: Path, aside: Path) -> None:
+def _rebuild(
+    worktree: Worktree, kept: RepositoryManifest, backup: Path, rescue_folder: Path
+) -> None:
     """Have the folders and files of before, and keep what stands in their place."""
-    common, entry = Path(kept.common), place.top / ".git"
-    if _entry(place.top) != kept.entry and kept.entry[0] != "folder":
-        _move(entry, aside)
+    common, entry = Path(kept.common), worktree.toplevel / ".git"
+    if _entry(worktree.toplevel) != kept.entry and kept.entry[0] != "folder":
+        _move(entry, rescue_folder)
         if kept.entry[0] == "link":
             entry.symlink_to(kept.entry[1])
         else:
             entry.write_text(kept.entry[1], encoding="utf-8", errors="surrogateescape")
     if not _is_same(kept, common):
-        _move(common, aside)
+        _move(common, rescue_folder)
     common.mkdir(parents=True, exist_ok=True)
     for name in sorted(kept.folders):
         folder = common / name
         if not folder.is_dir() or folder.is_symlink():
-            _move(folder, aside)
+            _move(folder, rescue_folder)
             folder.mkdir()
     for name in kept.files:
         target = common / name.removeprefix("copy/")
@@ -274,7 +282,7 @@ def _rebuild(place: Place, kept: Kept, backup: Path, aside: Path) -> None:
                 shutil.copy2(backup / name, target)
 
 
-def _is_same(kept: Kept, path: Path) -> bool:
+def _is_same(kept: RepositoryManifest, path: Path) -> bool:
     with suppress(OSError):
         found = path.lstat()
         is_same = [found.st_dev, found.st_ino] == kept.ids.get(os.fspath(path))
@@ -282,25 +290,25 @@ def _is_same(kept: Kept, path: Path) -> bool:
     return False
 
 
-def _move(path: Path, aside: Path) -> None:
+def _move(path: Path, rescue_folder: Path) -> None:
     if not os.path.lexists(path):
         return
-    target = aside / "repository"
+    target = rescue_folder / "repository"
     number = 1
     while os.path.lexists(target):
         number += 1
-        target = aside / f"repository-{number}"
-    aside.mkdir(parents=True, exist_ok=True)
+        target = rescue_folder / f"repository-{number}"
+    rescue_folder.mkdir(parents=True, exist_ok=True)
     shutil.move(path, target)
 
 
-def _link_back(kept: Kept, common: Path, backup: Path) -> None:
+def _link_back(kept: RepositoryManifest, common: Path, backup: Path) -> None:
     """Have the objects that were there; of folders with the same names nothing is looked at."""
     for name, (marks, _) in kept.folders.items():
         if _OBJECTS not in name.split("/"):
             continue
         with suppress(OSError):
-            if _marks(os.stat(f"{kept.common}/{name}")) == marks:  # noqa: PTH116
+            if _make_signature(os.stat(f"{kept.common}/{name}")) == marks:  # noqa: PTH116
                 continue
         folder, copies = common / name, backup / "copy" / name
         with suppress(OSError):
@@ -308,30 +316,30 @@ def _link_back(kept: Kept, common: Path, backup: Path) -> None:
             for copy in copies.iterdir():
                 target = folder / copy.name
                 if not copy.is_dir() and not os.path.lexists(target):
-                    _bring(copy, target)
+                    _link_or_copy(copy, target)
 
 
-def _bring(source: Path, target: Path) -> None:
+def _link_or_copy(source: Path, target: Path) -> None:
     try:
         target.hardlink_to(source)
     except OSError:
         shutil.copy2(source, target)
 
 
-def _marks(found: os.stat_result) -> Marks:
+def _make_signature(found: os.stat_result) -> StatSignature:
     return [found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
-def _write(backup: Path, kept: Kept) -> None:
-    value = {name: getattr(kept, name) for name in Kept.__slots__}
+def _write(backup: Path, kept: RepositoryManifest) -> None:
+    value = {name: getattr(kept, name) for name in RepositoryManifest.__slots__}
     backup.mkdir(parents=True, exist_ok=True)
     replace_file(backup / "kept.json", [json.dumps(value).encode()])
 
 
-def _read(backup: Path) -> Kept | None:
+def _read(backup: Path) -> RepositoryManifest | None:
     try:
         value: Mapping[str, Any] = json.loads((backup / "kept.json").read_bytes())
-        kept = Kept(**value)
+        kept = RepositoryManifest(**value)
         kept.folders = {name: (marks, inner) for name, (marks, inner) in kept.folders.items()}
     except (OSError, ValueError, TypeError):
         return None

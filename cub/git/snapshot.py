@@ -1,16 +1,24 @@
-"""What a checkout held at a moment, as a value that outlives the process which looked."""
+"""What a checkout held at a moment, as a value that outlives the process which looked.
+
+What differs between two snapshots: a list, the lines, a patch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
 
 from cub.errors import CubError
-from cub.git.rights import Rights
+from cub.git.file_modes import FileModes
+from cub.git.objects import SUBMODULE_MODE
+from cub.git.process import run_git, split_nul
+from cub.git.worktree import Worktree
 
 
-class Refs(NamedTuple):
+class RefState(NamedTuple):
     """The objects that refs name, and the log of the stash, which is all of it but the newest."""
 
     names: Mapping[str, str]
@@ -22,31 +30,31 @@ class Snapshot:
     """HEAD and all files of a work tree but those that git ignores or that stay apart.
 
     `head` is a commit ("" if unborn), `branch` a full name ("" if detached), `tree` an oid,
-    `untracked` the paths that neither HEAD nor the index knew, `inner` the submodules with
-    files by path, `begun` the files of git's that tell of a merge, rebase and the like, `absent`
-    the paths that git tracked though there was no file, `modes` the rights of the untracked files,
-    which the tree holds byte for byte, `flagged` the paths that git is told not to look at (None
-    if nobody noted them), `rights` those of what the tree holds, `refs` the branches, tags and the
-    like (both None after an attempt), `unmerged` the paths with a conflict, `ignored` what git
-    ignores (nothing after an attempt; folders with a "/" at their end), `oversized` those of
-    files that are too large to be read, and not in the tree. The last two are of the moment alone,
-    and are not written down.
+    `untracked_paths` the paths that neither HEAD nor the index knew, `submodules` the submodules
+    with files by path, `operations` the files of git's that tell of a merge, rebase and the like,
+    `missing_paths` the paths that git tracked though there was no file, `untracked_modes` the
+    rights of the untracked files, which the tree holds byte for byte, `flagged_paths` the paths
+    that git is told not to look at (None if nobody noted them), `file_modes` those of what the tree
+    holds, `refs` the branches, tags and the like (both None after an attempt), `conflicts` the
+    paths with a conflict, `ignored_paths` what git ignores (nothing after an attempt; folders with
+    a "/" at their end), `oversized_files` those of files that are too large to be read, and not in
+    the tree. The last two are of the moment alone, and are not written down.
     """
 
     head: str
     branch: str
     tree: str
-    untracked: tuple[str, ...] = ()
-    inner: Mapping[str, Snapshot] = field(default_factory=dict)
-    begun: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    modes: Mapping[str, int] = field(default_factory=dict)
-    flagged: tuple[str, ...] | None = None
-    rights: Rights | None = None
-    refs: Refs | None = None
-    ignored: tuple[str, ...] = field(default=(), compare=False)
-    unmerged: tuple[str, ...] = ()
-    oversized: tuple[str, ...] = ()
+    untracked_paths: tuple[str, ...] = ()
+    submodules: Mapping[str, Snapshot] = field(default_factory=dict)
+    operations: tuple[str, ...] = ()
+    missing_paths: tuple[str, ...] = ()
+    untracked_modes: Mapping[str, int] = field(default_factory=dict)
+    flagged_paths: tuple[str, ...] | None = None
+    file_modes: FileModes | None = None
+    refs: RefState | None = None
+    ignored_paths: tuple[str, ...] = field(default=(), compare=False)
+    conflicts: tuple[str, ...] = ()
+    oversized_files: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A value for json.dumps; bytes that are no UTF-8 are escaped by it."""
@@ -54,22 +62,22 @@ class Snapshot:
             "head": self.head,
             "branch": self.branch,
             "tree": self.tree,
-            "untracked": list(self.untracked),
-            "inner": {path: inner.to_json() for path, inner in self.inner.items()},
-            "begun": list(self.begun),
-            "absent": list(self.absent),
-            "modes": dict(self.modes),
-            "flagged": None if self.flagged is None else list(self.flagged),
-            "rights": None if self.rights is None else list(self.rights),
+            "untracked": list(self.untracked_paths),
+            "inner": {path: inner.to_json() for path, inner in self.submodules.items()},
+            "begun": list(self.operations),
+            "absent": list(self.missing_paths),
+            "modes": dict(self.untracked_modes),
+            "flagged": None if self.flagged_paths is None else list(self.flagged_paths),
+            "rights": None if self.file_modes is None else list(self.file_modes),
             "refs": None if self.refs is None else list(self.refs),
-            "ignored": list(self.ignored),
+            "ignored": list(self.ignored_paths),
         }
 
     @staticmethod
     def from_json(value: Any) -> Snapshot:
         """What to_json gave. Raises CubError for anything else."""
         try:
-            return _read(value)
+            return _parse_snapshot(value)
         except (KeyError, TypeError, AttributeError, ValueError):
             raise CubError("this is no snapshot of a checkout") from None
 
@@ -79,35 +87,35 @@ class FileChange(NamedTuple):
 
     path: str
     kind: Literal["A", "M", "D"]
-    submodule: bool = False
-    untracked: bool = False
+    is_submodule: bool = False
+    is_untracked: bool = False
 
 
-def _read(value: Any) -> Snapshot:
+def _parse_snapshot(value: Any) -> Snapshot:
     return Snapshot(
         _word(value["head"]),
         _word(value["branch"]),
         _word(value["tree"]),
         tuple(map(_word, value["untracked"])),
-        {_word(path): _read(inner) for path, inner in value["inner"].items()},
+        {_word(path): _parse_snapshot(inner) for path, inner in value["inner"].items()},
         tuple(map(_word, value["begun"])),
         tuple(map(_word, value["absent"])),
         {_word(path): _number(mode) for path, mode in value.get("modes", {}).items()},
         None if value.get("flagged") is None else tuple(map(_word, value["flagged"])),
-        None if value.get("rights") is None else _rights(*value["rights"]),
-        None if value.get("refs") is None else _refs(*value["refs"]),
+        None if value.get("rights") is None else _parse_file_modes(*value["rights"]),
+        None if value.get("refs") is None else _parse_ref_state(*value["refs"]),
         tuple(map(_word, value.get("ignored", ()))),
     )
 
 
-def _refs(names: Any, stash: Any) -> Refs:
-    return Refs({_word(name): _word(oid) for name, oid in names.items()}, _word(stash))
+def _parse_ref_state(names: Any, stash: Any) -> RefState:
+    return RefState({_word(name): _word(oid) for name, oid in names.items()}, _word(stash))
 
 
-def _rights(file: Any, program: Any, folder: Any, others: Any) -> Rights:
+def _parse_file_modes(file: Any, program: Any, folder: Any, others: Any) -> FileModes:
     usual = [None if mode is None else _number(mode) for mode in (file, program, folder)]
     odd = {_word(path): _number(mode) for path, mode in others.items()}
-    return Rights(usual[0], usual[1], usual[2], odd)
+    return FileModes(usual[0], usual[1], usual[2], odd)
 
 
 def _word(value: Any) -> str:
@@ -120,3 +128,130 @@ def _number(value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError
     return value
+
+
+class DiffEntry(NamedTuple):
+    """A path with its mode before and after, 0 where it is not there; and its object before."""
+
+    path: str
+    old_mode: int
+    new_mode: int
+    oid: str = ""
+
+    @property
+    def kind(self) -> Literal["A", "M", "D"]:
+        """Added, modified or deleted."""
+        if not self.old_mode:
+            return "A"
+        return "M" if self.new_mode else "D"
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is, or was, a commit of another repository."""
+        return SUBMODULE_MODE in (self.old_mode, self.new_mode)
+
+
+class TreeDiff(NamedTuple):
+    """The paths that differ between two trees, and the lines added and removed."""
+
+    entries: tuple[DiffEntry, ...]
+    added: int
+    removed: int
+
+
+def list_changes(worktree: Worktree, before: Snapshot, after: Snapshot) -> list[FileChange]:
+    """The paths that differ, without the files in submodules."""
+    untracked = frozenset(before.untracked_paths)
+    return [
+        FileChange(pair.path, pair.kind, pair.is_submodule, pair.path in untracked)
+        for pair in diff_trees(worktree, before.tree, after.tree).entries
+    ]
+
+
+def count_changed_lines(worktree: Worktree, before: Snapshot, after: Snapshot) -> tuple[int, int]:
+    """Lines added and removed, those in submodules too; binary files have none."""
+    found = diff_trees(worktree, before.tree, after.tree)
+    inner = [
+        count_changed_lines(worktree.submodule(path), *both)
+        for path, *both in _inner(before, after)
+    ]
+    return found.added + sum(a for a, _ in inner), found.removed + sum(r for _, r in inner)
+
+
+def write_patch(worktree: Worktree, before: Snapshot, after: Snapshot, target: Path) -> bool:
+    """Write what `git apply` understands into a file; no file, and False, if nothing differs."""
+    try:
+        with target.open("wb") as file:
+            _write(worktree, before, after, "", file)
+            file.flush()
+            empty = file.tell() == 0 and target.stat().st_size == 0
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    if empty:
+        target.unlink()
+    return not empty
+
+
+def list_changed_submodules(before: Snapshot, after: Snapshot) -> list[str]:
+    """The submodules whose files differ although their commit does not.
+
+    No commit of the outer repository can hold that.
+    """
+    return [
+        path
+        for path, old, new in _inner(before, after)
+        if old.head == new.head and (old.tree != new.tree or list_changed_submodules(old, new))
+    ]
+
+
+@lru_cache(maxsize=8)
+def diff_trees(worktree: Worktree, before: str, after: str) -> TreeDiff:
+    """Compare two trees; what they are named by never changes, so the answer may be kept."""
+    if before == after:
+        return TreeDiff((), 0, 0)
+    pairs, added, removed = list[DiffEntry](), 0, 0
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--numstat", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", before, after)
+    parts = iter(split_nul(run_git(worktree.toplevel, *words, *plain, *worktree.pathspecs)))
+    modules = set[str]()
+    for part in parts:
+        if part.startswith(":"):
+            old, new, oid, _ = part[1:].split(" ", 3)
+            pairs.append(DiffEntry(next(parts), int(old, 8), int(new, 8), oid))
+            modules.update(pair.path for pair in pairs[-1:] if pair.is_submodule)
+            continue
+        more, less, path = part.split("\t", 2)
+        if more != "-" and path not in modules:
+            added, removed = added + int(more), removed + int(less)
+    return TreeDiff(tuple(pairs), added, removed)
+
+
+def write_tree_patch(
+    worktree: Worktree,
+    before: str,
+    after: str,
+    into: IO[bytes],
+    prefix: str = "",
+    paths: Sequence[str] = (),
+) -> None:
+    """Write what `git apply` makes of one tree the other with; `prefix` stands before each path."""
+    words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
+    named = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}", before, after)
+    run_git(worktree.toplevel, *words, *plain, *named, *paths, stdout=into)
+
+
+def _write(
+    worktree: Worktree, before: Snapshot, after: Snapshot, prefix: str, file: IO[bytes]
+) -> None:
+    if before.tree != after.tree:
+        write_tree_patch(worktree, before.tree, after.tree, file, prefix, worktree.pathspecs)
+    for path, old, new in _inner(before, after):
+        _write(worktree.submodule(path), old, new, f"{prefix}{path}/", file)
+
+
+def _inner(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Snapshot, Snapshot]]:
+    for path, old in before.submodules.items():
+        if path in after.submodules:
+            yield path, old, after.submodules[path]

@@ -2,15 +2,25 @@
 
 How much a value has to look like a secret depends on how sure its name is, and on who writes like
 that: `DB_PASS=word` is an environment, `password=word` may be an argument of a call.
+
+Which names call their values secret: by their words, however these are spelt together.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
 
-from cub.masking.names import HINT, Strength, strength
-from cub.masking.values import MASK, is_innocent, is_number, is_word, looks_like_id, looks_random
+from cub.masking.value_heuristics import (
+    MASK,
+    is_harmless_value,
+    is_number,
+    is_word,
+    looks_like_id,
+    looks_random,
+)
 
 _LONGEST_NAME = 80
 _JUDGED = 200  # characters of a value without quotes, by which it is known
@@ -64,10 +74,10 @@ _COMPARISONS = ("==", "===", "!=", "!==")
 _OF_TOKENS = re.compile(r"[\w.~+/=:@%!-]+")
 
 
-def hide_named_values(text: str) -> str:
+def mask_named_values(text: str) -> str:
     """A text without what its names call secret."""
-    small = _lowered(text)
-    spans = [*_find_named(text, small)] if HINT.search(small) else []
+    small = _lower_in_place(text)
+    spans = [*_find_named(text, small)] if SECRET_NAME_HINT.search(small) else []
     spans += _find_others(text, small)
     made, done = list[str](), 0
     for start, end in sorted(spans):
@@ -77,7 +87,7 @@ def hide_named_values(text: str) -> str:
     return "".join([*made, text[done:]])
 
 
-def _lowered(text: str) -> str:
+def _lower_in_place(text: str) -> str:
     """The text in small letters, each in its place."""
     small = text.lower()
     return small if len(small) == len(text) else re.sub(r"[^\x00-\x7f]", "?", text).lower()
@@ -85,7 +95,7 @@ def _lowered(text: str) -> str:
 
 def _find_named(text: str, small: str) -> Iterator[tuple[int, int]]:
     done = 0
-    for hint in HINT.finditer(small):
+    for hint in SECRET_NAME_HINT.finditer(small):
         if hint.start() < done:
             continue
         start = _start_of_name(text, hint.start(), done)
@@ -98,15 +108,15 @@ def _find_named(text: str, small: str) -> Iterator[tuple[int, int]]:
                 done = max(done, span[1])
                 break
         done = max(done, after)
-    yield from _compared(text)
+    yield from _find_comparisons(text)
 
 
 def _find_others(text: str, small: str) -> Iterator[tuple[int, int]]:
     """Values in forms of their own: netrc's, a user's of an option, a key's of JSON."""
     for pattern, *signs in _FORMS:
         for found in pattern.finditer(text) if all(sign in small for sign in signs) else ():
-            sure = "name" not in pattern.groupindex or strength(found["name"]) == "strong"
-            if sure and not is_innocent(found["value"]):
+            sure = "name" not in pattern.groupindex or rate_name(found["name"]) == "strong"
+            if sure and not is_harmless_value(found["value"]):
                 yield found.span("value")
 
 
@@ -128,33 +138,33 @@ def _candidates(text: str, start: int) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _secret_in(text: str, found: re.Match[str], start: int) -> tuple[int, int] | None:
+def _secret_in(text: str, match: re.Match[str], start: int) -> tuple[int, int] | None:
     """Where the secret of an assignment is; None for none."""
-    groups = found.re.groupindex
-    name = _whole_name(text, found["name"], start)
-    sure = strength(name)
+    groups = match.re.groupindex
+    name = _whole_name(text, match["name"], start)
+    sure = rate_name(name)
     if not sure:
         return None
     if "told" in groups:
-        told = found["told"].rstrip(".")
-        secret = sure == "strong" and looks_random(told) and not is_innocent(told)
-        return (found.start("told"), found.start("told") + len(told)) if secret else None
-    if (quoted := found["quoted"]) is not None:
-        compared = "mark" in groups and found["mark"] in _COMPARISONS
+        told = match["told"].rstrip(".")
+        secret = sure == "strong" and looks_random(told) and not is_harmless_value(told)
+        return (match.start("told"), match.start("told") + len(told)) if secret else None
+    if (quoted := match["quoted"]) is not None:
+        compared = "mark" in groups and match["mark"] in _COMPARISONS
         secret = _is_secret_in_quotes(quoted, name, sure, compared=compared)
-        return found.span("quoted") if secret else None
-    mark = found["mark"] if "mark" in groups else " "
+        return match.span("quoted") if secret else None
+    mark = match["mark"] if "mark" in groups else " "
     if mark in (*_COMPARISONS, "->"):
         return None
-    bare = found["bare"]
+    bare = match["bare"]
     while bare and bare[-1] in _CLOSING and not _is_balanced(bare):
         bare = bare[:-1]
-    shell = mark == "=" and not found["space"]
-    end = found.start("bare") + len(bare)
-    if _is_secret(
+    shell = mark == "=" and not match["space"]
+    end = match.start("bare") + len(bare)
+    if _is_secret_value(
         bare[:_JUDGED], name, sure, is_shell=shell, in_url=text[start - 1 : start] in ("?", "&")
     ):
-        return found.start("bare"), end
+        return match.start("bare"), end
     return None
 
 
@@ -163,13 +173,13 @@ def _whole_name(text: str, name: str, start: int) -> str:
     before = text[max(0, start - 20) : start] if name.casefold().startswith("key") else ""
     if before.endswith(" ") and (words := before.split()) and words[-1].isalpha():
         joined = f"{words[-1]}_{name}"
-        if strength(joined) != strength(name) and not strength(words[-1]):
+        if rate_name(joined) != rate_name(name) and not rate_name(words[-1]):
             return joined
     return name
 
 
-def _is_secret_in_quotes(value: str, name: str, sure: Strength, *, compared: bool) -> bool:
-    if is_innocent(value) or (compared and is_word(value)):
+def _is_secret_in_quotes(value: str, name: str, sure: NameStrength, *, compared: bool) -> bool:
+    if is_harmless_value(value) or (compared and is_word(value)):
         return False
     if "token" in name.casefold() and (is_word(value) or not _OF_TOKENS.fullmatch(value)):
         return False
@@ -178,9 +188,11 @@ def _is_secret_in_quotes(value: str, name: str, sure: Strength, *, compared: boo
     return not (" " in value and _MENTION.search(value)) and not is_number(value)
 
 
-def _is_secret(value: str, name: str, sure: Strength, *, is_shell: bool, in_url: bool) -> bool:
+def _is_secret_value(
+    value: str, name: str, sure: NameStrength, *, is_shell: bool, in_url: bool
+) -> bool:
     """Whether a value without quotes is one."""
-    if len(value) < 4 or is_innocent(value):
+    if len(value) < 4 or is_harmless_value(value):
         return False
     if sure == "weak" and not in_url:
         return looks_random(value) and not looks_like_id(value)
@@ -198,7 +210,7 @@ def _names_itself(value: str) -> bool:
     return (
         re.fullmatch(r"[A-Za-z_][A-Za-z_]*", value) is not None
         and "_" in value
-        and (strength(value) == "strong")
+        and (rate_name(value) == "strong")
     )
 
 
@@ -207,12 +219,86 @@ def _is_balanced(value: str) -> bool:
     return value.count(close) <= value.count("([{<"[_CLOSING.index(close)])
 
 
-def _compared(text: str) -> Iterator[tuple[int, int]]:
+def _find_comparisons(text: str) -> Iterator[tuple[int, int]]:
     """`"…" == password`."""
     if "==" not in text and "!=" not in text:
         return
     for found in _COMPARED.finditer(text):
         name = found["name"].rpartition(".")[2]
-        sure = strength(name)
+        sure = rate_name(name)
         if sure == "strong" and _is_secret_in_quotes(found["quoted"], name, sure, compared=True):
             yield found.span("quoted")
+
+
+NameStrength = Literal["", "weak", "strong"]
+
+# What may stand in a name that matters, in small letters: looked for before anything else is.
+SECRET_NAME_HINT = re.compile(
+    r"pass|pwd|pw\b|secret|token|key|cred|auth|cookie|sess|sig|jwt|bearer|dsn|contrase|webhook|sid\b"
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_SECRET = {
+    "password", "passwd", "passphrase", "passwort", "passcode", "pwd", "pw", "secret", "token",
+    "apikey", "accesskey", "secretkey", "privatekey", "authkey", "credential", "credentials",
+    "authtoken", "accesstoken", "apitoken", "dbpass", "dbpassword", "userpass", "mypass",
+    "contraseña", "contrasena", "pgpassword", "sshpass", "clientsecret", "bearer",
+}  # fmt: skip
+# Keys that are no column, index or button.
+_BEFORE_KEY = {
+    "api", "access", "secret", "private", "priv", "auth", "account", "service", "master", "client",
+    "shared", "encryption", "encrypt", "signing", "sign", "storage", "subscription", "license",
+    "deploy", "db", "database", "app", "application", "consumer", "webhook", "jwt", "session",
+    "integration", "server", "admin", "write", "hmac", "aes", "wrapping", "unseal",
+}  # fmt: skip
+_BEFORE_PASS = {"db", "database", "user", "mysql", "postgres", "pg", "redis", "smtp", "mail", "ftp",
+                "key", "admin", "root", "ldap", "proxy", "ssh", "email", "login", "http", "basic",
+                "sudo", "mongo", "rabbitmq", "amqp"}  # fmt: skip
+# Keys that anybody may read, or that name an entry.
+_OPEN_KEY = {"public", "pub", "cache", "restore", "partition", "sort", "primary", "foreign", "row",
+             "group", "host", "idempotency", "from", "object", "map", "dict", "hash"}  # fmt: skip
+_WEAK = {
+    "key", "keys", "auth", "signature", "sig", "session", "sessionid", "sid", "cookie", "pass",
+    "jwt", "dsn", "tokens", "secrets", "passwords", "credentials", "webhook", "authorization",
+}  # fmt: skip
+# A name with one of these behind its secret word tells something about it.
+_ABOUT = {
+    "file", "files", "path", "dir", "folder", "name", "names", "id", "ids", "length", "len", "size",
+    "type", "types", "field", "policy", "count", "limit", "url", "uri", "endpoint", "expires",
+    "expiry", "expiration", "expired", "ttl", "min", "max", "required", "reset", "hint", "prompt",
+    "strength", "rotation", "version", "arn", "manager", "ref", "label", "error", "errors", "is",
+    "status", "provider", "store", "list", "enabled", "disabled", "input", "form", "placeholder",
+    "regex", "pattern", "param", "header", "env", "var", "column", "index", "usage", "used", "kind",
+    "class", "function", "func", "fn", "test", "tests", "py", "ts", "js", "go", "rs", "rb", "java",
+    "tsx", "md", "json", "yaml", "yml", "toml", "txt", "html", "css", "sh", "at", "date", "time",
+    "timeout", "age", "valid", "invalid", "validator", "validation", "match", "message", "text",
+    "title", "page", "view", "service", "handler", "helper", "util", "utils", "stream",
+    "budget", "estimate", "per", "rate", "schema", "model", "scope", "scopes", "config", "format",
+    "algorithm", "method", "strategy", "backend", "bucket", "region", "user", "username", "owner",
+    "event", "code", "press", "down", "up", "board", "word", "words", "frame", "frames", "prefix",
+}  # fmt: skip
+_BEFORE_ALL = {"test", "tests", "it", "should", "no", "max", "min", "num", "n", "has", "is", "use",
+               "total", "prompt", "completion", "input", "output", "next", "prev", "missing",
+               "invalid", "expected", "public", "pub", "error", "expired", "bad"}  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def rate_name(name: str) -> NameStrength:
+    """How surely a value with this name is secret; a weak name asks for a value of chance."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    while words and words[-1].isdigit():
+        words.pop()
+    if not words or words[0] in _BEFORE_ALL or words[-1] in _ABOUT:
+        return ""
+    if any(_is_secret_name(words, at) for at in range(len(words))):
+        return "strong"
+    named_key = words[-1] in ("key", "keys") and len(words) > 1 and words[-2] in _OPEN_KEY
+    return "weak" if words[-1] in _WEAK and not named_key else ""
+
+
+def _is_secret_name(words: list[str], at: int) -> bool:
+    word, before = words[at], words[at - 1] if at else ""
+    if word == "key":
+        return before in _BEFORE_KEY
+    if word == "pass":
+        return before in _BEFORE_PASS
+    return word in _SECRET or word.endswith(("password", "passwd", "secret", "apikey"))

@@ -12,17 +12,26 @@ import os
 import select
 import time
 
-from cub.processes.leftovers import GIVE_UP, quieten, send_group, sweep
-from cub.processes.light import PARENT_DEATH, SUBREAPER, load_prctl, signal, suppress
+from cub.processes.process_tree import (
+    GIVE_UP_SECONDS,
+    PARENT_DEATH,
+    SUBREAPER,
+    drain_pipe,
+    end_descendants,
+    load_prctl,
+    signal,
+    signal_group,
+    suppress,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cub.processes.light import Prctl
+    from cub.processes.process_tree import Prctl
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SWEEP_GRACE = 0.5  # seconds for what the command left behind
 
-Order = tuple[bytes, list[bytes], dict[bytes, bytes]]
+KeeperOrder = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
 
 def main(control: int, status: int, graces: tuple[float, float]) -> None:
@@ -39,10 +48,10 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
         client, result = _start(order, prctl, status)
         if not result:
             code, gently = _watch(client, control, wake, graces)
-            sweep(client, wake, adopts, _SWEEP_GRACE if gently else 0.0)
+            end_descendants(client, wake, adopts, _SWEEP_GRACE if gently else 0.0)
             result = _result(code)
-    _note(last)
-    _tell(status, result)
+    _write_end_time(last)
+    _write_status(status, result)
 
 
 def _wake() -> int:
@@ -55,7 +64,7 @@ def _wake() -> int:
     return reads
 
 
-def _order(control: int) -> tuple[bytes, Order] | None:
+def _order(control: int) -> tuple[bytes, KeeperOrder] | None:
     """The file that gets the time (seconds since 1970) when all has ended, b"" for none; and the
     folder, the arguments and the environment. None if cub died before it said all.
 
@@ -82,22 +91,22 @@ def _read(file: int, size: int) -> bytes:
     return data
 
 
-def _start(order: Order, prctl: Prctl, status: int) -> tuple[int, str]:
+def _start(order: KeeperOrder, prctl: Prctl, status: int) -> tuple[int, str]:
     """The command's process in a session of its own, and the result if it can't be started."""
     reads, writes = os.pipe()
     keeper = os.getpid()
     client = os.fork()
     if client == 0:
-        _tell(status, f"pid {os.getpid()}\n")  # not later: the command may kill its keeper
-        _become(order, prctl, keeper, writes)
+        _write_status(status, f"pid {os.getpid()}\n")  # not later: the command may kill its keeper
+        _exec_command(order, prctl, keeper, writes)
     os.close(writes)
-    _let_go()
+    _detach()
     trouble = os.read(reads, 100)  # nothing once exec has closed the other end
     os.close(reads)
     return client, trouble.decode()
 
 
-def _become(order: Order, prctl: Prctl, keeper: int, trouble: int) -> None:
+def _exec_command(order: KeeperOrder, prctl: Prctl, keeper: int, trouble: int) -> None:
     """The command itself, from fork to exec."""
     folder, argv, environ = order
     step = "folder"
@@ -124,7 +133,7 @@ def _reset_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def _let_go() -> None:
+def _detach() -> None:
     """Hold none of the command's own pipes open."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
@@ -133,7 +142,7 @@ def _let_go() -> None:
 
 
 def _watch(
-    client: int, control: int, wake: int, graces: tuple[float, float]
+    command_pid: int, control: int, wake: int, graces: tuple[float, float]
 ) -> tuple[int | None, bool]:
     """Wait for the command, and end it when told to.
 
@@ -141,23 +150,23 @@ def _watch(
     """
     plan: list[tuple[float, int]] = []  # when which signal is due; 0 is to give up
     files, gently = [wake, control], True
-    while (code := _reaped(client)) is None:
+    while (code := _find_wait_status(command_pid)) is None:
         now = time.monotonic()
         if plan and plan[0][0] <= now:
             number = plan.pop(0)[1]
             if not number:
                 return None, False
-            send_group(client, number)
+            signal_group(command_pid, number)
             continue
         ready, _, _ = select.select(files, [], [], plan[0][0] - now if plan else None)
-        quieten(wake)
+        drain_pipe(wake)
         if control in ready:
             words = os.read(control, 100)
             if b"kill" in words:
-                plan, gently = _plan((signal.SIGKILL, GIVE_UP)), False
+                plan, gently = _plan((signal.SIGKILL, GIVE_UP_SECONDS)), False
             elif not plan:
                 ending = zip((signal.SIGINT, signal.SIGTERM), graces, strict=True)
-                plan = _plan(*ending, (signal.SIGKILL, GIVE_UP))
+                plan = _plan(*ending, (signal.SIGKILL, GIVE_UP_SECONDS))
             if not words:
                 files.remove(control)
     return code, gently
@@ -172,10 +181,10 @@ def _plan(*steps: tuple[int, float]) -> list[tuple[float, int]]:
     return [*plan, (moment, 0)]
 
 
-def _reaped(client: int) -> int | None:
-    """The wait status of `client` if it is among the children that have ended by now."""
+def _find_wait_status(command_pid: int) -> int | None:
+    """The wait status of `command_pid` if it is among the children that have ended by now."""
     while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-        if ended[0] == client:
+        if ended[0] == command_pid:
             return ended[1]
     return None
 
@@ -187,7 +196,7 @@ def _result(code: int | None) -> str:
     return f"exit {number}\n" if number >= 0 else f"signal {-number}\n"
 
 
-def _note(last: bytes) -> None:
+def _write_end_time(last: bytes) -> None:
     """Leave the time, whole or not at all; a folder that has gone needs none."""
     if last:
         with suppress(OSError):
@@ -196,6 +205,6 @@ def _note(last: bytes) -> None:
             os.replace(last + b".new", last)  # noqa: PTH105 - pathlib starts slowly
 
 
-def _tell(status: int, line: str) -> None:
+def _write_status(status: int, line: str) -> None:
     with suppress(OSError):  # cub may have died
         os.write(status, line.encode())

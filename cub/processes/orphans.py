@@ -1,4 +1,7 @@
-"""What is left of a command whose keeper was killed: on Linux it comes to cub, which ends it."""
+"""What is left of a command whose keeper was killed: on Linux it comes to cub, which ends it.
+
+Processes of a run whose cub and keeper were both killed, known by a mark they inherited.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,23 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from cub.processes.leftovers import GIVE_UP, kill, left_by
-from cub.processes.light import SUBREAPER, load_prctl
+from cub.processes.process_tree import (
+    GIVE_UP_SECONDS,
+    SUBREAPER,
+    find_descendant_pids,
+    kill_process_group,
+    load_prctl,
+)
+
+if TYPE_CHECKING:
+    from psutil import Process
+
 
 _STEP = 0.01  # seconds
 # The keepers that are at work: what is below them is theirs to end.
-keepers: set[int] = set()
+active_keepers: set[int] = set()
 _adopting: list[bool] = []
 
 
@@ -27,18 +40,21 @@ def adopt_orphans() -> Iterator[None]:
             _set_subreaper(0)
 
 
-def end_orphans(client: int) -> None:
-    """Kill what is left of the command `client`, whose keeper is gone, whatever session it is in.
+def kill_orphans(command_pid: int) -> None:
+    """Kill what is left of the command `command_pid`, whose keeper is gone, whatever session it is
+    in.
 
     What else this process has started in sessions of their own goes, too, but for keepers; so
     nothing is done but within `adopt_orphans`.
     """
     if not any(_adopting):
         return
-    deadline = time.monotonic() + GIVE_UP
-    while (left := left_by(client, True, frozenset(keepers))) and time.monotonic() < deadline:
+    deadline = time.monotonic() + GIVE_UP_SECONDS
+    while (
+        left := find_descendant_pids(command_pid, True, frozenset(active_keepers))
+    ) and time.monotonic() < deadline:
         for process in left:
-            kill(process)
+            kill_process_group(process)
         for process in left:  # those that have become our children are ours to bury
             with suppress(ChildProcessError):
                 os.waitpid(process, os.WNOHANG)
@@ -47,3 +63,59 @@ def end_orphans(client: int) -> None:
 
 def _set_subreaper(value: int) -> bool:
     return load_prctl()(SUBREAPER, value) == 0
+
+
+_ROUNDS = 10  # each finds what the killed ones started meanwhile
+_PATIENCE = 3.0  # seconds for a killed process to go
+
+
+def kill_by_environment(mark: tuple[str, str]) -> int:
+    """Kill this user's processes that have the variable `mark` (its name and value).
+
+    Not this process and its parents. Returns how many, once they have gone.
+    """
+    killed = set[int]()
+    for _ in range(_ROUNDS):
+        found = [process for process in _find_by_environment(mark) if process.pid not in killed]
+        if not found:
+            break
+        killed |= {process.pid for process in found if _kill(process)}
+        deadline = time.monotonic() + _PATIENCE
+        while any(map(_is_running, found)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return len(killed)
+
+
+def _find_by_environment(mark: tuple[str, str]) -> Iterator[Process]:
+    from psutil import Error, Process, process_iter
+
+    name, value = mark
+    own = Process()
+    spared = {own.pid, *(parent.pid for parent in own.parents())}
+    for process in process_iter():
+        try:
+            if process.pid in spared or process.uids().real != os.getuid():
+                continue
+            if process.environ().get(name) == value:
+                yield process
+        except (Error, OSError):  # it has gone, or is none of ours
+            continue
+
+
+def _kill(process: Process) -> bool:
+    from psutil import Error
+
+    try:
+        process.kill()
+    except Error:
+        return False
+    return True
+
+
+def _is_running(process: Process) -> bool:
+    from psutil import STATUS_ZOMBIE, Error
+
+    try:
+        return process.is_running() and process.status() != STATUS_ZOMBIE
+    except Error:
+        return False

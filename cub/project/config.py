@@ -1,25 +1,37 @@
-"""`.cub/config.yaml` as cub acts on it: read with exact places, and every fault an error."""
+"""`.cub/config.yaml` as cub acts on it: read with exact places, and every fault an error.
+
+One configuration, a file or a profile in it, checked against the table of keys.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
+from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
+from cub.config_edit.yaml_text import parse_yaml as nodes_of
 from cub.edit.plan import PlanWarning
-from cub.layout.nodes import Node
-from cub.layout.reading import parse as nodes_of
-from cub.layout.source import Source, read
-from cub.project.config_layer import layer_of
-from cub.project.setting_values import fault
-from cub.project.settings import MAP_TOKENS, setting_at
-from cub.project.targets import DEFAULT_TARGETS, normal
+from cub.errors import CubError
+from cub.project.setting_kinds import find_setting_fault
+from cub.project.settings import (
+    ACTIVE_KEYS,
+    DEFAULT_MAP_TOKENS,
+    TOP_LEVEL_KEYS,
+    USER_NAMED_SECTIONS,
+    Setting,
+    SettingPath,
+    find_setting,
+    list_member_keys,
+)
+from cub.project.targets import DEFAULT_TARGETS, normalize_target
+from cub.text import suggest_similar
 
-CONFIG = ".cub/config.yaml"
-SCHEMA = 1
+CONFIG_FILE = ".cub/config.yaml"
+CONFIG_SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class ProjectConfig:
     """What a project asks for; every field has a default, so a project needs no file.
 
     `schema` is None where the file does not tell it.
@@ -30,7 +42,7 @@ class Config:
     targets: tuple[str, ...] = DEFAULT_TARGETS
     placement: Literal["bottom", "top"] = "bottom"
     inline: tuple[str, ...] = ()
-    map_tokens: int = MAP_TOKENS
+    map_tokens: int = DEFAULT_MAP_TOKENS
     map_exclude: tuple[str, ...] = ()
     map_commit: bool = True
     ledger_commit: bool = True
@@ -39,26 +51,28 @@ class Config:
     warnings: tuple[PlanWarning, ...] = ()
 
 
-def parse(data: bytes | None, *, version: str, path: str = CONFIG, schema: int = SCHEMA) -> Config:
+def parse_config(
+    data: bytes | None, *, version: str, path: str = CONFIG_FILE, schema: int = CONFIG_SCHEMA
+) -> ProjectConfig:
     """Read the file's bytes; None stands for no file. `schema` is the newest that this cub knows.
 
     Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a
     target outside the project, a `requires-cub` that excludes `version`, or a newer schema.
     """
     if data is None or not data.strip():
-        return Config()
-    source = read(data, path)
+        return ProjectConfig()
+    source = decode_source(data, path)
     root = nodes_of(source)
     _require_known(root, source, version, schema)
-    layer = layer_of(root, source)
+    layer = parse_layer(root, source)
     values: dict[str, Any] = {key: found.value for key, found in layer.values.items()}
-    return Config(
+    return ProjectConfig(
         schema=values.get("schema"),
         requires_cub=str(values.get("requires-cub", "")),
-        targets=tuple(dict.fromkeys(map(normal, values.get("targets", DEFAULT_TARGETS)))),
+        targets=tuple(dict.fromkeys(map(normalize_target, values.get("targets", DEFAULT_TARGETS)))),
         placement=values.get("placement", "bottom"),
         inline=tuple(dict.fromkeys(values.get("inline", ()))),
-        map_tokens=values.get("map.tokens", MAP_TOKENS),
+        map_tokens=values.get("map.tokens", DEFAULT_MAP_TOKENS),
         map_exclude=tuple(values.get("map.exclude", ())),
         map_commit=values.get("map.commit", True),
         ledger_commit=values.get("ledger.commit", True),
@@ -68,29 +82,29 @@ def parse(data: bytes | None, *, version: str, path: str = CONFIG, schema: int =
     )
 
 
-def load(data: bytes, path: str) -> Any:
+def parse_config_tree(data: bytes, path: str) -> Any:
     """The file as ruamel's round-trip tree; None for a file that says nothing.
 
-    Raises CubError as `parse` does for what is not YAML, or no YAML that cub reads.
+    Raises CubError as `parse_config` does for what is not YAML, or no YAML that cub reads.
     """
-    from cub.layout import round_trip
+    from cub.config_edit import round_trip
 
-    source = read(data, path)
+    source = decode_source(data, path)
     nodes_of(source)
-    return round_trip.load(source)
+    return round_trip.load_round_trip(source)
 
 
-def _require_known(root: Node | None, source: Source, version: str, schema: int) -> None:
+def _require_known(root: ConfigNode | None, source: SourceText, version: str, schema: int) -> None:
     """Refuse the file of a newer cub as such, before its other keys are looked at."""
-    members = root.members() if root else {}
+    members = root.collect_entries() if root else {}
     for key, check in (("requires-cub", _requirement), ("schema", _newer)):
-        setting, entry = setting_at((key,)), members.get(key)
-        value = entry.value.plain() if entry else None
-        if not setting or not entry or value is None or fault(setting, value):
+        setting, entry = find_setting((key,)), members.get(key)
+        value = entry.value.to_python() if entry else None
+        if not setting or not entry or value is None or find_setting_fault(setting, value):
             continue
         message, hint = check(value, version, schema)
         if message:
-            raise source.error(entry.value.start, f"{key}: {message}", hint)
+            raise source.make_error(entry.value.start, f"{key}: {message}", hint)
 
 
 def _requirement(value: Any, version: str, _: int) -> tuple[str, str]:
@@ -111,3 +125,152 @@ def _newer(value: Any, _: str, schema: int) -> tuple[str, str]:
         f"this project was written by a newer cub (schema {value}, this cub knows {schema})",
         f"upgrade cub to one that knows schema {value}, the way you installed it",
     )
+
+
+MAX_UNKNOWN_KEYS = 20  # warnings of one kind; nobody reads more of them
+
+
+class LayerValue(NamedTuple):
+    """A value, and the line that it stands in."""
+
+    value: Any
+    line: int
+
+
+@dataclass(slots=True)
+class ConfigLayer:
+    """What one file sets, by key; a client or a profile as a whole, as `harnesses.NAME`.
+
+    `unknown_key_warnings` warns about keys that are not in the table, those in profiles too,
+    `inactive_key_warnings` about those that this version does not act on. `profiles` are layers of
+    their own.
+    """
+
+    source: SourceText
+    prefix: str = ""
+    values: dict[str, LayerValue] = field(default_factory=dict)
+    unknown_key_warnings: list[PlanWarning] = field(default_factory=list)
+    inactive_key_warnings: list[PlanWarning] = field(default_factory=list)
+    profiles: dict[str, ConfigLayer] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> tuple[PlanWarning, ...]:
+        """All of them in the order of the lines."""
+        return tuple(
+            sorted(
+                (*self.unknown_key_warnings, *self.inactive_key_warnings),
+                key=lambda warning: warning.line or 0,
+            )
+        )
+
+    def record_value(self, path: SettingPath, entry: MappingEntry) -> None:
+        """Note a value, unless it is not set."""
+        if (value := entry.value.to_python()) is not None:
+            self.values[".".join(path)] = LayerValue(
+                value, self.source.get_line_number(entry.key.start)
+            )
+
+    def make_error(
+        self, path: SettingPath, node: ConfigNode, message: str, hint: str = ""
+    ) -> CubError:
+        """An error that names the place of a value, and its key."""
+        return self.source.make_error(node.start, f"{self.prefix}{'.'.join(path)}: {message}", hint)
+
+
+def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
+    """What a file sets; CubError with file, line, column and key for a wrong type."""
+    layer = ConfigLayer(source)
+    if root is None or _is_null(root):
+        return layer
+    if root.kind != "mapping":
+        raise source.make_error(root.start, "this is not a mapping of keys to values")
+    _read(root, layer, ())
+    for key, entry in root.collect_entries().items():
+        if key in TOP_LEVEL_KEYS and key not in ACTIVE_KEYS:
+            _warn_idle(entry, layer, key)
+    return layer
+
+
+def _read(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
+    """All entries of a mapping that stands at `path`."""
+    for key, entry in node.collect_entries().items():
+        here = (*path, key)
+        setting = find_setting(here)
+        if setting:
+            _check(entry.value, setting, layer, here)
+            if not setting.is_active and here[0] in ACTIVE_KEYS and not layer.prefix:
+                _warn_idle(entry, layer, setting.key)
+            if here[0] not in USER_NAMED_SECTIONS:
+                layer.record_value(here, entry)
+        elif not path and key in USER_NAMED_SECTIONS and not (layer.prefix and key == "profiles"):
+            _named(entry, layer, here)
+        elif list_member_keys(here):
+            _read_section(entry, layer, here)
+        else:
+            _warn(entry, layer, here)
+
+
+def _named(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+    """Clients, or profiles: mappings under names of the person's choice."""
+    if not _is_mapping(entry.value, layer, path):
+        return
+    for name, inner in entry.value.collect_entries().items():
+        here = (*path, name)
+        if not _is_mapping(inner.value, layer, here):
+            continue
+        layer.record_value(here, inner)
+        if path == ("profiles",):
+            profile = ConfigLayer(
+                layer.source, f"profiles.{name}.", unknown_key_warnings=layer.unknown_key_warnings
+            )
+            layer.profiles[name] = profile
+            _read(inner.value, profile, ())
+        else:
+            _read(inner.value, layer, here)
+
+
+def _read_section(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+    if _is_mapping(entry.value, layer, path):
+        _read(entry.value, layer, path)
+
+
+def _is_mapping(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> bool:
+    """Whether there is something in it to be read; CubError for another type."""
+    if node.kind != "mapping" and not _is_null(node):
+        raise layer.make_error(path, node, "this is not a mapping")
+    return node.kind == "mapping"
+
+
+def _check(node: ConfigNode, setting: Setting, layer: ConfigLayer, path: SettingPath) -> None:
+    if found := find_setting_fault(setting, node.to_python()):
+        place = node if found.item is None else node.items[found.item]
+        raise layer.make_error(path, place, found.message, found.hint)
+
+
+def _warn(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+    """Tell of an unknown key, and what it may be meant for; of very many only that."""
+    line = layer.source.get_line_number(entry.key.start)
+    if len(layer.unknown_key_warnings) > MAX_UNKNOWN_KEYS:
+        return
+    if len(layer.unknown_key_warnings) == MAX_UNKNOWN_KEYS:
+        layer.unknown_key_warnings.append(
+            PlanWarning("more keys are unknown", layer.source.path, line)
+        )
+        return
+    known = [key for key in list_member_keys(path[:-1]) if not (layer.prefix and key == "profiles")]
+    near = suggest_similar(path[-1], known)
+    key, meant = (layer.prefix + ".".join((*path[:-1], name)) for name in (path[-1], near))
+    hint = f"did you mean {meant!r}?" if near else "it is kept, and has no effect"
+    layer.unknown_key_warnings.append(
+        PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint)
+    )
+
+
+def _warn_idle(entry: MappingEntry, layer: ConfigLayer, key: str) -> None:
+    what = f"key {key!r} has no effect in this version"
+    line = layer.source.get_line_number(entry.key.start)
+    layer.inactive_key_warnings.append(PlanWarning(what, layer.source.path, line))
+
+
+def _is_null(node: ConfigNode) -> bool:
+    return node.kind == "scalar" and node.value is None

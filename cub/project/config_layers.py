@@ -1,24 +1,97 @@
-"""Which value of each key counts, and where it comes from."""
+"""Values of settings as they come in words: from the command line, and from the environment.
+
+Which value of each key counts, and where it comes from.
+
+All values that count in a project, from all the places that may set them.
+
+The user's own configuration, which counts in all of their projects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+from cub.config_edit.nodes import NULL_PATTERN, decode_source
+from cub.config_edit.yaml_text import parse_yaml
+from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
-from cub.errors import UsageError
-from cub.layout.reading import parse
-from cub.layout.source import read
-from cub.project.config_input import from_environment
-from cub.project.config_layer import Layer, layer_of
-from cub.project.settings import NAMED, SECTIONS, SETTINGS, setting_at, similar
+from cub.errors import CubError, UsageError
+from cub.files.single_file import read_single_file
+from cub.project.config import CONFIG_FILE, ConfigLayer, parse_layer
+from cub.project.project import Project
+from cub.project.setting_kinds import find_setting_fault
+from cub.project.settings import (
+    SECTION_DESCRIPTIONS,
+    SETTINGS,
+    USER_NAMED_SECTIONS,
+    Setting,
+    find_setting,
+)
+from cub.text import suggest_similar
 
-Origin = Literal["default", "user", "project", "profile", "environment", "several"]
+_VERBATIM = ("template", "text", "specifier")
+
+
+class EnvironmentValue(NamedTuple):
+    """A setting's value from the environment variable `name`."""
+
+    setting: Setting
+    name: str
+    value: Any
+
+
+def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
+    """What somebody means by these words: YAML, but a text that is wanted needs no quotes.
+
+    CubError, without a place, for what can't be read.
+    """
+    wants_text = setting is not None and setting.kind in _VERBATIM
+    try:
+        source = decode_source(words.encode("utf-8", "surrogateescape"), "")
+        if wants_text and not words.startswith(("'", '"')):
+            return None if NULL_PATTERN.fullmatch(words) else words
+        root = parse_yaml(source)
+    except CubError as error:
+        message = f"{words!r} can't be read: {error.message}"
+        raise CubError(message, hint=error.hint) from None
+    return root.to_python() if root else None
+
+
+def get_environment_variable(setting: Setting) -> str:
+    """The environment variable of a setting ("" if it has none, being of a client)."""
+    name = setting.key.upper().replace(".", "_").replace("-", "_")
+    return "" if "*" in setting.key else f"CUB_{name}"
+
+
+def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
+    """What the environment sets; other CUB_* variables are none of this module's business.
+
+    Settings of the project alone come without a value: nobody takes it.
+    """
+    for setting in SETTINGS:
+        name = get_environment_variable(setting)
+        if name not in environ:
+            continue
+        if setting.is_project_only:
+            yield EnvironmentValue(setting, name, None)
+            continue
+        try:
+            value = parse_setting_value(environ[name], setting)
+        except CubError as error:
+            raise CubError(error.message, where=name, hint=error.hint) from None
+        if found := find_setting_fault(setting, value):
+            raise CubError(found.message, where=name, hint=found.hint)
+        yield EnvironmentValue(setting, name, value)
+
+
+ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ConfigValue:
     """A key's value. `where` is a file and line, `profile NAME` or a variable; empty for defaults.
 
     A client or a profile is one value, under `harnesses.NAME` or `profiles.NAME`. A mapping of
@@ -27,62 +100,68 @@ class Value:
 
     key: str
     value: Any
-    origin: Origin = "default"
+    origin: ValueOrigin = "default"
     where: str = ""
 
 
 @dataclass(slots=True)
-class Layers:
+class ResolvedConfig:
     """Values by key, and what a person should know about their origins."""
 
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, ConfigValue] = field(default_factory=dict)
     warnings: list[PlanWarning] = field(default_factory=list)
 
-    def rows(self) -> list[Value]:
+    def list_values(self) -> list[ConfigValue]:
         """All keys in the order of the table, clients and profiles under their names."""
         found = []
-        for key in dict.fromkeys([*(s.key.partition(".*")[0] for s in SETTINGS), *NAMED]):
-            if key in NAMED:
+        for key in dict.fromkeys(
+            [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
+        ):
+            if key in USER_NAMED_SECTIONS:
                 named = [v for v in self.values.values() if v.key.startswith(f"{key}.")]
-                found += named or [Value(key, {})]
+                found += named or [ConfigValue(key, {})]
             else:
                 found.append(self.values[key])
         return found
 
-    def find(self, key: str) -> Value:
+    def find_value(self, key: str) -> ConfigValue:
         """A value, a part of one, or a mapping of several; UsageError for an unknown key."""
         if key in self.values:
             return self.values[key]
         keys = key.split(".")
         outer, inner = self.values.get(".".join(keys[:2])), keys[2:]
-        if keys[0] in NAMED and outer and inner:
+        if keys[0] in USER_NAMED_SECTIONS and outer and inner:
             return _part(outer, key, inner)
-        below = [row for row in self.rows() if row.key == key or row.key.startswith(f"{key}.")]
+        below = [
+            row for row in self.list_values() if row.key == key or row.key.startswith(f"{key}.")
+        ]
         if not below:
-            near = similar(key, [*(row.key for row in self.rows()), *SECTIONS])
+            near = suggest_similar(
+                key, [*(row.key for row in self.list_values()), *SECTION_DESCRIPTIONS]
+            )
             hint = f"did you mean {near!r}?" if near else "`cub config show` lists what there is"
             raise UsageError(f"unknown key {key!r}", hint=hint)
-        return below[0] if below[0].key == key else Value(key, _tree(below, key), "several")
+        return below[0] if below[0].key == key else ConfigValue(key, _tree(below, key), "several")
 
 
-def _part(outer: Value, key: str, inner: list[str]) -> Value:
+def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
     """What stands inside a client or a profile, or else the default of a client's key."""
     found: Any = outer.value
     for name in inner:
         found = found.get(name) if isinstance(found, dict) else None
-    setting = setting_at(tuple(key.split(".")))
+    setting = find_setting(tuple(key.split(".")))
     if found is None and setting:
-        return Value(key, setting.default)
+        return ConfigValue(key, setting.default)
     if found is None:
         raise UsageError(f"{key!r} is not set")
-    return Value(key, found, outer.origin, outer.where)
+    return ConfigValue(key, found, outer.origin, outer.where)
 
 
-def _tree(rows: list[Value], key: str) -> dict[str, Any]:
+def _tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
     """Rows below `key` as one mapping."""
     tree: dict[str, Any] = {}
     for row in rows:
-        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in NAMED else -1)
+        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
         node = tree
         for name in outer:
             node = node.setdefault(name, {})
@@ -90,47 +169,49 @@ def _tree(rows: list[Value], key: str) -> dict[str, Any]:
     return tree
 
 
-def settled(
-    project: Layer, user: Layer, environ: Mapping[str, str], profile: str | None = None
-) -> Layers:
+def merge_layers(
+    project: ConfigLayer, user: ConfigLayer, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
     """Defaults, then the user's file, the project's, the profile, the environment: later ones win.
 
     Raises UsageError for an unknown profile, CubError for a wrong variable.
     """
-    found = Layers({s.key: Value(s.key, s.default) for s in SETTINGS if "*" not in s.key})
+    found = ResolvedConfig(
+        {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
+    )
     found.warnings += [*user.warnings, *project.warnings]
     _add(found, user, "user")
     _add(found, project, "project")
     if profile is not None:
         _add(found, _profile(project, user, profile), "profile", f"profile {profile}")
-    for setting, name, value in from_environment(environ):
-        if setting.project:
+    for setting, name, value in iter_environment_values(environ):
+        if setting.is_project_only:
             found.warnings.append(PlanWarning(_not_taken(setting.key), name))
         elif value is not None:
-            found.values[setting.key] = Value(setting.key, value, "environment", name)
+            found.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
     return found
 
 
-def read_layer(data: bytes | None, path: str) -> Layer:
+def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
     """What a file sets; `path` stands for it in messages."""
-    source = read(data or b"", path)
-    return layer_of(parse(source), source)
+    source = decode_source(data or b"", path)
+    return parse_layer(parse_yaml(source), source)
 
 
-def _add(found: Layers, layer: Layer, origin: Origin, where: str = "") -> None:
+def _add(found: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = "") -> None:
     for key, (value, line) in layer.values.items():
-        setting = setting_at(tuple(key.split(".")))
-        if origin != "project" and setting and setting.project:
+        setting = find_setting(tuple(key.split(".")))
+        if origin != "project" and setting and setting.is_project_only:
             found.warnings.append(PlanWarning(_not_taken(key), layer.source.path, line))
         else:
             place = where or f"{layer.source.path}:{line}"
-            found.values[key] = Value(key, value, origin, place)
+            found.values[key] = ConfigValue(key, value, origin, place)
 
 
-def _profile(project: Layer, user: Layer, name: str) -> Layer:
+def _profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
     profiles = {**user.profiles, **project.profiles}
     if name not in profiles:
-        near = similar(name, profiles)
+        near = suggest_similar(name, profiles)
         known = f"there are: {', '.join(profiles)}" if profiles else "`profiles` has none"
         raise UsageError(f"no profile {name!r}", hint=f"did you mean {near!r}?" if near else known)
     return profiles[name]
@@ -138,3 +219,37 @@ def _profile(project: Layer, user: Layer, name: str) -> Layer:
 
 def _not_taken(key: str) -> str:
     return f"{key!r} is not taken from here: it counts in the project's own file only"
+
+
+def resolve_config(
+    project: Project, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
+    """The values of all keys; see `cub.project.config_layers.merge_layers`."""
+    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
+    user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
+    layers = merge_layers(own, user, environ, profile)
+    for row in layers.list_values():
+        if row.origin != "default":
+            log_debug(f"{row.key} is set by {row.where or row.origin}")
+    return layers
+
+
+def get_user_config_path() -> Path:
+    """Where it is, whether or not it exists."""
+    from platformdirs import user_config_path
+
+    return user_config_path("cub").absolute() / "config.yaml"
+
+
+def abbreviate_home(path: Path) -> str:
+    """A path for messages: short where it is in the home folder."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):  # elsewhere, or nobody's home
+        return path.as_posix()
+
+
+def read_user_config() -> bytes | None:
+    """Its bytes; None where there is none."""
+    path = get_user_config_path()
+    return read_single_file(path, abbreviate_home(path))

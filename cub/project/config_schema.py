@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from cub.project.setting_values import SIZE, TIME
-from cub.project.settings import SECTIONS, SETTINGS, Setting
-from cub.project.word_templates import LONGEST, template_pattern
+from cub.project.setting_kinds import (
+    MAX_TEMPLATE_CHARS,
+    SIZE_PATTERN,
+    TIME_PATTERN,
+    build_template_pattern,
+)
+from cub.project.settings import SECTION_DESCRIPTIONS, SETTINGS, Setting
 
-Tree = dict[str, Any]
+JsonTree = dict[str, Any]
 _NULL = {"type": "null"}
 _IDLE = " It has no effect in this version."
 
 
-def schema() -> Tree:
+def build_config_schema() -> JsonTree:
     """The schema of a whole file. Keys that it does not name are allowed, as cub keeps them."""
-    keys: Tree = {}
+    keys: JsonTree = {}
     for setting in SETTINGS:
         _put(keys, setting)
-    anywhere = dict.fromkeys(s.path[0] for s in SETTINGS if not s.project)
+    anywhere = dict.fromkeys(s.path[0] for s in SETTINGS if not s.is_project_only)
     references = {key: {"$ref": f"#/$defs/{key}"} for key in anywhere}
     profiles = {**_mapping("profiles"), "additionalProperties": {"$ref": "#/$defs/profile"}}
     return {
@@ -34,7 +38,7 @@ def schema() -> Tree:
     }
 
 
-def _put(keys: Tree, setting: Setting) -> None:
+def _put(keys: JsonTree, setting: Setting) -> None:
     """Add a setting to the properties `keys`, and the mappings around it."""
     for depth, key in enumerate(setting.path[:-1], 1):
         outer = ".".join(setting.path[:depth])
@@ -48,35 +52,43 @@ def _put(keys: Tree, setting: Setting) -> None:
     keys[setting.path[-1]] = {"description": _about(setting), **_value(setting)}
 
 
-def _mapping(section: str) -> Tree:
-    live = any(s.live for s in SETTINGS if s.key.startswith(f"{section}."))
-    about = SECTIONS[section] + ("" if live else _IDLE)
+def _mapping(section: str) -> JsonTree:
+    live = any(s.is_active for s in SETTINGS if s.key.startswith(f"{section}."))
+    about = SECTION_DESCRIPTIONS[section] + ("" if live else _IDLE)
     return {"description": about, "type": ["object", "null"]}
 
 
 def _about(setting: Setting) -> str:
-    only = " It counts in the project's own file only." if setting.project else ""
-    return setting.about + only + ("" if setting.live else _IDLE)
+    only = " It counts in the project's own file only." if setting.is_project_only else ""
+    return setting.description + only + ("" if setting.is_active else _IDLE)
 
 
-def _value(setting: Setting) -> Tree:
+def _value(setting: Setting) -> JsonTree:
     default = {} if setting.default is None else {"default": setting.default}
     return {**_type(setting), **default}
 
 
-def _type(setting: Setting) -> Tree:
+def _type(setting: Setting) -> JsonTree:
     """What `setting_values` accepts, as far as a schema can say it."""
-    time = [{"type": "string", "pattern": f"^{TIME}$"}, {"type": "integer", "minimum": 1}, _NULL]
-    size = [{"type": "string", "pattern": f"^{SIZE}$"}, {"type": "integer", "minimum": 0}, _NULL]
-    texts: Tree = {"type": ["array", "null"], "items": {"type": "string"}}
-    types: dict[str, Tree] = {
+    time = [
+        {"type": "string", "pattern": f"^{TIME_PATTERN}$"},
+        {"type": "integer", "minimum": 1},
+        _NULL,
+    ]
+    size = [
+        {"type": "string", "pattern": f"^{SIZE_PATTERN}$"},
+        {"type": "integer", "minimum": 0},
+        _NULL,
+    ]
+    texts: JsonTree = {"type": ["array", "null"], "items": {"type": "string"}}
+    types: dict[str, JsonTree] = {
         "flag": {"type": ["boolean", "null"]},
-        "whole": {"type": ["integer", "null"], "minimum": setting.least},
-        "number": {"type": ["number", "null"], "minimum": setting.least},
+        "whole": {"type": ["integer", "null"], "minimum": setting.minimum},
+        "number": {"type": ["number", "null"], "minimum": setting.minimum},
         "template": {
             "type": ["string", "null"],
-            "maxLength": LONGEST,
-            "pattern": template_pattern(setting.choices),
+            "maxLength": MAX_TEMPLATE_CHARS,
+            "pattern": build_template_pattern(setting.choices),
         },
         "text": {"type": ["string", "null"]},
         "time": {"anyOf": time},

@@ -9,22 +9,21 @@ from hashlib import sha256
 from pathlib import Path
 
 from cub.errors import InternalError
-from cub.project.fields import Fields
-from cub.project.verbs import Step, step
-from cub.resources import data_dir
+from cub.project.migration_steps import FieldReader, MigrationStep, parse_step
+from cub.resources import find_data_dir
 
 _NAME = re.compile(r"(\d{4})-[a-z0-9-]+\.yaml")
 
 
 @dataclass(frozen=True, slots=True)
-class Traces:
-    """The paths that show an older layout: one of `files`, or one of `shared`, which today's has
-    too, where none of `ours` stands, which that layout did not have.
+class LayoutTraces:
+    """The paths that show an older layout: one of `old_paths`, or one of `shared_paths`, which
+    today's has too, where none of `current_paths` stands, which that layout did not have.
     """
 
-    files: tuple[str, ...]
-    shared: tuple[str, ...] = ()
-    ours: tuple[str, ...] = ()
+    old_paths: tuple[str, ...]
+    shared_paths: tuple[str, ...] = ()
+    current_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +36,22 @@ class Migration:
     number: int
     summary: str
     since: str
-    where: Traces
-    steps: tuple[Step, ...]
+    traces: LayoutTraces
+    steps: tuple[MigrationStep, ...]
 
 
-def shipped() -> Path:
+def get_migrations_folder() -> Path:
     """The folder of this cub's migrations."""
-    return data_dir("migrations")
+    return find_data_dir("migrations")
 
 
-def newest(folder: Path) -> int:
+def find_newest_number(folder: Path) -> int:
     """The number of the newest migration, 0 where there is none; no file is opened for it."""
     return max((number for number, _ in _named(folder)), default=0)
 
 
 @cache
-def load(folder: Path) -> tuple[Migration, ...]:
+def load_migrations(folder: Path) -> tuple[Migration, ...]:
     """All migrations of a folder, in order; InternalError for a fault in them."""
     from packaging.version import InvalidVersion, Version
 
@@ -68,7 +67,7 @@ def load(folder: Path) -> tuple[Migration, ...]:
     return found
 
 
-def content_hash(data: bytes) -> str:
+def hash_content(data: bytes) -> str:
     """What `known` lists hold: the sha256 of a text with LF line ends, however checked out."""
     return sha256(data.replace(b"\r\n", b"\n")).hexdigest()
 
@@ -87,24 +86,24 @@ def _migration(path: Path, number: int) -> Migration:
         tree = YAML(typ="safe", pure=True).load(path.read_bytes())
     except YAMLError as error:
         raise InternalError(f"this is not YAML: {error}", where=where) from error
-    fields = Fields(tree, where)
-    if fields.number("number") != number:
-        fields.fail("its number is not the one in its name")
+    fields = FieldReader(tree, where)
+    if fields.take_number("number") != number:
+        fields.raise_fault("its number is not the one in its name")
     found = Migration(
         number,
-        fields.text("summary"),
-        fields.text("since"),
-        _traces(fields.inner("where")),
-        tuple(step(item) for item in fields.items("steps")),
+        fields.take_text("summary"),
+        fields.take_text("since"),
+        _traces(fields.take_fields("where")),
+        tuple(parse_step(item) for item in fields.iter_fields("steps")),
     )
-    fields.end()
+    fields.require_all_taken()
     return found
 
 
-def _traces(fields: Fields) -> Traces:
+def _traces(fields: FieldReader) -> LayoutTraces:
     names = ("files", "shared", "ours")
-    found = Traces(*(fields.paths(name, needed=False) for name in names))
-    fields.end()
-    if not found.files:
-        fields.fail("no files")
+    found = LayoutTraces(*(fields.take_paths(name, required=False) for name in names))
+    fields.require_all_taken()
+    if not found.old_paths:
+        fields.raise_fault("no files")
     return found

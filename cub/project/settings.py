@@ -5,37 +5,36 @@ Parsing, `cub config`, the JSON Schema and the reference are made from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from cub.project.targets import DEFAULT_TARGETS
 
-Kind = Literal[
+SettingKind = Literal[
     "flag", "whole", "number", "text", "time", "size", "choice", "choices",
     "texts", "list", "mapping", "specifier", "targets", "template",
 ]  # fmt: skip
-Path = tuple[str, ...]
+SettingPath = tuple[str, ...]
 
 
 class Setting(NamedTuple):
     """A key of the configuration; `*` in it stands for a name that the person chooses.
 
-    `project`: taken from the project's own file only. `live`: this version of cub acts on it.
-    A default of None, and null in a file, mean that it is not set. The `choices` of a template are
-    the words that it may hold.
+    `is_project_only`: taken from the project's own file only. `is_active`: this version of cub acts
+    on it. A default of None, and null in a file, mean that it is not set. The `choices` of a
+    template are the words that it may hold.
     """
 
     key: str
-    kind: Kind
+    kind: SettingKind
     default: Any
-    about: str
+    description: str
     choices: tuple[str, ...] = ()
-    least: int = 0
-    project: bool = False
-    live: bool = False
+    minimum: int = 0
+    is_project_only: bool = False
+    is_active: bool = False
 
     @property
-    def path(self) -> Path:
+    def path(self) -> SettingPath:
         """The key's parts."""
         return tuple(self.key.split("."))
 
@@ -44,7 +43,7 @@ _PROJECT = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
 _LIVE = (*_PROJECT, "run", "harnesses")
-MAP_TOKENS = 1500
+DEFAULT_MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
     Setting("requires-cub", "specifier", None, "The versions of cub that may work here."),
@@ -52,7 +51,8 @@ _ROWS = (
     Setting("placement", "choice", "bottom", "Where a new section goes.", ("bottom", "top")),
     Setting("inline", "choices", [], "What stands in the section itself, for clients that do "
             "not follow @path.", ("map", "constitution")),
-    Setting("map.tokens", "whole", MAP_TOKENS, "How long the map may be, in tokens; 0 for none."),
+    Setting("map.tokens", "whole", DEFAULT_MAP_TOKENS,
+            "How long the map may be, in tokens; 0 for none."),
     Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
     Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
@@ -64,7 +64,7 @@ _ROWS = (
     Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
             "could judge it."),
     Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),
-    Setting("run.max_attempts", "whole", 3, "How often a task is tried.", least=1),
+    Setting("run.max_attempts", "whole", 3, "How often a task is tried.", minimum=1),
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),
     Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),
     Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
@@ -93,11 +93,16 @@ _ROWS = (
 )  # fmt: skip
 
 SETTINGS = tuple(
-    row._replace(project=row.path[0] in _PROJECT, live=row.path[0] in _LIVE or row.key in _LIVE)
+    row._replace(
+        is_project_only=row.path[0] in _PROJECT, is_active=row.path[0] in _LIVE or row.key in _LIVE
+    )
     for row in _ROWS
 )
-LIVE = (*dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.live), "profiles")
-SECTIONS = {
+ACTIVE_KEYS = (
+    *dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.is_active),
+    "profiles",
+)
+SECTION_DESCRIPTIONS = {
     "map": "The map of the project.",
     "tasks": "The tasks of the project.",
     "run": "The run loop.",
@@ -106,32 +111,23 @@ SECTIONS = {
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }
-NAMED = ("harnesses", "profiles")  # their members have names that a person chooses
-TOP = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS), "profiles"]))
+USER_NAMED_SECTIONS = ("harnesses", "profiles")  # their members have names that a person chooses
+TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS), "profiles"]))
 
 
-def setting_at(path: Path) -> Setting | None:
+def find_setting(path: SettingPath) -> Setting | None:
     """The row of a key."""
     wanted = _general(path)
     return next((setting for setting in SETTINGS if setting.path == wanted), None)
 
 
-def members_of(path: Path) -> Path:
+def list_member_keys(path: SettingPath) -> SettingPath:
     """The keys that may stand in the mapping at `path`; none where it is no mapping of keys."""
     wanted = _general(path)
     inner = (s.path[len(wanted)] for s in SETTINGS if s.path[: len(wanted)] == wanted != s.path)
-    return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP
+    return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP_LEVEL_KEYS
 
 
-def similar(key: str, known: Iterable[str]) -> str:
-    """The known key that `key` may be a slip of ("" if none is near)."""
-    from difflib import get_close_matches
-
-    names = {name.replace("_", "-"): name for name in known}
-    near = get_close_matches(key.replace("_", "-"), names, 1)
-    return names[near[0]] if near else ""
-
-
-def _general(path: Path) -> Path:
+def _general(path: SettingPath) -> SettingPath:
     """`path` as the table has it."""
     return (path[0], "*", *path[2:]) if path[:1] == ("harnesses",) and path[1:] else path

@@ -15,10 +15,10 @@ _MARKERS = (_OURS, _BASE, _BETWEEN, _THEIRS)
 # Whoever writes a record may be deeper in calls than whoever read it, and both recurse.
 _DEEPEST = 200
 # Half of a surrogate pair UTF-8 can't say, but JSON can: just as Python spells it.
-HALVES = "backslashreplace"
+SURROGATE_ERRORS = "backslashreplace"
 
 
-class Line(NamedTuple):
+class JsonlLine(NamedTuple):
     """A line: its number, counted from 1, the place of its text in the file in bytes, the text
     without blanks around it, and the whole of it as it stands.
     """
@@ -29,26 +29,26 @@ class Line(NamedTuple):
     raw: bytes
 
 
-class Rejected(NamedTuple):
+class RejectedLine(NamedTuple):
     """A line that is no record, and why."""
 
-    line: Line
+    line: JsonlLine
     reason: str
 
     @property
-    def kept(self) -> bytes:
+    def content(self) -> bytes:
         """The line byte for byte, without the line feed that ends it."""
         return self.line.raw.removesuffix(b"\n")
 
 
-def lines(file: Iterable[bytes]) -> Iterator[Line]:
+def iter_lines(file: Iterable[bytes]) -> Iterator[JsonlLine]:
     """The lines that say something: no blank ones, and of a merge conflict both sides."""
     offset = 0
-    base: list[Line] | None = None
+    base: list[JsonlLine] | None = None
     for number, raw in enumerate(file, 1):
         start, offset = offset, offset + len(raw)
         if raw[:1] == b"{" and base is None:  # almost all
-            yield Line(number, start, raw.rstrip(), raw)
+            yield JsonlLine(number, start, raw.rstrip(), raw)
             continue
         line = _line(number, start, raw)
         if not _is_marker(line.text):
@@ -63,22 +63,22 @@ def lines(file: Iterable[bytes]) -> Iterator[Line]:
     yield from base or ()
 
 
-def _line(number: int, start: int, raw: bytes) -> Line:
+def _line(number: int, start: int, raw: bytes) -> JsonlLine:
     if number == 1 and raw.startswith(_BOM):
         start, raw = start + len(_BOM), raw[len(_BOM) :]
     text = raw.strip()
-    return Line(number, start + raw.index(text), text, raw)
+    return JsonlLine(number, start + raw.index(text), text, raw)
 
 
 def _is_marker(text: bytes) -> bool:
     return text[:7] in _MARKERS and text[7:8] in (b"", b" ")
 
 
-def decode(text: bytes) -> Record:
+def decode_record(text: bytes) -> Record:
     """The object of a line; ValueError, with the reason, for anything else."""
     try:
         words = text.decode("utf-8")
-        value, end = DECODER.raw_decode(words)
+        value, end = JSON_DECODER.raw_decode(words)
     except UnicodeDecodeError:
         raise ValueError("this is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -94,13 +94,13 @@ def decode(text: bytes) -> Record:
     return value
 
 
-def encode(record: Record) -> bytes:
+def encode_record(record: Record) -> bytes:
     """A record as one compact line, without its end."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", HALVES)
+    return text.encode("utf-8", SURROGATE_ERRORS)
 
 
-def canonical(value: object) -> str:
+def dump_canonical(value: object) -> str:
     """A text that is the same for equal values, whatever the order of their keys."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
@@ -124,4 +124,4 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+JSON_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)

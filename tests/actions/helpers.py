@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from cub.actions.leave import plan_remove
-from cub.actions.section_edits import Edited
-from cub.actions.sync import plan_init, plan_update
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.remove import plan_remove
+from cub.actions.section_edits import EditedPolicy
 from cub.edit.document import Document
 from cub.edit.plan import Plan
-from cub.edit.sections import Section, find
-from cub.files import apply, exclusive
+from cub.edit.sections import Section, find_section
+from cub.files import apply_plan, lock_project
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet
 
 
 def carry_out(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
-    with exclusive(root) as held:
+    with lock_project(root) as held:
         plan = make_plan(Project.load(root))
-        apply(plan, held)
+        apply_plan(plan, held)
     return plan
 
 
-def init(root: Path, *paths: str, edited: Edited = "refuse", **options: object) -> Plan:
-    return carry_out(root, lambda p: plan_init(p, paths=paths, edited=edited, **options))  # type: ignore[arg-type]
+def init(root: Path, *paths: str, edited: EditedPolicy = "refuse", **options: object) -> Plan:
+    return carry_out(root, lambda p: plan_init(p, paths=paths, edited_policy=edited, **options))  # type: ignore[arg-type]
 
 
 def update(
     root: Path,
-    edited: Edited = "refuse",
+    edited: EditedPolicy = "refuse",
     templates: TemplateSet | None = None,
     **options: object,
 ) -> Plan:
     return carry_out(
         root,
-        lambda p: plan_update(p, edited=edited, templates=templates, **options),  # type: ignore[arg-type]
+        lambda p: plan_update(p, edited_policy=edited, templates=templates, **options),  # type: ignore[arg-type]
     )
 
 
-def remove(root: Path, edited: Edited = "refuse", *, purge: bool = False) -> Plan:
-    return carry_out(root, lambda p: plan_remove(p, edited=edited, purge=purge))
+def remove(root: Path, edited: EditedPolicy = "refuse", *, purge: bool = False) -> Plan:
+    return carry_out(root, lambda p: plan_remove(p, edited_policy=edited, purge=purge))
 
 
 def write(root: Path, path: str, text: str) -> Path:
@@ -57,10 +57,10 @@ def body(root: Path, path: str) -> str:
 
 
 def section_of(root: Path, path: str) -> Section | None:
-    return find(Document((root / path).read_bytes(), path))
+    return find_section(Document((root / path).read_bytes(), path))
 
 
 def settled(root: Path) -> bool:
     """Whether neither a second init nor an update would write anything."""
     project = Project.load(root)
-    return plan_init(project).empty and plan_update(project).empty
+    return plan_init(project).is_empty and plan_update(project).is_empty

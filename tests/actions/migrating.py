@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cub.edit.plan import Plan
-from cub.project.migrations import content_hash, shipped
+from cub.project.migrations import get_migrations_folder, hash_content
 from tests.conftest import GOLDEN
 
 CASES = GOLDEN / "migrations"
@@ -21,9 +21,9 @@ def with_stand_ins(folder: Path) -> Path:
     """The shipped migrations, whose `known` lists have the stand-ins' hashes too."""
     folder.mkdir()
     more = [
-        f"        - {content_hash(path.read_bytes())}\n" for path in sorted(STAND_INS.iterdir())
+        f"        - {hash_content(path.read_bytes())}\n" for path in sorted(STAND_INS.iterdir())
     ]
-    for path in shipped().glob("*.yaml"):
+    for path in get_migrations_folder().glob("*.yaml"):
         text = path.read_text(encoding="utf-8")
         assert _KNOWN in text
         done = text.replace(_KNOWN, _KNOWN + "".join(more))

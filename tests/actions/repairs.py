@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.repair.repair import Findings, find_broken, plan_repair
+from cub.actions.repair import RepairReport, make_repair_report, plan_repair
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import carry_out, init, write
@@ -21,8 +21,8 @@ def bakery_in(root: Path) -> Path:
     return root
 
 
-def look(root: Path, *paths: str) -> Findings:
-    return find_broken(Project.load(root), paths)
+def look(root: Path, *paths: str) -> RepairReport:
+    return make_repair_report(Project.load(root), paths)
 
 
 def repair(root: Path, number: int = 1, *paths: str) -> Plan:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.review.review import FileReview, Review, review
-from cub.git import Objects, endpoints
-from cub.project.config import CONFIG
+from cub.actions.review.review import FileReview, Review, review_range
+from cub.git import ObjectReader, resolve_range
+from cub.project.config import CONFIG_FILE
 from cub.prompt.templates import TemplateSet
 from tests.conftest import git
 
@@ -29,9 +29,9 @@ def compared(
     templates: TemplateSet | None = None,
 ) -> Review:
     """The review of two commits of a repository at `root`."""
-    with Objects(root) as objects:
-        ends = endpoints(objects, f"{base}..{head}")
-        return review(objects, ends, root=root / prefix, prefix=prefix, templates=templates)
+    with ObjectReader(root) as objects:
+        ends = resolve_range(objects, f"{base}..{head}")
+        return review_range(objects, ends, root=root / prefix, prefix=prefix, templates=templates)
 
 
 def since(root: Path, base: str, templates: TemplateSet | None = None) -> dict[str, FileReview]:
@@ -45,7 +45,7 @@ def verdicts(files: dict[str, FileReview]) -> dict[str, str | None]:
     return {
         path: file.section.verdict if file.section else None
         for path, file in files.items()
-        if not path.endswith(CONFIG)
+        if not path.endswith(CONFIG_FILE)
     }
 
 

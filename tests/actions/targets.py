@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.report import FileStatus, status
-from cub.actions.view import view
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import FileStatus, list_file_statuses
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from cub.project.targets import TARGETS
@@ -24,7 +24,7 @@ def written(root: Path, files: dict[str, bytes]) -> None:
 
 def rows(root: Path) -> dict[str, FileStatus]:
     """The rows of `cub status`, by path."""
-    return {row.path: row for row in status(view(Project.load(root)))}
+    return {row.path: row for row in list_file_statuses(load_project_state(Project.load(root)))}
 
 
 def warned(plan: Plan) -> list[tuple[str, str]]:

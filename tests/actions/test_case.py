@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.report import status
-from cub.actions.sync import plan_init, plan_update
-from cub.actions.view import view
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import list_file_statuses
 from cub.edit.plan import Plan
-from cub.files import Planned
+from cub.files import PlannedTree
 from cub.project.project import Project
 from tests.project.memory_tree import MemoryTree
 
@@ -20,16 +20,16 @@ GEMINI, COPILOT, CURSOR = "GEMINI.md", ".github/copilot-instructions.md", ".curs
 
 def _project(files: dict[str, bytes], links: dict[str, str] | None = None) -> Project:
     tree = MemoryTree(files, links or {}, ignores_case=True)
-    return Project.of(Path("/nowhere"), tree, committed=True)
+    return Project.from_tree(Path("/nowhere"), tree, is_commit=True)
 
 
 def _after(project: Project, plan: Plan) -> Project:
-    planned = Planned(project.tree, {edit.path: edit.after for edit in plan.edits})
+    planned = PlannedTree(project.tree, {edit.path: edit.after for edit in plan.edits})
     return replace(project, tree=planned)
 
 
 def _states(project: Project) -> dict[str, str]:
-    return {row.path: row.state for row in status(view(project))}
+    return {row.path: row.state for row in list_file_statuses(load_project_state(project))}
 
 
 def _config(*targets: str) -> dict[str, bytes]:
@@ -49,8 +49,8 @@ def test_a_person_s_file_of_another_case_is_neither_read_nor_written(name: str) 
     beside = {"AGENTS.md"} if target == "CLAUDE.md" else set()
     assert written & {"AGENTS.md", "CLAUDE.md"} == beside
     after = _after(project, plan)
-    assert plan_init(after).empty
-    assert plan_update(after).empty
+    assert plan_init(after).is_empty
+    assert plan_update(after).is_empty
     assert {w.path for w in plan_update(after).warnings} == {name}
     assert target not in _states(after)
 
@@ -69,7 +69,7 @@ def test_other_targets_are_told_by_the_listing_too(name: str, target: str) -> No
     plan = plan_init(project)
     assert [w.path for w in plan.warnings] == [name]
     assert not {edit.path for edit in plan.edits if edit.path.casefold() == name.casefold()}
-    assert plan_init(_after(project, plan)).empty
+    assert plan_init(_after(project, plan)).is_empty
     assert target not in _states(_after(project, plan))
 
 
@@ -88,7 +88,7 @@ def test_a_folder_of_another_case_is_the_same_folder(folder: str) -> None:
     plan = plan_init(project)
     edit = next(edit for edit in plan.edits if edit.path == COPILOT)
     assert edit.before == b"Mine.\n"
-    assert plan_init(_after(project, plan)).empty
+    assert plan_init(_after(project, plan)).is_empty
 
 
 def test_a_path_is_remembered_as_other_disks_spell_it() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.section_edits import Edited
-from cub.errors import CubError, RefusedError
+from cub.actions.section_edits import EditedPolicy
+from cub.errors import CombinedError, CubError
 from tests.actions.helpers import init, remove, section_of, settled, update, write
 from tests.conftest import git, tree
 
@@ -29,7 +29,7 @@ def edited(project: Path) -> Path:
 @pytest.mark.parametrize("command", [init, update, remove])
 def test_an_edit_stops_everything_and_is_shown(edited: Path, command: object) -> None:
     before = tree(edited)
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(CombinedError) as caught:
         command(edited)  # type: ignore[operator]
     assert tree(edited) == before
     assert [error.where for error in caught.value.errors] == ["AGENTS.md:3", "CLAUDE.md:3"]
@@ -64,7 +64,7 @@ def test_replace_keeps_the_old_section_in_backups(edited: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["move", "replace"])
-def test_remove_loses_nothing_either(edited: Path, how: Edited) -> None:
+def test_remove_loses_nothing_either(edited: Path, how: EditedPolicy) -> None:
     remove(edited, edited=how)
     everything = b"".join(tree(edited).values())
     assert everything.count(MINE.encode()) == 2
@@ -73,7 +73,7 @@ def test_remove_loses_nothing_either(edited: Path, how: Edited) -> None:
 
 def test_the_diff_is_the_users_edit_not_the_templates_drift(edited: Path) -> None:
     write(edited, ".cub/map.md", "# Map\n")
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(CombinedError) as caught:
         update(edited)
     assert not any("Project map" in line for line in caught.value.errors[0].details)
     assert "as cub wrote it" in caught.value.errors[0].details[0]
@@ -137,7 +137,7 @@ def test_the_same_edit_with_other_line_ends_has_a_backup_of_its_own(edited: Path
 def test_an_edit_that_is_no_text_is_shown_and_moved(edited: Path) -> None:
     file = edited / "AGENTS.md"
     file.write_bytes(file.read_bytes().replace(b"Ada", b"caf\xe9"))
-    with pytest.raises(RefusedError):
+    with pytest.raises(CombinedError):
         update(edited)
     update(edited, edited="move")
     assert b"caf\xe9" in file.read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.task_prompt import find_feedback_loops
+from cub.actions.build_prompt import find_check_commands
 from cub.project.project import Project
 from tests.actions.helpers import write
 from tests.repomap.maps import whole_map
@@ -91,7 +91,7 @@ def test_a_folder_that_nobody_could_type_has_no_command(tmp_path: Path) -> None:
 def _loops(root: Path, files: dict[str, str]) -> list[str]:
     for path, text in files.items():
         write(root, path, text)
-    return [command.line for command in find_feedback_loops(Project.load(root))]
+    return [command.shell_line for command in find_check_commands(Project.load(root))]
 
 
 def _in_map(root: Path) -> list[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.report import status
-from cub.actions.sync import plan_update
-from cub.actions.view import view
-from cub.edit.imports import imports
-from cub.errors import CubError, RefusedError
+from cub.actions.init_update import plan_update
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import list_file_statuses
+from cub.edit.file_imports import find_imports
+from cub.errors import CombinedError, CubError
 from cub.project.project import Project
 from tests.actions.helpers import body, init, remove, settled, update, write
 from tests.conftest import tree
@@ -34,7 +34,7 @@ def test_the_constitution_that_init_installs_is_inlined_at_once(project: Path) -
     text = body(project, "AGENTS.md")
     assert "\n### Constitution\n" in text
     assert "\n#### Principles\n" in text
-    assert imports(text) == frozenset()
+    assert find_imports(text) == frozenset()
     assert settled(project)
 
 
@@ -44,7 +44,7 @@ def test_only_what_is_asked_for_is_inlined(project: Path) -> None:
     init(project)
     text = body(project, "AGENTS.md")
     assert text.rstrip("\n").endswith("\n### Map\n\n- bake.py")
-    assert imports(text) == {CONSTITUTION}
+    assert find_imports(text) == {CONSTITUTION}
     assert settled(project)
 
 
@@ -55,7 +55,7 @@ def test_an_own_map_is_inlined_without_its_header(project: Path) -> None:
     text = body(project, "AGENTS.md")
     assert "cub file" not in text
     assert text.index("### Project map") < text.index("heat") < text.index("### Constitution")
-    assert imports(text) == frozenset()
+    assert find_imports(text) == frozenset()
     assert settled(project)
 
 
@@ -80,9 +80,11 @@ def test_a_changed_text_is_work_for_update(project: Path, name: str) -> None:
     init(project)
     file = project / f".cub/{name}.md"
     file.write_bytes(file.read_bytes() + b"\n- One more.\n")
-    changed = [edit.path for edit in plan_update(Project.load(project)).shared]
+    changed = [edit.path for edit in plan_update(Project.load(project)).shared_edits]
     assert changed == [path for path in ALL.split(", ") if path != "CLAUDE.md"]
-    rows = {row.path: row.state for row in status(view(Project.load(project)))}
+    rows = {
+        row.path: row.state for row in list_file_statuses(load_project_state(Project.load(project)))
+    }
     assert {rows[path] for path in changed} == {"stale"}
     update(project)
     assert all("\n- One more.\n" in _section(project, path) for path in changed)
@@ -150,7 +152,9 @@ def test_any_text_of_a_person_s_can_be_inlined_and_taken_out(project: Path, text
     _inline(project, "constitution", "map")
     init(project)
     assert settled(project)
-    states = {row.path: row.state for row in status(view(Project.load(project)))}
+    states = {
+        row.path: row.state for row in list_file_statuses(load_project_state(Project.load(project)))
+    }
     assert states["AGENTS.md"] == states["CLAUDE.md"] == "current (v1)"
     remove(project)
     assert {path: (project / path).read_bytes() for path in before} == before
@@ -204,7 +208,7 @@ def test_such_a_text_stops_neither_status_nor_remove(project: Path, name: str) -
     _inline(project, "constitution")
     init(project)
     (project / CONSTITUTION).write_bytes(data)
-    rows = {row.path: row for row in status(view(Project.load(project)))}
+    rows = {row.path: row for row in list_file_statuses(load_project_state(Project.load(project)))}
     assert message in rows[CONSTITUTION].state
     assert rows[CONSTITUTION].line == (int(where.split(":")[1]) if ":" in where else None)
     remove(project)
@@ -217,7 +221,7 @@ def test_an_unfit_text_is_told_beside_the_other_faults(project: Path) -> None:
     init(project)
     write(project, CONSTITUTION, "```\n")
     write(project, "CLAUDE.md", "<!-- END CUB MANAGED SECTION -->\n")
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(CombinedError) as caught:
         update(project)
     assert [error.where for error in caught.value.errors] == ["CLAUDE.md:1", CONSTITUTION]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.report import status
-from cub.actions.sync import plan_init, plan_update
-from cub.actions.view import view
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import list_file_statuses
 from cub.edit.document import split_lines
-from cub.edit.owned import unseal
+from cub.edit.file_header import parse_file_header
 from cub.project.project import Project
 from cub.project.targets import TARGETS
 from cub.prompt.templates import TemplateSet
@@ -74,9 +74,9 @@ def test_the_checkout_has_crlf_everywhere(checkout: Path) -> None:
 
 def test_a_checkout_with_crlf_is_current(checkout: Path) -> None:
     project = Project.load(checkout)
-    assert plan_update(project).empty
-    assert plan_init(project).shared == ()
-    states = {row.path: row.state for row in status(view(project))}
+    assert plan_update(project).is_empty
+    assert plan_init(project).shared_edits == ()
+    states = {row.path: row.state for row in list_file_statuses(load_project_state(project))}
     assert set(states) > {*ALL, *OWN_FILES}
     assert set(states.values()) == {"current (v1)", "yours"}
 
@@ -104,12 +104,12 @@ def test_a_version_step_keeps_crlf_and_changes_only_what_is_new(
     checkout: Path, next_version: TemplateSet
 ) -> None:
     plan = update(checkout, templates=next_version)
-    changed = {edit.path for edit in plan.shared}
+    changed = {edit.path for edit in plan.shared_edits}
     assert changed >= {*OWN_FILES, "AGENTS.md", "packages/api/AGENTS.md"}
     assert all(_has_only_crlf((checkout / path).read_bytes()) for path in changed)
-    assert update(checkout, templates=next_version).empty
+    assert update(checkout, templates=next_version).is_empty
     # In LF, as git compares them, few lines differ.
-    counts = {edit.path: edit.counts for edit in plan.shared}
+    counts = {edit.path: edit.changed_line_counts for edit in plan.shared_edits}
     assert counts["AGENTS.md"] == (3, 3)
     assert counts[".cub/runloop.md"] == (4, 2)
     stat = git(checkout, "diff", "--numstat", "--", "AGENTS.md").split()
@@ -120,9 +120,9 @@ def test_a_version_step_keeps_crlf_and_changes_only_what_is_new(
 def test_an_own_file_that_is_gone_comes_back(checkout: Path, path: str) -> None:
     (checkout / path).unlink()
     init(checkout)
-    found = unseal((checkout / path).read_bytes())
+    found = parse_file_header((checkout / path).read_bytes())
     assert found is not None
-    assert found.intact
+    assert found.is_intact
     git(checkout, "add", "-A")
     assert git(checkout, "status", "--short") == ""
 
@@ -207,7 +207,7 @@ def test_a_checkout_without_symbolic_links_is_current(project: Path, tmp_path: P
     init(checkout)
     assert settled(checkout)
     write(checkout, ".cub/map.md", "# Map\n")
-    assert [edit.path for edit in update(checkout).shared] == ["AGENTS.md"]
+    assert [edit.path for edit in update(checkout).shared_edits] == ["AGENTS.md"]
     assert git(checkout, "diff", "--name-only").split() == ["AGENTS.md"]
     remove(checkout)
     assert (checkout / "AGENTS.md").read_bytes() == b"# Bakery\r\n"
@@ -221,6 +221,6 @@ def test_a_commit_that_changes_line_ends_is_quiet_in_a_review(shared: Path) -> N
     found = since(shared, before)
     assert set(found) >= {*ALL}
     parts = [file.section for file in found.values() if file.section]
-    assert not any(part.touched for part in parts)
-    shown = {*(file.own for file in found.values()), *(part.diff for part in parts)}
+    assert not any(part.needs_attention for part in parts)
+    shown = {*(file.own_diff for file in found.values()), *(part.diff for part in parts)}
     assert shown == {(), ("only line ends have changed",)}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.repair.repair import find_broken, plan_repair
-from cub.errors import CubError, RefusedError
+from cub.actions.repair import make_repair_report, plan_repair
+from cub.errors import CombinedError, CubError
 from cub.project.project import Project
 from tests.actions.helpers import carry_out, init, remove, settled, update, write
 from tests.actions.targets import (
@@ -125,8 +125,8 @@ def test_a_broken_file_is_told_and_repaired_once_for_all_its_names(
     if kind != "hard":
         with pytest.raises(CubError) as caught:
             update(project)
-        assert not isinstance(caught.value, RefusedError)
-    (broken,) = find_broken(Project.load(project)).broken
+        assert not isinstance(caught.value, CombinedError)
+    (broken,) = make_repair_report(Project.load(project)).broken_files
     assert broken.names == (AGENTS, CLAUDE)
     carry_out(project, lambda found: plan_repair(found, 1))
     assert (project / AGENTS).read_bytes() == whole

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.configure import next_step, plan_set
+from cub.actions.config_set import describe_config_next_step, plan_config_set
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import carry_out, init, update, write
@@ -21,7 +21,7 @@ FILES = {
 
 
 def setting(root: Path, key: str, words: str) -> Plan:
-    return carry_out(root, lambda project: plan_set(project, key, words))
+    return carry_out(root, lambda project: plan_config_set(project, key, words))
 
 
 def ignored(root: Path) -> set[str]:
@@ -93,10 +93,10 @@ def test_a_gitignore_of_ones_own_stays_and_the_lines_it_lacks_are_told(bakery: P
 
 def test_tasks_alone_need_no_init(project: Path) -> None:
     from cub.actions.tasks.stores import install_git_files
-    from cub.files import exclusive
+    from cub.files import lock_project
 
     (project / ".cub").mkdir()
-    with exclusive(project) as held:
+    with lock_project(project) as held:
         install_git_files(held)
     setting(project, "ledger.commit", "false")
     assert ignored(project) >= set(FILES["ledger.commit"])
@@ -124,5 +124,5 @@ def test_without_git_nothing_is_asked_of_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_else_is_to_be_done_is_told(tmp_path: Path, key: str, words: str, step: str) -> None:
-    plan = plan_set(Project.load(tmp_path), key, words)
-    assert next_step(plan, key) == step
+    plan = plan_config_set(Project.load(tmp_path), key, words)
+    assert describe_config_next_step(plan, key) == step

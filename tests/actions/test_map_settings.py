@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.project_map import Wanted, make_map, settings_of, unlasting
-from cub.actions.report import status
-from cub.actions.sync import plan_init, plan_update
-from cub.actions.view import view
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.project_map import (
+    MapOptions,
+    render_map_file,
+    resolve_map_settings,
+    warn_unsaved_options,
+)
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import list_file_statuses
 from cub.errors import CubError, UsageError
 from cub.project.project import Project
 from cub.tokens import estimate_tokens
@@ -58,7 +63,7 @@ def test_the_configured_length_holds(code: Path) -> None:
     text = (code / MAP).read_text(encoding="utf-8")
     assert "of 300 tokens" in text
     assert estimate_tokens(text) <= 300
-    longer = make_map(Project.load(code), Wanted(tokens=3000)).data.decode()
+    longer = render_map_file(Project.load(code), MapOptions(tokens=3000)).data.decode()
     assert estimate_tokens(longer) > 300
 
 
@@ -75,16 +80,16 @@ def test_the_configured_length_holds(code: Path) -> None:
 )
 def test_excluded_paths_are_not_in_it(code: Path, exclude: str, left: set[str]) -> None:
     project = configure(code, f"map: {{exclude: {exclude}}}\n")
-    found = make_map(project, Wanted()).data.decode()
+    found = render_map_file(project, MapOptions()).data.decode()
     assert {word for word in ("gen", "till") if word in found} == left
-    more = make_map(project, Wanted(exclude=("lib/",))).data.decode()
+    more = render_map_file(project, MapOptions(exclude=("lib/",))).data.decode()
     assert {word for word in ("gen", "till") if word in more} == left - {"till"}
 
 
 @pytest.mark.parametrize("pattern", ["!", "\\", "a\\", "[z-a]"])
 def test_what_is_no_pattern_is_an_error_that_says_where_it_stands(code: Path, pattern: str) -> None:
     with pytest.raises(UsageError, match=r"--exclude: .* is no pattern"):
-        make_map(Project.load(code), Wanted(exclude=(pattern,)))
+        render_map_file(Project.load(code), MapOptions(exclude=(pattern,)))
     project = configure(code, f"map: {{exclude: ['{pattern}']}}\n")
     with pytest.raises(CubError, match=r"map\.exclude: .* is no pattern") as caught:
         plan_init(project)
@@ -94,34 +99,36 @@ def test_what_is_no_pattern_is_an_error_that_says_where_it_stands(code: Path, pa
 def test_too_few_tokens_are_an_error_that_says_where_they_were_asked_for(code: Path) -> None:
     project = configure(code, "map: {tokens: 99}\n")
     with pytest.raises(UsageError, match="of 5 tokens"):
-        make_map(project, Wanted(tokens=5))
+        render_map_file(project, MapOptions(tokens=5))
     with pytest.raises(CubError, match=r"map\.tokens: a map of 99 tokens") as caught:
         plan_init(project)
     assert caught.value.where == ".cub/config.yaml"
-    assert make_map(project, Wanted(tokens=100)).data
+    assert render_map_file(project, MapOptions(tokens=100)).data
 
 
 @pytest.mark.parametrize(
     ("wanted", "lasts"),
     [
-        (Wanted(), True),
-        (Wanted(tokens=300), True),
-        (Wanted(tokens=301), False),
-        (Wanted(exclude=("lib",)), False),
-        (Wanted(symbols=False), False),
+        (MapOptions(), True),
+        (MapOptions(tokens=300), True),
+        (MapOptions(tokens=301), False),
+        (MapOptions(exclude=("lib",)), False),
+        (MapOptions(symbols=False), False),
     ],
 )
-def test_what_the_next_update_will_not_do_is_told(code: Path, wanted: Wanted, lasts: bool) -> None:
+def test_what_the_next_update_will_not_do_is_told(
+    code: Path, wanted: MapOptions, lasts: bool
+) -> None:
     project = configure(code, "map: {tokens: 300}\n")
-    assert (unlasting(project, wanted) == ()) == lasts
-    assert settings_of(project, wanted).tokens == (wanted.tokens or 300)
+    assert (warn_unsaved_options(project, wanted) == ()) == lasts
+    assert resolve_map_settings(project, wanted).tokens == (wanted.tokens or 300)
 
 
 def test_a_local_map_is_no_part_of_a_commit_and_the_sections_name_it(code: Path) -> None:
     configure(code, LOCAL)
     base = commit(code)
     plan = init(code)
-    assert [edit.local for edit in plan.edits if edit.path == MAP] == [True]
+    assert [edit.is_local for edit in plan.edits if edit.path == MAP] == [True]
     assert (code / ".cub/.gitignore").read_bytes().endswith(b"\n/map.md\n")
     assert REFERENCE in body(code, "AGENTS.md")
     commit(code)
@@ -138,10 +145,10 @@ def test_a_checkout_without_its_local_map_is_up_to_date(code: Path, tmp_path: Pa
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(code), str(clone))
     project = Project.load(clone.resolve())
-    rows = {row.path: row.state for row in status(view(project))}
+    rows = {row.path: row.state for row in list_file_statuses(load_project_state(project))}
     assert {rows["AGENTS.md"], rows["CLAUDE.md"]} == {"current (v1)"}
     plan = plan_update(project, check=True)
-    assert (list(plan.shared), plan.warnings) == ([], ())
+    assert (list(plan.shared_edits), plan.warnings) == ([], ())
     update(clone.resolve())
     assert (clone / MAP).read_bytes() == (code / MAP).read_bytes()
 
@@ -159,7 +166,7 @@ def test_a_map_may_become_local_and_shared_again(code: Path) -> None:
 def test_a_map_that_the_persons_gitignore_names_is_local_and_told(code: Path) -> None:
     write(code, ".gitignore", "map.md\n")
     plan = init(code)
-    assert [edit.local for edit in plan.edits if edit.path == MAP] == [True]
+    assert [edit.is_local for edit in plan.edits if edit.path == MAP] == [True]
     assert [w.message for w in plan.warnings if w.path == MAP] == [
         "git ignores this file: other checkouts lack what the sections refer to"
     ]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.own_files import CONSTITUTION, MAP, RUNLOOP
-from cub.actions.repair.repair import find_broken
+from cub.actions.managed_files import CONSTITUTION, MAP, RUNLOOP
+from cub.actions.repair import make_repair_report
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
-from cub.project.config import CONFIG
+from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.actions.helpers import init, remove, update, write
 from tests.actions.targets import AGENTS, CLAUDE, rows, warned
 from tests.conftest import git, tree
@@ -107,13 +107,13 @@ def test_each_command_that_edits_sections_refuses(
     assert refusal(lambda: command(project)).where == AGENTS
     assert tree(project) == before
     assert rows(project)[AGENTS].state.startswith("unusable: git has this file")
-    warnings = find_broken(Project.load(project)).warnings
+    warnings = make_repair_report(Project.load(project)).warnings
     assert [warning.path for warning in warnings] == [AGENTS]
 
 
-@pytest.mark.parametrize("path", [CONFIG, CONSTITUTION, MAP, RUNLOOP.path, ".cub/.gitignore"])
+@pytest.mark.parametrize("path", [CONFIG_FILE, CONSTITUTION, MAP, RUNLOOP.path, ".cub/.gitignore"])
 def test_a_file_of_the_project_s_settings_is_not_taken_for_none(project: Path, path: str) -> None:
-    write(project, CONFIG, "map:\n  tokens: 300\n")
+    write(project, CONFIG_FILE, "map:\n  tokens: 300\n")
     write(project, "code.py", "def f():\n    return 1\n")
     init(project)
     write(project, CONSTITUTION, "Our own principles.\n")
@@ -137,19 +137,19 @@ def test_a_folder_that_a_sparse_index_has_as_one_entry(project: Path) -> None:
 
 def test_stores_that_git_keeps_back_get_no_first_line(project: Path) -> None:
     init(project)
-    write(project, TASKS, "")
-    committed(project, **{LEDGER: '{"v":1}\n'})
-    git(project, "sparse-checkout", "set", "--no-cone", "/*", f"!{TASKS}", f"!{LEDGER}")
+    write(project, TASKS_FILE, "")
+    committed(project, **{LEDGER_FILE: '{"v":1}\n'})
+    git(project, "sparse-checkout", "set", "--no-cone", "/*", f"!{TASKS_FILE}", f"!{LEDGER_FILE}")
     stores = open_stores(Project.load(project), "me")
 
     def change() -> None:
-        with stores.backend.change():
+        with stores.backend.transaction():
             pass
 
-    for call in (stores.backend.read, change):
-        assert refusal(call).where == TASKS
-    assert refusal(lambda: stores.ledger.append({"ev": "note"})).where == LEDGER
-    assert refusal(stores.ledger.require_writable).where == LEDGER
+    for call in (stores.backend.read_tasks, change):
+        assert refusal(call).where == TASKS_FILE
+    assert refusal(lambda: stores.ledger.append_events({"ev": "note"})).where == LEDGER_FILE
+    assert refusal(stores.ledger.require_writable).where == LEDGER_FILE
 
 
 def test_a_nested_file_is_passed_over_by_update_and_not_created_by_init(project: Path) -> None:
@@ -207,7 +207,7 @@ LOCKED = {
             filtered,
             marks=() if path == AGENTS or filtered == "git-crypt" else pytest.mark.thorough,
         )
-        for path in (AGENTS, CLAUDE, CONFIG, CONSTITUTION, MAP, RUNLOOP.path)
+        for path in (AGENTS, CLAUDE, CONFIG_FILE, CONSTITUTION, MAP, RUNLOOP.path)
         for filtered in LOCKED
     ],
 )
@@ -228,13 +228,17 @@ def test_a_file_that_a_filter_keeps_locked_is_left_alone(
 
 @pytest.mark.parametrize("filtered", LOCKED)
 def test_no_line_is_added_to_locked_stores(project: Path, filtered: str) -> None:
-    for path in (TASKS, LEDGER):
+    for path in (TASKS_FILE, LEDGER_FILE):
         write(project, path, "")
         (project / path).write_bytes(LOCKED[filtered])
     stores = open_stores(Project.load(project), "me")
-    assert filtered in refusal(stores.backend.read).message
-    assert filtered in refusal(lambda: stores.ledger.append({"ev": "note"})).message
-    assert (project / TASKS).read_bytes() == (project / LEDGER).read_bytes() == LOCKED[filtered]
+    assert filtered in refusal(stores.backend.read_tasks).message
+    assert filtered in refusal(lambda: stores.ledger.append_events({"ev": "note"})).message
+    assert (
+        (project / TASKS_FILE).read_bytes()
+        == (project / LEDGER_FILE).read_bytes()
+        == LOCKED[filtered]
+    )
 
 
 def test_text_that_only_begins_like_a_pointer_is_text(project: Path) -> None:
@@ -255,7 +259,7 @@ def test_git_is_asked_only_about_paths_that_its_index_has(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     here = Project.load(project).tree
-    assert here.missing(AGENTS) is here.missing(CONFIG) is None
+    assert here.find_missing(AGENTS) is here.find_missing(CONFIG_FILE) is None
     assert not asked.exists()
-    assert here.missing("other.txt") is None  # no answer counts as no
+    assert here.find_missing("other.txt") is None  # no answer counts as no
     assert asked.exists()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.repair.repair import find_broken
-from cub.actions.sync import plan_init
+from cub.actions.init_update import plan_init
+from cub.actions.repair import make_repair_report
 from cub.errors import CubError
 from cub.project.project import Project
 from tests.actions.helpers import init, remove, settled, update, write
@@ -52,7 +52,7 @@ def test_odd_files_stop_only_those_who_want_them_managed(
     assert settled(project)
     assert warned(update(project)) == []
     assert path not in rows(project)
-    assert find_broken(Project.load(project)).warnings == ()
+    assert make_repair_report(Project.load(project)).warnings == ()
     if odd != "UTF-16" or path != CURSOR:
         with pytest.raises(CubError) as caught:
             plan_init(Project.load(project), targets=(AGENTS, path))

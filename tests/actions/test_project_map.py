@@ -1,32 +1,190 @@
-"""The map as a file of the project: installed, left alone, refreshed, and taken away again."""
+"""A person's line in the map is kept in a backup; a merge of two maps of cub's has none.
+
+The map as a file of the project: installed, left alone, refreshed, and taken away again.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cub.actions.project_map import Wanted, make_map
-from cub.actions.sync import plan_init, plan_update
-from cub.edit.owned import seal
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.project_map import MapOptions, render_map_file
+from cub.edit.file_header import add_file_header
 from cub.edit.plan import Plan
-from cub.errors import NewerError
+from cub.errors import NewerVersionError
 from cub.project.project import Project
 from cub.tokens import estimate_tokens
 from tests.actions.helpers import body, init, remove, settled, update, write
+from tests.actions.reviews import commit
 from tests.conftest import git, tree
 
-MAP, REFERENCE = ".cub/map.md", "@.cub/map.md"
+MAP = ".cub/map.md"
+OURS, BASE, MIDDLE, THEIRS = b"<<<<<<< HEAD\n", b"||||||| 1a2b3c4\n", b"=======\n", b">>>>>>> b\n"
+MINE = b"Ask Ada before you touch the oven.\n"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
+    """A project that has something to map, and its map; to be copied."""
+    root = tmp_path_factory.mktemp("code") / "project"
+    shutil.copytree(empty_repository, root)
+    write(root.resolve(), "src/oven.py", "def heat(degrees: int) -> int:\n    return degrees\n")
+    init(root.resolve())
+    return root
+
+
+@pytest.fixture
+def code(project: Path, template: Path) -> Path:
+    """A copy of that project."""
+    return Path(shutil.copytree(template, project, dirs_exist_ok=True))
+
+
+def backups(root: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted((root / ".cub" / "backups").glob("*"))]
+
+
+def said(plan: Plan) -> list[str]:
+    return [warning.message for warning in plan.warnings if warning.path == MAP]
+
+
+EDITS: dict[str, Callable[[bytes], bytes]] = {
+    "a line below": lambda text: text + MINE,
+    "a line above": lambda text: MINE + text,
+    "a line in front of its front": lambda text: b"---\na: b\n---\n" + text,
+    "a changed line": lambda text: text.replace(b"languages", b"tongues"),
+    "a line less": lambda text: text.replace(b"# Project map\n", b""),
+    "no header": lambda text: text.split(b"\n\n", 1)[1],
+    "nothing left": lambda _: b"",
+    "another file": lambda _: b"\xff\xfe\x00",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_map_is_replaced_with_a_warning_and_a_backup(code: Path, edit: str) -> None:
+    file = code / MAP
+    fresh = file.read_bytes()
+    file.write_bytes(EDITS[edit](fresh))
+    edited = file.read_bytes()
+    assert edited != fresh
+    plan = update(code)
+    assert file.read_bytes() == fresh
+    assert backups(code) == [edited]
+    (path,) = (edit.path for edit in plan.edits if edit.path != MAP)
+    assert said(plan) == [f"it was edited; the old text is kept in {path}"]
+    assert settled(code)
+    file.write_bytes(edited)  # the same again: its backup is there already
+    plan = update(code)
+    assert [edit.path for edit in plan.edits] == [MAP]
+    assert len(said(plan)) == 1
+    assert backups(code) == [edited]
+
+
+def test_to_check_an_edited_map_is_a_change(code: Path) -> None:
+    with (code / MAP).open("ab") as file:
+        file.write(MINE)
+    plan = plan_update(Project.load(code), check=True)
+    assert [edit.path for edit in plan.shared_edits] == [MAP]
+    assert len(said(plan)) == 1
+
+
+def maps(code: Path) -> tuple[bytes, bytes]:
+    """Two intact maps of one project."""
+    whole, small = (
+        render_map_file(Project.load(code), MapOptions(symbols=said)).data for said in (True, False)
+    )
+    assert whole != small
+    return whole, small
+
+
+def test_a_file_that_is_two_maps_of_cubs_needs_no_backup(code: Path) -> None:
+    ours, theirs = maps(code)
+    for between in (b"", BASE + theirs):
+        (code / MAP).write_bytes(OURS + ours + between + MIDDLE + theirs + THEIRS)
+        plan = update(code)
+        assert ((code / MAP).read_bytes(), backups(code), said(plan)) == (ours, [], [])
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        lambda ours, theirs: OURS + ours + MIDDLE + theirs + MINE + THEIRS,
+        lambda ours, theirs: OURS + MINE + ours + MIDDLE + theirs + THEIRS,
+        lambda ours, theirs: MINE + OURS + ours + MIDDLE + theirs + THEIRS,
+        lambda ours, theirs: OURS + ours + MIDDLE + theirs + THEIRS + MINE,
+        lambda ours, theirs: OURS + ours + MIDDLE + MINE + MIDDLE + theirs + THEIRS,
+        lambda ours, theirs: OURS + ours + BASE + MINE + ours + MIDDLE + theirs + THEIRS,
+        lambda ours, theirs: OURS + ours + theirs + THEIRS,
+        lambda ours, theirs: OURS + ours + MIDDLE + theirs,
+        lambda ours, theirs: ours + MIDDLE + theirs + THEIRS,
+    ],
+)
+def test_a_line_that_nobody_can_prove_is_kept(
+    code: Path, torn: Callable[[bytes, bytes], bytes]
+) -> None:
+    data = torn(*maps(code))
+    (code / MAP).write_bytes(data)
+    assert len(said(update(code))) == 1
+    assert backups(code) == [data]
+
+
+@pytest.fixture
+def merging(code: Path) -> Path:
+    """A merge in which git has mixed the lines of both maps, and left conflicts."""
+    commit(code)
+    git(code, "branch", "other")
+    for branch, path, text in (
+        ("other", "lib/till.rb", "class Till\nend\n"),
+        ("-", "go/scale.go", "package scale\n\nfunc Weigh() {}\n"),
+    ):
+        git(code, "checkout", "-q", branch)
+        write(code, path, text)
+        git(code, "add", "-A")
+        update(code)
+        commit(code)
+    with pytest.raises(subprocess.CalledProcessError):  # what is left is for a person
+        git(code, "merge", "-q", "other")
+    assert OURS in (code / MAP).read_bytes()
+    return code
+
+
+def test_a_merge_of_two_maps_is_settled_by_drawing_anew(merging: Path) -> None:
+    assert [e.path for e in plan_update(Project.load(merging), check=True).shared_edits] == [MAP]
+    plan = update(merging)
+    assert (said(plan), backups(merging)) == ([], [])
+    assert {"Go", "Ruby"} <= set(
+        (merging / MAP).read_text(encoding="utf-8").replace(",", " ").split()
+    )
+    assert settled(merging)
+
+
+def test_a_side_taken_by_hand_needs_no_backup_while_git_is_merging(merging: Path) -> None:
+    lines = (merging / MAP).read_bytes().splitlines(keepends=True)
+    taken = [line for line in lines if line not in (OURS, MIDDLE) and line[:7] != b">>>>>>>"]
+    (merging / MAP).write_bytes(b"".join(taken))
+    assert (said(update(merging)), backups(merging)) == ([], [])
+
+
+def test_a_persons_line_in_a_merge_is_kept(merging: Path) -> None:
+    data = (merging / MAP).read_bytes().replace(MIDDLE, MINE + MIDDLE, 1)
+    (merging / MAP).write_bytes(data)
+    assert len(said(update(merging))) == 1
+    assert backups(merging) == [data]
+
+
+PROJECT_MAP_MAP, REFERENCE = ".cub/map.md", "@.cub/map.md"
 CACHES = {".cub/cache/facts.jsonl", ".cub/cache/map.json"}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
 
 
 @pytest.fixture
-def code(project: Path) -> Path:
+def project_map_code(project: Path) -> Path:
     """A project that has something to map."""
     files = {
         "src/oven.py": "def heat(degrees: int) -> int:\n    return degrees\n",
@@ -41,24 +199,26 @@ def paths(plan: Plan) -> list[str]:
     return [edit.path for edit in plan.edits]
 
 
-def said(plan: Plan, path: str = MAP) -> list[str]:
+def project_map_said(plan: Plan, path: str = PROJECT_MAP_MAP) -> list[str]:
     return [warning.message for warning in plan.warnings if warning.path == path]
 
 
-def test_it_comes_with_init_in_one_plan_and_the_sections_name_it(code: Path) -> None:
-    plan = plan_init(Project.load(code))
-    (edit,) = (edit for edit in plan.edits if edit.path == MAP)
-    assert (edit.kind, edit.reason, edit.local) == ("create", "install: the project map", False)
-    assert not (code / ".cub").exists()
-    init(code)
-    assert (code / MAP).read_bytes() == edit.after
-    assert REFERENCE in body(code, "AGENTS.md")
-    assert "def heat(degrees: int) -> int" in (code / MAP).read_text(encoding="utf-8")
+def test_it_comes_with_init_in_one_plan_and_the_sections_name_it(project_map_code: Path) -> None:
+    plan = plan_init(Project.load(project_map_code))
+    (edit,) = (edit for edit in plan.edits if edit.path == PROJECT_MAP_MAP)
+    assert (edit.kind, edit.reason, edit.is_local) == ("create", "install: the project map", False)
+    assert not (project_map_code / ".cub").exists()
+    init(project_map_code)
+    assert (project_map_code / PROJECT_MAP_MAP).read_bytes() == edit.after
+    assert REFERENCE in body(project_map_code, "AGENTS.md")
+    assert "def heat(degrees: int) -> int" in (project_map_code / PROJECT_MAP_MAP).read_text(
+        encoding="utf-8"
+    )
 
 
-def test_its_header_tells_its_own_length(code: Path) -> None:
-    init(code)
-    text = (code / MAP).read_text(encoding="utf-8")
+def test_its_header_tells_its_own_length(project_map_code: Path) -> None:
+    init(project_map_code)
+    text = (project_map_code / PROJECT_MAP_MAP).read_text(encoding="utf-8")
     count = estimate_tokens(text)
     head = f"<!-- cub file v1: project map, about {count} of 1500 tokens; `cub map` renews it -->\n"
     assert text.startswith(head)
@@ -69,38 +229,44 @@ def test_a_project_without_files_gets_none_and_no_caches(project: Path, files: l
     for name in files:
         write(project, name, "Words.\n")
     init(project)
-    assert not {path for path in tree(project) if path == MAP or path.startswith(".cub/cache")}
+    assert not {
+        path for path in tree(project) if path == PROJECT_MAP_MAP or path.startswith(".cub/cache")
+    }
     assert REFERENCE not in body(project, "AGENTS.md")
     assert settled(project)
 
 
-def test_its_header_tells_the_budget_that_is_asked_for(code: Path) -> None:
-    init(code)
-    write(code, ".cub/config.yaml", "map: {tokens: 3000}\n")
-    (edit,) = plan_update(Project.load(code)).edits
+def test_its_header_tells_the_budget_that_is_asked_for(project_map_code: Path) -> None:
+    init(project_map_code)
+    write(project_map_code, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    (edit,) = plan_update(Project.load(project_map_code)).edits
     assert b"of 3000 tokens" in (edit.after or b"")
     assert (edit.before or b"").split(b"\n")[1:] == (edit.after or b"").split(b"\n")[1:]
-    update(code)
-    assert settled(code)
+    update(project_map_code)
+    assert settled(project_map_code)
 
 
-def test_a_second_run_writes_nothing(code: Path) -> None:
-    init(code)
-    assert set(tree(code)) >= CACHES
-    before = {path: (code / path).stat().st_mtime_ns for path in tree(code)}
-    assert init(code).empty
-    assert update(code).empty
-    assert before == {path: (code / path).stat().st_mtime_ns for path in tree(code)}
+def test_a_second_run_writes_nothing(project_map_code: Path) -> None:
+    init(project_map_code)
+    assert set(tree(project_map_code)) >= CACHES
+    before = {path: (project_map_code / path).stat().st_mtime_ns for path in tree(project_map_code)}
+    assert init(project_map_code).is_empty
+    assert update(project_map_code).is_empty
+    assert before == {
+        path: (project_map_code / path).stat().st_mtime_ns for path in tree(project_map_code)
+    }
 
 
-def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(code: Path) -> None:
-    init(code)
-    listed = git(code, "ls-files", "--others", "--exclude-standard").split()
+def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(
+    project_map_code: Path,
+) -> None:
+    init(project_map_code)
+    listed = git(project_map_code, "ls-files", "--others", "--exclude-standard").split()
     assert not [path for path in listed if "cache" in path]
     for data in (b"", b"{", b"\xff\x00", b"[[[[", b"null\n[]\n", b'["0"]\n{}\n'):
-        for cache in (code / ".cub" / "cache").glob("*.json*"):
+        for cache in (project_map_code / ".cub" / "cache").glob("*.json*"):
             cache.write_bytes(data)
-        assert settled(code)
+        assert settled(project_map_code)
 
 
 @posix
@@ -115,32 +281,36 @@ def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(code: Path)
 )
 @pytest.mark.parametrize("text", ["", "# Bakery\n", "# Bakery\n\nBread for all who live in town."])
 def test_a_file_behind_an_instruction_file_says_the_same_with_its_section(
-    code: Path, target: str, placement: str, text: str
+    project_map_code: Path, target: str, placement: str, text: str
 ) -> None:
-    write(code, target, text)
-    write(code, ".cub/config.yaml", f"placement: {placement}\n")
-    (code / "AGENTS.md").symlink_to(target)
-    init(code)
-    assert settled(code)
-    assert "outside this section" not in (code / MAP).read_text(encoding="utf-8")
+    write(project_map_code, target, text)
+    write(project_map_code, ".cub/config.yaml", f"placement: {placement}\n")
+    (project_map_code / "AGENTS.md").symlink_to(target)
+    init(project_map_code)
+    assert settled(project_map_code)
+    assert "outside this section" not in (project_map_code / PROJECT_MAP_MAP).read_text(
+        encoding="utf-8"
+    )
 
 
 @posix
-def test_it_may_lie_behind_a_link(code: Path) -> None:
-    (code / "tools").mkdir()
-    (code / ".cub").symlink_to("tools")
-    init(code)
-    assert REFERENCE in body(code, "AGENTS.md")
-    assert settled(code)
+def test_it_may_lie_behind_a_link(project_map_code: Path) -> None:
+    (project_map_code / "tools").mkdir()
+    (project_map_code / ".cub").symlink_to("tools")
+    init(project_map_code)
+    assert REFERENCE in body(project_map_code, "AGENTS.md")
+    assert settled(project_map_code)
 
 
-def test_new_files_refresh_it_alone(code: Path) -> None:
-    init(code)
-    write(code, "ruby/till.rb", "class Till\nend\n")
-    plan = update(code)
-    assert [(edit.path, edit.reason) for edit in plan.edits] == [(MAP, "refresh: the project map")]
+def test_new_files_refresh_it_alone(project_map_code: Path) -> None:
+    init(project_map_code)
+    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
+    plan = update(project_map_code)
+    assert [(edit.path, edit.reason) for edit in plan.edits] == [
+        (PROJECT_MAP_MAP, "refresh: the project map")
+    ]
     assert plan.warnings == ()
-    assert "Ruby" in (code / MAP).read_text(encoding="utf-8")
+    assert "Ruby" in (project_map_code / PROJECT_MAP_MAP).read_text(encoding="utf-8")
 
 
 FORMATTED: list[Callable[[bytes], bytes]] = [
@@ -154,55 +324,64 @@ FORMATTED: list[Callable[[bytes], bytes]] = [
 
 
 @pytest.mark.parametrize("number", range(len(FORMATTED)))
-def test_a_formatters_pass_is_no_edit(code: Path, number: int) -> None:
-    init(code)
-    file = code / MAP
+def test_a_formatters_pass_is_no_edit(project_map_code: Path, number: int) -> None:
+    init(project_map_code)
+    file = project_map_code / PROJECT_MAP_MAP
     file.write_bytes(FORMATTED[number](file.read_bytes()))
     before = file.read_bytes()
-    assert settled(code)
-    write(code, "ruby/till.rb", "class Till\nend\n")
-    plan = update(code)
-    assert (paths(plan), said(plan)) == ([MAP], [])
+    assert settled(project_map_code)
+    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
+    plan = update(project_map_code)
+    assert (paths(plan), project_map_said(plan)) == ([PROJECT_MAP_MAP], [])
     windows = b"\r\n" in before
     assert file.read_bytes().count(b"\r\n") == (file.read_bytes().count(b"\n") if windows else 0)
 
 
 @pytest.mark.parametrize("run", [plan_init, plan_update])
 @pytest.mark.parametrize("config", ["", "map: {tokens: 0}\n", "map: {exclude: ['*']}\n"])
-def test_a_newer_cubs_is_refused(code: Path, run: Callable[[Project], Plan], config: str) -> None:
-    init(code)
-    write(code, ".cub/config.yaml", config)
-    (code / MAP).write_bytes(seal("# Another form\n", 99, "<!-- {} -->"))
-    with pytest.raises(NewerError, match="v99") as caught:
-        run(Project.load(code))
-    assert caught.value.where == MAP
+def test_a_newer_cubs_is_refused(
+    project_map_code: Path, run: Callable[[Project], Plan], config: str
+) -> None:
+    init(project_map_code)
+    write(project_map_code, ".cub/config.yaml", config)
+    (project_map_code / PROJECT_MAP_MAP).write_bytes(
+        add_file_header("# Another form\n", 99, "<!-- {} -->")
+    )
+    with pytest.raises(NewerVersionError, match="v99") as caught:
+        run(Project.load(project_map_code))
+    assert caught.value.where == PROJECT_MAP_MAP
 
 
-def test_to_check_a_stale_one_is_a_warning_and_a_missing_one_a_change(code: Path) -> None:
-    init(code)
-    write(code, "ruby/till.rb", "class Till\nend\n")
-    plan = plan_update(Project.load(code), check=True)
-    assert (plan.edits, said(plan)) == ((), ["the map is older than the files"])
-    (code / MAP).unlink()
-    plan = plan_update(Project.load(code), check=True)
-    assert ([edit.path for edit in plan.shared], said(plan)) == ([MAP], [])
+def test_to_check_a_stale_one_is_a_warning_and_a_missing_one_a_change(
+    project_map_code: Path,
+) -> None:
+    init(project_map_code)
+    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
+    plan = plan_update(Project.load(project_map_code), check=True)
+    assert (plan.edits, project_map_said(plan)) == ((), ["the map is older than the files"])
+    (project_map_code / PROJECT_MAP_MAP).unlink()
+    plan = plan_update(Project.load(project_map_code), check=True)
+    assert ([edit.path for edit in plan.shared_edits], project_map_said(plan)) == (
+        [PROJECT_MAP_MAP],
+        [],
+    )
 
 
-def test_to_check_one_of_another_budget_is_told_as_that(code: Path) -> None:
-    write(code, "ruby/till.rb", "class Till\nend\n")
-    init(code)
-    made = make_map(Project.load(code), Wanted(tokens=3000))
-    (code / MAP).write_bytes(made.data)
-    plan = plan_update(Project.load(code), check=True)
+def test_to_check_one_of_another_budget_is_told_as_that(project_map_code: Path) -> None:
+    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
+    init(project_map_code)
+    made = render_map_file(Project.load(project_map_code), MapOptions(tokens=3000))
+    (project_map_code / PROJECT_MAP_MAP).write_bytes(made.data)
+    plan = plan_update(Project.load(project_map_code), check=True)
     (warning,) = plan.warnings
     assert plan.edits == ()
     assert warning.message == "the map was drawn for 3000 tokens, and the configuration says 1500"
     assert "`cub config set map.tokens 3000`" in warning.hint
-    (edit,) = update(code).edits
+    (edit,) = update(project_map_code).edits
     assert edit.reason == "refresh: the project map, for 1500 tokens in place of 3000"
-    (code / MAP).write_bytes(made.data)
-    write(code, ".cub/config.yaml", "map: {tokens: 3000}\n")
-    assert plan_update(Project.load(code), check=True) == Plan()
+    (project_map_code / PROJECT_MAP_MAP).write_bytes(made.data)
+    write(project_map_code, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    assert plan_update(Project.load(project_map_code), check=True) == Plan()
 
 
 def _nothing_to_map(root: Path) -> None:
@@ -221,74 +400,74 @@ def _none_wanted(root: Path) -> None:
     ],
 )
 def test_an_older_one_goes_with_its_reason(
-    code: Path, change: Callable[[Path], None], reason: str, warned: list[str]
+    project_map_code: Path, change: Callable[[Path], None], reason: str, warned: list[str]
 ) -> None:
-    init(code)
-    change(code)
-    checked = plan_update(Project.load(code), check=True)
-    assert (said(checked), checked.empty) == (warned, bool(warned))
-    plan = update(code)
-    assert [edit.reason for edit in plan.edits if edit.path == MAP] == [reason]
-    assert REFERENCE not in body(code, "AGENTS.md")
-    assert not (code / MAP).exists()
-    assert settled(code)
+    init(project_map_code)
+    change(project_map_code)
+    checked = plan_update(Project.load(project_map_code), check=True)
+    assert (project_map_said(checked), checked.is_empty) == (warned, bool(warned))
+    plan = update(project_map_code)
+    assert [edit.reason for edit in plan.edits if edit.path == PROJECT_MAP_MAP] == [reason]
+    assert REFERENCE not in body(project_map_code, "AGENTS.md")
+    assert not (project_map_code / PROJECT_MAP_MAP).exists()
+    assert settled(project_map_code)
 
 
 @pytest.mark.parametrize("change", [_nothing_to_map, _none_wanted])
 def test_an_edited_one_stays_where_none_takes_its_place(
-    code: Path, change: Callable[[Path], None]
+    project_map_code: Path, change: Callable[[Path], None]
 ) -> None:
-    init(code)
-    change(code)
-    with (code / MAP).open("ab") as file:
+    init(project_map_code)
+    change(project_map_code)
+    with (project_map_code / PROJECT_MAP_MAP).open("ab") as file:
         file.write(b"Mine.\n")
-    assert settled(code)
+    assert settled(project_map_code)
 
 
-def test_remove_takes_it_and_the_caches(code: Path) -> None:
-    before = tree(code)
-    init(code)
-    assert set(tree(code)) >= CACHES
-    remove(code)
-    assert tree(code).keys() - before.keys() == {".cub/constitution.md"}
-    assert not (code / ".cub" / "cache").exists()
+def test_remove_takes_it_and_the_caches(project_map_code: Path) -> None:
+    before = tree(project_map_code)
+    init(project_map_code)
+    assert set(tree(project_map_code)) >= CACHES
+    remove(project_map_code)
+    assert tree(project_map_code).keys() - before.keys() == {".cub/constitution.md"}
+    assert not (project_map_code / ".cub" / "cache").exists()
 
 
-def test_remove_leaves_what_a_person_put_beside_the_caches(code: Path) -> None:
-    init(code)
-    write(code, ".cub/cache/notes.md", "Mine.\n")
-    write(code, ".cub/cache/.facts.jsonl.x1y2.tmp", "[")
-    remove(code)
-    assert [path.name for path in (code / ".cub/cache").iterdir()] == ["notes.md"]
+def test_remove_leaves_what_a_person_put_beside_the_caches(project_map_code: Path) -> None:
+    init(project_map_code)
+    write(project_map_code, ".cub/cache/notes.md", "Mine.\n")
+    write(project_map_code, ".cub/cache/.facts.jsonl.x1y2.tmp", "[")
+    remove(project_map_code)
+    assert [path.name for path in (project_map_code / ".cub/cache").iterdir()] == ["notes.md"]
 
 
 @posix
-def test_caches_are_neither_written_nor_removed_behind_a_link(code: Path) -> None:
-    (code / ".cub").mkdir()
-    (code / ".cub/cache").symlink_to("../src")
-    write(code, "src/map.json", "{}")
-    before = tree(code / "src")
-    init(code)
-    assert settled(code)
-    assert tree(code / "src") == before
-    remove(code)
-    assert tree(code / "src") == before
-    assert (code / ".cub/cache").is_symlink()
+def test_caches_are_neither_written_nor_removed_behind_a_link(project_map_code: Path) -> None:
+    (project_map_code / ".cub").mkdir()
+    (project_map_code / ".cub/cache").symlink_to("../src")
+    write(project_map_code, "src/map.json", "{}")
+    before = tree(project_map_code / "src")
+    init(project_map_code)
+    assert settled(project_map_code)
+    assert tree(project_map_code / "src") == before
+    remove(project_map_code)
+    assert tree(project_map_code / "src") == before
+    assert (project_map_code / ".cub/cache").is_symlink()
 
 
-def test_remove_leaves_one_that_was_edited(code: Path) -> None:
-    init(code)
-    with (code / MAP).open("ab") as file:
+def test_remove_leaves_one_that_was_edited(project_map_code: Path) -> None:
+    init(project_map_code)
+    with (project_map_code / PROJECT_MAP_MAP).open("ab") as file:
         file.write(b"Mine.\n")
-    assert said(remove(code)) == ["kept, because it is not as cub wrote it"]
-    assert (code / MAP).read_bytes().endswith(b"Mine.\n")
+    assert project_map_said(remove(project_map_code)) == ["kept, because it is not as cub wrote it"]
+    assert (project_map_code / PROJECT_MAP_MAP).read_bytes().endswith(b"Mine.\n")
 
 
-def test_a_part_is_drawn_alone_and_by_the_projects_patterns(code: Path) -> None:
-    write(code, "src/gen/made.py", "def made() -> None: ...\n")
-    write(code, "src/gen/used.py", "from made import made\n")
-    write(code, ".cub/config.yaml", "map: {exclude: [/src/gen/]}\n")
-    text = make_map(Project.load(code), Wanted(part="src")).data.decode()
+def test_a_part_is_drawn_alone_and_by_the_projects_patterns(project_map_code: Path) -> None:
+    write(project_map_code, "src/gen/made.py", "def made() -> None: ...\n")
+    write(project_map_code, "src/gen/used.py", "from made import made\n")
+    write(project_map_code, ".cub/config.yaml", "map: {exclude: [/src/gen/]}\n")
+    text = render_map_file(Project.load(project_map_code), MapOptions(folder="src")).data.decode()
     assert "heat" in text
     assert "src" not in text.partition("\n\n")[2]
     assert "gen" not in text.partition("\n\n")[2]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cub.actions.sync import plan_init, plan_update
-from cub.edit.imports import imports
-from cub.files import Planned, Tree
+from cub.actions.init_update import plan_init, plan_update
+from cub.edit.file_imports import find_imports
+from cub.files import FileTree, PlannedTree
 from cub.project.project import Project
 from cub.project.targets import TARGETS
 from tests.examples import hardly_any_examples
@@ -50,23 +50,23 @@ def _is_sound(tree: MemoryTree) -> bool:
     ends = set(tree.links)
     for _ in ALL:
         ends = {tree.links[end].removeprefix("../") for end in ends if end in tree.links}
-    return not ends and all(tree.identity(link) for link in tree.links)
+    return not ends and all(tree.get_identity(link) for link in tree.links)
 
 
-def _loaded(tree: Tree, path: str, passed: set[object]) -> Iterator[tuple[str, str]]:
+def _loaded(tree: FileTree, path: str, passed: set[object]) -> Iterator[tuple[str, str]]:
     """The files that a client loads which replaces imports, each once."""
     key = _key(tree, path)
-    data = tree.read(path) if path in tree.names("") else None
+    data = tree.read(path) if path in tree.list_names("") else None
     if data is None or key in passed:
         return
     passed.add(key)
     yield path, data.decode()
-    for name in sorted(imports(data.decode())):
+    for name in sorted(find_imports(data.decode())):
         if "/" not in name:
             yield from _loaded(tree, name, passed)
 
 
-def _readers(tree: Tree, setting: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def _readers(tree: FileTree, setting: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """What the reader of each target loads: that file, and what it brings along."""
     passed: set[object] = set()
     by_gemini = (file for name in (*setting, GEMINI) for file in _loaded(tree, name, passed))
@@ -77,26 +77,26 @@ def _readers(tree: Tree, setting: tuple[str, ...]) -> dict[str, dict[str, str]]:
     }
 
 
-def _key(tree: Tree, path: str) -> object:
-    found = tree.identity(path)
+def _key(tree: FileTree, path: str) -> object:
+    found = tree.get_identity(path)
     return path if found is None else found
 
 
-def _text(tree: Tree, path: str) -> str:
+def _text(tree: FileTree, path: str) -> str:
     return (tree.read(path) or b"").decode()
 
 
-def _is_a_knot(tree: Tree, setting: tuple[str, ...]) -> bool:
+def _is_a_knot(tree: FileTree, setting: tuple[str, ...]) -> bool:
     """Whether the person makes Gemini CLI load two files that both have readers of their own, or
     lets a file import one that is to import it: no text can then be in each of them and arrive
     once.
     """
     files = _readers(tree, setting)[GEMINI]
-    named = {*setting, *files, *(name for text in files.values() for name in imports(text))}
+    named = {*setting, *files, *(name for text in files.values() for name in find_imports(text))}
     loaded = {_key(tree, name) for name in named}
     ends = [_key(tree, path) for path in (AGENTS, CLAUDE)]
     return len({*ends} & loaded) == 2 or (
-        ends[0] == ends[1] and GEMINI in imports(_text(tree, CLAUDE))
+        ends[0] == ends[1] and GEMINI in find_imports(_text(tree, CLAUDE))
     )
 
 
@@ -107,8 +107,8 @@ def test_every_reader_of_a_target_gets_the_shared_text_once(
 ) -> None:
     tree = _tree(had, targets, setting)
     assume(_is_sound(tree) and not _is_a_knot(tree, setting))
-    project = Project.of(Path("/nowhere"), tree, committed=True)
-    planned = Planned(tree, {edit.path: edit.after for edit in plan_init(project).edits})
+    project = Project.from_tree(Path("/nowhere"), tree, is_commit=True)
+    planned = PlannedTree(tree, {edit.path: edit.after for edit in plan_init(project).edits})
     readers = _readers(planned, setting)
     counts = {path: sum(text.count(SHARED) for text in readers[path].values()) for path in targets}
     assert counts == dict.fromkeys(targets, 1)
@@ -121,11 +121,11 @@ def test_every_plan_settles(
 ) -> None:
     tree = _tree(had, targets, setting)
     assume(_is_sound(tree))
-    project = Project.of(Path("/nowhere"), tree, committed=True)
-    planned = Planned(tree, {edit.path: edit.after for edit in plan_init(project).edits})
+    project = Project.from_tree(Path("/nowhere"), tree, is_commit=True)
+    planned = PlannedTree(tree, {edit.path: edit.after for edit in plan_init(project).edits})
     after = replace(project, tree=planned)
-    assert plan_init(after).empty
-    assert plan_update(after).empty
+    assert plan_init(after).is_empty
+    assert plan_update(after).is_empty
 
 
 @hardly_any_examples
@@ -135,22 +135,22 @@ def test_whatever_a_person_changes_later_settles_too(
 ) -> None:
     tree = _tree(had, targets, setting)
     assume(_is_sound(tree))
-    project = Project.of(Path("/nowhere"), tree, committed=True)
+    project = Project.from_tree(Path("/nowhere"), tree, is_commit=True)
     written = {edit.path: edit.after for edit in plan_init(project).edits}
     path = data.draw(st.sampled_from([AGENTS, CLAUDE, GEMINI]))
     text = data.draw(st.sampled_from(["More.\n\n", "@AGENTS.md\n\n", "@CLAUDE.md\n\n"]))
     before = written.get(path) or tree.files.get(path)
     assume(before is not None)
     changed = replace(
-        project, tree=Planned(tree, {**written, path: text.encode() + (before or b"")})
+        project, tree=PlannedTree(tree, {**written, path: text.encode() + (before or b"")})
     )
     followed = {edit.path: edit.after for edit in plan_update(changed).edits}
-    after = replace(project, tree=Planned(changed.tree, followed))
-    assert plan_update(after).empty
+    after = replace(project, tree=PlannedTree(changed.tree, followed))
+    assert plan_update(after).is_empty
     added = {edit.path: edit.after for edit in plan_init(after).edits}
-    again = replace(project, tree=Planned(after.tree, added))
-    assert plan_init(again).empty
-    assert plan_update(again).empty
+    again = replace(project, tree=PlannedTree(after.tree, added))
+    assert plan_init(again).is_empty
+    assert plan_update(again).is_empty
 
 
 @pytest.mark.parametrize("made", [(), (AGENTS,), (CLAUDE, GEMINI)])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.owned import unseal
+from cub.edit.file_header import parse_file_header
 from cub.errors import CubError
 from cub.prompt.templates import TemplateSet
 from tests.actions.helpers import init, remove, settled, update, write
@@ -41,7 +41,7 @@ def test_a_rule_is_reported_as_cubs(project: Path, rule: Path) -> None:
     assert (row.tokens or 0) > 100
     write(project, ".cub/map.md", "# Map\n")
     assert rows(project)[CURSOR].state == "stale"
-    assert [edit.path for edit in update(project).shared] == [CLAUDE, CURSOR]
+    assert [edit.path for edit in update(project).shared_edits] == [CLAUDE, CURSOR]
     assert "@.cub/map.md" in rule.read_text()
 
 
@@ -88,7 +88,7 @@ def test_an_edited_rule_is_kept(
     plan = update(project, templates=next_version)
     assert (CURSOR, "kept as you wrote it") in warned(plan)
     assert CURSOR not in {edit.path for edit in plan.edits}
-    assert update(project, templates=next_version).empty
+    assert update(project, templates=next_version).is_empty
     assert (CURSOR, "kept, because it is not as cub wrote it") in warned(
         init(project, targets=(CLAUDE,), templates=next_version)
     )
@@ -112,10 +112,10 @@ def test_a_version_step_refreshes_a_rule(
     plan = update(project, templates=next_version)
     reason = {edit.path: edit.reason for edit in plan.edits}[CURSOR]
     assert reason.startswith("refresh v1 → v2")
-    found = unseal(rule.read_bytes())
+    found = parse_file_header(rule.read_bytes())
     assert found is not None
-    assert (found.version, found.intact) == (2, True)
-    assert update(project, templates=next_version).empty
+    assert (found.version, found.is_intact) == (2, True)
+    assert update(project, templates=next_version).is_empty
 
 
 def test_a_rule_of_a_newer_cub_stops_the_command(project: Path, rule: Path) -> None:

@@ -8,19 +8,19 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from cub.actions.review.verdict import MEANING
-from cub.actions.schemas import CONFIG, find_schema, list_schemas, make_schema
+from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.actions.schemas import CONFIG, bundle_schema, find_schema, list_schemas
 from cub.errors import UsageError
-from cub.project.config_layers import Origin
-from cub.project.config_schema import schema as config_schema
-from cub.project.executes import Kind as Executed
-from cub.repomap.stack.facts import Command, Purpose, Role
-from cub.repomap.symbols.definition import Kind as Symbol
-from cub.resources import data_dir
-from cub.store.spelling import KEYS, LISTS
+from cub.project.config_layers import ValueOrigin
+from cub.project.config_schema import build_config_schema as config_schema
+from cub.project.executable_config import ExecutableKind as Executed
+from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, TechnologyRole
+from cub.repomap.symbols.file_facts import DefinitionKind as Symbol
+from cub.resources import find_data_dir
+from cub.store.task_schema import LIST_KEYS, TASK_KEYS
 
 NAMES = [one.name for one in list_schemas()]
-FILES = sorted(data_dir("schemas").glob("*.json"))
+FILES = sorted(find_data_dir("schemas").glob("*.json"))
 
 
 def parts(value: Any) -> Iterator[dict[str, Any]]:
@@ -34,7 +34,7 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
 
 def choices(name: str, *path: str) -> set[str]:
     """The words that a value may be, found by the keys that lead to it through lists."""
-    tree = make_schema(name)
+    tree = bundle_schema(name)
     for key in path:
         tree = tree["properties"][key]
         tree = tree.get("items", tree)
@@ -43,7 +43,7 @@ def choices(name: str, *path: str) -> set[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_one_schema_that_refers_to_nothing_outside(name: str) -> None:
-    tree = make_schema(name)
+    tree = bundle_schema(name)
     Draft202012Validator.check_schema(tree)
     assert tree["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert tree["title"]
@@ -54,7 +54,7 @@ def test_each_is_one_schema_that_refers_to_nothing_outside(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != CONFIG])
 def test_each_has_a_name_a_description_and_descriptions_of_its_keys(name: str) -> None:
-    tree = make_schema(name)
+    tree = bundle_schema(name)
     assert (tree["$id"], bool(tree["description"])) == (f"urn:cub:schema:v1:{name}", True)
     for part in parts(tree):
         if part.get("type") in ("object", ["object", "null"]) and "properties" in part:
@@ -64,13 +64,13 @@ def test_each_has_a_name_a_description_and_descriptions_of_its_keys(name: str) -
 
 
 def test_the_configuration_is_that_of_cub_config_schema() -> None:
-    assert make_schema(CONFIG) == config_schema()
+    assert bundle_schema(CONFIG) == config_schema()
 
 
 def test_no_name_means_two_things() -> None:
     found = Counter(key for path in FILES for key in json.loads(path.read_bytes()).get("$defs", ()))
     assert [key for key, count in found.items() if count > 1] == []
-    made = [make_schema(name) for name in NAMES if name != CONFIG]
+    made = [bundle_schema(name) for name in NAMES if name != CONFIG]
     referred = {part["$ref"] for tree in made for part in parts(tree) if "$ref" in part}
     whole = {"plan", "status"}  # the only ones that are a part of another one as a whole
     assert referred - {f"#/$defs/{key}" for key in found} == {f"#/$defs/{key}" for key in whole}
@@ -83,24 +83,24 @@ def test_the_files_are_written_one_way(path: Any) -> None:
 
 
 def test_words_are_those_of_the_code() -> None:
-    assert choices("review", "files", "section", "verdict") == set(MEANING)
+    assert choices("review", "files", "section", "verdict") == set(VERDICT_MEANINGS)
     assert choices("review", "executes", "kind") == set(get_args(Executed))
     assert choices("map", "symbols", "kind") == set(get_args(Symbol))
-    assert choices("map", "technologies", "role") == set(get_args(Role))
-    assert choices("map", "commands", "purpose") == set(get_args(Purpose))
-    origins = Command.__annotations__["origin"]
+    assert choices("map", "technologies", "role") == set(get_args(TechnologyRole))
+    assert choices("map", "commands", "purpose") == set(get_args(CommandPurpose))
+    origins = ProjectCommand.__annotations__["origin"]
     assert all(word in str(origins) for word in choices("map", "commands", "origin"))
-    assert set(make_schema("setting")["$defs"]["setting"]["properties"]["origin"]["enum"]) == set(
-        get_args(Origin)
+    assert set(bundle_schema("setting")["$defs"]["setting"]["properties"]["origin"]["enum"]) == set(
+        get_args(ValueOrigin)
     )
 
 
 def test_a_task_has_the_keys_of_the_store() -> None:
-    task = make_schema("tasks")["$defs"]["task"]
-    assert list(task["properties"]) == [*KEYS, "origin"]
-    assert set(task["required"]) == set(KEYS)
-    foreign = {"$ref": "#/$defs/task", "$defs": make_schema("tasks")["$defs"]}
-    empty: dict[str, Any] = {key: [] if key in LISTS else None for key in KEYS}
+    task = bundle_schema("tasks")["$defs"]["task"]
+    assert list(task["properties"]) == [*TASK_KEYS, "origin"]
+    assert set(task["required"]) == set(TASK_KEYS)
+    foreign = {"$ref": "#/$defs/task", "$defs": bundle_schema("tasks")["$defs"]}
+    empty: dict[str, Any] = {key: [] if key in LIST_KEYS else None for key in TASK_KEYS}
     record = {**empty, "id": "a", "status": "later", "estimate": 3}
     assert Draft202012Validator(foreign).is_valid(record)
 

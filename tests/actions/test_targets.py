@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.sync import plan_update
+from cub.actions.init_update import plan_update
 from cub.errors import CubError
 from cub.project.project import Project
 from tests.actions.helpers import body, init, remove, section_of, settled, update, write
@@ -64,9 +64,9 @@ def test_any_targets_settle_and_are_removed_to_the_byte(
     written(project, OWN[own])
     init(project, targets=targets)
     times = {path: (project / path).stat().st_mtime_ns for path in tree(project)}
-    assert init(project, targets=targets).empty
-    assert init(project).empty
-    assert update(project).empty
+    assert init(project, targets=targets).is_empty
+    assert init(project).is_empty
+    assert update(project).is_empty
     assert {path: (project / path).stat().st_mtime_ns for path in tree(project)} == times
     states = {row.state for row in rows(project).values()}
     assert states <= {"current (v1)", "yours", "edited, kept"}
@@ -129,7 +129,7 @@ def test_what_was_deleted_is_restored_by_init_alone(project: Path) -> None:
     for path in (GEMINI, COPILOT, CURSOR):
         (project / path).unlink()
     plan = update(project)
-    assert plan.empty
+    assert plan.is_empty
     assert [path for path, message in warned(plan) if message == "this file is gone"] == [
         GEMINI,
         COPILOT,

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.review.review import review
-from cub.git import Endpoints, Objects
+from cub.actions.review.review import review_range
+from cub.git import CommitRange, ObjectReader
 from tests.benchmarks import EMPTY, history
 from tests.benchmarks.large import main as of_large_files
 from tests.benchmarks.map.run import main as of_maps
@@ -155,10 +155,12 @@ def _reviews(scratch: Path, home: Path) -> list[Row]:
     costs = []
     for base, head in [pairs[-1], *pairs]:
         before, start = _used(*ours), time.perf_counter()
-        with Objects(root) as objects:
-            found = review(objects, Endpoints(base, head, "", ""), root=root, templates=templates)
+        with ObjectReader(root) as objects:
+            found = review_range(
+                objects, CommitRange(base, head, "", ""), root=root, templates=templates
+            )
         costs.append(Cost(_used(*ours) - before, time.perf_counter() - start))
-        assert not found.touched, head
+        assert not found.has_hand_edits, head
     costs = sorted(costs[1:])
     base = f"{pairs[0][0]}..{pairs[0][0]}"
     whole = [sys.executable, "-m", "cub", "diff", base]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cub.actions.sync import plan_init, plan_update
-from cub.files import Planned, WorkTree
+from cub.actions.init_update import plan_init, plan_update
+from cub.files import DiskTree, PlannedTree
 from cub.project.project import Project
-from cub.prompt.templates import TemplateSet, shipped
+from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.conftest import git
 
 FILES, COMMITS = 3_000, 1_000
@@ -38,18 +38,18 @@ class Story:
 
     def refresh(self, *, first: bool = False) -> None:
         """What `cub init` or `cub update` makes of the files."""
-        tree = Planned(WorkTree(self.empty), self.files)
-        project = Project.of(self.empty, tree, committed=True)
+        tree = PlannedTree(DiskTree(self.empty), self.files)
+        project = Project.from_tree(self.empty, tree, is_commit=True)
         plan = (plan_init if first else plan_update)(project, templates=self.templates)
-        for edit in plan.shared:
+        for edit in plan.shared_edits:
             assert edit.after is not None
             self.write(edit.path, edit.after)
 
 
 def next_version(folder: Path) -> TemplateSet:
     """The shipped templates with one more version, whose words differ."""
-    shutil.copytree(shipped().folder, folder)
-    newest = shipped().version
+    shutil.copytree(load_shipped_templates().folder, folder)
+    newest = load_shipped_templates().version
     sections = folder / "sections"
     shutil.copytree(sections / f"v{newest}", sections / f"v{newest + 1}")
     for file in (sections / f"v{newest + 1}").glob("*.j2"):
@@ -67,7 +67,7 @@ def build(root: Path, templates: TemplateSet) -> list[tuple[str, str]]:
     subprocess.run(
         ["git", "fast-import", "--quiet"],
         cwd=root,
-        input=b"".join(_stream(Story(empty, shipped()), templates)),
+        input=b"".join(_stream(Story(empty, load_shipped_templates()), templates)),
         check=True,
     )
     lines = git(root, "log", "--format=%H %P", "main").splitlines()

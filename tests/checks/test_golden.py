@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.checks.parsers import parse
+from cub.checks.tool_output import parse_output
 from tests.conftest import GOLDEN
 
 FOLDER = GOLDEN / "checks"
@@ -26,7 +26,7 @@ def _name(case: Path) -> str:
 @pytest.mark.parametrize("case", CASES, ids=_name)
 def test_the_items_of_a_tools_output(case: Path) -> None:
     expected = json.loads(case.with_suffix(".json").read_text(encoding="utf-8"))
-    found = parse(_raw(case))
+    found = parse_output(_raw(case))
     assert [list(item) for item in found] == expected
     assert {item.kind for item in found} <= _KINDS
 
@@ -34,15 +34,15 @@ def test_the_items_of_a_tools_output(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=_name)
 def test_line_ends_of_windows_and_stamps_of_ci_change_nothing(case: Path) -> None:
     raw = _raw(case)
-    assert parse(raw.replace("\n", "\r\n")) == parse(raw)
+    assert parse_output(raw.replace("\n", "\r\n")) == parse_output(raw)
     stamped = "".join(f"2026-03-02T07:11:05.1234567Z {line}" for line in raw.splitlines(True))
     if not raw.startswith("{"):
-        assert parse(stamped) == parse(raw)
+        assert parse_output(stamped) == parse_output(raw)
 
 
 @pytest.mark.parametrize("tool", sorted({case.parent.name for case in CASES} - {"ordinary"}))
 def test_every_tool_fails_and_passes(tool: str) -> None:
-    found = [bool(parse(_raw(case))) for case in CASES if case.parent.name == tool]
+    found = [bool(parse_output(_raw(case))) for case in CASES if case.parent.name == tool]
     assert True in found
     assert False in found
 

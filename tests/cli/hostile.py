@@ -7,7 +7,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from cub.actions.run.folders import STATUS, RunFolder, write_json
+from cub.actions.run.run_folders import STATUS_FILE, RunFolder, write_json
 from tests.conftest import git
 
 # A title, a screen erased, colors of C1, a change of direction, a bell, a link, invisible tags.
@@ -87,13 +87,13 @@ def _state() -> dict[str, object]:
 
 
 def _plant_run(folder: RunFolder) -> None:
-    folder.write({"v": 1, "run": HOSTILE})
+    folder.write_run_facts({"v": 1, "run": HOSTILE})
     status = {
         "run": HOSTILE, "task": HOSTILE, "title": HOSTILE, "attempt": 1, "harness": HOSTILE,
         "doing": HOSTILE, "said": HOSTILE, "outcomes": {HOSTILE: 1}, "ended": HOSTILE,
         "at": HOSTILE, "started": HOSTILE, "attempt_started": HOSTILE,
     }  # fmt: skip
-    write_json(folder.state / STATUS, status)
+    write_json(folder.state / STATUS_FILE, status)
 
 
 def _lines(path: Path, rows: list[dict[str, object]]) -> None:

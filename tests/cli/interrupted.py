@@ -9,24 +9,24 @@ from typing import Any, NamedTuple
 
 import typer
 
-from cub.actions.configure import plan_set
-from cub.actions.project_map import Wanted, make_map, plan_map
-from cub.actions.repair.repair import plan_repair
+from cub.actions.config_set import plan_config_set
+from cub.actions.project_map import MapOptions, plan_map, render_map_file
+from cub.actions.repair import plan_repair
 from cub.actions.tasks.stores import plan_git_files
-from cub.cli import init, remove, update
-from cub.cli.app import app, run
+from cub.cli.app import app, run_command_line
+from cub.cli.commands import init, remove, update
 from cub.edit.plan import Plan
-from cub.files import apply, exclusive
+from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
-from cub.files.private import Write
+from cub.files.internal_files import CacheWrite
 from cub.project.project import Project
-from cub.store.jsonl import encode
+from cub.store.jsonl import encode_record
 from tests.cli.standing import MINE, NO_END
 from tests.store.records import task
 
 Entry = tuple[str, bytes | str, int]
 Tree = dict[str, Entry]
-TASKS = b"\n".join(encode(task(key)) for key in ("a-1", "b-2")) + b"\n"
+TASKS = b"\n".join(encode_record(task(key)) for key in ("a-1", "b-2")) + b"\n"
 # What holds a moment or an id that is another one each time, or is thrown away at any time.
 _PASSING = (".cub/tasks.jsonl", ".cub/ledger.jsonl", ".cub/runs", ".cub/cache", "out.jsonl")
 
@@ -72,14 +72,14 @@ def _bare(root: Path) -> None:
     for name in ("AGENTS.md", "CLAUDE.md"):
         (root / name).write_bytes(MINE)
     (root / "app.py").write_bytes(b"def bake():\n    return 1\n")
-    (root / "in.jsonl").write_bytes(encode(task("c-3")) + b"\n")
+    (root / "in.jsonl").write_bytes(encode_record(task("c-3")) + b"\n")
 
 
 def _installed(root: Path) -> None:
     """With work for `cub update` and `cub map`."""
     _bare(root)
-    with exclusive(root) as held:
-        apply(_init(Project.load(root)), held)
+    with lock_project(root) as held:
+        apply_plan(_init(Project.load(root)), held)
     (root / ".cub/tasks.jsonl").write_bytes(TASKS)
     (root / ".cub/config.yaml").write_bytes(b"inline: [constitution]\n")
     (root / "shop.py").write_bytes(b"def sell():\n    return 2\n")
@@ -97,30 +97,32 @@ class Change(NamedTuple):
     plan: Callable[[Project], Plan]
 
 
-def _uncached(write: Write) -> None:
+def _uncached(write: CacheWrite) -> None:
     """Caches are written behind the change: who is killed leaves none."""
 
 
 def _init(project: Project) -> Plan:
-    return init.make_plan(project, keep=_uncached)
+    return init.make_init_plan(project, schedule_write=_uncached)
 
 
 def _update(project: Project) -> Plan:
-    return update.make_plan(project, keep=_uncached)
+    return update.make_update_plan(project, schedule_write=_uncached)
 
 
 def _map(project: Project) -> Plan:
-    return plan_map(project, make_map(project, Wanted(keep=_uncached)), ())
+    return plan_map(project, render_map_file(project, MapOptions(schedule_write=_uncached)), ())
 
 
 # Commands that change tasks, and runs, have a plan before the first task alone: git's files.
 CHANGES = {
     "init": Change(_bare, _init),
     "update": Change(_installed, _update),
-    "remove": Change(_installed, lambda project: remove.make_plan(project, purge=True)),
+    "remove": Change(_installed, lambda project: remove.make_remove_plan(project, purge=True)),
     "repair": Change(_broken, lambda project: plan_repair(project, 1, ())),
     "map": Change(_installed, _map),
-    "config set": Change(_installed, lambda project: plan_set(project, "run.max_attempts", "7")),
+    "config set": Change(
+        _installed, lambda project: plan_config_set(project, "run.max_attempts", "7")
+    ),
     "task add": Change(_bare, plan_git_files),
 }
 
@@ -172,7 +174,7 @@ def _below(command: Any, path: tuple[str, ...]) -> Iterator[str]:
 def run_writer(name: str, root: Path) -> int:
     """The command itself; its exit code."""
     arguments = [text.format(root=root) for text in WRITERS[name]]
-    return run(["-C", str(root), *name.split(), *arguments])
+    return run_command_line(["-C", str(root), *name.split(), *arguments])
 
 
 def left_behind(change: Change, folder: Path) -> tuple[Tree, list[Tree], Tree]:
@@ -186,8 +188,8 @@ def left_behind(change: Change, folder: Path) -> tuple[Tree, list[Tree], Tree]:
         if not states or _contents(state) != _contents(states[-1]):
             states.append(state)
 
-    with exclusive(root) as held:
-        apply(change.plan(Project.load(root)), held, Disk(before=look))
+    with lock_project(root) as held:
+        apply_plan(change.plan(Project.load(root)), held, Disk(before=look))
     return before, states, saved(root)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from cub.actions.review.executed import Executed
-from cub.actions.review.review import FileReview, Review
-from cub.actions.review.verdict import SectionReview
-from cub.git import Endpoints
+from cub.actions.review.review import ExecutableChange, FileReview, Review
+from cub.actions.review.section_verdict import SectionReview
+from cub.git import CommitRange
 
-ENDS = Endpoints("1" * 40, "2" * 40, "main", "oven")
+ENDS = CommitRange("1" * 40, "2" * 40, "main", "oven")
 
 
 def diff(path: str, *lines: str) -> tuple[str, ...]:
@@ -16,7 +15,7 @@ def diff(path: str, *lines: str) -> tuple[str, ...]:
 
 
 def review_of(
-    *files: FileReview, executed: tuple[Executed, ...] = (), ends: Endpoints = ENDS
+    *files: FileReview, executed: tuple[ExecutableChange, ...] = (), ends: CommitRange = ENDS
 ) -> Review:
     """A review of these files."""
     return Review(ends, files, executed)
@@ -86,8 +85,10 @@ FULL = review_of(
         ("old mode 100644", "new mode 120000"),
     ),
     executed=(
-        Executed("command", ".cub/config.yaml", ('-run.checks: ["make"]', '+run.checks: ["rm"]')),
-        Executed("hook", ".cub/hooks/stop", ("old mode 100644", "new mode 100755")),
+        ExecutableChange(
+            "command", ".cub/config.yaml", ('-run.checks: ["make"]', '+run.checks: ["rm"]')
+        ),
+        ExecutableChange("hook", ".cub/hooks/stop", ("old mode 100644", "new mode 100755")),
     ),
 )
 EVIL = "</details>`|``<!-- \x1b[31m\u202e\u200b&amp; @ada [x](y) ~~~ #1\n# x"
@@ -105,6 +106,6 @@ HOSTILE = review_of(
         ),
         diff(EVIL, "+" + "`" * 20, "+<script>alert(1)</script>", "+| a | b |", f" {EVIL}"),
     ),
-    executed=(Executed("hook", f"{EVIL}/.cub/hooks/a", diff(EVIL, "+```", "-````")),),
+    executed=(ExecutableChange("hook", f"{EVIL}/.cub/hooks/a", diff(EVIL, "+```", "-````")),),
 )
-HOSTILE_NAMES = review_of(ends=Endpoints("1" * 40, "2" * 40, "<img>`x`\u202e", "@ada|b"))
+HOSTILE_NAMES = review_of(ends=CommitRange("1" * 40, "2" * 40, "<img>`x`\u202e", "@ada|b"))

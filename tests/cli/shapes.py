@@ -9,8 +9,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from cub.actions.schemas import COMMON, list_schemas, make_schema
-from cub.resources import data_dir
+from cub.actions.schemas import COMMON, bundle_schema, list_schemas
+from cub.resources import find_data_dir
 
 Tree = dict[str, Any]
 _NAME = "x-def"  # which definition a part of a closed schema was
@@ -23,13 +23,13 @@ def closed(name: str) -> Tree:
     The published ones are open: readers ignore what they don't know. A key that is printed and not
     described is a fault of the schema all the same, which this one shows.
     """
-    whole = make_schema(name)
+    whole = bundle_schema(name)
     return _closed(whole, whole.get("$defs", {}))
 
 
 def fault(name: str, value: object) -> str:
     """Where and why a value is not as the closed schema and the published one say; "" if it is."""
-    for schema in (closed(name), make_schema(name)):
+    for schema in (closed(name), bundle_schema(name)):
         for error in Draft202012Validator(schema).iter_errors(value):
             return f"{name}: {_reason(error)}"
     return ""
@@ -106,5 +106,5 @@ def _unseen(part: Tree, values: Sequence[Any], at: str, others: set[str]) -> Ite
 
 
 def _read() -> Tree:
-    tree: Tree = json.loads((data_dir("schemas") / f"{COMMON}.json").read_bytes())
+    tree: Tree = json.loads((find_data_dir("schemas") / f"{COMMON}.json").read_bytes())
     return tree

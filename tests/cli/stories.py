@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cub.actions.run.checking import Check, Compared, told
-from cub.actions.run.folders import START, RunFolder
-from cub.checks.items import Item
-from cub.cli.shapes import review_tree
+from cub.actions.run.check_runner import CheckComparison, CheckResult, checks_to_json
+from cub.actions.run.run_folders import START_FILE, RunFolder
+from cub.checks.failing_items import FailingItem
+from cub.cli.json_output import review_to_json
 from cub.store.ledger import Ledger
 from tests.actions.run.shop import Shop, shop
 from tests.cli.reviewed import FULL
@@ -166,7 +166,7 @@ def _review(scene: Scene) -> None:
     git(root, "commit", "-q", "-a", "-m", "Break it")
     scene.json("review", root, "diff", "HEAD~1", code=1)
     scene.json("review", root, "diff", "HEAD")
-    told_of = json.dumps(review_tree(FULL, root))  # with a step of versions
+    told_of = json.dumps(review_to_json(FULL, root))  # with a step of versions
     scene.take("review", (), json.loads(told_of))
 
 
@@ -376,19 +376,23 @@ def _shop(scene: Scene) -> Shop:
 def _killed(place: Shop) -> None:
     """What a run leaves that is killed between a claim and its end."""
     folder = RunFolder(place.root, "20260101-080000-kill")
-    folder.write({"run": folder.id, "folder": place.root.as_posix(), "ended": False})
-    folder.attempt("s-3", 9).write(START, {"task": "s-3", "n": 9, "harness": "works"})
+    folder.write_run_facts({"run": folder.id, "folder": place.root.as_posix(), "ended": False})
+    folder.attempt_folder("s-3", 9).write_state(
+        START_FILE, {"task": "s-3", "n": 9, "harness": "works"}
+    )
 
 
 def _ledger(scene: Scene, place: Shop) -> None:
     """The events of these runs, and some that take long to come about."""
-    slow = Compared(Check("make slow", None, cause="wall"), ok=False)
-    item = Item("test", "test_loud", "too loud")
-    loud = Compared(Check("make loud", 1, 1.5, "", (item,), "flour, " * 200), ok=False)
+    slow = CheckComparison(CheckResult("make slow", None, cause="wall"), is_ok=False)
+    item = FailingItem("test", "test_loud", "too loud")
+    loud = CheckComparison(
+        CheckResult("make loud", 1, 1.5, "", (item,), "flour, " * 200), is_ok=False
+    )
     long = {"ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "task": "s-1", "n": 9}
-    Ledger(place.root).append(
-        {**long, "ok": False, "checks": told([slow])},
-        {**long, "ok": False, "checks": told([loud] * 10)},
+    Ledger(place.root).append_events(
+        {**long, "ok": False, "checks": checks_to_json([slow])},
+        {**long, "ok": False, "checks": checks_to_json([loud] * 10)},
     )
     assert (
         call_cub(["task", "close", "s-4", "-r", "wontfix", "-m", "No."], cwd=place.root).code == 0

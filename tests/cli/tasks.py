@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.conftest import Cub
 
 DAY = "2026-01-01T08:00:00.000Z"
@@ -44,19 +44,21 @@ MINE = {
 ALL = (SHOP, OVEN, BREAD, DONE, MINE)
 
 
-def put(root: Path, *tasks: object, path: str = TASKS) -> None:
+def put(root: Path, *tasks: object, path: str = TASKS_FILE) -> None:
     """Write a store: tasks as cub would have made them on one day, or lines as they are."""
     made = {"status": "open", "priority": 2, "created_at": DAY, "updated_at": DAY}
     (root / ".cub").mkdir(exist_ok=True)
     lines = [
-        json.dumps({**made, **task} if path == TASKS else task) if isinstance(task, dict) else task
+        json.dumps({**made, **task} if path == TASKS_FILE else task)
+        if isinstance(task, dict)
+        else task
         for task in tasks
     ]
     (root / path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def put_events(root: Path, *events: object) -> None:
-    put(root, *events, path=LEDGER)
+    put(root, *events, path=LEDGER_FILE)
 
 
 def add(cub: Cub, title: str = "Bake", *options: str, **more: str) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cub.cli import streams
+from cub.cli import terminal
 from tests.conftest import Cub
 
 TEXT = "plain \udcff caf\u00e9 \u2192 \U0001f43b\n"
@@ -28,8 +28,8 @@ UNFIT = ["idna", "undefined", "punycode"]
 def printed(encoding: str) -> bytes:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
-    streams.prepare()  # names the way to print what is no text
-    streams.make_fit_for_any_text(stream)
+    terminal.configure_streams()  # names the way to print what is no text
+    terminal.configure_encoding(stream)
     for character in TEXT:
         stream.write(character)
     stream.flush()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cub
-from cub.cli.colors import colored, harmless, style
+from cub.cli.terminal import add_style, escape_unsafe, render_styles
 from tests.cli.hostile import BRANCH, HOSTILE, left_over, plant, without_drawing
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub
@@ -39,7 +39,7 @@ READING = [
 ]  # fmt: skip
 SCRIPT = """
 import json, sys
-from cub.cli.app import run
+from cub.cli.app import run_command_line as run
 for command in json.loads(sys.argv[1]):
     print(f"\\n$ {command[:3]!a} exits with {run(command)}", flush=True)
 """
@@ -91,24 +91,24 @@ def test_a_pipe_gets_values_as_they_are_and_lines_that_are_harmless(
 
 
 def test_marks_can_not_be_forged() -> None:
-    styled = style("a", fg="red", bold=True)
-    assert colored(styled, wanted=True) == "\x1b[31m\x1b[1ma\x1b[0m"
-    assert colored(styled, wanted=False) == "a"
-    assert harmless(styled) == styled
+    styled = add_style("a", fg="red", bold=True)
+    assert render_styles(styled, use_color=True) == "\x1b[31m\x1b[1ma\x1b[0m"
+    assert render_styles(styled, use_color=False) == "a"
+    assert escape_unsafe(styled) == styled
     mark = styled.partition("[31m")[0]
     for forged in ("\x1b[31m", f"\x1b{'0' * 32}[31m", mark, f"{mark}[31", f"{mark}]0;x\x07"):
-        assert "\x1b" not in colored(forged, wanted=True)
-    assert colored(f"\x1b{styled}\x1b", wanted=True) == "\\x1b\x1b[31m\x1b[1ma\x1b[0m\\x1b"
+        assert "\x1b" not in render_styles(forged, use_color=True)
+    assert render_styles(f"\x1b{styled}\x1b", use_color=True) == "\\x1b\x1b[31m\x1b[1ma\x1b[0m\\x1b"
 
 
 # Where something else than cub.cli.output writes, and what.
 WRITERS = {
     "__main__.py": "cub's own version, without loading anything",
     "cli/output.py": "everything",
-    "harness/player.py": "the scripted agent, a process whose output is read by the run",
+    "harness/script_player.py": "the scripted agent, a process whose output is read by the run",
 }
 # rich draws by itself: cub.cli.output gives it its texts.
-DRAWERS = {"cli/progress.py", "cli/run/live.py"}
+DRAWERS = {"cli/progress.py", "cli/commands/run/live_view.py"}
 # A word of all that writes or draws: what has none need not be parsed.
 _SAYS = re.compile("print|typer|stdout|stderr|rich")
 

@@ -19,7 +19,7 @@ def script(folder: Path, done: tuple[int, ...], patience: float) -> str:
     """A program with a bar that is told these numbers of three, and then prints a line."""
     path = folder / "bar.py"
     path.write_text(
-        "from cub.cli.progress import Bar\n"
+        "from cub.cli.progress import ProgressBar as Bar\n"
         f"with Bar(patience={patience}) as bar:\n"
         f"    for done in {done}:\n        bar(done, 3, 'Reading files')\n"
         "    print('The result.')\n"

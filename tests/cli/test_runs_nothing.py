@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import TASKS
+from cub.store.store_paths import TASKS_FILE
 from tests.cli.tasks import ALL, put, put_events
 from tests.cli.test_writes_nothing import EVENT, LOOKING, READING
 from tests.conftest import Cub, git
@@ -47,7 +47,7 @@ def unpacked(project: Path, tmp_path: Path, cub: Cub) -> Path:
     git(project, "tag", "lost", "HEAD~1")
     _lose(project, git(project, "rev-parse", "HEAD~1:AGENTS.md").strip())
     # Of another time and size than the index knows: who compares, has it cleaned.
-    for name in ("a.py", "AGENTS.md", TASKS):
+    for name in ("a.py", "AGENTS.md", TASKS_FILE):
         path = project / name
         path.write_bytes(path.read_bytes() + b"\n")
         os.utime(path, (1, 1))

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from cub.actions.schemas import CONFIG, list_schemas, make_schema
+from cub.actions.schemas import CONFIG, bundle_schema, list_schemas
 from cub.cli.app import app
 from tests.cli.shapes import definitions, fault, unseen
 from tests.cli.stories import HEAT, STORIES, Scene, Story
@@ -117,7 +117,7 @@ def test_an_agent_gets_its_own_task_as_it_is(
 def test_the_command_prints_one_or_lists_all(tmp_path: Path) -> None:
     listed = call_cub(["schema"], cwd=tmp_path).out.splitlines()
     assert [line.split()[0] for line in listed[1:]] == list(SCHEMAS)
-    assert json.loads(call_cub(["schema", "plan"], cwd=tmp_path).out) == make_schema("plan")
+    assert json.loads(call_cub(["schema", "plan"], cwd=tmp_path).out) == bundle_schema("plan")
     assert (
         call_cub(["schema", "task", "list"], cwd=tmp_path).out
         == call_cub(["schema", "tasks"], cwd=tmp_path).out

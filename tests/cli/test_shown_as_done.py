@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.app import run
+from cub.cli.app import run_command_line
 from tests.cli.standing import MINE
 from tests.conftest import tree
 
@@ -21,7 +21,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in ("AGENTS.md", "CLAUDE.md", "app.py"):
         (folder / name).write_bytes(MINE)
-    run(["-C", str(folder), "init"])
+    run_command_line(["-C", str(folder), "init"])
     (folder / ".cub/config.yaml").write_bytes(b"inline: [constitution]\n")
     (folder / "shop.py").write_bytes(b"def sell():\n    return 2\n")
     for name in tree(folder):
@@ -35,7 +35,7 @@ def test_what_can_not_be_written_is_not_shown(
 ) -> None:
     before = tree(root)
     capsys.readouterr()
-    code = run(["-C", str(root), *command.split()])
+    code = run_command_line(["-C", str(root), *command.split()])
     said = capsys.readouterr()
     assert (code, said.out, tree(root)) == (1, "", before)
     assert "this file is read-only; nothing was written" in said.err

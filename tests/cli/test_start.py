@@ -38,7 +38,7 @@ def test_looking_at_tasks_needs_nothing_heavy(project: Path, home: Path) -> None
     (project / ".cub").mkdir()
     (project / ".cub" / "tasks.jsonl").write_text('{"id":"a","status":"open","priority":1}\n')
     code = (
-        "from cub.cli.app import run\n"
+        "from cub.cli.app import run_command_line as run\n"
         f"assert run(['-C', {str(project)!r}, 'task', 'ready', '--json']) == 0"
     )
     heavy = {*HEAVY, "psutil", "detect_secrets", "requests", "cub.repomap"} - {"difflib"}
@@ -49,7 +49,7 @@ def test_a_word_is_completed_with_nothing_heavy(project: Path, home: Path) -> No
     (project / ".cub").mkdir()
     (project / ".cub" / "tasks.jsonl").write_text('{"id":"a","status":"open","priority":1}\n')
     code = (
-        "from cub.cli.completion import answer\n"
+        "from cub.cli.completion.answer import answer_shell as answer\n"
         f"asked = {{'_TYPER_COMPLETE_ARGS': 'cub -C {project} task show '}}\n"
         "assert answer({'_CUB_COMPLETE': 'complete_zsh', **asked}).count(\"'a'\") == 1"
     )
@@ -59,5 +59,7 @@ def test_a_word_is_completed_with_nothing_heavy(project: Path, home: Path) -> No
 
 
 def test_the_command_line_itself_imports_nothing_heavy(home: Path) -> None:
-    code = "import cub.cli.app, cub.cli.init, cub.cli.update, cub.cli.map"
+    code = (
+        "import cub.cli.app, cub.cli.commands.init, cub.cli.commands.update, cub.cli.commands.map"
+    )
     assert not {*HEAVY} - {"difflib"} & _imported(code, home)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from cub.actions.run.folders import STATUS, RunFolder, write_json
-from cub.cli.colors import style
-from cub.cli.tables import display_width, table_rows, wrap
+from cub.actions.run.run_folders import STATUS_FILE, RunFolder, write_json
+from cub.cli.tables import layout_rows, measure_width, wrap_text
+from cub.cli.terminal import add_style
 from tests.cli.terminal import in_terminal, remove_progress
 from tests.examples import few_examples
 
@@ -24,14 +24,14 @@ CELLS = st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5)
 @few_examples
 @given(CELLS, st.integers(20, 60))
 def test_no_cell_but_prose_is_broken(rows: list[tuple[str, ...]], width: int) -> None:
-    for row, lines in zip(rows, table_rows(rows, width, prose=(1, 3)), strict=True):
+    for row, lines in zip(rows, layout_rows(rows, width, prose=(1, 3)), strict=True):
         assert all(any(cell.rstrip(" ") in line for line in lines) for cell in (row[0], row[2]))
 
 
 @few_examples
 @given(CELLS, st.integers(20, 60))
 def test_no_word_is_lost_or_broken(rows: list[tuple[str, ...]], width: int) -> None:
-    for row, lines in zip(rows, table_rows(rows, width, prose=(0, 1, 2, 3)), strict=True):
+    for row, lines in zip(rows, layout_rows(rows, width, prose=(0, 1, 2, 3)), strict=True):
         assert sorted(" ".join(row).split()) == sorted(" ".join(lines).split())
 
 
@@ -40,8 +40,8 @@ def test_no_word_is_lost_or_broken(rows: list[tuple[str, ...]], width: int) -> N
 def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: int) -> None:
     # 26 wide characters and the indentation of a folded row are as much as fits.
     short = [tuple(cell[:16] for cell in row) for row in rows]
-    for lines in table_rows(short, width, prose=(1,)):
-        assert max(map(display_width, lines)) <= width
+    for lines in layout_rows(short, width, prose=(1,)):
+        assert max(map(measure_width, lines)) <= width
 
 
 @few_examples
@@ -51,30 +51,30 @@ def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: 
 @example([("", "", "", " aaaaa")], 8)  # a word that does not fit, in an indented cell
 def test_prose_is_as_narrow_as_its_words(rows: list[tuple[str, ...]], width: int) -> None:
     cells = [cell for row in rows for cell in row]
-    longest = max(display_width(word) for cell in cells for word in cell.split(" "))
+    longest = max(measure_width(word) for cell in cells for word in cell.split(" "))
     # A word that does not fit behind the indentation of a folded row stands there whole, and
     # behind the indentation of its cell.
     leading = max(len(cell) - len(cell.lstrip(" ")) for cell in cells)
     most = width if longest <= width - 4 else leading + longest + 4
-    for lines in table_rows(rows, width, prose=(0, 1, 2, 3)):
-        assert max(map(display_width, lines), default=0) <= most
+    for lines in layout_rows(rows, width, prose=(0, 1, 2, 3)):
+        assert max(map(measure_width, lines), default=0) <= most
 
 
 @given(WORDS, st.integers(1, 40), st.text(" ", max_size=6))
 @example("      ab cé", 8, "")
 def test_an_indentation_gives_way_to_words(text: str, width: int, indent: str) -> None:
-    assume(max(map(display_width, text.split(" "))) <= width)
-    assert max(map(display_width, wrap(text, width, indent))) <= width
+    assume(max(map(measure_width, text.split(" "))) <= width)
+    assert max(map(measure_width, wrap_text(text, width, indent))) <= width
 
 
 def test_what_fits_is_one_line_with_aligned_columns() -> None:
     rows = [("id", "title"), ("漢字", "x"), ("abcdef", "y")]
-    assert table_rows(rows, 20) == [["id      title"], ["漢字    x"], ["abcdef  y"]]
+    assert layout_rows(rows, 20) == [["id      title"], ["漢字    x"], ["abcdef  y"]]
 
 
 def test_text_is_wrapped_beside_what_stands_whole() -> None:
     rows = [("id", "title"), ("bakery-00007", "Bake the bread until it is brown all over")]
-    assert table_rows(rows, 40, prose=(1,)) == [
+    assert layout_rows(rows, 40, prose=(1,)) == [
         ["id            title"],
         ["bakery-00007  Bake the bread until it is", "              brown all over"],
     ]
@@ -82,19 +82,19 @@ def test_text_is_wrapped_beside_what_stands_whole() -> None:
 
 def test_a_row_is_folded_where_wrapping_does_not_suffice() -> None:
     rows = [("path", "n", "why"), ("packages/some/where/AGENTS.md", "12", "because it is so")]
-    assert table_rows(rows, 36, prose=(2,)) == [
+    assert layout_rows(rows, 36, prose=(2,)) == [
         ["path                           n", "    why"],
         ["packages/some/where/AGENTS.md  12", "    because it is so"],
     ]
 
 
 def test_a_word_that_is_wider_than_the_terminal_stands_whole_on_a_line() -> None:
-    assert wrap("see " + "x" * 50 + " there", 20, "  ") == ["see", "  " + "x" * 50, "  there"]
+    assert wrap_text("see " + "x" * 50 + " there", 20, "  ") == ["see", "  " + "x" * 50, "  there"]
 
 
 def test_styles_take_no_room() -> None:
-    text = f"{style('error:', fg='red')} it is so"
-    assert wrap(text, 15) == [text]
+    text = f"{add_style('error:', fg='red')} it is so"
+    assert wrap_text(text, 15) == [text]
 
 
 LONG = "packages/a-long-name/deep/below/it"
@@ -126,7 +126,7 @@ WHOLE = {
 SCRIPT = f"""
 import json
 import sys
-from cub.cli.app import run
+from cub.cli.app import run_command_line as run
 for command in {COMMANDS!r}:
     print("\\f" + command, flush=True)
     run(command.split())
@@ -164,8 +164,8 @@ def bakery(project: Path, home: Path) -> Path:  # noqa: ARG001 - where the run i
     _write(project / ".cub" / "ledger.jsonl", _lines(events))
     status = {"started": "2026-01-02T03:04:05.678Z", "task": KEY, "title": title, "attempt": 1}
     run = RunFolder(project, "20260102-030405-1a2b3c")
-    run.write({"ended": True})
-    write_json(run.state / STATUS, status)
+    run.write_run_facts({"ended": True})
+    write_json(run.state / STATUS_FILE, status)
     return project
 
 

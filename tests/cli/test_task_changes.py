@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.times import with_local_times
-from cub.store.place import LEDGER, TASKS
+from cub.cli.time_format import localize_timestamps
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.cli.tasks import ALL, UNTIL, add, put
 from tests.conftest import Cub, tree
 
@@ -36,7 +36,7 @@ def test_add_prints_the_id_and_nothing_else(cub: Cub, project: Path) -> None:
         "bug", 1, ["a", "b", "c"], ["Brown", "Crisp"], ["make"], "One\nTwo",
     ]  # fmt: skip
     assert found["depends_on"] == [key]
-    assert len((project / TASKS).read_bytes().splitlines()) == 2
+    assert len((project / TASKS_FILE).read_bytes().splitlines()) == 2
 
 
 def test_a_description_comes_from_a_file_seen_from_where_cub_runs(cub: Cub, project: Path) -> None:
@@ -74,7 +74,9 @@ def test_the_way_of_a_task(cub: Cub, project: Path) -> None:
     assert cub("task", "reopen", key).out == f"{key} is open already.\n"
     assert cub("task", "close", key, "--reason", "no_change").out == f"Closed {key}: Bake\n"
     assert cub("task", "close", key).out == f"{key} is closed already (no_change).\n"
-    states = [json.loads(line)["status"] for line in (project / LEDGER).read_text().splitlines()]
+    states = [
+        json.loads(line)["status"] for line in (project / LEDGER_FILE).read_text().splitlines()
+    ]
     assert states == ["in_progress", "in_progress", "parked", "open", "closed"]
 
 
@@ -172,7 +174,7 @@ def test_what_is_refused_changes_nothing(
     assert message in done.err
     found = json.loads(cub("task", *words, "--json").out)["error"]
     assert found["code"] == code
-    assert f"error: {with_local_times(found['message'], UTC)}\n" in done.err
+    assert f"error: {localize_timestamps(found['message'], UTC)}\n" in done.err
 
 
 @pytest.mark.parametrize("option", [("-d", "-"), ("--accept", "x" * 100_000)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import TASKS
+from cub.store.store_paths import TASKS_FILE
 from tests.cli.tasks import ALL, put
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub, tree
@@ -82,7 +82,7 @@ def test_a_person_is_asked(project: Path, home: Path, answer: str, code: int) ->
     assert "b-shop1.2: Bake [bold]bread[/bold] :key:" in seen.text
     assert "Delete this task? [y/N]" in seen.text
     assert ("nothing was deleted" in seen.text) == bool(code)
-    assert (b"deleted_at" in (project / TASKS).read_bytes()) == (not code)
+    assert (b"deleted_at" in (project / TASKS_FILE).read_bytes()) == (not code)
 
 
 def test_an_attempt_deletes_nothing(cub: Cub, project: Path, tmp_path: Path) -> None:

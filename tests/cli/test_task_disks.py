@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.cli import full_disk
 from tests.cli.tasks import ALL, add, put
 from tests.conftest import Cub, environment, tree
@@ -23,24 +23,26 @@ READING = ["list", "ready", "show b-shop1", "stats", "doctor"]
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_read_only_store_is_told_and_left_alone(cub: Cub, project: Path, command: str) -> None:
     put(project, *ALL)
-    (project / TASKS).chmod(0o444)
+    (project / TASKS_FILE).chmod(0o444)
     before = tree(project)
     done = cub("task", *command.split())
     assert (done.code, done.out, tree(project)) == (1, "", before)
     assert done.err == (
-        f"error: {TASKS}: this file is read-only; nothing was written\n"
-        f"hint: make it writable (chmod u+w {TASKS}), then run the command again\n"
+        f"error: {TASKS_FILE}: this file is read-only; nothing was written\n"
+        f"hint: make it writable (chmod u+w {TASKS_FILE}), then run the command again\n"
     )
 
 
 def test_a_read_only_ledger_stops_what_it_is_to_be_told(cub: Cub, project: Path) -> None:
     key = add(cub)
     cub("task", "claim", key)
-    (project / LEDGER).chmod(0o444)
+    (project / LEDGER_FILE).chmod(0o444)
     before = tree(project)
     done = cub("task", "close", key)
     assert (done.code, tree(project)) == (1, before)
-    assert done.err.startswith(f"error: {LEDGER}: this file is read-only; nothing was written\n")
+    assert done.err.startswith(
+        f"error: {LEDGER_FILE}: this file is read-only; nothing was written\n"
+    )
     assert cub("task", "edit", key, "-p", "0").code == 0
 
 
@@ -101,10 +103,10 @@ def test_a_full_disk_is_an_error_that_changes_nothing(
     assert runs[-1]["err"] == ""
 
 
-@pytest.mark.parametrize("name", [TASKS, LEDGER])
+@pytest.mark.parametrize("name", [TASKS_FILE, LEDGER_FILE])
 def test_what_is_no_file_is_told(cub: Cub, project: Path, name: str) -> None:
     (project / name).mkdir(parents=True)
-    command = ["task", "list"] if name == TASKS else ["ledger", "list"]
+    command = ["task", "list"] if name == TASKS_FILE else ["ledger", "list"]
     done = cub(*command)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"error: {name}: this is a folder, not a text file\nhint: move it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cub.store.place import REJECTED, TASKS
+from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from tests.cli.tasks import put
 from tests.conftest import Cub, tree
 
@@ -14,7 +14,7 @@ SICK = (
     {"id": "a", "depends_on": ["b"], "parent": "zz"}, {"id": "b", "depends_on": ["a"]},
     {"id": "c", "depends_on": ["zz"]}, {"id": "d", **LEASE}, {"id": "d", **LEASE}, "junk",
 )  # fmt: skip
-MOVES = f"a change of tasks moves the line to {REJECTED}"
+MOVES = f"a change of tasks moves the line to {REJECTED_FILE}"
 LEFT = """\
 cycle: these wait for each other: a → b → a
   `cub task dep remove a b` ends it
@@ -31,18 +31,18 @@ duplicate: d has several lines, as a merge leaves them; they count as one
   claim it, or `cub task doctor --fix` gives it back
 """
 KEPT = f"""\
-rejected: 1 rejected line in {REJECTED}
-  take over what you want of them into {TASKS}, then delete the file
+rejected: 1 rejected line in {REJECTED_FILE}
+  take over what you want of them into {TASKS_FILE}, then delete the file
 """
 
 
 def test_what_is_wrong_is_told_and_nothing_is_changed(cub: Cub, project: Path) -> None:
     put(project, *SICK)
-    before = (project / TASKS).read_bytes()
+    before = (project / TASKS_FILE).read_bytes()
     done = cub("task", "doctor")
     assert (done.code, done.out, done.err) == (1, FOUND, "")
-    assert (project / TASKS).read_bytes() == before
-    assert not (project / REJECTED).exists()
+    assert (project / TASKS_FILE).read_bytes() == before
+    assert not (project / REJECTED_FILE).exists()
 
 
 def test_programs_get_the_same(cub: Cub, project: Path) -> None:
@@ -64,7 +64,7 @@ def test_what_is_mended_is_told_and_the_hints_mend_the_rest(cub: Cub, project: P
     put(project, *SICK)
     done = cub("task", "doctor", "--fix")
     assert (done.code, done.out) == (1, LEFT + KEPT)
-    assert done.err.startswith(f"warning: {TASKS}:6: this is not JSON")
+    assert done.err.startswith(f"warning: {TASKS_FILE}:6: this is not JSON")
     assert done.err.endswith("Gave d back.\n")
     again = tree(project)
     assert cub("task", "doctor", "--fix").out == LEFT + KEPT
@@ -72,6 +72,6 @@ def test_what_is_mended_is_told_and_the_hints_mend_the_rest(cub: Cub, project: P
     for command in ("dep remove a b", "dep remove c zz"):
         assert cub("task", *command.split()).code == 0
     assert cub("task", "edit", "a", "--parent", "").code == 0
-    (project / REJECTED).unlink()
+    (project / REJECTED_FILE).unlink()
     well = cub("task", "doctor")
     assert (well.code, well.out, well.err) == (0, "", "Nothing is wrong.\n")

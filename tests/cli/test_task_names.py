@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import TASKS
+from cub.store.store_paths import TASKS_FILE
 from tests.cli.tasks import ALL, add, put
 from tests.conftest import Cub, tree
 
@@ -21,11 +21,11 @@ def test_other_names_do_the_same(
 ) -> None:
     put(project, *ALL)
     first = cub("task", original, "shop1.1", *options)
-    after = tree(project)[TASKS]
+    after = tree(project)[TASKS_FILE]
     put(project, *ALL)
     again = cub("task", alias, "shop1.1", *options)
     assert again == first
-    now = tree(project)[TASKS]
+    now = tree(project)[TASKS_FILE]
     assert [sorted(json.loads(line)) for line in now.splitlines()] == [
         sorted(json.loads(line)) for line in after.splitlines()
     ]

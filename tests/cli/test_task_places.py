@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.cli.tasks import add, put
 from tests.conftest import Cub, git, tree
 
@@ -21,7 +21,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 def stores(root: Path) -> dict[str, bytes]:
-    return {name: (root / name).read_bytes() for name in (TASKS, LEDGER)}
+    return {name: (root / name).read_bytes() for name in (TASKS_FILE, LEDGER_FILE)}
 
 
 @pytest.fixture
@@ -59,18 +59,22 @@ def test_tasks_come_before_init_and_stay_at_each_step(cub: Cub, project: Path) -
     assert (cub("init").out, cub("update", "--check").code) == ("", 0)
     assert cub("task", "list").code == cub("task", "doctor").code == 0
     assert cub("remove").code == 0
-    left = {name for name in tree(project) if name not in (".cub/constitution.md", TASKS, LEDGER)}
+    left = {
+        name
+        for name in tree(project)
+        if name not in (".cub/constitution.md", TASKS_FILE, LEDGER_FILE)
+    }
     assert left == set()
     assert "Bake" in cub("task", "list").out
 
 
 @pytest.mark.usefixtures("worked")
 def test_git_is_told_to_merge_tasks_and_to_leave_out_what_is_local(cub: Cub, project: Path) -> None:
-    attributes = git(project, "check-attr", "merge", TASKS, LEDGER)
-    assert attributes == f"{TASKS}: merge: union\n{LEDGER}: merge: union\n"
+    attributes = git(project, "check-attr", "merge", TASKS_FILE, LEDGER_FILE)
+    assert attributes == f"{TASKS_FILE}: merge: union\n{LEDGER_FILE}: merge: union\n"
     git(project, "add", ".")
     assert set(git(project, "diff", "--cached", "--name-only").split()) == {
-        TASKS, LEDGER, ".cub/.gitignore", ".cub/.gitattributes",
+        TASKS_FILE, LEDGER_FILE, ".cub/.gitignore", ".cub/.gitattributes",
     }  # fmt: skip
     assert cub("task", "list").code == 0
 
@@ -83,7 +87,7 @@ def test_a_ledger_can_be_kept_local(cub: Cub, project: Path) -> None:
     assert cub("update").out.startswith("update  .cub/.gitignore ")
     lines = (project / ".cub" / ".gitignore").read_text().splitlines()
     assert lines[-2:] == ["/ledger.jsonl", "/ledger-archive.jsonl"]
-    assert git(project, "check-ignore", LEDGER, ".cub/ledger-archive.jsonl").count("\n") == 2
+    assert git(project, "check-ignore", LEDGER_FILE, ".cub/ledger-archive.jsonl").count("\n") == 2
     assert cub("update", "--check").code == 0
     (project / ".cub" / "config.yaml").write_text("ledger: {commit: true}\n")
     assert cub("update").code == 0
@@ -119,7 +123,7 @@ def test_a_work_tree_of_cub_s_has_the_tasks_of_the_project(
     deep.mkdir()
     before = tree(inside)
     assert cub("task", "claim", committed, cwd=deep).code == 0
-    assert (project / LEDGER).exists()
+    assert (project / LEDGER_FILE).exists()
     other = work_tree(inside, ".cub/worktrees/shop")
     assert "in_progress" in cub("task", "list", cwd=other).out
     assert cub("-C", str(inside), "task", "close", committed).code == 0
@@ -133,8 +137,8 @@ def test_a_work_tree_of_a_person_s_has_tasks_of_its_own(
     beside = work_tree(project, "../beside")
     assert cub("task", "claim", committed, cwd=beside).code == 0
     assert "open" in cub("task", "list").out
-    assert (beside / LEDGER).exists()
-    assert not (project / LEDGER).exists()
+    assert (beside / LEDGER_FILE).exists()
+    assert not (project / LEDGER_FILE).exists()
 
 
 def test_a_variable_says_where_the_stores_are(cub: Cub, project: Path, bare: Path) -> None:
@@ -143,7 +147,7 @@ def test_a_variable_says_where_the_stores_are(cub: Cub, project: Path, bare: Pat
     assert cub("task", "claim", "b-1", CUB_ROOT=str(bare)).code == 0
     assert "in_progress" in cub("task", "list", CUB_ROOT=str(bare)).out
     assert tree(project) == before
-    assert (bare / LEDGER).exists()
+    assert (bare / LEDGER_FILE).exists()
     done = cub("task", "list", CUB_ROOT=str(bare / "nowhere"))
     assert (done.code, done.out) == (1, "")
     assert done.err.endswith("CUB_ROOT names no folder\nhint: unset CUB_ROOT\n")

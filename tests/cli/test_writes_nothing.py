@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.place import TASKS
+from cub.store.store_paths import TASKS_FILE
 from tests.cli.standing import MINE, stand
 from tests.cli.tasks import ALL, put, put_events
 from tests.command_line import call_cub
@@ -123,5 +123,5 @@ def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
     assert stand(project) == before
     assert "Traceback" not in shown.err
     if READING[command]:
-        assert f"{TASKS}:6: this is not JSON" in shown.err
-        assert f"{TASKS}:7: this is not" in shown.err
+        assert f"{TASKS_FILE}:6: this is not JSON" in shown.err
+        assert f"{TASKS_FILE}:7: this is not" in shown.err

@@ -9,9 +9,16 @@ from textwrap import fill
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from cub.cli.app import root_command
-from cub.cli.global_options import PANEL
-from cub.cli.help_text import argument_name, default_of, paragraphs, summary, usage, value_name
+from cub.cli.app import build_root_command
+from cub.cli.commands.help import (
+    format_usage,
+    get_argument_name,
+    get_command_summary,
+    get_default,
+    get_value_name,
+    split_paragraphs,
+)
+from cub.cli.options import OPTIONS_PANEL
 
 WIDTH = 96
 _HEAD = """\
@@ -26,7 +33,7 @@ Exit codes and streams are in [exit-codes.md](exit-codes.md), the shapes of `--j
 
 def render() -> str:
     """The page, the same on every machine: no terminal and no environment has a say in it."""
-    root = root_command()
+    root = build_root_command()
     assert isinstance(root, TyperGroup)
     context = typer.Context(root, info_name="cub", **root.context_settings)
     return "\n\n".join([_HEAD, *_pages(root, context, "cub")]) + "\n"
@@ -59,7 +66,7 @@ def _index(group: TyperGroup, context: typer.Context, title: str) -> Iterator[st
     anchor = title.replace(" ", "-")
     yield "Commands:"
     yield "\n".join(
-        _bullet(f"[{name}](#{anchor}-{name})", summary(_command(group, context, name)))
+        _bullet(f"[{name}](#{anchor}-{name})", get_command_summary(_command(group, context, name)))
         for name in _shown(group, context)
     )
 
@@ -68,18 +75,18 @@ def _section(
     command: TyperCommand | TyperGroup, context: typer.Context, title: str
 ) -> Iterator[str]:
     yield f"## {title}"
-    texts, examples = paragraphs(command.help or "")
+    texts, examples = split_paragraphs(command.help or "")
     yield from (fill(text, WIDTH) for text in texts)
     parameters = command.get_params(context)
     arguments = [p for p in parameters if isinstance(p, TyperArgument) and not p.hidden]
-    yield _code("Usage", usage(command, title))
+    yield _code("Usage", format_usage(command, title))
     if examples:
         yield _code("Example", "\n".join(examples))
     if arguments:
         yield "Arguments:"
-        yield "\n".join(_bullet(f"`{argument_name(a)}`", a.help or "") for a in arguments)
+        yield "\n".join(_bullet(f"`{get_argument_name(a)}`", a.help or "") for a in arguments)
     options = [p for p in parameters if isinstance(p, TyperOption) and not p.hidden]
-    everywhere = [p for p in options if p.rich_help_panel == PANEL or "--help" in p.opts]
+    everywhere = [p for p in options if p.rich_help_panel == OPTIONS_PANEL or "--help" in p.opts]
     own = [p for p in options if p not in everywhere]
     if own:
         yield "Options:"
@@ -94,11 +101,11 @@ def _code(label: str, text: str) -> str:
 
 
 def _option(option: TyperOption, context: typer.Context) -> str:
-    value = value_name(option, context)
+    value = get_value_name(option, context)
     # Sorted, because the names of --help come out of a set.
     names = sorted((*option.opts, *option.secondary_opts), key=lambda name: (len(name), name))
     term = ", ".join(f"`{name} {value}`" if value else f"`{name}`" for name in names)
-    default = default_of(option)
+    default = get_default(option)
     said = f" Default: `{default}`." if default else ""
     return _bullet(term, f"{option.help or ''}{said}")
 

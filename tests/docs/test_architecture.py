@@ -30,7 +30,7 @@ _OF_PATHS = frozenset(
      "write_bytes", "write_text")
 )  # fmt: skip
 # By which modules write people's files that call none of these themselves.
-_OF_CUB = frozenset(("Disk", "replace_single"))
+_OF_CUB = frozenset(("Disk", "replace_single_file"))
 # Commands by which git writes files, refs, objects or an index.
 _OF_GIT = frozenset(
     ("checkout-index", "commit", "hash-object", "read-tree", "reset", "switch", "update-index",
@@ -150,7 +150,7 @@ def test_the_modules_that_print_are_those_that_agents_are_told() -> None:
         ("when.replace(hour=1)", False),
         ("p.unlink(missing_ok=True)", True),
         ("draft.unlink(p, 'a reason')", False),
-        ("from cub.files.single import replace_single", True),
+        ("from cub.files.single_file import replace_single_file", True),
         ("shutil.rmtree(p)", True),
         ("os.stat(p)", False),
     ],

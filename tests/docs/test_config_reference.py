@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.layout.reading import MOST_LEVELS, MOST_VALUES
-from cub.layout.source import MOST_BYTES
-from cub.layout.words import written
+from cub.config_edit.nodes import MAX_CONFIG_BYTES
+from cub.config_edit.yaml_text import MAX_YAML_LEVELS, MAX_YAML_VALUES, format_yaml
 from cub.project.settings import SETTINGS, Setting
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "config.md"
@@ -29,19 +28,19 @@ KINDS = {
 def row(setting: Setting) -> str:
     choices = ", ".join(f"`{choice}`" for choice in setting.choices)
     kind = {
-        "whole": f"whole number of {setting.least} or more",
+        "whole": f"whole number of {setting.minimum} or more",
         "choice": choices,
         "choices": f"list of {choices}",
         "template": f"text with {', '.join(f'`{{{name}}}`' for name in setting.choices)}",
     }
-    default = "none" if setting.default is None else f"`{written(setting.default)}`"
+    default = "none" if setting.default is None else f"`{format_yaml(setting.default)}`"
     cells = (
         f"`{setting.key.replace('*', 'NAME')}`",
         kind.get(setting.kind) or KINDS[setting.kind],
         default,
-        "project" if setting.project else "anywhere",
-        "yes" if setting.live else "no",
-        setting.about.removesuffix("."),
+        "project" if setting.is_project_only else "anywhere",
+        "yes" if setting.is_active else "no",
+        setting.description.removesuffix("."),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -54,7 +53,8 @@ def test_the_table_of_keys_is_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [f"{MOST_BYTES:,} bytes", f"{MOST_VALUES:,} values", f"{MOST_LEVELS} levels"]
+    "limit",
+    [f"{MAX_CONFIG_BYTES:,} bytes", f"{MAX_YAML_VALUES:,} values", f"{MAX_YAML_LEVELS} levels"],
 )
 def test_the_limits_are_told(limit: str) -> None:
     assert limit in PAGE.read_text(encoding="utf-8")

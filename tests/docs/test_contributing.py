@@ -194,7 +194,7 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     about = "How many files an attempt may change."
     row = f'    Setting("run.max_files", "whole", 50, "{about}", least=1),'
     copy.add("cub/project/settings.py", '    Setting("run.max_attempts"', row)
-    settings = "cub/actions/run/settings.py"
+    settings = "cub/actions/run/run_options.py"
     copy.add(settings, "    max_attempts: int", "    max_files: int")
     row = '        max_files=get["run.max_files"],'
     copy.add(settings, "        max_attempts=", row)

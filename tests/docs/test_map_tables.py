@@ -6,18 +6,16 @@ from fractions import Fraction
 
 import pytest
 
-from cub.repomap.listing.kinds import Kind
-from cub.repomap.listing.languages import language_of
-from cub.repomap.page.page import _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS
-from cub.repomap.page.room import MARGIN
-from cub.repomap.page.symbols import DETAIL, WIDTH
-from cub.repomap.ranking.graph import graph_of, sources_of
-from cub.repomap.ranking.pagerank import DAMPING
-from cub.repomap.ranking.weights import DEFAULT
-from cub.repomap.symbols.definition import Definition
-from cub.repomap.symbols.facts import FileFacts
-from cub.repomap.symbols.grammars import LANGUAGES
-from cub.repomap.symbols.scan import MOST
+from cub.repomap.listing.file_kinds import FileKind
+from cub.repomap.listing.languages import detect_language
+from cub.repomap.ranking.reference_graph import build_reference_graph, list_graph_files
+from cub.repomap.ranking.references import DEFAULT_WEIGHTS
+from cub.repomap.ranking.symbol_rank import DAMPING
+from cub.repomap.render.map_body import _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS, TOKEN_MARGIN
+from cub.repomap.render.symbol_lines import SIGNATURE_SHARE, SIGNATURE_WIDTH
+from cub.repomap.symbols.file_facts import Definition, FileFacts
+from cub.repomap.symbols.grammars import GRAMMAR_NAMES
+from cub.repomap.symbols.scan import MAX_SOURCE_BYTES
 from tests.docs.pages import DOCS
 from tests.docs.test_tables import rows
 
@@ -40,10 +38,12 @@ USERS = {
 def references(path: str, facts: FileFacts, *definitions: Definition) -> list[tuple[str, Fraction]]:
     """Why and how much a file refers to definitions, each in an oven.py of its own."""
     defined = [
-        (f"kitchen{n or ''}/oven.py", Kind.SOURCE, FileFacts("", "", (definition,)))
+        (f"kitchen{n or ''}/oven.py", FileKind.SOURCE, FileFacts("", "", (definition,)))
         for n, definition in enumerate(definitions)
     ]
-    graph = graph_of(sources_of([*defined, (path, Kind.SOURCE, facts)]), DEFAULT)
+    graph = build_reference_graph(
+        list_graph_files([*defined, (path, FileKind.SOURCE, facts)]), DEFAULT_WEIGHTS
+    )
     found = [use for uses in graph.uses for use in uses.values()]
     return [(reason, Fraction(weight)) for weight, reason in found]
 
@@ -78,16 +78,21 @@ def test_several_definitions_share_as_the_page_says() -> None:
 
 def test_the_factors_are_those_of_the_weights() -> None:
     told = [float(row[1]) for row in rows(PAGE, "What")]
-    assert told == [DEFAULT.face, DEFAULT.inner_face, DEFAULT.variable, DEFAULT.member]
-    assert f"file rank ^ {DEFAULT.rank_power} " in TEXT
-    assert (DEFAULT.test, DEFAULT.docs) == (0.5, 0.5)
+    assert told == [
+        DEFAULT_WEIGHTS.index_file,
+        DEFAULT_WEIGHTS.inner_index_file,
+        DEFAULT_WEIGHTS.variable,
+        DEFAULT_WEIGHTS.member,
+    ]
+    assert f"file rank ^ {DEFAULT_WEIGHTS.rank_power} " in TEXT
+    assert (DEFAULT_WEIGHTS.test, DEFAULT_WEIGHTS.docs) == (0.5, 0.5)
     assert "at half the weight of source" in TEXT
 
 
 def test_the_shares_are_those_of_the_page() -> None:
     told = [int(row[1].removesuffix(" %")) for row in rows(PAGE, "Part")]
     assert told == [round(100 * share) for share in (_ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS)]
-    assert DETAIL == 0.25
+    assert SIGNATURE_SHARE == 0.25
     assert "A quarter of their room goes to signatures" in TEXT
 
 
@@ -96,20 +101,20 @@ def test_the_languages_are_those_that_are_parsed() -> None:
     grammars = set()
     for name, endings in told.items():
         for ending in endings:
-            language = language_of(f"a.{ending}")
+            language = detect_language(f"a.{ending}")
             assert language is not None, ending
             assert language.name == name, ending
             grammars.add(language.grammar)
-    assert grammars == set(LANGUAGES)
+    assert grammars == set(GRAMMAR_NAMES)
 
 
 @pytest.mark.parametrize(
     "limit",
     [
         f"damping is {DAMPING}",
-        f"divided by {MARGIN}",
-        f"at most {WIDTH} characters",
-        f"longer than {MOST:,} bytes",
+        f"divided by {TOKEN_MARGIN}",
+        f"at most {SIGNATURE_WIDTH} characters",
+        f"longer than {MAX_SOURCE_BYTES:,} bytes",
     ],
 )
 def test_the_numbers_in_the_text_are_those_of_the_code(limit: str) -> None:

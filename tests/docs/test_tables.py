@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
-from cub.actions.review.verdict import MEANING
-from cub.project.executes import Kind, kind_of
+from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.project.executable_config import ExecutableKind, classify_executable_path
 from tests.docs.pages import DOCS
 
 _CODE = re.compile(r"`((?:cub|tests|templates|migrations|golden)/[\w/.-]*)`")
@@ -40,14 +40,14 @@ def test_every_file_of_the_code_that_a_page_names_is_there(page: str) -> None:
 
 
 def test_the_verdicts_are_those_of_a_review() -> None:
-    assert [row[0] for row in rows(REVIEW, "Verdict")] == list(MEANING)
+    assert [row[0] for row in rows(REVIEW, "Verdict")] == list(VERDICT_MEANINGS)
 
 
 def test_the_examples_of_what_executes_are_of_their_kind() -> None:
     told = {row[0]: re.findall(r"`([^`]+)`", row[1]) for row in rows(REVIEW, "Kind")}
-    assert sorted(told) == sorted(get_args(Kind))
+    assert sorted(told) == sorted(get_args(ExecutableKind))
     del told["command"]  # keys of config.yaml, and no files
     for kind, examples in told.items():
         for name in examples:
             path = name.replace("…", "x") + ("x" if name.endswith("/") else "")
-            assert kind_of(path) == kind, name
+            assert classify_executable_path(path) == kind, name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from cub.edit.sections import Section, digest
-from cub.edit.writing import render
+from cub.edit.section_writer import render_section
+from cub.edit.sections import Section, compute_digest
 from tests.edit.strategies import BODY
 
 Digest = Literal["intact", "edited", "unknown"]
@@ -21,7 +21,7 @@ TEXT = "Yours.\n"
 
 def inside(kind: Digest = "intact", body: str = BODY, mine: str = MINE) -> str:
     """What stands between BEGIN and END: as cub wrote it, with a line of yours, without digest."""
-    whole = render(body, 1, b"\n").decode() + "\n"
+    whole = render_section(body, 1, b"\n").decode() + "\n"
     text = whole.removeprefix(BEGIN).removesuffix(END)
     if kind == "intact":
         return text
@@ -94,5 +94,5 @@ def broken(name: str, kind: Digest) -> bytes:
 
 def recognize(section: Section) -> str | None:
     """Knows what the cub of these tests wrote, by the recorded digest or by the body."""
-    known = {digest(body.encode()): body for body in (BODY, NEXT)}
-    return known.get(section.digest) or known.get(digest(b"".join(section.body)))
+    known = {compute_digest(body.encode()): body for body in (BODY, NEXT)}
+    return known.get(section.digest) or known.get(compute_digest(b"".join(section.body)))

@@ -10,8 +10,8 @@ import pytest
 
 from cub.edit import sections
 from cub.edit.document import Document
-from cub.edit.verify import open_tail
-from cub.edit.writing import put, remove
+from cub.edit.section_writer import put_section, remove_section
+from cub.edit.verification import describe_open_block
 from tests.edit.strategies import BODY
 
 _SPEC = os.environ.get("CUB_COMMONMARK_SPEC", "")
@@ -39,21 +39,23 @@ def test_every_example_comes_back_byte_for_byte(newline: str) -> None:
     for example in EXAMPLES:
         data = example.replace("\n", newline).encode()
         document = Document.parse(data)
-        done = put(document, BODY, 1)
-        section = sections.find(done.document)
+        done = put_section(document, BODY, 1)
+        section = sections.find_section(done.document)
         assert section is not None, example
-        assert bool(done.swallowed) == bool(open_tail(document)), example
-        assert remove(done.document, section) == data, example
-        assert put(done.document, BODY, 1).document.data == done.document.data, example
+        assert bool(done.moved_to_top_reason) == bool(describe_open_block(document)), example
+        assert remove_section(done.document, section) == data, example
+        assert put_section(done.document, BODY, 1).document.data == done.document.data, example
 
 
 def test_every_example_may_follow_the_section() -> None:
     for example in EXAMPLES:
-        data = put(Document(b"# T\n"), BODY, 0).document.data + b"\n" + example.encode()
+        data = put_section(Document(b"# T\n"), BODY, 0).document.data + b"\n" + example.encode()
         document = Document.parse(data)
-        before = sections.find(document)
-        done = put(document, BODY, 1).document
-        after = sections.find(done)
+        before = sections.find_section(document)
+        done = put_section(document, BODY, 1).document
+        after = sections.find_section(done)
         assert before is not None
         assert after is not None
-        assert sections.without(done, after) == sections.without(document, before), example
+        assert sections.get_bytes_outside(done, after) == sections.get_bytes_outside(
+            document, before
+        ), example

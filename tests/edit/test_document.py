@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.edit.document import Document, count_lines, lf_text, normalized, split_lines
+from cub.edit.document import Document, count_lines, decode_with_lf, normalize_lines, split_lines
 from cub.errors import CubError
 from tests.edit.strategies import ANYTHING
 from tests.examples import few_examples
@@ -60,7 +60,7 @@ def test_the_dominant_line_end_wins_and_the_first_of_equals(data: bytes, newline
     ],
 )
 def test_front_matter_is_yaml_between_two_lines_at_the_start(data: bytes, head: bytes) -> None:
-    assert data[: Document(data).head] == head
+    assert data[: Document(data).head_size] == head
 
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
@@ -83,7 +83,7 @@ def test_text_for_the_parser_keeps_line_numbers() -> None:
 
 
 def test_normalized_lines_drop_what_formatters_change() -> None:
-    assert normalized(b"\r\n  \n a \t\r\n\nb\r") == [b" a", b"", b"b"]
+    assert normalize_lines(b"\r\n  \n a \t\r\n\nb\r") == [b" a", b"", b"b"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_normalized_lines_drop_what_formatters_change() -> None:
     ],
 )
 def test_text_with_lf_has_the_lines_of_the_bytes(data: bytes, text: str) -> None:
-    assert lf_text(data) == text
+    assert decode_with_lf(data) == text
 
 
 @few_examples
@@ -106,6 +106,6 @@ def test_text_with_lf_has_the_lines_of_the_bytes(data: bytes, text: str) -> None
 def test_lines_with_a_word_are_found_in_the_bytes(data: bytes, word: bytes) -> None:
     document = Document(data)
     assert count_lines(data) == len(document.lines)
-    assert list(document.lines_with(word)) == [
+    assert list(document.find_lines_with(word)) == [
         number for number, line in enumerate(document.lines) if word in line
     ]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from markdown_it.utils import read_fixture_file
 
-from cub.edit.document import Document, normalized
-from cub.edit.repair.choices import choices
-from cub.edit.repair.unmarked import Released, ReleasedBody
-from cub.edit.sections import find
-from cub.edit.writing import put, remove
+from cub.edit.document import Document, normalize_lines
+from cub.edit.repair.marker_choices import list_repair_choices
+from cub.edit.repair.unmarked_sections import ReleasedBodies, ReleasedBody
+from cub.edit.section_writer import put_section, remove_section
+from cub.edit.sections import find_section
 from cub.errors import CubError
 from tests.edit.strategies import BODY
 
@@ -31,7 +31,7 @@ def _titles(name: str) -> dict[str, object]:
 
 def _outcome(given: str) -> str:
     try:
-        return put(Document(given.encode(), "AGENTS.md"), BODY, 1).document.data.decode()
+        return put_section(Document(given.encode(), "AGENTS.md"), BODY, 1).document.data.decode()
     except CubError as error:
         return "\n".join([str(error), *error.details, f"hint: {error.hint}", ""])
 
@@ -49,15 +49,15 @@ def test_refuse(title: str, given: str, expected: str) -> None:
 @pytest.mark.parametrize(("title", "given", "expected"), **_titles("remove"))  # type: ignore[arg-type]
 def test_remove(title: str, given: str, expected: str) -> None:
     document = Document(given.encode(), "AGENTS.md")
-    section = find(document)
+    section = find_section(document)
     assert section is not None
-    assert remove(document, section).decode() == expected, title
+    assert remove_section(document, section).decode() == expected, title
 
 
 def _offered(given: str) -> str:
-    body = ReleasedBody(1, tuple(normalized(BODY.encode())))
-    released = Released(frozenset({body.lines[0]}), lambda: [body])
-    found = choices(Document(given.encode(), "AGENTS.md"), lambda _: None, released)
+    body = ReleasedBody(1, tuple(normalize_lines(BODY.encode())))
+    released = ReleasedBodies(frozenset({body.lines[0]}), lambda: [body])
+    found = list_repair_choices(Document(given.encode(), "AGENTS.md"), lambda _: None, released)
     titles = [f"{number}. {choice.title}\n" for number, choice in enumerate(found, 1)]
     return "".join([*titles, "---\n", found[0].data.decode()]) if found else ""
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cub.edit.document import Document
-from cub.edit.markers import pair, scan
+from cub.edit.markers import find_marker_pair, find_markers
 from cub.errors import CubError
 
 B = "<!-- BEGIN CUB MANAGED SECTION v1 -->"
@@ -11,7 +11,7 @@ E = "<!-- END CUB MANAGED SECTION -->"
 
 
 def _scan(text: str) -> list[tuple[int, int | None]]:
-    return [tuple(marker) for marker in scan(Document(text.encode(), "AGENTS.md"))]  # type: ignore[misc]
+    return [tuple(marker) for marker in find_markers(Document(text.encode(), "AGENTS.md"))]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_whole_line_of_a_top_level_html_block_is_a_marker(text: str) -> None:
 )
 def test_everything_else_is_prose(text: str) -> None:
     assert _scan(text) == []
-    assert pair(Document(text.encode())) is None
+    assert find_marker_pair(Document(text.encode())) is None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_everything_else_is_prose(text: str) -> None:
 )
 def test_broken_markers_are_named_and_never_guessed_at(text: str, line: int, message: str) -> None:
     with pytest.raises(CubError, match=message) as caught:
-        pair(Document(text.encode(), "AGENTS.md"))
+        find_marker_pair(Document(text.encode(), "AGENTS.md"))
     assert caught.value.where == f"AGENTS.md:{line}"
     assert "`cub repair`" in caught.value.hint
     lines = [n for n, text_line in enumerate(text.split("\n"), 1) if text_line in (B, E)]
@@ -102,17 +102,17 @@ def test_broken_markers_are_named_and_never_guessed_at(text: str, line: int, mes
 )
 def test_conflicts_that_overlap_the_section_are_refused(text: str) -> None:
     with pytest.raises(CubError, match="conflict") as caught:
-        pair(Document(text.encode(), "AGENTS.md"))
+        find_marker_pair(Document(text.encode(), "AGENTS.md"))
     number = next(n for n, line in enumerate(text.splitlines(), 1) if line.startswith("<<<<<<<"))
     assert caught.value.where == f"AGENTS.md:{number}"
 
 
 def test_conflicts_elsewhere_do_not_matter() -> None:
     text = f"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n\n{B}\n{E}\n\n<<<<<<< HEAD\n"
-    assert pair(Document(text.encode())) is not None
+    assert find_marker_pair(Document(text.encode())) is not None
 
 
 def test_text_without_marker_lines_is_never_parsed() -> None:
     document = Document(b"# CUB is a word\n" * 10)
-    assert scan(document) == []
+    assert find_markers(document) == []
     assert "blocks" not in vars(document)

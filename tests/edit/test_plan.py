@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import InternalError
 from tests.conftest import git
 
@@ -25,8 +25,8 @@ from tests.conftest import git
 def test_an_edit_knows_its_kind_and_its_lines(
     before: bytes | None, after: bytes | None, kind: str, counts: tuple[int, int]
 ) -> None:
-    edit = Edit("x", before, after)
-    assert (edit.kind, edit.counts) == (kind, counts)
+    edit = FileEdit("x", before, after)
+    assert (edit.kind, edit.changed_line_counts) == (kind, counts)
 
 
 _LONG = b"".join(b"line %d\n" % n for n in range(40))
@@ -51,17 +51,17 @@ def test_git_apply_reads_the_diff(
     file = tmp_path / "x.md"
     if before is not None:
         file.write_bytes(before)
-    diff = "".join(f"{line}\n" for line in Plan((Edit("x.md", before, after),)).diff())
+    diff = "".join(f"{line}\n" for line in Plan((FileEdit("x.md", before, after),)).format_diff())
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
     assert (file.read_bytes() if file.exists() else None) == after
 
 
 def test_local_edits_are_not_shared() -> None:
-    mine, ours = Edit("a", None, b"x\n", local=True), Edit("b", None, b"y\n")
+    mine, ours = FileEdit("a", None, b"x\n", is_local=True), FileEdit("b", None, b"y\n")
     plan = Plan((mine, ours))
-    assert plan.shared == (ours,)
-    assert not plan.empty
-    assert not any("a/a" in line or "b/a" in line for line in plan.diff())
+    assert plan.shared_edits == (ours,)
+    assert not plan.is_empty
+    assert not any("a/a" in line or "b/a" in line for line in plan.format_diff())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -70,10 +70,10 @@ def test_git_apply_deletes_a_link_and_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"a\n")
     (tmp_path / "real.md").write_bytes(b"r\n")
     (tmp_path / "link.md").symlink_to("real.md")
-    link = Edit("link.md", b"real.md", None, link=True)
-    assert (link.kind, link.counts) == ("delete", (0, 1))
-    plan = Plan((Edit("a.md", b"a\n", b"b\n"), link, Edit("real.md", b"r\n", None)))
-    diff = "".join(f"{line}\n" for line in plan.diff())
+    link = FileEdit("link.md", b"real.md", None, is_link=True)
+    assert (link.kind, link.changed_line_counts) == ("delete", (0, 1))
+    plan = Plan((FileEdit("a.md", b"a\n", b"b\n"), link, FileEdit("real.md", b"r\n", None)))
+    diff = "".join(f"{line}\n" for line in plan.format_diff())
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
     assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["a.md"]
     assert (tmp_path / "a.md").read_bytes() == b"b\n"
@@ -82,29 +82,29 @@ def test_git_apply_deletes_a_link_and_what_it_leads_to(tmp_path: Path) -> None:
 def test_a_plan_that_follows_another_counts_from_what_was_there_first() -> None:
     first = Plan(
         (
-            Edit("both", b"1", b"2", "first", notes=("x",)),
-            Edit("back", None, b"made"),
-            Edit("gone", b"old", None, "delete"),
+            FileEdit("both", b"1", b"2", "first", changelog=("x",)),
+            FileEdit("back", None, b"made"),
+            FileEdit("gone", b"old", None, "delete"),
         )
     )
     then = Plan(
         (
-            Edit("both", b"2", b"3", "then", notes=("x", "y")),
-            Edit("back", b"made", None),
-            Edit("gone", None, b"new", "create"),
-            Edit("late", None, b"late"),
+            FileEdit("both", b"2", b"3", "then", changelog=("x", "y")),
+            FileEdit("back", b"made", None),
+            FileEdit("gone", None, b"new", "create"),
+            FileEdit("late", None, b"late"),
         )
     )
-    assert first.followed_by(then).edits == (
-        Edit("both", b"1", b"3", "first", notes=("x", "y")),
-        Edit("gone", b"old", b"new", "delete"),
-        Edit("late", None, b"late"),
+    assert first.append_plan(then).edits == (
+        FileEdit("both", b"1", b"3", "first", changelog=("x", "y")),
+        FileEdit("gone", b"old", b"new", "delete"),
+        FileEdit("late", None, b"late"),
     )
-    reasons = [edit.reason for edit in first.followed_by(then, both_reasons=True).edits]
+    reasons = [edit.reason for edit in first.append_plan(then, both_reasons=True).edits]
     assert reasons == ["first; then", "delete; create", ""]
 
 
 def test_a_plan_with_two_edits_of_one_file_is_a_bug() -> None:
-    twice = Plan((Edit("a", b"1", b"2"), Edit("a", b"1", None)))
+    twice = Plan((FileEdit("a", b"1", b"2"), FileEdit("a", b"1", None)))
     with pytest.raises(InternalError, match="two edits of one file"):
-        Plan().followed_by(twice)
+        Plan().append_plan(twice)

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from cub.edit import sections
 from cub.edit.document import Document
-from cub.edit.edited import user_lines
-from cub.edit.writing import put, remove
+from cub.edit.line_matching import extract_user_lines
+from cub.edit.section_writer import put_section, remove_section
 from cub.errors import CubError, InternalError
 from tests.edit.strategies import ANYTHING, BODY, PROSE
 from tests.examples import few_examples, hardly_any_examples
 
 OTHER = "## Cub Integration\n\nQuite another text.\n\n- With a list.\n"
 WITH_SECTION = st.builds(
-    lambda above, below: put(Document(above), OTHER, 1).document.data + below, PROSE, PROSE
+    lambda above, below: put_section(Document(above), OTHER, 1).document.data + below, PROSE, PROSE
 )
 
 
@@ -31,69 +31,71 @@ def test_parsing_is_lossless(data: bytes) -> None:
     document = _parsed(data)
     assert document.data == data
     assert b"".join(document.lines) == data
-    assert document.before(len(document.lines)) == data or not document.lines
+    assert document.get_bytes_before(len(document.lines)) == data or not document.lines
 
 
 @given(PROSE | st.binary(max_size=64), st.booleans())
 def test_put_then_remove_gives_the_original_back(data: bytes, top: bool) -> None:
     document = _parsed(data)
-    assume(sections.find(document) is None)
-    done = put(document, BODY, 1, top=top).document
-    section = sections.find(done)
+    assume(sections.find_section(document) is None)
+    done = put_section(document, BODY, 1, top=top).document
+    section = sections.find_section(done)
     assert section is not None
-    assert remove(done, section, top=top) == data
+    assert remove_section(done, section, top=top) == data
 
 
 @given(PROSE, st.booleans())
 def test_put_keeps_every_byte_outside_and_is_idempotent(data: bytes, top: bool) -> None:
     document = _parsed(data)
-    done = put(document, BODY, 1, top=top).document
-    section = sections.find(done)
+    done = put_section(document, BODY, 1, top=top).document
+    section = sections.find_section(done)
     assert section is not None
     assert section.author == "cub"
-    left = sections.without(done, section)
+    left = sections.get_bytes_outside(done, section)
     assert left.startswith(data) or (
-        left.startswith(data[: document.head]) and left.endswith(data[document.head :])
+        left.startswith(data[: document.head_size]) and left.endswith(data[document.head_size :])
     )
-    assert put(done, BODY, 1, top=top).document.data == done.data
+    assert put_section(done, BODY, 1, top=top).document.data == done.data
 
 
 @hardly_any_examples
 @given(PROSE, PROSE)
 def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes) -> None:
-    first = put(_parsed(above), BODY, 1).document
-    section = sections.find(first)
+    first = put_section(_parsed(above), BODY, 1).document
+    section = sections.find_section(first)
     assert section is not None
     assume(first.data.endswith((b"\n", b"\r")) and not below.startswith(b"\n"))
     joined = _parsed(first.data + below)
     try:
-        found = sections.find(joined)
+        found = sections.find_section(joined)
     except CubError:
         assume(False)
         raise
     assume(found is not None)
     assert found is not None
-    done = put(joined, OTHER, 1).document
-    new = sections.find(done)
+    done = put_section(joined, OTHER, 1).document
+    new = sections.find_section(done)
     assert new is not None
-    assert done.before(new.start) == joined.before(found.start)
-    assert done.after(new.end) == joined.after(found.end)
+    assert done.get_bytes_before(new.start) == joined.get_bytes_before(found.start)
+    assert done.get_bytes_from(new.end) == joined.get_bytes_from(found.end)
 
 
 @given(ANYTHING | WITH_SECTION)
 def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
     document = _parsed(data)
     try:
-        before = sections.find(document)
-        done = put(document, BODY, 1).document
+        before = sections.find_section(document)
+        done = put_section(document, BODY, 1).document
     except InternalError:
         raise
     except CubError:
         return  # refused, and nothing was made of it
-    after = sections.find(done)
+    after = sections.find_section(done)
     assert after is not None
     if before is not None:
-        assert sections.without(done, after) == sections.without(document, before)
+        assert sections.get_bytes_outside(done, after) == sections.get_bytes_outside(
+            document, before
+        )
 
 
 @given(
@@ -101,7 +103,7 @@ def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
 )
 def test_every_line_of_an_edited_body_is_ours_or_moved(lines: list[str]) -> None:
     body = [f"{line}\n".encode() for line in lines]
-    moved = user_lines(BODY, body)
+    moved = extract_user_lines(BODY, body)
     ours = {line.encode() for line in BODY.splitlines()}
     for line in lines:
         assert line.encode() in ours or line.encode() + b"\n" in moved

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.files import exclusive
+from cub.files import lock_project
 from tests.conftest import environment
 from tests.forked import ForkedFunction
 
@@ -29,7 +29,7 @@ def holder(root: Path) -> Iterator[ForkedFunction]:
 
 
 def _hold(root: Path) -> None:
-    with exclusive(root):
+    with lock_project(root):
         sys.stdout.write("held\n")
         sys.stdout.flush()
         sys.stdin.read()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from tests.files.crashing import World, calm
 
 OLD, NEW = b"the old bytes, and more of them", b"the new bytes"
@@ -21,7 +21,8 @@ def build(root: Path) -> Path:
 
 
 LINKED = World(
-    build, Plan((Edit("a.md", OLD, NEW), Edit("b.md", OLD, NEW * 9), Edit("c.md", None, NEW)))
+    build,
+    Plan((FileEdit("a.md", OLD, NEW), FileEdit("b.md", OLD, NEW * 9), FileEdit("c.md", None, NEW))),
 )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
-from cub.files import apply, exclusive
+from cub.edit.plan import FileEdit, Plan
+from cub.files import apply_plan, lock_project
 from tests.files.worlds import PLAN, build, change, whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes and links")
@@ -23,9 +23,9 @@ BYTES = [
 ]
 
 
-def write(root: Path, *edits: Edit) -> None:
-    with exclusive(root) as held:
-        apply(Plan(edits), held)
+def write(root: Path, *edits: FileEdit) -> None:
+    with lock_project(root) as held:
+        apply_plan(Plan(edits), held)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 def test_every_byte_is_written_as_planned(root: Path, before: bytes | None, data: bytes) -> None:
     if before is not None:
         (root / "a.md").write_bytes(before)
-    write(root, Edit("a.md", before, data))
+    write(root, FileEdit("a.md", before, data))
     assert (root / "a.md").read_bytes() == data
     assert list(whole(root)) == ["a.md"]
 
@@ -72,7 +72,7 @@ def test_a_hard_link_may_grow_and_shrink(root: Path) -> None:
     (root / "a.md").write_bytes(b"four")
     os.link(root / "a.md", root / "b.md")
     for before, after in [(b"four", b"x" * 9000), (b"x" * 9000, b""), (b"", b"1")]:
-        write(root, Edit("a.md", before, after))
+        write(root, FileEdit("a.md", before, after))
         assert (root / "b.md").read_bytes() == after
 
 
@@ -88,15 +88,15 @@ def test_a_symbolic_link_is_followed_and_kept(tmp_path: Path) -> None:
 def test_a_file_below_a_linked_folder_is_written_where_it_is(root: Path) -> None:
     (root / "real").mkdir()
     (root / "alias").symlink_to("real")
-    write(root, Edit("alias/AGENTS.md", None, b"new"))
+    write(root, FileEdit("alias/AGENTS.md", None, b"new"))
     assert (root / "real" / "AGENTS.md").read_bytes() == b"new"
     assert (root / "alias").is_symlink()
 
 
 def test_an_empty_plan_touches_nothing(root: Path) -> None:
-    with exclusive(root) as held:
+    with lock_project(root) as held:
         before = (root / ".cub").stat().st_mtime_ns
-        apply(Plan(), held)
+        apply_plan(Plan(), held)
         assert (root / ".cub").stat().st_mtime_ns == before
 
 
@@ -104,7 +104,9 @@ def test_deletions_in_dot_cub_take_their_empty_folders_along(root: Path) -> None
     for name in (".cub/backups/old/a.md", "pkg/AGENTS.md"):
         (root / name).parent.mkdir(parents=True)
         (root / name).write_bytes(b"x")
-    write(root, Edit(".cub/backups/old/a.md", b"x", None), Edit("pkg/AGENTS.md", b"x", None))
+    write(
+        root, FileEdit(".cub/backups/old/a.md", b"x", None), FileEdit("pkg/AGENTS.md", b"x", None)
+    )
     assert list(whole(root)) == ["pkg"]  # a folder of the user's stays, however empty
 
 
@@ -112,5 +114,5 @@ def test_a_folder_in_dot_cub_that_is_not_empty_stays(root: Path) -> None:
     (root / ".cub/backups").mkdir(parents=True)
     for name in ("a.md", "b.md"):
         (root / ".cub/backups" / name).write_bytes(b"x")
-    write(root, Edit(".cub/backups/a.md", b"x", None))
+    write(root, FileEdit(".cub/backups/a.md", b"x", None))
     assert list(whole(root)) == [".cub", ".cub/backups", ".cub/backups/b.md"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
-from cub.errors import CubError, RefusedError
+from cub.edit.plan import FileEdit, Plan
+from cub.errors import CombinedError, CubError
 from cub.files.disk import Disk
 from tests.conftest import environment
 from tests.files import run_plan
@@ -87,7 +87,7 @@ def test_all_of_them_are_told_at_once(root: Path, flag: Flag) -> None:
     for name in ("plain.md", "gone.md"):
         flag(root / name, "i")
     error = refused(root)
-    assert isinstance(error, RefusedError)
+    assert isinstance(error, CombinedError)
     assert [one.where for one in error.errors] == ["plain.md", "gone.md"]
 
 
@@ -135,5 +135,5 @@ def test_a_look_does_nothing_to_a_folder_that_has_just_come(root: Path) -> None:
 
 def test_a_flag_of_another_file_is_no_obstacle(root: Path, flag: Flag) -> None:
     flag(root / "plain.md", "i")
-    change(root, Plan((Edit("made.md", None, b"new"),)))
+    change(root, Plan((FileEdit("made.md", None, b"new"),)))
     assert (root / "made.md").read_bytes() == b"new"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
 from cub.files.disk import Disk
 from tests.files.worlds import change, whole
 
 OLD, NEW = b"old\n", b"new\n"
-PLAN = Plan((Edit("a.md", OLD, NEW), Edit("b.md", None, NEW), Edit("c.md", OLD, None)))
+PLAN = Plan((FileEdit("a.md", OLD, NEW), FileEdit("b.md", None, NEW), FileEdit("c.md", OLD, None)))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.files.journal import fingerprint
+from cub.files.journal import hash_content
 from tests.files.worlds import mend, whole
 
 # A journal is ignored by git, but a repository can hold one all the same: whoever clones it and
@@ -48,19 +48,19 @@ ATTACKS: dict[str, dict[str, str]] = {
     "delete by finishing": {
         "action": "delete",
         "target": f"../home/{THEIRS}",
-        "before": fingerprint(VICTIM),
+        "before": hash_content(VICTIM),
     },
-    "create": {"target": "../home/new", "temp": PAYLOAD, "after": fingerprint(b"evil")},
+    "create": {"target": "../home/new", "temp": PAYLOAD, "after": hash_content(b"evil")},
     "replace": {
         "target": f"../home/{THEIRS}",
         "temp": PAYLOAD,
-        "before": fingerprint(VICTIM),
-        "after": fingerprint(b"evil"),
+        "before": hash_content(VICTIM),
+        "after": hash_content(b"evil"),
     },
     "take away": {
         "target": "taken",
         "temp": f"../home/{THEIRS}",
-        "after": fingerprint(VICTIM),
+        "after": hash_content(VICTIM),
     },
     "delete what was kept": {"keep": f"../home/{THEIRS}"},
     "drop": {"temp": f"../home/{THEIRS}", "before": "x", "after": "y"},
@@ -121,7 +121,7 @@ def test_nothing_is_put_where_git_would_run_it(root: Path, target: str) -> None:
     temp = ".x.cub-01234567.tmp"
     (root / temp).write_bytes(b"evil")
     (root / target).parent.mkdir(parents=True, exist_ok=True)
-    write(root, {"target": target, "temp": temp, "after": fingerprint(b"evil")}, committed=True)
+    write(root, {"target": target, "temp": temp, "after": hash_content(b"evil")}, committed=True)
     with pytest.raises(CubError):
         mend(root)
     assert not (root / target).exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import pending
+from cub.files import warn_pending_change
 from tests.files.worlds import mend, whole
 
 VICTIM = b"precious"
@@ -41,9 +41,9 @@ STRANGE = [
 def test_a_journal_that_says_nothing_is_removed(root: Path, data: bytes, end: bytes) -> None:
     before = whole(root.parent / "home")
     (root / ".cub" / "journal.jsonl").write_bytes(data + end)
-    assert pending(root)
+    assert warn_pending_change(root)
     mend(root)
-    assert not pending(root)
+    assert not warn_pending_change(root)
     assert whole(root.parent / "home") == before
     assert (root / "payload").exists()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import read
+from cub.files import read_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -25,4 +25,4 @@ def test_a_link_into_git_s_own_folder_is_refused(root: Path, target: str) -> Non
     (root / "AGENTS.md").symlink_to(target)
     reason = "which does not exist" if target.endswith("new") else "into git's own folder"
     with pytest.raises(CubError, match=reason):
-        read(root, "AGENTS.md")
+        read_file(root, "AGENTS.md")

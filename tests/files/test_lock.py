@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 import cub
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import apply, exclusive
+from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
-from cub.files.lock_wait import LockWait
+from cub.files.lock import LockWaitPolicy
 from tests.files.disks import steps
 from tests.files.hold_lock import holder
 from tests.files.worlds import whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and links")
 PACKAGE = Path(cub.__file__).parent
-AT_ONCE = LockWait(limit=0)
+AT_ONCE = LockWaitPolicy(limit=0)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_the_error_says_who_holds_the_lock(root: Path) -> None:
     with holder(root) as process:
         with (
             pytest.raises(CubError, match="another cub is at work here") as error,
-            exclusive(root, wait=LockWait(limit=0.2)),
+            lock_project(root, wait=LockWaitPolicy(limit=0.2)),
         ):
             pass
         assert error.value.exit_code == 1
@@ -42,14 +42,14 @@ def test_the_error_says_who_holds_the_lock(root: Path) -> None:
 
 
 def test_a_timeout_of_nothing_does_not_wait(root: Path) -> None:
-    with holder(root), pytest.raises(CubError), exclusive(root, wait=AT_ONCE):
+    with holder(root), pytest.raises(CubError), lock_project(root, wait=AT_ONCE):
         pass
 
 
 def test_a_waiting_writer_goes_on_when_the_lock_is_free(root: Path) -> None:
     with holder(root) as process:
         process.stdin.close()
-        with exclusive(root):
+        with lock_project(root):
             assert (root / ".cub" / "lock").exists()
 
 
@@ -59,20 +59,20 @@ def test_the_lock_of_a_killed_process_never_blocks(root: Path) -> None:
         process.kill()
         assert process.wait() == -signal.SIGKILL
         assert (root / ".cub" / "lock").exists()
-        with exclusive(root, wait=AT_ONCE):
+        with lock_project(root, wait=AT_ONCE):
             pass
     assert whole(root) == {}
 
 
 def test_the_lock_is_free_after_an_error(root: Path) -> None:
-    with pytest.raises(ZeroDivisionError), exclusive(root):
+    with pytest.raises(ZeroDivisionError), lock_project(root):
         raise ZeroDivisionError
-    with exclusive(root, wait=AT_ONCE):
+    with lock_project(root, wait=AT_ONCE):
         pass
 
 
 def test_a_dot_cub_that_holds_nothing_but_the_lock_goes(root: Path) -> None:
-    with exclusive(root):
+    with lock_project(root):
         assert list(whole(root)) == [".cub", ".cub/lock"]
     assert whole(root) == {}
 
@@ -83,20 +83,23 @@ def test_a_dot_cub_that_holds_anything_else_stays(root: Path, name: str) -> None
     file.parent.mkdir(parents=True)
     file.write_bytes(b"x")
     before = whole(root)
-    with exclusive(root):
+    with lock_project(root):
         pass
     assert whole(root) == before
 
 
 def test_what_is_made_under_the_lock_stays(root: Path) -> None:
-    with exclusive(root):
+    with lock_project(root):
         (root / ".cub" / "constitution.md").write_bytes(b"x")
     assert list(whole(root)) == [".cub", ".cub/constitution.md"]
 
 
 def test_a_file_in_the_place_of_dot_cub_is_refused(root: Path) -> None:
     (root / ".cub").write_bytes(b"theirs")
-    with pytest.raises(CubError, match="this is a file, where cub needs a folder"), exclusive(root):
+    with (
+        pytest.raises(CubError, match="this is a file, where cub needs a folder"),
+        lock_project(root),
+    ):
         pass
     assert (root / ".cub").read_bytes() == b"theirs"
 
@@ -105,7 +108,7 @@ def test_a_file_in_the_place_of_dot_cub_is_refused(root: Path) -> None:
 def test_a_dot_cub_that_leads_out_of_the_project_is_refused(root: Path) -> None:
     (root.parent / "elsewhere").mkdir()
     (root / ".cub").symlink_to("../elsewhere")
-    with pytest.raises(CubError, match="leads out of the project"), exclusive(root):
+    with pytest.raises(CubError, match="leads out of the project"), lock_project(root):
         pass
     assert whole(root.parent / "elsewhere") == {}
 
@@ -117,7 +120,7 @@ def test_a_lock_that_is_a_link_is_not_written_through(root: Path, target: str) -
     file = root / ".cub" / target
     file.write_bytes(b"theirs")
     (root / ".cub" / "lock").symlink_to(target)
-    with pytest.raises(CubError, match="this is a symbolic link") as error, exclusive(root):
+    with pytest.raises(CubError, match="this is a symbolic link") as error, lock_project(root):
         pass
     assert (error.value.where, file.read_bytes()) == (".cub/lock", b"theirs")
 
@@ -125,7 +128,7 @@ def test_a_lock_that_is_a_link_is_not_written_through(root: Path, target: str) -
 @posix
 def test_a_folder_in_the_place_of_the_lock_is_named(root: Path) -> None:
     (root / ".cub/lock").mkdir(parents=True)
-    with pytest.raises(CubError) as error, exclusive(root):
+    with pytest.raises(CubError) as error, lock_project(root):
         pass
     assert error.value.where == ".cub/lock"
 
@@ -140,18 +143,18 @@ def test_a_new_dot_cub_is_on_disk_before_anything_in_it_counts(root: Path) -> No
 
 
 def held_once(root: Path, disk: Disk) -> None:
-    with exclusive(root, disk):
+    with lock_project(root, disk):
         pass
 
 
 def test_a_lock_that_was_given_back_is_no_leave_to_write(root: Path) -> None:
-    with exclusive(root) as held:
+    with lock_project(root) as held:
         pass
     with pytest.raises(InternalError):
-        apply(Plan((Edit("a.md", None, b"x"),)), held)
+        apply_plan(Plan((FileEdit("a.md", None, b"x"),)), held)
     assert whole(root) == {}
 
 
 def test_only_the_door_makes_what_writers_have_to_show() -> None:
-    made = [path for path in PACKAGE.rglob("*.py") if "Held(" in path.read_text("utf-8")]
+    made = [path for path in PACKAGE.rglob("*.py") if "ProjectLock(" in path.read_text("utf-8")]
     assert made == [PACKAGE / "files" / "lock.py"]

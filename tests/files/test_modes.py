@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.files.disk import Disk
 from tests.files.worlds import change
 
@@ -28,7 +28,7 @@ def test_a_file_keeps_its_mode(root: Path, mode: int, linked: bool) -> None:
     (root / "a.md").chmod(mode)
     if linked:
         os.link(root / "a.md", root / "b.md")
-    change(root, Plan((Edit("a.md", b"old", b"new"),)))
+    change(root, Plan((FileEdit("a.md", b"old", b"new"),)))
     assert stat.S_IMODE((root / "a.md").stat().st_mode) == mode
 
 
@@ -41,7 +41,7 @@ def test_what_is_private_is_never_in_a_file_that_others_may_read(root: Path) -> 
         if step == "write" and path.suffix == ".tmp":
             modes.add(stat.S_IMODE(path.stat().st_mode))
 
-    change(root, Plan((Edit("a.md", b"old", b"new"),)), Disk(before=look))
+    change(root, Plan((FileEdit("a.md", b"old", b"new"),)), Disk(before=look))
     assert modes == {0o600}
 
 
@@ -49,7 +49,7 @@ def test_what_is_private_is_never_in_a_file_that_others_may_read(root: Path) -> 
 def test_a_new_file_and_a_new_folder_obey_the_umask(root: Path, umask: int) -> None:
     former = os.umask(umask)
     try:
-        change(root, Plan((Edit("pkg/a.md", None, b"new"),)))
+        change(root, Plan((FileEdit("pkg/a.md", None, b"new"),)))
     finally:
         os.umask(former)
     assert stat.S_IMODE((root / "pkg" / "a.md").stat().st_mode) == 0o666 & ~umask

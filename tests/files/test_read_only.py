@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
 from tests.conftest import environment
 from tests.files import run_plan
@@ -48,7 +48,7 @@ def test_a_read_only_file_is_refused_even_for_root(
 def test_a_read_only_file_that_is_only_read_is_no_obstacle(root: Path) -> None:
     (root / "real" / "other.md").write_bytes(b"x")
     (root / "real" / "other.md").chmod(0o444)
-    change(root, Plan((Edit("made.md", None, b"new"),)))
+    change(root, Plan((FileEdit("made.md", None, b"new"),)))
     assert (root / "made.md").read_bytes() == b"new"
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
-from cub.files import pending
+from cub.files import warn_pending_change
 from cub.files.disk import Disk
 from tests.files.crashing import EVERY_KIND, GOING, World, calm
 from tests.files.disks import die, in_child
@@ -113,7 +113,7 @@ def test_where_taking_back_fails_too_the_error_says_what_is_where(scratch: Path)
     kept = told.rpartition(" ")[2]
     assert (root / kept).read_bytes() == old["plain.md"].content
     assert "gone.md is as it was" in error.value.details
-    assert pending(root)
+    assert warn_pending_change(root)
     mend(root)
     assert whole(root) == old
 
@@ -147,7 +147,7 @@ def test_what_a_person_wrote_meanwhile_stays_and_so_does_the_old_text(scratch: P
     assert told.startswith("plain.md was changed meanwhile, and stays; its old text is in ")
     assert (root / "plain.md").read_bytes() == b"theirs\n"
     assert (root / told.rpartition(" ")[2]).read_bytes() == b"old, and longer than what comes\r\n"
-    assert not pending(root)
+    assert not warn_pending_change(root)
 
 
 def test_a_refused_cleaning_up_is_told_as_that(scratch: Path) -> None:
@@ -204,6 +204,6 @@ def test_a_file_with_a_long_name_can_go(scratch: Path) -> None:
     root = scratch.resolve()
     name = "x" * 250 + ".md"
     (root / name).write_bytes(b"old")
-    change(root, Plan((Edit(name, b"old", b"new"),)))
-    change(root, Plan((Edit(name, b"new", None),)))
+    change(root, Plan((FileEdit(name, b"old", b"new"),)))
+    change(root, Plan((FileEdit(name, b"new", None),)))
     assert whole(root) == {}

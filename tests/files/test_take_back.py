@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
 from cub.files.disk import Disk
 from tests.files.crashing import calm
@@ -60,7 +60,7 @@ def test_what_a_person_writes_meanwhile_is_not_taken_back(scratch: Path) -> None
 
 
 OLD, NEW = b"old\n", b"new\n"
-TWO = Plan((Edit("a.md", OLD, NEW), Edit("b.md", OLD, NEW)))
+TWO = Plan((FileEdit("a.md", OLD, NEW), FileEdit("b.md", OLD, NEW)))
 
 
 def change_until_refused(root: Path, disturb: Callable[[], object]) -> CubError:

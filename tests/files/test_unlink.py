@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.plan import Edit, Plan
+from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import link_text
+from cub.files import read_link_text
 from cub.files.disk import Disk
-from cub.files.journal import fingerprint
+from cub.files.journal import hash_content
 from tests.files.crashing import Choose, World, calm, crashes, points
 from tests.files.disks import refuse
 from tests.files.test_journal import write as write_journal
@@ -19,7 +19,7 @@ from tests.files.worlds import change, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and links")
 OLD, TEXT = b"old\n", b".cub/prompt.md"
-LINK = Edit("PROMPT.md", TEXT, None, link=True)
+LINK = FileEdit("PROMPT.md", TEXT, None, is_link=True)
 
 
 def build(root: Path) -> Path:
@@ -39,11 +39,11 @@ WORLD = World(
     Plan(
         (
             LINK,
-            Edit(".cub/prompt.md", OLD, None),
-            Edit(".cub/runloop.md.old", None, OLD),
-            Edit("other.md", b"stays.md", None, link=True),
-            Edit(".cub/old/link", b"../../stays.md", None, link=True),
-            Edit("hard.md", OLD, b"new\n"),
+            FileEdit(".cub/prompt.md", OLD, None),
+            FileEdit(".cub/runloop.md.old", None, OLD),
+            FileEdit("other.md", b"stays.md", None, is_link=True),
+            FileEdit(".cub/old/link", b"../../stays.md", None, is_link=True),
+            FileEdit("hard.md", OLD, b"new\n"),
         )
     ),
 )
@@ -93,7 +93,7 @@ def test_a_file_comes_back_before_the_link_to_it(tmp_path: Path) -> None:
         elif step == "fsync" and path == root and not os.path.lexists(root / "PROMPT.md"):
             refuse(path)
 
-    plan = Plan((LINK, Edit(".cub/prompt.md", OLD, None)))
+    plan = Plan((LINK, FileEdit(".cub/prompt.md", OLD, None)))
     with pytest.raises(CubError, match="cannot be written"):
         change(root, plan, Disk(before=before))
     assert names == ["prompt.md", "PROMPT.md"]
@@ -132,12 +132,12 @@ def test_recovery_leaves_a_link_that_was_changed_meanwhile(
 def test_a_dangling_link_can_go_and_a_link_can_only_go(tmp_path: Path) -> None:
     root = build(tmp_path / "project")
     (root / ".cub/prompt.md").unlink()
-    assert link_text(root, "PROMPT.md") == TEXT
-    assert link_text(root, "stays.md") is None
+    assert read_link_text(root, "PROMPT.md") == TEXT
+    assert read_link_text(root, "stays.md") is None
     change(root, Plan((LINK,)))
     assert not os.path.lexists(root / "PROMPT.md")
     with pytest.raises(InternalError):
-        change(root, Plan((Edit("other.md", b"stays.md", b"x", link=True),)))
+        change(root, Plan((FileEdit("other.md", b"stays.md", b"x", is_link=True),)))
 
 
 def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path: Path) -> None:
@@ -145,14 +145,14 @@ def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path
     (root / "inside").symlink_to(".cub")
     (root / "outside").symlink_to("..")
     (tmp_path / "far").symlink_to("project")
-    change(root, Plan((Edit("inside/old/link", b"../../stays.md", None, link=True),)))
+    change(root, Plan((FileEdit("inside/old/link", b"../../stays.md", None, is_link=True),)))
     assert not os.path.lexists(root / ".cub/old/link")
     with pytest.raises(CubError, match="leads out of the project"):
-        change(root, Plan((Edit("outside/far", b"project", None, link=True),)))
+        change(root, Plan((FileEdit("outside/far", b"project", None, is_link=True),)))
     assert (tmp_path / "far").is_symlink()
 
 
-@pytest.mark.parametrize("before", ["", fingerprint(OLD)])
+@pytest.mark.parametrize("before", ["", hash_content(OLD)])
 def test_a_journal_can_not_unlink_a_regular_file(tmp_path: Path, before: str) -> None:
     root = build(tmp_path / "project")
     step = {"action": "unlink", "target": "stays.md", "before": before}

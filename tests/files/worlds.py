@@ -8,8 +8,8 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.edit.plan import Edit, Plan
-from cub.files import apply, exclusive
+from cub.edit.plan import FileEdit, Plan
+from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
 
 _OLD = b"old, and longer than what comes\r\n"
@@ -71,12 +71,12 @@ def copy_project(source: Path, target: Path) -> Path:
 
 PLAN = Plan(
     (
-        Edit("made.md", None, _NEW),
-        Edit("new/deep/AGENTS.md", None, _NEW),
-        Edit("plain.md", _OLD, _NEW),
-        Edit("hard.md", _OLD, _NEW),
-        Edit("link.md", _OLD, _NEW),
-        Edit("gone.md", _OLD, None),
+        FileEdit("made.md", None, _NEW),
+        FileEdit("new/deep/AGENTS.md", None, _NEW),
+        FileEdit("plain.md", _OLD, _NEW),
+        FileEdit("hard.md", _OLD, _NEW),
+        FileEdit("link.md", _OLD, _NEW),
+        FileEdit("gone.md", _OLD, None),
     )
 )
 
@@ -91,21 +91,21 @@ def build_leaving(root: Path) -> Path:
 
 LEAVING = Plan(
     (
-        Edit("AGENTS.md", _OLD, b""),
-        Edit(".cub/state.json", _OLD, None),
-        Edit(".cub/backups/old/a.md", _OLD, None),
-        Edit(".cub/backups/b.md", _OLD, None),
+        FileEdit("AGENTS.md", _OLD, b""),
+        FileEdit(".cub/state.json", _OLD, None),
+        FileEdit(".cub/backups/old/a.md", _OLD, None),
+        FileEdit(".cub/backups/b.md", _OLD, None),
     )
 )
 
 
 def change(root: Path, plan: Plan = PLAN, disk: Disk | None = None) -> None:
     """What a writing command does: under the lock, apply."""
-    with exclusive(root) as held:
-        apply(plan, held, disk)
+    with lock_project(root) as held:
+        apply_plan(plan, held, disk)
 
 
 def mend(root: Path, disk: Disk | None = None) -> list[tuple[str, str]]:
     """What the next writing command does first; returns the warnings' paths and messages."""
-    with exclusive(root, disk) as held:
-        return [(warning.path, warning.message) for warning in held.recovered]
+    with lock_project(root, disk) as held:
+        return [(warning.path, warning.message) for warning in held.recovery_warnings]

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.processes.command import Limits
+from cub.processes.command import TimeLimits
 from tests.conftest import git
 from tests.examples import limit_examples
 from tests.git.checkouts import checkout, lines, person, save, state
@@ -88,7 +88,7 @@ def test_what_an_agent_did_is_undone(
         for act in did:
             do(top, act)
         now = ours.snapshot(before)
-        assert ours.restore(before, now).failed == ()
+        assert ours.restore(before, now).failed_paths == ()
         assert lines(top) == seen
         # Ignored files are the agent's to change, and those that it added are told from nobody's.
         restored = state(top)
@@ -120,8 +120,8 @@ def test_what_an_agent_changed_is_committed_and_no_more(
         paths = [change.path for change in ours.changes(before, after)]
         files = state(top)
         git(top, "config", "core.hooksPath", "/dev/null")
-        done = ours.commit(paths, [], "m", person(top.parent), Limits())
-        assert done.ok, done.output
+        done = ours.commit(paths, [], "m", person(top.parent), TimeLimits())
+        assert done.is_ok, done.output
         assert state(top) == files
         assert ours.snapshot(before).tree == after.tree
         told = git(top, "diff", "--name-only", "-z", "--no-renames", before.head, "HEAD")

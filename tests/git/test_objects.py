@@ -7,10 +7,49 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.git import Objects
-from cub.git.objects import FOLDER, LINK, SUBMODULE, Entry
+from cub.git import ObjectReader, read_merge_stages
+from cub.git.objects import FOLDER_MODE, LINK_MODE, SUBMODULE_MODE, TreeEntry
 from tests.conftest import environment, git
 from tests.git.commits import Files, commit, link, program, submodule
+
+
+@pytest.fixture
+def merging(project: Path) -> Path:
+    """A repository in a merge with conflicts in `a.md` and `sub/b.md`."""
+    for branch, text in (("base", "1\n"), ("ours", "2\n"), ("theirs", "3\n")):
+        git(project, "checkout", "-q", "-b", branch, *(["base"] if text != "1\n" else []))
+        for name in ("a.md", "sub/b.md", "same.md"):
+            (project / "sub").mkdir(exist_ok=True)
+            (project / name).write_text(name if name == "same.md" else text)
+        git(project, "add", ".")
+        git(project, "commit", "-q", "-m", branch)
+    git(project, "checkout", "-q", "ours")
+    merge = ["git", "merge", "-q", "theirs"]
+    assert subprocess.run(merge, cwd=project, capture_output=True, check=False).returncode == 1
+    return project
+
+
+def test_both_sides_and_their_ancestor_are_found_from_any_folder(merging: Path) -> None:
+    assert read_merge_stages(merging, "a.md") == [b"2\n", b"3\n", b"1\n"]
+    assert read_merge_stages(merging, "sub/b.md") == [b"2\n", b"3\n", b"1\n"]
+    assert read_merge_stages(merging / "sub", "b.md") == [b"2\n", b"3\n", b"1\n"]
+
+
+def test_a_file_that_is_not_being_merged_has_none(merging: Path) -> None:
+    assert read_merge_stages(merging, "same.md") == []
+    assert read_merge_stages(merging, "nothing.md") == []
+    git(merging, "add", "a.md")
+    assert read_merge_stages(merging, "a.md") == []
+
+
+def test_outside_git_there_are_none(tmp_path: Path) -> None:
+    assert read_merge_stages(tmp_path, "a.md") == []
+
+
+def test_where_git_cannot_read_there_are_none(merging: Path) -> None:
+    (merging / ".git" / "index").write_bytes(b"no index")
+    assert read_merge_stages(merging, "a.md") == []
+
 
 # Names of files that a line-based reader of git's output would stumble over.
 ODD = [
@@ -52,15 +91,15 @@ def test_entries_have_their_modes_and_exact_names(tmp_path: Path, form: str) -> 
         "folder/deep": b"",
     }
     oid = commit(tmp_path, nodes)
-    with Objects(tmp_path) as objects:
-        entries = objects.tree(f"{oid}^{{tree}}")
+    with ObjectReader(tmp_path) as objects:
+        entries = objects.read_tree(f"{oid}^{{tree}}")
         assert set(entries) == {*ODD, "run.sh", "there", "module", "folder"}
         assert entries["run.sh"].mode == 0o100755
-        assert entries["module"] == Entry(SUBMODULE, "1" * width)
-        assert (entries["there"].mode, entries["folder"].mode) == (LINK, FOLDER)
-        assert objects.blob(entries["there"].oid) == b"run.sh"
-        assert objects.blob(entries["caf\udce9"].oid) == b"x"
-        assert objects.tree(entries["folder"].oid)["deep"].mode == 0o100644
+        assert entries["module"] == TreeEntry(SUBMODULE_MODE, "1" * width)
+        assert (entries["there"].mode, entries["folder"].mode) == (LINK_MODE, FOLDER_MODE)
+        assert objects.read_blob(entries["there"].oid) == b"run.sh"
+        assert objects.read_blob(entries["caf\udce9"].oid) == b"x"
+        assert objects.read_tree(entries["folder"].oid)["deep"].mode == 0o100644
 
 
 @pytest.mark.parametrize(
@@ -69,10 +108,10 @@ def test_entries_have_their_modes_and_exact_names(tmp_path: Path, form: str) -> 
 def test_blobs_are_exact_one_after_the_other(tmp_path: Path, data: bytes) -> None:
     git(tmp_path, "init", "-q")
     oid = commit(tmp_path, {"a": data, "b": b"next"})
-    with Objects(tmp_path) as objects:
-        entries = objects.tree(f"{oid}^{{tree}}")
-        assert objects.blob(entries["a"].oid) == data
-        assert objects.blob(entries["b"].oid) == b"next"
+    with ObjectReader(tmp_path) as objects:
+        entries = objects.read_tree(f"{oid}^{{tree}}")
+        assert objects.read_blob(entries["a"].oid) == data
+        assert objects.read_blob(entries["b"].oid) == b"next"
 
 
 @pytest.mark.parametrize(
@@ -82,8 +121,8 @@ def test_a_branch_may_have_any_name_that_git_takes(tmp_path: Path, branch: str) 
     git(tmp_path, "init", "-q")
     oid = commit(tmp_path, {"a": b"x"})
     git(tmp_path, "update-ref", f"refs/heads/{branch}", oid)
-    with Objects(tmp_path) as objects:
-        found = objects.get(f"refs/heads/{branch}^{{commit}}")
+    with ObjectReader(tmp_path) as objects:
+        found = objects.find_object(f"refs/heads/{branch}^{{commit}}")
     assert found is not None
     assert (found.oid, found.kind) == (oid, "commit")
 
@@ -93,8 +132,8 @@ def test_an_annotated_tag_leads_to_its_commit(tmp_path: Path) -> None:
     oid = commit(tmp_path, {"a": b"x"})
     git(tmp_path, "tag", "-a", "v1", "-m", "first", oid)
     git(tmp_path, "tag", "-a", "v1-again", "-m", "a tag of a tag", "v1")
-    with Objects(tmp_path) as objects:
-        tag, behind = objects.get("v1-again"), objects.get("v1-again^{commit}")
+    with ObjectReader(tmp_path) as objects:
+        tag, behind = objects.find_object("v1-again"), objects.find_object("v1-again^{commit}")
     assert tag is not None
     assert behind is not None
     assert (tag.kind, behind.kind, behind.oid) == ("tag", "commit", oid)
@@ -109,17 +148,17 @@ def test_what_git_does_not_know_is_none_and_the_next_answer_is_right(
 ) -> None:
     git(tmp_path, "init", "-q")
     oid = commit(tmp_path, {"a": b"x"})
-    with Objects(tmp_path) as objects:
-        assert objects.get(name) is None
-        found = objects.get("main")
+    with ObjectReader(tmp_path) as objects:
+        assert objects.find_object(name) is None
+        found = objects.find_object("main")
     assert found is not None
     assert found.oid == oid
 
 
 def test_an_object_that_is_missing_is_an_error_with_a_hint(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
-    with Objects(tmp_path) as objects, pytest.raises(CubError) as caught:
-        objects.blob("1" * 40)
+    with ObjectReader(tmp_path) as objects, pytest.raises(CubError) as caught:
+        objects.read_blob("1" * 40)
     assert caught.value.message == "git lacks the object 111111111111"
     assert "partial or damaged" in caught.value.hint
 
@@ -131,8 +170,8 @@ def test_an_object_that_is_missing_is_an_error_with_a_hint(tmp_path: Path) -> No
 def test_a_damaged_tree_is_a_known_error(tmp_path: Path, data: bytes) -> None:
     git(tmp_path, "init", "-q")
     oid = literally(tmp_path, "tree", data)
-    with Objects(tmp_path) as objects, pytest.raises(CubError, match="is damaged") as caught:
-        objects.tree(oid)
+    with ObjectReader(tmp_path) as objects, pytest.raises(CubError, match="is damaged") as caught:
+        objects.read_tree(oid)
     assert "git fsck" in caught.value.hint
 
 
@@ -140,21 +179,21 @@ def test_an_object_of_another_type_than_its_tree_says_is_a_known_error(tmp_path:
     git(tmp_path, "init", "-q")
     blob = literally(tmp_path, "blob", b"40000 folder\0" + b"1" * 20)
     tree = literally(tmp_path, "tree", b"")
-    with Objects(tmp_path) as objects:
+    with ObjectReader(tmp_path) as objects:
         with pytest.raises(CubError, match="is damaged"):
-            objects.tree(blob)
+            objects.read_tree(blob)
         with pytest.raises(CubError, match="is damaged"):
-            objects.blob(tree)
+            objects.read_blob(tree)
 
 
 def test_a_folder_that_is_no_repository_is_a_known_error(tmp_path: Path) -> None:
-    with Objects(tmp_path) as objects, pytest.raises(CubError, match="not a git repository"):
-        objects.get("HEAD")
+    with ObjectReader(tmp_path) as objects, pytest.raises(CubError, match="not a git repository"):
+        objects.find_object("HEAD")
 
 
 def test_git_that_is_not_there_is_a_known_error(tmp_path: Path, home: Path) -> None:
     code = (
-        "from pathlib import Path; from cub.git import Objects\n"
+        "from pathlib import Path; from cub.git import ObjectReader as Objects\n"
         f"with Objects(Path({str(tmp_path)!r})): pass"
     )
     done = subprocess.run(
@@ -179,8 +218,8 @@ def test_a_partial_clone_without_its_source_is_a_known_error(
     git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", address, str(clone))
     git(clone, "remote", "set-url", "origin", (tmp_path / "nowhere").as_uri())
     monkeypatch.setenv("GIT_NO_LAZY_FETCH", "1")
-    with Objects(clone) as objects:
-        entry = objects.tree(f"{oid}^{{tree}}")["a"]
+    with ObjectReader(clone) as objects:
+        entry = objects.read_tree(f"{oid}^{{tree}}")["a"]
         with pytest.raises(CubError, match=r"lacks the object|promisor remote") as caught:
-            objects.blob(entry.oid)
+            objects.read_blob(entry.oid)
     assert "this clone is partial" in caught.value.hint

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cub.git.checkout import Checkout
-from cub.git.repository_backup import backup_of
+from cub.git.repository_backup import make_backup_folder_path
 from tests.conftest import git
 from tests.git.checkouts import checkout, copy_repository, save, state, write
 
@@ -175,7 +175,7 @@ def _objects(folder: Path) -> set[str]:
 def test_only_what_changed_is_looked_at_again(top: Path) -> None:
     ours = checkout(top)
     ours.keep_repository()
-    objects, copies = top / ".git/objects", backup_of(ours) / "copy/objects"
+    objects, copies = top / ".git/objects", make_backup_folder_path(ours) / "copy/objects"
     old = _objects(objects)
     assert _objects(copies) == old
     assert all((copies / name).stat().st_nlink == 2 for name in old)
@@ -206,7 +206,7 @@ def test_a_kill_in_the_middle_is_made_up_for(top: Path) -> None:
     then = _seen(top)
     ours.keep_repository()
     _gone(top)
-    (backup_of(ours) / "broken").touch()
+    (make_backup_folder_path(ours) / "broken").touch()
     (top / ".git/objects").mkdir(parents=True)
     (top / ".git/HEAD").write_text("ref: refs/heads/main\n")
     assert ours.repair_repository(top.parent / "aside")
@@ -217,5 +217,5 @@ def test_it_is_forgotten_in_the_end(top: Path) -> None:
     ours = checkout(top)
     ours.keep_repository()
     ours.release()
-    assert not backup_of(ours).exists()
+    assert not make_backup_folder_path(ours).exists()
     assert ours.repair_repository(top.parent / "aside") == ""

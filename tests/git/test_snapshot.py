@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import pytest
 
 from cub.errors import CubError
 from cub.git.checkout import Checkout
-from cub.git.looking import UnmergedError, is_litter
-from cub.git.snapshot import Snapshot
+from cub.git.snapshot import FileChange, Snapshot
+from cub.git.take_snapshot import UnmergedError, is_tool_artifact
 from tests.conftest import git
-from tests.git.checkouts import checkout, failing, lines, save, write
+from tests.git.checkouts import checkout, failing, lines, save, state, write
 
 
 @pytest.fixture
@@ -20,12 +21,83 @@ def top(furnished_project: Path) -> Path:
     return furnished_project
 
 
+def test_changes_are_told_by_path_and_kind(top: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {"a.txt": "one\n2\n3\n", "new\n.txt": "x\n", "mine.txt": "y\n", "data.bin": b"\0"})
+    (top / "run.sh").chmod(0o644)
+    (top / "link").unlink()
+    (top / "own/mine.txt").unlink()
+    after = ours.snapshot(before)
+    assert ours.changes(before, after) == [
+        FileChange("a.txt", "M"),
+        FileChange("data.bin", "M"),
+        FileChange("link", "D"),
+        FileChange("mine.txt", "M", is_untracked=True),
+        FileChange("new\n.txt", "A"),
+        FileChange("own/mine.txt", "D", is_untracked=True),
+        FileChange("run.sh", "M"),
+    ]
+    assert ours.counts(before, after) == (4, 4)
+    assert ours.counts(before, before) == (0, 0)
+
+
+def test_a_file_that_came_to_be_ignored_is_modified_not_deleted(top: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {".gitignore": "*\n", "mine.txt": "y\n"})
+    git(top, "add", ".gitignore")
+    after = ours.snapshot(before)
+    assert [(c.path, c.kind) for c in ours.changes(before, after)] == [
+        (".gitignore", "M"),
+        ("mine.txt", "M"),
+    ]
+    assert "mine.txt" in after.untracked_paths
+
+
+def test_no_patch_for_no_change(top: Path, tmp_path: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {".cub/x": "x", "y.log": "ignored"})
+    assert not ours.write_patch(before, ours.snapshot(before), tmp_path / "patch")
+    assert not (tmp_path / "patch").exists()
+
+
+def test_a_patch_makes_the_same_of_another_checkout(top: Path, tmp_path: Path) -> None:
+    git(top, "config", "diff.noprefix", "true")
+    git(top, "config", "diff.external", "false")
+    git(top, "config", "color.ui", "always")
+    ours = checkout(top)
+    before = ours.snapshot()
+    copy = tmp_path / "copy"
+    shutil.copytree(top, copy, symlinks=True)
+    write(top, {"a.txt": "z", "-new \udcff": b"\0\xff", "mine.txt": "y", "win.crlf": "x\r\n"})
+    (top / "link").unlink()
+    (top / "link").symlink_to("run.sh")
+    (top / "run.sh").chmod(0o644)
+    shutil.rmtree(top / "sub")
+    assert ours.write_patch(before, ours.snapshot(before), tmp_path / "patch")
+    git(copy, "apply", "--whitespace=nowarn", str(tmp_path / "patch"))
+    assert state(copy) == state(top)
+
+
+def test_no_half_of_a_patch_is_left(top: Path, tmp_path: Path) -> None:
+    ours = checkout(top)
+    before = ours.snapshot()
+    write(top, {"a.txt": "z"})
+    after = ours.snapshot(before)
+    (top / ".git").rename(top / "gone")
+    with pytest.raises(CubError, match="git diff-tree failed"):
+        ours.write_patch(before, after, tmp_path / "patch")
+    assert not (tmp_path / "patch").exists()
+
+
 def names(ours: Checkout, snapshot: Snapshot) -> set[str]:
-    return set(git(ours.top, "ls-tree", "-r", "--name-only", snapshot.tree).splitlines())
+    return set(git(ours.toplevel, "ls-tree", "-r", "--name-only", snapshot.tree).splitlines())
 
 
 def content(ours: Checkout, snapshot: Snapshot, path: str) -> str:
-    return git(ours.top, "cat-file", "blob", f"{snapshot.tree}:{path}")
+    return git(ours.toplevel, "cat-file", "blob", f"{snapshot.tree}:{path}")
 
 
 def test_it_holds_the_files_as_they_are_and_leaves_the_index_alone(top: Path) -> None:
@@ -34,7 +106,7 @@ def test_it_holds_the_files_as_they_are_and_leaves_the_index_alone(top: Path) ->
     found = ours.snapshot()
     assert found.head == git(top, "rev-parse", "HEAD").strip()
     assert found.branch == "refs/heads/main"
-    assert found.untracked == ("mine.txt", "own/mine.txt")
+    assert found.untracked_paths == ("mine.txt", "own/mine.txt")
     assert content(ours, found, "dirty.txt") == "the person's\n"
     assert names(ours, found) >= {"a.txt", "mine.txt", "own/mine.txt", "link"}
     assert not names(ours, found) & {".env", "build/out.log"}
@@ -50,8 +122,8 @@ def test_what_is_staged_makes_no_difference_to_the_files(top: Path, words: list[
     git(top, *words)
     again = ours.snapshot()
     assert again.tree == found.tree
-    assert "a.txt" not in again.untracked
-    assert ("mine.txt" in again.untracked) is (words[0] == "rm")
+    assert "a.txt" not in again.untracked_paths
+    assert ("mine.txt" in again.untracked_paths) is (words[0] == "rm")
 
 
 def test_ignored_files_that_were_forced_in_belong_to_it(top: Path) -> None:
@@ -67,7 +139,7 @@ def test_a_second_look_sees_edits_additions_and_deletions(top: Path) -> None:
     (top / "own/mine.txt").unlink()
     second = ours.snapshot()
     assert content(ours, second, "mine.txt") == "untrackeD\n"
-    assert second.untracked == ("mine.txt", "own/more.txt")
+    assert second.untracked_paths == ("mine.txt", "own/more.txt")
     write(top, {"mine.txt": "untracked\n", "own/mine.txt": "untracked too\n"})
     (top / "own/more.txt").unlink()
     assert ours.snapshot() == first
@@ -77,19 +149,19 @@ def test_a_second_look_sees_edits_additions_and_deletions(top: Path) -> None:
 def test_an_own_index_that_is_harmed_is_made_anew(top: Path, harm: str) -> None:
     ours = checkout(top)
     first = ours.snapshot()
-    note = ours.index.with_name("index.json")
+    note = ours.index_file.with_name("index.json")
     match harm:
         case "missing":
-            ours.index.unlink()
+            ours.index_file.unlink()
         case "broken":
-            ours.index.write_bytes(b"nonsense")
+            ours.index_file.write_bytes(b"nonsense")
         case "no note":
             note.unlink()
         case "odd note":
             note.write_text('[[1], 2, "x", 4]')
         case _:
             write(top, {"a.txt": "z"})
-            ours.index.with_name("index.lock").touch()
+            ours.index_file.with_name("index.lock").touch()
             assert content(ours, ours.snapshot(), "a.txt") == "z"
             write(top, {"a.txt": "one\ntwo\n"})
     assert ours.snapshot() == first
@@ -100,7 +172,11 @@ def test_what_tools_leave_and_nested_repositories_are_left_out(top: Path) -> Non
     write(top, {"x/__pycache__/m.pyc": "", "node_modules/p/i.js": "", ".aider.chat.md": ""})
     write(top, {"nested/f": "", "x/.DS_Store": "", "x/node_modules.txt": ""})
     ours = checkout(top)
-    assert set(ours.snapshot().untracked) == {"mine.txt", "own/mine.txt", "x/node_modules.txt"}
+    assert set(ours.snapshot().untracked_paths) == {
+        "mine.txt",
+        "own/mine.txt",
+        "x/node_modules.txt",
+    }
     git(top, "add", "-f", "node_modules")
     assert "node_modules/p/i.js" in names(ours, ours.snapshot())
 
@@ -118,7 +194,7 @@ def test_what_tools_leave_and_nested_repositories_are_left_out(top: Path) -> Non
     ],
 )
 def test_litter_is_told_by_its_name(path: str, answer: bool) -> None:
-    assert is_litter(path) is answer
+    assert is_tool_artifact(path) is answer
 
 
 def test_pipes_and_sockets_do_no_harm(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +213,7 @@ def test_what_can_not_be_read_is_known_by_name_alone(top: Path) -> None:
     (top / "mine.txt").chmod(0)
     ours = checkout(top)
     found = ours.snapshot()
-    assert "mine.txt" in found.untracked
+    assert "mine.txt" in found.untracked_paths
     assert "mine.txt" not in names(ours, found)
 
 
@@ -151,7 +227,7 @@ def test_files_that_git_is_told_not_to_look_at_are_not_deleted(top: Path, flag: 
     write(top, {"run.sh": "z"})
     after = ours.snapshot(before)
     assert [change.path for change in ours.changes(before, after)] == ["run.sh"]
-    assert ours.restore(before, after).failed == ()
+    assert ours.restore(before, after).failed_paths == ()
     assert not (top / "a.txt").exists()
 
 
@@ -167,7 +243,7 @@ def test_a_sparse_checkout_stays_one(top: Path, sparse_index: str) -> None:
     git(top, "commit", "-q", "-a", "-m", "agent")
     after = ours.snapshot(before)
     assert [change.path for change in ours.changes(before, after)] == ["a.txt"]
-    assert ours.restore(before, after).failed == ()
+    assert ours.restore(before, after).failed_paths == ()
     assert not (top / "sub").exists()
     assert len(lines(top)) == 1
     assert ours.dirt() == []
@@ -227,8 +303,8 @@ def test_nothing_of_the_repositorys_settings_is_run(top: Path) -> None:
 def test_it_outlives_the_process_in_json(top: Path) -> None:
     write(top, {"\udcff\n": "x"})
     found = checkout(top).snapshot()
-    assert "\udcff\n" in found.untracked
-    inner = Snapshot("1", "", "2", inner={"sub": found}, begun=("MERGE_HEAD",))
+    assert "\udcff\n" in found.untracked_paths
+    inner = Snapshot("1", "", "2", submodules={"sub": found}, operations=("MERGE_HEAD",))
     for one in (found, inner):
         assert Snapshot.from_json(json.loads(json.dumps(one.to_json()))) == one
 

@@ -46,7 +46,7 @@ def test_their_files_are_seen_and_put_back(top: Path, tmp_path: Path) -> None:
     files, seen = state(top), conditions(top)
     ours = checkout(top)
     before = ours.snapshot()
-    assert before.inner["mod"].untracked == ("dirty.txt",)
+    assert before.submodules["mod"].untracked_paths == ("dirty.txt",)
     assert ours.dirt() == ["mod"]
     copy = tmp_path / "copy"
     shutil.copytree(top, copy, symlinks=True)
@@ -58,7 +58,7 @@ def test_their_files_are_seen_and_put_back(top: Path, tmp_path: Path) -> None:
     assert ours.write_patch(before, after, tmp_path / "patch")
     git(copy, "apply", str(tmp_path / "patch"))
     assert state(copy) == state(top)
-    assert ours.restore(before, after).failed == ()
+    assert ours.restore(before, after).failed_paths == ()
     assert (state(top), conditions(top)) == (files, seen)
 
 
@@ -70,12 +70,12 @@ def test_a_commit_in_one_is_a_change_that_is_undone_and_kept(top: Path) -> None:
     save(top, "agent")
     after = ours.snapshot(before)
     [change] = ours.changes(before, after)
-    assert (change.path, change.kind, change.submodule) == ("mod", "M", True)
+    assert (change.path, change.kind, change.is_submodule) == ("mod", "M", True)
     assert ours.submodules_with_changes(before, after) == []
     assert ours.counts(before, after) == (0, 0)
     done = ours.restore(before, after)
     assert (state(top), conditions(top)) == (files, seen)
-    assert f"mod:refs/cub/kept/{commit[:12]}" in done.kept
+    assert f"mod:refs/cub/kept/{commit[:12]}" in done.rescued_refs
 
 
 def test_one_that_is_gone_is_told(top: Path) -> None:
@@ -83,7 +83,7 @@ def test_one_that_is_gone_is_told(top: Path) -> None:
     before = ours.snapshot()
     shutil.rmtree(top / "mod")
     write(top, {"a.txt": "2\n"})
-    assert ours.restore(before, ours.snapshot(before)).failed == ("mod",)
+    assert ours.restore(before, ours.snapshot(before)).failed_paths == ("mod",)
     assert (top / "a.txt").read_text() == "1\n"
 
 
@@ -92,11 +92,11 @@ def test_one_that_came_is_left(top: Path, template: Path) -> None:
     before = ours.snapshot()
     git(top, *ALLOW, "submodule", "add", "-q", str(template.parent / "deep"), "more")
     after = ours.snapshot(before)
-    assert [(c.path, c.submodule) for c in ours.changes(before, after)] == [
+    assert [(c.path, c.is_submodule) for c in ours.changes(before, after)] == [
         (".gitmodules", False),
         ("more", True),
     ]
-    assert ours.restore(before, after).failed == ()
+    assert ours.restore(before, after).failed_paths == ()
     assert (top / "more/f.txt").exists()
     assert "more" not in (top / ".gitmodules").read_text()
     assert "more" not in git(top, "ls-files")
@@ -108,5 +108,5 @@ def test_without_its_name_in_gitmodules_it_is_put_back_all_the_same(top: Path) -
     before = ours.snapshot()
     (top / ".gitmodules").unlink()
     write(top, {"mod/f.txt": "2\n"})
-    assert ours.restore(before, ours.snapshot(before)).failed == ()
+    assert ours.restore(before, ours.snapshot(before)).failed_paths == ()
     assert state(top) == files

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.harness.refusals import refusal
-from cub.harness.resets import reset
+from cub.harness.refusals import find_refusal
+from cub.harness.reset_times import find_reset_time
 from tests.examples import few_examples
 
 NOW = datetime(2026, 10, 7, 12, 0, tzinfo=UTC)  # a Wednesday
@@ -172,41 +172,41 @@ PROSE = [
 
 @pytest.mark.parametrize(("text", "until"), LIMITS)
 def test_a_limit_is_known_and_its_end(text: str, until: datetime | None) -> None:
-    found = refusal(text, NOW, HERE)
+    found = find_refusal(text, NOW, HERE)
     assert found is not None
-    assert (found.kind, found.until) == ("rate_limited", until)
+    assert (found.kind, found.reset_time) == ("rate_limited", until)
 
 
 @pytest.mark.parametrize("text", LOGINS)
 def test_a_missing_login_is_known(text: str) -> None:
-    found = refusal(text, NOW, HERE)
+    found = find_refusal(text, NOW, HERE)
     assert found is not None
-    assert (found.kind, found.until) == ("auth", None)
-    assert found.words == text
+    assert (found.kind, found.reset_time) == ("auth", None)
+    assert found.message == text
 
 
 @pytest.mark.parametrize("text", PROSE)
 def test_talk_about_errors_is_no_refusal(text: str) -> None:
-    assert refusal(text, NOW, HERE) is None
+    assert find_refusal(text, NOW, HERE) is None
 
 
 def test_the_last_word_counts() -> None:
     limit, login = "You've hit your limit · resets 3pm (UTC)", "Invalid API key · Please run /login"
-    first, second = (refusal(f"{a}\n{b}", NOW) for a, b in ((limit, login), (login, limit)))
+    first, second = (find_refusal(f"{a}\n{b}", NOW) for a, b in ((limit, login), (login, limit)))
     assert first is not None
     assert second is not None
     assert (first.kind, second.kind) == ("auth", "rate_limited")
 
 
 def test_an_error_below_a_fence_that_nothing_closed_counts() -> None:
-    assert refusal("```\nx = 1\nAPI Error: 429 Too Many Requests", NOW) is not None
+    assert find_refusal("```\nx = 1\nAPI Error: 429 Too Many Requests", NOW) is not None
 
 
 def test_words_are_one_line_of_some_length() -> None:
-    found = refusal("\n\nError: 429 Too Many Requests " + "x" * 5000 + "\nat a.js", NOW)
+    found = find_refusal("\n\nError: 429 Too Many Requests " + "x" * 5000 + "\nat a.js", NOW)
     assert found is not None
-    assert len(found.words) == 300
-    assert "\n" not in found.words
+    assert len(found.message) == 300
+    assert "\n" not in found.message
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_words_are_one_line_of_some_length() -> None:
     ],
 )
 def test_the_forms_of_times(text: str, now: datetime, until: str) -> None:
-    assert reset(text, now, HERE) == at(until)
+    assert find_reset_time(text, now, HERE) == at(until)
 
 
 @pytest.mark.parametrize(
@@ -243,11 +243,11 @@ def test_the_forms_of_times(text: str, now: datetime, until: str) -> None:
      "again and again", "resets 5", "until 9999-99-99 00:00", "try again later"],
 )  # fmt: skip
 def test_what_is_no_time(text: str) -> None:
-    assert reset(text, NOW, HERE) is None
+    assert find_reset_time(text, NOW, HERE) is None
 
 
 def test_without_a_zone_the_machines_own_counts() -> None:
-    found = reset("resets 3:00pm", NOW)
+    found = find_reset_time("resets 3:00pm", NOW)
     assert found is not None
     assert (found.astimezone().hour, found.astimezone().minute) == (15, 0)
 
@@ -262,8 +262,8 @@ WORDS = st.sampled_from(
 @few_examples
 @given(st.lists(WORDS | st.text(max_size=5), max_size=60).map("".join))
 def test_no_text_is_an_error(text: str) -> None:
-    refusal(text, NOW)
-    found = reset(text, NOW)
+    find_refusal(text, NOW)
+    found = find_reset_time(text, NOW)
     assert found is None or found >= NOW
 
 
@@ -274,5 +274,5 @@ def test_no_text_is_an_error(text: str) -> None:
 )  # fmt: skip
 def test_long_texts_take_no_long_time(part: str) -> None:
     started = time.process_time()
-    refusal(part * (400_000 // len(part)), NOW)
+    find_refusal(part * (400_000 // len(part)), NOW)
     assert time.process_time() - started < 2

@@ -43,7 +43,7 @@ _INNOCENT = {
         "Public key: "+chance(44),
     ],
     "test ids and paths": [
-        "tests/store/test_ids.py::test_new_ids[token-secret] PASSED",
+        "tests/store/test_task_ids.py::test_new_ids[token-secret] PASSED",
         "tests/test_x.py::test_token[key=value1] FAILED",
         "FAILED tests/auth/test_password.py::test_a_password_is_asked_for - AssertionError",
         "test_password_reset_sends_mail_2: 0.03s",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cub.masking import masked
+from cub.masking import mask_text
 from tests.masking.innocents import INNOCENTS
 from tests.masking.samples import SECRETS, Sample
 
@@ -14,13 +14,13 @@ _SHORT = 8
 
 def is_leaked(sample: Sample) -> bool:
     """Whether a secret, or a half of a long one, can still be read."""
-    found = masked(sample.text)
+    found = mask_text(sample.text)
     return any(part in found for secret in sample.secrets for part in _parts(secret))
 
 
 def is_lost(sample: Sample) -> bool:
     """Whether an innocent text is no longer what it was."""
-    return masked(sample.text) != sample.text
+    return mask_text(sample.text) != sample.text
 
 
 def rows() -> list[list[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.processes.strays import end_strays
+from cub.processes.orphans import kill_by_environment
 from tests.processes.programs import Make
 
 if os.name != "posix":
@@ -29,4 +29,4 @@ def make(tmp_path: Path, mark: tuple[str, str]) -> Make:
 def nothing_left(mark: tuple[str, str]) -> Iterator[None]:
     """Fails a test that leaves a process with its mark."""
     yield
-    assert end_strays(mark) == 0
+    assert kill_by_environment(mark) == 0

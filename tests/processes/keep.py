@@ -7,11 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-from cub.processes.command import shell
-from cub.processes.running import Running
+from cub.processes.command import make_shell_command
+from cub.processes.runner import RunningCommand
 
 if __name__ == "__main__":
     _, last, text = sys.argv
-    with Running(shell(text, Path.cwd(), os.environ), last=Path(last)) as running:
-        for piece in running.pieces():
+    with RunningCommand(
+        make_shell_command(text, Path.cwd(), os.environ), end_time_file=Path(last)
+    ) as running:
+        for piece in running.iter_output():
             os.write(1, piece.data)

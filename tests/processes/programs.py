@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from cub.processes.command import Command, shell
+from cub.processes.command import CommandSpec, make_shell_command
 
 # Says its process number once TERM does nothing any more, then sleeps.
 STUBBORN = """
@@ -53,14 +53,14 @@ class Make:
     folder: Path
     environ: Mapping[str, str]
 
-    def program(self, *argv: str, stdin: bytes = b"") -> Command:
-        return Command(argv, self.folder, self.environ, stdin)
+    def program(self, *argv: str, stdin: bytes = b"") -> CommandSpec:
+        return CommandSpec(argv, self.folder, self.environ, stdin)
 
-    def python(self, text: str, *arguments: str, stdin: bytes = b"") -> Command:
+    def python(self, text: str, *arguments: str, stdin: bytes = b"") -> CommandSpec:
         return self.program(sys.executable, "-I", "-S", "-c", text, *arguments, stdin=stdin)
 
-    def shell(self, text: str, stdin: bytes = b"") -> Command:
-        return shell(text, self.folder, self.environ, stdin)
+    def shell(self, text: str, stdin: bytes = b"") -> CommandSpec:
+        return make_shell_command(text, self.folder, self.environ, stdin)
 
 
 def lives(process: int) -> bool:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.processes.command import Command, Ended, Limits
-from cub.processes.running import Running
-from cub.processes.stop import Stop
+from cub.processes.command import CommandSpec, ProcessResult, StopRequest, TimeLimits
+from cub.processes.runner import RunningCommand
 from tests.processes.programs import STUBBORN, Make, lives
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -18,31 +17,35 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 CAREFUL = "trap 'echo tidied; exit 5' INT; echo ready; while :; do sleep 0.02; done"
 
 
-def ended(command: Command, limits: Limits, stop: Stop | None = None) -> tuple[Ended, bytes]:
-    with Running(command, limits, stop) as running:
-        said = b"".join(one.data for one in running.pieces())
-    return running.ended, said
+def ended(
+    command: CommandSpec, limits: TimeLimits, stop: StopRequest | None = None
+) -> tuple[ProcessResult, bytes]:
+    with RunningCommand(command, limits, stop) as running:
+        said = b"".join(one.data for one in running.iter_output())
+    return running.result, said
 
 
-def ended_once_it_speaks(command: Command, grace: tuple[float, float]) -> tuple[Ended, bytes]:
+def ended_once_it_speaks(
+    command: CommandSpec, grace: tuple[float, float]
+) -> tuple[ProcessResult, bytes]:
     said = b""
-    with Running(command, Limits(grace=grace)) as running:
-        for piece in running.pieces():
+    with RunningCommand(command, TimeLimits(grace=grace)) as running:
+        for piece in running.iter_output():
             said += piece.data
-            running.end()
-    return running.ended, said
+            running.terminate()
+    return running.result, said
 
 
 def test_a_wall_limit_ends_it_however_much_it_says(make: Make) -> None:
     command = make.shell("while :; do echo x; sleep 0.01; done")
-    how, said = ended(command, Limits(wall=0.5, idle=20))
+    how, said = ended(command, TimeLimits(wall=0.5, idle=20))
     assert how[:4] == (None, signal.SIGINT, "wall", "")
     assert 0.5 <= how.seconds < 10
     assert said.startswith(b"x\nx\n")
 
 
 def test_silence_ends_it(make: Make) -> None:
-    how, said = ended(make.shell("echo x; exec sleep 60"), Limits(wall=30, idle=0.5))
+    how, said = ended(make.shell("echo x; exec sleep 60"), TimeLimits(wall=30, idle=0.5))
     assert (how[:4], said) == ((None, signal.SIGINT, "idle", ""), b"x\n")
     assert 0.5 <= how.seconds < 10
 
@@ -50,17 +53,17 @@ def test_silence_ends_it(make: Make) -> None:
 @pytest.mark.parametrize("stream", [1, 2])
 def test_whatever_it_says_breaks_the_silence(make: Make, stream: int) -> None:
     text = f"for n in 1 2 3 4 5 6 7 8; do sleep 0.1; echo x >&{stream}; done"
-    how, said = ended(make.shell(text), Limits(idle=0.6))
+    how, said = ended(make.shell(text), TimeLimits(idle=0.6))
     assert (how[:3], said) == ((0, None, ""), b"x\n" * 8)
     assert how.seconds > 0.6
 
 
 def test_a_slow_reader_makes_no_silence(make: Make) -> None:
-    with Running(make.shell("echo 1; sleep 0.2; echo 2"), Limits(idle=0.3)) as running:
-        for piece in running.pieces():
+    with RunningCommand(make.shell("echo 1; sleep 0.2; echo 2"), TimeLimits(idle=0.3)) as running:
+        for piece in running.iter_output():
             if piece.data == b"1\n":
                 threading.Event().wait(0.4)
-    assert running.ended[:3] == (0, None, "")
+    assert running.result[:3] == (0, None, "")
 
 
 def test_one_that_ends_in_order_may_do_so(make: Make) -> None:
@@ -81,75 +84,75 @@ def test_one_that_ignores_all_gets_kill(make: Make) -> None:
 
 
 def test_one_that_is_stopped_ends_too(make: Make) -> None:
-    how, _ = ended(make.shell("kill -STOP $$"), Limits(0.2, grace=(20, 20)))
+    how, _ = ended(make.shell("kill -STOP $$"), TimeLimits(0.2, grace=(20, 20)))
     assert how[:3] == (None, signal.SIGINT, "wall")
 
 
 def test_one_that_stops_its_keeper_ends_too(make: Make) -> None:
-    how, _ = ended(make.shell("kill -STOP $PPID; exec sleep 60"), Limits(0.2))
+    how, _ = ended(make.shell("kill -STOP $PPID; exec sleep 60"), TimeLimits(0.2))
     assert how[:3] == (None, signal.SIGINT, "wall")
 
 
 def test_a_requested_stop_ends_it(make: Make) -> None:
-    stop = Stop()
-    with Running(make.shell("echo x; exec sleep 60"), Limits(60, 60), stop) as running:
-        for _ in running.pieces():
+    stop = StopRequest()
+    with RunningCommand(make.shell("echo x; exec sleep 60"), TimeLimits(60, 60), stop) as running:
+        for _ in running.iter_output():
             stop.request()
-    assert running.ended[:3] == (None, signal.SIGINT, "stopped")
+    assert running.result[:3] == (None, signal.SIGINT, "stopped")
     stop.close()
 
 
 def test_nobody_is_busy_while_a_stopped_one_ends(make: Make) -> None:
-    stop = Stop()
-    with Running(
+    stop = StopRequest()
+    with RunningCommand(
         make.shell("trap 'sleep 0.5; exit 5' INT; echo; while :; do sleep 0.1; done"), stop=stop
     ) as running:
         before = time.process_time()
-        for _ in running.pieces():
+        for _ in running.iter_output():
             stop.request()
-    assert (running.ended.exit, time.process_time() - before < 0.2) == (5, True)
+    assert (running.result.exit_code, time.process_time() - before < 0.2) == (5, True)
     stop.close()
 
 
 def test_so_does_one_from_a_signal_handler(make: Make) -> None:
-    stop = Stop()
+    stop = StopRequest()
     before = signal.signal(signal.SIGUSR1, lambda *_: stop.request())
     try:
         text = f"sleep 0.1; kill -USR1 {os.getpid()}; exec sleep 60"
-        assert ended(make.shell(text), Limits(), stop)[0].cause == "stopped"
+        assert ended(make.shell(text), TimeLimits(), stop)[0].cause == "stopped"
     finally:
         signal.signal(signal.SIGUSR1, before)
         stop.close()
 
 
 def test_a_stop_before_the_start_ends_it_at_once(make: Make) -> None:
-    stop = Stop()
+    stop = StopRequest()
     stop.request()
-    how, _ = ended(make.program("sleep", "60"), Limits(), stop)
+    how, _ = ended(make.program("sleep", "60"), TimeLimits(), stop)
     assert how[:3] == (None, signal.SIGINT, "stopped")
     stop.close()
 
 
 def test_a_stop_that_is_closed_starts_nothing(make: Make, tmp_path: Path) -> None:
-    stop = Stop()
+    stop = StopRequest()
     stop.close()
     last = tmp_path / "last"
     with (
         pytest.raises(ValueError, match="descriptor"),
-        Running(make.shell("exec sleep 60"), stop=stop, last=last),
+        RunningCommand(make.shell("exec sleep 60"), stop=stop, end_time_file=last),
     ):
         pass
     assert last.exists()
 
 
 def test_the_first_cause_stays(make: Make) -> None:
-    stop = Stop()
-    with Running(make.shell(CAREFUL), Limits(idle=20), stop) as running:
-        for piece in running.pieces():
+    stop = StopRequest()
+    with RunningCommand(make.shell(CAREFUL), TimeLimits(idle=20), stop) as running:
+        for piece in running.iter_output():
             if piece.data == b"ready\n":
-                running.end()
+                running.terminate()
                 stop.request()
-    assert running.ended[:3] == (5, None, "ended")
-    running.end()
-    assert running.ended.cause == "ended"
+    assert running.result[:3] == (5, None, "ended")
+    running.terminate()
+    assert running.result.cause == "ended"
     stop.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cub.processes import keeper
-from cub.processes.captured import captured
+from cub.processes.runner import run_and_capture
 from tests.processes.programs import Make
 
 FILES = """
@@ -26,7 +26,7 @@ print(odd, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def said(make: Make, text: str) -> str:
-    return captured(make.python(text)).output.decode()
+    return run_and_capture(make.python(text)).output.decode()
 
 
 def test_it_has_no_files_but_the_three(make: Make) -> None:
@@ -54,9 +54,9 @@ def test_no_signal_is_ignored_or_held_back(make: Make) -> None:
 
 @pytest.mark.parametrize("name", ["INT", "PIPE", "TERM", "HUP", "CHLD", "XFSZ"])
 def test_every_signal_does_what_it_does_by_itself(make: Make, name: str) -> None:
-    ended = captured(make.shell(f"kill -{name} $$; exit 3")).ended
+    ended = run_and_capture(make.shell(f"kill -{name} $$; exit 3")).result
     number = signal.Signals[f"SIG{name}"]
-    assert (ended.exit, ended.signal) == ((3, None) if name == "CHLD" else (None, number))
+    assert (ended.exit_code, ended.signal) == ((3, None) if name == "CHLD" else (None, number))
 
 
 def test_a_folder_can_lend_the_keeper_no_module(make: Make, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_folder_can_lend_the_keeper_no_module(make: Make, tmp_path: Path) -> N
     here = Path.cwd()
     os.chdir(tmp_path)
     try:
-        assert captured(make.program("true")).ended.exit == 0
+        assert run_and_capture(make.program("true")).result.exit_code == 0
     finally:
         os.chdir(here)
 
@@ -84,6 +84,5 @@ def test_a_keeper_starts_with_few_modules() -> None:
         "cub",
         "cub.processes",
         "cub.processes.keeper",
-        "cub.processes.leftovers",
-        "cub.processes.light",
+        "cub.processes.process_tree",
     }

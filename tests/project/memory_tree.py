@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cub.errors import CubError
-from cub.files import Missing
+from cub.files import MissingFile
 
 
 @dataclass(frozen=True)
 class MemoryTree:
-    """See `cub.files.Tree`. `links` are symbolic links, by path with their text.
+    """See `cub.files.FileTree`. `links` are symbolic links, by path with their text.
 
     With `ignores_case`, any spelling opens a file, as on macOS and Windows, and listings have the
     one that it was created with.
@@ -23,7 +23,7 @@ class MemoryTree:
     ignores_case: bool = False
 
     def read(self, path: str) -> bytes | None:
-        real = self.real(path)
+        real = self.resolve_path(path)
         spelled = self._spelled(real)
         if spelled is not None:
             return self.files[spelled]
@@ -33,15 +33,15 @@ class MemoryTree:
             raise CubError("this symbolic link points to nothing", where=path)
         return None
 
-    def names(self, folder: str) -> frozenset[str]:
-        start = self._folded(self.real(folder) + "/" if folder else "")
+    def list_names(self, folder: str) -> frozenset[str]:
+        start = self._folded(self.resolve_path(folder) + "/" if folder else "")
         below = (p for p in (*self.files, *self.links) if self._folded(p).startswith(start))
         return frozenset(path[len(start) :].partition("/")[0] for path in below)
 
     def has_folder(self, folder: str) -> bool:
-        return bool(self.names(folder))
+        return bool(self.list_names(folder))
 
-    def real(self, path: str) -> str:
+    def resolve_path(self, path: str) -> str:
         links = {self._folded(link): text for link, text in self.links.items()}
         todo, done = path.split("/"), ""
         while todo:
@@ -53,10 +53,10 @@ class MemoryTree:
                 todo[:0] = text.split("/")
         return done
 
-    def identity(self, path: str) -> str | None:
-        return self._spelled(self.real(path))
+    def get_identity(self, path: str) -> str | None:
+        return self._spelled(self.resolve_path(path))
 
-    def missing(self, path: str) -> Missing | None:  # noqa: ARG002
+    def find_missing(self, path: str) -> MissingFile | None:  # noqa: ARG002
         return None
 
     def _spelled(self, path: str) -> str | None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from cub.errors import CubError
-from cub.project.config import Config, parse
-from cub.project.targets import normal, target_problem
+from cub.project.config import ProjectConfig, parse_config
+from cub.project.targets import find_target_problem, normalize_target
 
 VERSION = "0.3.1"
 
 
 @pytest.mark.parametrize("data", [None, b"", b" \n", b"# words\n", b"---\n", b"null\n", b"{}\n"])
 def test_no_file_and_nothing_in_it_are_the_defaults(data: bytes | None) -> None:
-    assert parse(data, version=VERSION) == Config()
+    assert parse_config(data, version=VERSION) == ProjectConfig()
 
 
 def test_every_key_is_read() -> None:
@@ -22,17 +22,17 @@ def test_every_key_is_read() -> None:
         b"inline: [constitution, map, map]\n"
         b"map: {tokens: 0, exclude: [/gen, /gen], commit: false}\n"
     )
-    found = Config(
+    found = ProjectConfig(
         1, ">=0.3", ("CLAUDE.md",), "top", ("constitution", "map"), 0, ("/gen", "/gen"), False
     )
-    assert parse(data, version=VERSION) == found
+    assert parse_config(data, version=VERSION) == found
 
 
 @pytest.mark.parametrize(("known", "fits"), [(2, False), (3, True), (4, True)])
 def test_a_schema_is_known_or_its_file_is_a_newer_cub_s(known: int, fits: bool) -> None:
     data = b"run: of another type\nschema: 3\n"
     with pytest.raises(CubError) as caught:
-        parse(data, version=VERSION, schema=known)
+        parse_config(data, version=VERSION, schema=known)
     newer = caught.value.message.startswith("schema: this project was written by a newer cub")
     assert newer != fits
     assert (f"knows {known})" in caught.value.message) != fits
@@ -40,7 +40,7 @@ def test_a_schema_is_known_or_its_file_is_a_newer_cub_s(known: int, fits: bool) 
 
 def test_a_file_for_another_cub_is_told_as_such_first() -> None:
     with pytest.raises(CubError, match="this project needs cub >=9") as caught:
-        parse(b"placement: left\nrequires-cub: '>=9'\nschema: 99\n", version=VERSION)
+        parse_config(b"placement: left\nrequires-cub: '>=9'\nschema: 99\n", version=VERSION)
     assert caught.value.where == ".cub/config.yaml:2:15"
 
 
@@ -50,8 +50,8 @@ def test_a_file_for_another_cub_is_told_as_such_first() -> None:
     + [f"map:\n  {key}" for key in ("tokens", "exclude", "commit")],
 )
 def test_a_key_without_a_value_is_its_default(key: str) -> None:
-    found = parse(f"{key}:\n".encode(), version=VERSION)
-    assert replace(found, warnings=()) == Config()
+    found = parse_config(f"{key}:\n".encode(), version=VERSION)
+    assert replace(found, warnings=()) == ProjectConfig()
 
 
 @pytest.mark.parametrize(
@@ -65,25 +65,25 @@ def test_a_requirement_fits_or_is_an_error_that_says_how_to_get_it(wanted: str) 
         fits = SpecifierSet(wanted).contains(VERSION)
     except InvalidSpecifier:
         with pytest.raises(CubError, match="is not a version specifier"):
-            parse(data, version=VERSION)
+            parse_config(data, version=VERSION)
         return
     if fits:
-        assert parse(data, version=VERSION).requires_cub == wanted
+        assert parse_config(data, version=VERSION).requires_cub == wanted
         return
     with pytest.raises(CubError, match="this project needs cub") as error:
-        parse(data, version=VERSION)
+        parse_config(data, version=VERSION)
     assert error.value.where == ".cub/config.yaml:1:15"
     assert "install a cub that fits" in error.value.hint
 
 
 @pytest.mark.parametrize("version", ["0.3.0.dev1", "0.3.0rc1", "0.4.0a1", "1.0"])
 def test_a_version_before_its_release_counts_as_one(version: str) -> None:
-    assert parse(b'requires-cub: ">=0.3.0.dev0"\n', version=version).requires_cub
+    assert parse_config(b'requires-cub: ">=0.3.0.dev0"\n', version=version).requires_cub
 
 
 def test_an_unknown_key_is_warned_about_with_its_line() -> None:
-    found = parse(b"schema: 1\n# x\nrequires_cub: '>=1'\nother: 1\n", version=VERSION)
-    assert [(w.where, w.message, w.hint) for w in found.warnings] == [
+    found = parse_config(b"schema: 1\n# x\nrequires_cub: '>=1'\nother: 1\n", version=VERSION)
+    assert [(w.location, w.message, w.hint) for w in found.warnings] == [
         (
             ".cub/config.yaml:3",
             "unknown key 'requires_cub'",
@@ -98,7 +98,7 @@ def test_unknown_keys_inside_are_warned_about_too_in_the_order_of_the_lines() ->
         b"run:\n  max_atempts: 3\n  budget: {eur: 1}\nharnesses:\n  mine:\n    comand: [a]\n"
         b"profiles:\n  fast:\n    runn: {}\n    run: {modl: x}\n    profiles: {}\n"
     )
-    warnings = parse(data, version=VERSION).warnings
+    warnings = parse_config(data, version=VERSION).warnings
     assert [(w.line, w.message, w.hint) for w in warnings if "unknown" in w.message] == [
         (2, "unknown key 'run.max_atempts'", "did you mean 'run.max_attempts'?"),
         (3, "unknown key 'run.budget.eur'", "it is kept, and has no effect"),
@@ -112,22 +112,22 @@ def test_unknown_keys_inside_are_warned_about_too_in_the_order_of_the_lines() ->
 
 def test_very_many_unknown_keys_are_told_once() -> None:
     data = b"".join(b"key%d: {}\n" % n for n in range(4_000))
-    warnings = parse(data, version=VERSION).warnings
+    warnings = parse_config(data, version=VERSION).warnings
     assert [w.line for w in warnings] == list(range(1, 22))
     assert warnings[-1].message == "more keys are unknown"
     inside = b"profiles:\n" + b"".join(b"  p%d: {x: 1}\n" % n for n in range(1_000))
-    assert len(parse(inside, version=VERSION).warnings) == 21
+    assert len(parse_config(inside, version=VERSION).warnings) == 21
 
 
 def test_merged_keys_count_as_written() -> None:
     data = b"x: &x {placement: top, inline: [map]}\n<<: *x\ninline: []\n"
-    found = parse(data, version=VERSION)
+    found = parse_config(data, version=VERSION)
     assert (found.placement, found.inline) == ("top", ())
 
 
 @pytest.mark.parametrize("key", ["context_commands: []", "context_commands:"])
 def test_a_key_of_a_later_version_is_known_and_has_no_effect(key: str) -> None:
-    (warning,) = parse(key.encode(), version=VERSION).warnings
+    (warning,) = parse_config(key.encode(), version=VERSION).warnings
     assert warning.message.endswith("has no effect in this version")
     assert warning.line == 1
 
@@ -137,7 +137,7 @@ def test_a_key_of_a_later_version_is_known_and_has_no_effect(key: str) -> None:
     ["AGENTS.md", "CLAUDE.md", "a/AGENTS.md", "./AGENTS.md", "a//b/CLAUDE.md", "ü b/AGENTS.md"],
 )
 def test_these_can_be_targets(path: str) -> None:
-    assert target_problem(path) == ""
+    assert find_target_problem(path) == ""
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_these_can_be_targets(path: str) -> None:
     ],
 )
 def test_these_can_not(path: str) -> None:
-    assert target_problem(path)
+    assert find_target_problem(path)
 
 
 def test_a_target_has_one_spelling_and_stands_once() -> None:
     data = b"targets: [./AGENTS.md, AGENTS.md, a//AGENTS.md, a/./AGENTS.md]\n"
-    assert parse(data, version=VERSION).targets == ("AGENTS.md", "a/AGENTS.md")
-    assert normal("./a//b/../AGENTS.md") == "a/AGENTS.md"
+    assert parse_config(data, version=VERSION).targets == ("AGENTS.md", "a/AGENTS.md")
+    assert normalize_target("./a//b/../AGENTS.md") == "a/AGENTS.md"

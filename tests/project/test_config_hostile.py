@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cub.config_edit.nodes import MAX_CONFIG_BYTES
 from cub.errors import CubError
-from cub.layout.source import MOST_BYTES
-from cub.project.config import CONFIG, Config, load, parse
+from cub.project.config import CONFIG_FILE, ProjectConfig, parse_config, parse_config_tree
 from tests.examples import few_examples
 from tests.project.hostile import BOMB, HARMLESS, HOSTILE
 
@@ -43,8 +43,8 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(ma
 def test_every_hostile_shape_is_one_clear_line(name: str) -> None:
     data, said = HOSTILE[name]
     with pytest.raises(CubError) as caught:
-        parse(data, version="0.1.0")
-    assert f"{caught.value}".startswith(f"{CONFIG}{said}")
+        parse_config(data, version="0.1.0")
+    assert f"{caught.value}".startswith(f"{CONFIG_FILE}{said}")
     assert "\n" not in f"{caught.value}{caught.value.hint}"
     assert len(f"{caught.value}") < 160
     assert caught.value.details == ()
@@ -63,7 +63,7 @@ def test_every_hostile_shape_is_one_clear_line(name: str) -> None:
 def test_no_hostile_shape_costs_memory(name: str) -> None:
     tracemalloc.start()
     with pytest.raises(CubError):
-        parse(HOSTILE[name][0], version="0.1.0")
+        parse_config(HOSTILE[name][0], version="0.1.0")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 24_000_000
@@ -71,20 +71,20 @@ def test_no_hostile_shape_costs_memory(name: str) -> None:
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_odd_but_harmless_files_are_read(name: str) -> None:
-    found = parse(HARMLESS[name], version="0.1.0")
-    assert found == Config(schema=found.schema)
+    found = parse_config(HARMLESS[name], version="0.1.0")
+    assert found == ProjectConfig(schema=found.schema)
 
 
 def test_the_limit_is_told_and_is_the_last_size_that_is_read() -> None:
-    data = b"#" * MOST_BYTES
-    assert parse(data, version="0.1.0") == Config()
+    data = b"#" * MAX_CONFIG_BYTES
+    assert parse_config(data, version="0.1.0") == ProjectConfig()
     with pytest.raises(CubError, match="no more than 65,536"):
-        parse(data + b"#", version="0.1.0")
+        parse_config(data + b"#", version="0.1.0")
 
 
 def test_the_tree_for_edits_is_guarded_in_the_same_way() -> None:
     with pytest.raises(CubError, match="more than 10,000 values"):
-        load(BOMB, "x.yaml")
+        parse_config_tree(BOMB, "x.yaml")
 
 
 @given(st.binary(max_size=60))
@@ -103,9 +103,12 @@ def test_what_looks_like_yaml_is_read_or_refused(text: str) -> None:
 
 
 def _read_both_ways(data: bytes) -> None:
-    for read in (lambda: parse(data, version="0.1.0"), lambda: load(data, CONFIG)):
+    for read in (
+        lambda: parse_config(data, version="0.1.0"),
+        lambda: parse_config_tree(data, CONFIG_FILE),
+    ):
         error = _error(read)
-        assert error is None or error.where.startswith(f"{CONFIG}:")
+        assert error is None or error.where.startswith(f"{CONFIG_FILE}:")
         assert error is None or "\n" not in error.message
 
 

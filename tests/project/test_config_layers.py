@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError, UsageError
-from cub.project.config_input import value_of, variable_of
-from cub.project.config_layers import Layers, read_layer, settled
-from cub.project.settings import SETTINGS, setting_at
+from cub.project.config_layers import (
+    ResolvedConfig,
+    get_environment_variable,
+    merge_layers,
+    parse_layer_bytes,
+    parse_setting_value,
+)
+from cub.project.settings import SETTINGS, find_setting
 
 PROJECT = b"""\
 # the project's
@@ -39,9 +44,12 @@ def layers(
     project: bytes = PROJECT,
     user: bytes = USER,
     profile: str | None = None,
-) -> Layers:
-    own, mine = read_layer(project, ".cub/config.yaml"), read_layer(user, "~/user.yaml")
-    return settled(own, mine, environ or {}, profile)
+) -> ResolvedConfig:
+    own, mine = (
+        parse_layer_bytes(project, ".cub/config.yaml"),
+        parse_layer_bytes(user, "~/user.yaml"),
+    )
+    return merge_layers(own, mine, environ or {}, profile)
 
 
 @pytest.mark.parametrize(
@@ -65,27 +73,28 @@ def layers(
     ],
 )
 def test_every_value_has_its_origin(key: str, value: Any, origin: str, where: str) -> None:
-    found = layers().find(key)
+    found = layers().find_value(key)
     assert (found.key, found.value, found.origin, found.where) == (key, value, origin, where)
 
 
 def test_later_layers_win_one_key_at_a_time() -> None:
     found = layers({"CUB_RUN_TIMEOUT": "2m", "CUB_RUN_CHECKS": "[a, b c]"}, profile="fast")
     got = {
-        key: (found.find(key).value, found.find(key).where) for key in ("run.model", "run.timeout")
+        key: (found.find_value(key).value, found.find_value(key).where)
+        for key in ("run.model", "run.timeout")
     }
     assert got == {
         "run.model": ("fast", "profile fast"),
         "run.timeout": ("2m", "CUB_RUN_TIMEOUT"),
     }
-    assert found.find("run.checks").value == ["a", "b c"]
-    assert found.find("run.max_attempts").where == ".cub/config.yaml:5"
-    assert found.find("harnesses.quick").where == "profile fast"
+    assert found.find_value("run.checks").value == ["a", "b c"]
+    assert found.find_value("run.max_attempts").where == ".cub/config.yaml:5"
+    assert found.find_value("harnesses.quick").where == "profile fast"
 
 
 def test_personal_values_of_the_project_s_keys_are_not_taken() -> None:
     found = layers({"CUB_TARGETS": "{", "CUB_MAP_TOKENS": "3"}, profile="fast")
-    told = [(w.where, w.message.partition(" is not taken from here")[0]) for w in found.warnings]
+    told = [(w.location, w.message.partition(" is not taken from here")[0]) for w in found.warnings]
     assert [one for one in told if one[1].startswith("'")] == [
         ("~/user.yaml:2", "'placement'"),
         ("~/user.yaml:3", "'map.tokens'"),
@@ -93,12 +102,12 @@ def test_personal_values_of_the_project_s_keys_are_not_taken() -> None:
         ("CUB_TARGETS", "'targets'"),
         ("CUB_MAP_TOKENS", "'map.tokens'"),
     ]
-    assert found.find("placement").value == "bottom"
-    assert found.find("map.tokens").value == 1500
+    assert found.find_value("placement").value == "bottom"
+    assert found.find_value("map.tokens").value == 1500
 
 
 def test_rows_come_in_the_order_of_the_table_with_names_in_their_place() -> None:
-    keys = [row.key for row in layers().rows()]
+    keys = [row.key for row in layers().list_values()]
     plain = [s.key for s in SETTINGS if "*" not in s.key]
     assert [key for key in keys if not key.startswith(("harnesses.", "profiles."))] == plain
     at = keys.index("ledger.commit")
@@ -107,7 +116,7 @@ def test_rows_come_in_the_order_of_the_table_with_names_in_their_place() -> None
 
 
 def test_without_names_the_mapping_itself_is_a_row() -> None:
-    rows = {row.key: row.value for row in layers(project=b"", user=b"").rows()}
+    rows = {row.key: row.value for row in layers(project=b"", user=b"").list_values()}
     assert rows["harnesses"] == rows["profiles"] == {}
 
 
@@ -130,16 +139,16 @@ def test_a_wrong_variable_is_named(name: str, words: str, said: str) -> None:
 
 @pytest.mark.parametrize("name", ["CUB_SHARED", "CUB_LOG", "CUB_HARNESSES", "CUB_RUN", "RUN_MODEL"])
 def test_other_variables_are_ignored(name: str) -> None:
-    assert layers({name: "{"}).rows() == layers().rows()
+    assert layers({name: "{"}).list_values() == layers().list_values()
 
 
 @pytest.mark.parametrize("words", ["", "null", "~"])
 def test_a_variable_that_says_nothing_sets_nothing(words: str) -> None:
-    assert layers({"CUB_RUN_MODEL": words}).find("run.model").value == "project"
+    assert layers({"CUB_RUN_MODEL": words}).find_value("run.model").value == "project"
 
 
 def test_every_variable_stands_for_one_key() -> None:
-    names = [variable_of(setting) for setting in SETTINGS if "*" not in setting.key]
+    names = [get_environment_variable(setting) for setting in SETTINGS if "*" not in setting.key]
     assert len(set(names)) == len(names)
     assert {"CUB_REQUIRES_CUB", "CUB_RUN_IDLE_TIMEOUT", "CUB_RUN_BUDGET_USD"} < set(names)
 
@@ -167,13 +176,13 @@ def test_an_unknown_profile_is_a_usage_error(name: str, hint: str) -> None:
 )
 def test_an_unknown_key_is_a_usage_error(key: str, hint: str) -> None:
     with pytest.raises(UsageError, match="unknown key") as caught:
-        layers().find(key)
+        layers().find_value(key)
     assert caught.value.hint == hint
 
 
 def test_what_a_profile_does_not_set_is_said_so() -> None:
     with pytest.raises(UsageError, match=r"'profiles.slow.run.branch' is not set"):
-        layers().find("profiles.slow.run.branch")
+        layers().find_value("profiles.slow.run.branch")
 
 
 @pytest.mark.parametrize(
@@ -195,4 +204,4 @@ def test_what_a_profile_does_not_set_is_said_so() -> None:
     ],
 )
 def test_words_are_yaml_but_a_text_needs_no_quotes(key: str, words: str, value: Any) -> None:
-    assert value_of(words, setting_at(tuple(key.split(".")))) == value
+    assert parse_setting_value(words, find_setting(tuple(key.split(".")))) == value

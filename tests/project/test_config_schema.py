@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from cub.project.config_schema import schema
-from cub.project.setting_values import fault
-from cub.project.settings import SECTIONS, SETTINGS
+from cub.project.config_schema import build_config_schema
+from cub.project.setting_kinds import find_setting_fault
+from cub.project.settings import SECTION_DESCRIPTIONS, SETTINGS
 from tests.project.test_config_values import BAD, GOOD
 
-VALIDATOR = Draft202012Validator(schema())
+VALIDATOR = Draft202012Validator(build_config_schema())
 # What a schema does not know: which names are targets, what a specifier is, and that a time may
 # not be 0. Its whole numbers may have a fraction of 0.
 BEYOND = [["README.md"], ["../AGENTS.md"], "newest", "1.0", "0m", 1.0]
@@ -24,26 +24,26 @@ def nested(key: str, value: Any) -> Any:
 
 
 def test_the_schema_stays_as_it_is(file_regression: Any) -> None:
-    file_regression.check(json.dumps(schema(), indent=2) + "\n", extension=".json")
+    file_regression.check(json.dumps(build_config_schema(), indent=2) + "\n", extension=".json")
 
 
 def test_it_is_a_schema() -> None:
-    Draft202012Validator.check_schema(schema())
+    Draft202012Validator.check_schema(build_config_schema())
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_it_takes_what_cub_takes_and_nothing_else(setting: Any) -> None:
     for value in [*GOOD[setting.kind], *BAD[setting.kind], None, setting.default]:
-        if value in BEYOND and fault(setting, value):
+        if value in BEYOND and find_setting_fault(setting, value):
             continue
-        fits = fault(setting, value) is None
+        fits = find_setting_fault(setting, value) is None
         assert VALIDATOR.is_valid(nested(setting.key, value)) == fits, value
-        if not setting.project:
+        if not setting.is_project_only:
             inside = {"profiles": {"fast": nested(setting.key, value)}}
             assert VALIDATOR.is_valid(inside) == fits, value
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", SECTION_DESCRIPTIONS)
 def test_a_section_is_a_mapping_or_nothing(section: str) -> None:
     assert VALIDATOR.is_valid(nested(section, {}))
     assert VALIDATOR.is_valid(nested(section, None))
@@ -61,5 +61,5 @@ def test_a_file_is_a_mapping(tree: Any) -> None:
 
 
 def test_every_key_is_described() -> None:
-    text = json.dumps(schema())
-    assert all(json.dumps(setting.about)[1:-1] in text for setting in SETTINGS)
+    text = json.dumps(build_config_schema())
+    assert all(json.dumps(setting.description)[1:-1] in text for setting in SETTINGS)

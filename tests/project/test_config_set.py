@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.project.config_edit import renamed, with_value
+from cub.project.config_writer import rename_config_key, set_config_value
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ from cub.project.config_edit import renamed, with_value
 def test_a_value_is_set_and_nothing_else_changes(
     text: str, key: str, value: Any, expected: str
 ) -> None:
-    assert with_value(text.encode(), key, value).decode() == expected
+    assert set_config_value(text.encode(), key, value).decode() == expected
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_a_value_is_set_and_nothing_else_changes(
     ],
 )
 def test_a_new_file_holds_just_the_value(key: str, value: Any, expected: str) -> None:
-    assert with_value(None, key, value).decode() == expected
+    assert set_config_value(None, key, value).decode() == expected
 
 
 @pytest.mark.parametrize("text", ["a: 1 # c\r\n", "{a: 0o1}", "a: &x 1\nb: *x", "<<: {a: 1}\n"])
 def test_a_value_that_is_there_already_costs_no_byte(text: str) -> None:
-    assert with_value(text.encode(), "a", 1) == text.encode()
+    assert set_config_value(text.encode(), "a", 1) == text.encode()
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_what_can_not_be_proven_is_left_to_the_person(
     text: str, key: str, value: Any, by_hand: str
 ) -> None:
     with pytest.raises(CubError, match=f"can't set `{key}` here without touching") as caught:
-        with_value(text.encode(), key, value)
+        set_config_value(text.encode(), key, value)
     assert caught.value.hint == f"write it by hand: {by_hand}"
     assert caught.value.where == ".cub/config.yaml"
 
 
 def test_a_file_that_can_not_be_read_is_not_edited() -> None:
     with pytest.raises(CubError, match="already in line 1") as caught:
-        with_value(b"a: 1\na: 2\n", "b", 1, path="~/mine.yaml")
+        set_config_value(b"a: 1\na: 2\n", "b", 1, path="~/mine.yaml")
     assert caught.value.where == "~/mine.yaml:2:1"
 
 
@@ -143,7 +143,9 @@ def test_a_file_that_can_not_be_read_is_not_edited() -> None:
 def test_a_key_is_renamed_where_it_stands(
     text: str, old: str, new: str, expected: str | None
 ) -> None:
-    assert renamed(text.encode(), old, new).decode() == (text if expected is None else expected)
+    assert rename_config_key(text.encode(), old, new).decode() == (
+        text if expected is None else expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,6 @@ def test_a_key_is_renamed_where_it_stands(
 )
 def test_a_rename_that_would_change_more_is_refused(text: str, old: str, new: str) -> None:
     with pytest.raises(CubError, match=f"can't rename `{old}` here") as caught:
-        renamed(text.encode(), old, new)
+        rename_config_key(text.encode(), old, new)
     assert caught.value.where.startswith(".cub/config.yaml:1:")
     assert new in caught.value.hint

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cub.config_edit.nodes import decode_source
+from cub.config_edit.value_edits import make_canonical
+from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
-from cub.layout.proof import canonical
-from cub.layout.reading import parse
-from cub.layout.source import read
-from cub.project.config_edit import renamed, with_value
+from cub.project.config_writer import rename_config_key, set_config_value
 from tests.examples import few_examples
 from tests.project.test_config_hostile import TEXTS
 
@@ -43,8 +43,8 @@ KEYS = st.sampled_from(["run.model", "run.checks", "run.budget.usd", "placement"
 
 
 def plain(data: bytes) -> Any:
-    root = parse(read(data, "x"))
-    return root.plain() if root else None
+    root = parse_yaml(decode_source(data, "x"))
+    return root.to_python() if root else None
 
 
 def at(tree: Any, key: str) -> Any:
@@ -65,16 +65,16 @@ def comments(data: bytes) -> list[str]:
 @example(b"notes: |\n    - a  # one", "run.model", None)
 def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any) -> None:
     try:
-        done = with_value(data, key, value)
+        done = set_config_value(data, key, value)
     except CubError:
         return
     after, before = plain(done), plain(data) or {}
-    assert canonical(at(after, key)) == canonical(value)
+    assert make_canonical(at(after, key)) == make_canonical(value)
     top = key.partition(".")[0]
     others = [{k: v for k, v in tree.items() if k != top} for tree in (before, after)]
-    assert canonical(others[0]) == canonical(others[1])
+    assert make_canonical(others[0]) == make_canonical(others[1])
     assert comments(done) == comments(data)
-    assert with_value(done, key, value) == done
+    assert set_config_value(done, key, value) == done
 
 
 @few_examples
@@ -87,7 +87,7 @@ def test_exactly_the_value_changes_or_nothing(data: bytes, key: str, value: Any)
 )
 def test_the_bytes_before_and_behind_a_scalar_stay(data: bytes, key: str, value: Any) -> None:
     try:
-        done = with_value(data, key, value)
+        done = set_config_value(data, key, value)
     except CubError:
         return
     lines, new = data.splitlines(), done.splitlines()
@@ -103,9 +103,9 @@ def test_any_text_is_edited_or_refused_and_what_was_edited_can_be_read(
 ) -> None:
     done = []
     with suppress(CubError):
-        done.append(with_value(text.encode(), key, value))
+        done.append(set_config_value(text.encode(), key, value))
     with suppress(CubError):
-        done.append(renamed(text.encode(), "run.model", "run.engine"))
+        done.append(rename_config_key(text.encode(), "run.model", "run.engine"))
     for data in done:
         plain(data)
 
@@ -119,7 +119,7 @@ RUN = st.sampled_from(
 @given(FILES | st.builds(bytes.__add__, RUN, st.just(b"") | FILES))
 def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
     try:
-        done = renamed(data, "run.model", "run.engine")
+        done = rename_config_key(data, "run.model", "run.engine")
     except CubError:
         return
     tree = plain(data)
@@ -128,4 +128,4 @@ def test_a_renamed_key_can_be_named_back(data: bytes) -> None:
         assert done == data
     else:
         assert at(plain(done), "run.engine") == at(plain(data), "run.model")
-        assert renamed(done, "run.engine", "run.model") == data
+        assert rename_config_key(done, "run.engine", "run.model") == data

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.project.config import parse
-from cub.project.setting_values import fault
-from cub.project.settings import LIVE, SECTIONS, SETTINGS, TOP, setting_at, similar
+from cub.project.config import parse_config
+from cub.project.setting_kinds import find_setting_fault
+from cub.project.settings import (
+    ACTIVE_KEYS,
+    SECTION_DESCRIPTIONS,
+    SETTINGS,
+    TOP_LEVEL_KEYS,
+    find_setting,
+)
+from cub.text import suggest_similar
 
 GOOD: dict[str, list[Any]] = {
     "flag": [True, False],
@@ -49,12 +56,12 @@ OF = {setting.kind: setting for setting in reversed(SETTINGS)}
 
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in GOOD.items() for v in vs])
 def test_a_value_of_the_kind_is_taken(kind: str, value: Any) -> None:
-    assert fault(OF[kind], value) is None
+    assert find_setting_fault(OF[kind], value) is None
 
 
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in BAD.items() for v in vs])
 def test_another_one_is_told_in_words(kind: str, value: Any) -> None:
-    found = fault(OF[kind], value)
+    found = find_setting_fault(OF[kind], value)
     assert found
     assert " is " in found.message
     assert "{" not in found.message.replace(repr(value), "")
@@ -66,10 +73,10 @@ def test_every_kind_is_tried() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
-    assert fault(setting, setting.default) is None
-    assert fault(setting, None) is None
-    assert setting.about.endswith(".")
-    assert setting_at(setting.path) is setting
+    assert find_setting_fault(setting, setting.default) is None
+    assert find_setting_fault(setting, None) is None
+    assert setting.description.endswith(".")
+    assert find_setting(setting.path) is setting
 
 
 @pytest.mark.parametrize(
@@ -105,22 +112,22 @@ def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
 )
 def test_a_wrong_type_names_line_column_and_key(text: str, said: str) -> None:
     with pytest.raises(CubError) as caught:
-        parse(text.encode(), version="0.1.0")
+        parse_config(text.encode(), version="0.1.0")
     assert f"{caught.value}".startswith(f".cub/config.yaml{said}")
 
 
 def test_a_long_value_is_cut_in_messages() -> None:
     with pytest.raises(CubError) as caught:
-        parse(b"placement: " + b"x" * 9_000, version="0.1.0")
+        parse_config(b"placement: " + b"x" * 9_000, version="0.1.0")
     assert len(f"{caught.value}") < 140
 
 
 def test_the_tables_fit_together() -> None:
     tops = {setting.path[0] for setting in SETTINGS}
-    assert set(TOP) == {*tops, "profiles"}
-    assert set(LIVE) <= {*tops, "profiles"}
+    assert set(TOP_LEVEL_KEYS) == {*tops, "profiles"}
+    assert set(ACTIVE_KEYS) <= {*tops, "profiles"}
     inner = {s.key.rpartition(".")[0].removesuffix(".*") for s in SETTINGS if "." in s.key}
-    assert {*inner, "profiles"} == set(SECTIONS)
+    assert {*inner, "profiles"} == set(SECTION_DESCRIPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +135,7 @@ def test_the_tables_fit_together() -> None:
     [("requires_cub", "requires-cub"), ("idle-timeout", "idle_timeout"), ("zebra", "")],
 )
 def test_a_slip_is_recognized_whatever_joins_its_words(slip: str, meant: str) -> None:
-    assert similar(slip, ("requires-cub", "idle_timeout", "timeout")) == meant
+    assert suggest_similar(slip, ("requires-cub", "idle_timeout", "timeout")) == meant
 
 
 @pytest.mark.parametrize("key", ["run.branch", "run.message", "profiles.slow.run.branch"])
@@ -141,7 +148,7 @@ def test_a_template_that_holds_more_than_names_is_refused_by_its_place(
     for name in reversed(outer):
         tree = {name: tree}
     with pytest.raises(CubError, match="no word of this template") as refused:
-        parse(json.dumps(tree).encode(), version="0.1.0")
+        parse_config(json.dumps(tree).encode(), version="0.1.0")
     assert refused.value.where.startswith(".cub/config.yaml:1:")
     assert key in refused.value.message
     assert "it may hold {" in refused.value.hint

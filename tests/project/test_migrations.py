@@ -8,19 +8,26 @@ from packaging.version import Version
 
 from cub import __version__
 from cub.errors import InternalError
-from cub.project import verbs
-from cub.project.config import SCHEMA
-from cub.project.migrations import Migration, Traces, content_hash, load, newest, shipped
-from cub.project.settings import setting_at
-from cub.project.verbs import (
-    ConfigFromJson,
-    ConfigRename,
-    Delete,
-    Move,
-    Note,
-    RewriteMarker,
-    Step,
+from cub.project import migration_steps
+from cub.project.config import CONFIG_SCHEMA
+from cub.project.migration_steps import (
+    DeleteStep,
+    ImportJsonStep,
+    MigrationStep,
+    MoveStep,
+    RenameKeyStep,
+    RewriteMarkerStep,
+    WarnStep,
 )
+from cub.project.migrations import (
+    LayoutTraces,
+    Migration,
+    find_newest_number,
+    get_migrations_folder,
+    hash_content,
+    load_migrations,
+)
+from cub.project.settings import find_setting
 
 HASH = "ab" * 32
 HEAD = """\
@@ -38,29 +45,29 @@ def write(folder: Path, text: str, name: str = "0002-test.yaml") -> Path:
     return folder
 
 
-STEPS: dict[str, Step] = {
-    "move: {from: a.md, to: .cub/b.md}": Move(("a.md",), ".cub/b.md", "", ()),
-    f"move: {{from: [a, b/c], to: d, keep_as: d.old, known: [{HASH}]}}": Move(
+STEPS: dict[str, MigrationStep] = {
+    "move: {from: a.md, to: .cub/b.md}": MoveStep(("a.md",), ".cub/b.md", "", ()),
+    f"move: {{from: [a, b/c], to: d, keep_as: d.old, known: [{HASH}]}}": MoveStep(
         ("a", "b/c"), "d", "d.old", (HASH,)
     ),
-    "delete: {paths: [a], only_with_prune: true}": Delete(("a",), (), True, ""),
-    f"delete: {{paths: a, known: {HASH}, hint: look}}": Delete(("a",), (HASH,), False, "look"),
-    "rewrite_marker: {digest: sha256}": RewriteMarker(),
-    "config_rename: {from: old, to: new}": ConfigRename("old", "new"),
+    "delete: {paths: [a], only_with_prune: true}": DeleteStep(("a",), (), True, ""),
+    f"delete: {{paths: a, known: {HASH}, hint: look}}": DeleteStep(("a",), (HASH,), False, "look"),
+    "rewrite_marker: {digest: sha256}": RewriteMarkerStep(),
+    "config_rename: {from: old, to: new}": RenameKeyStep("old", "new"),
     "config_from_json: {path: a.json, keep_as: a.old, keys: {x.y: run.model}, default: {z: [1]}}": (
-        ConfigFromJson("a.json", "a.old", {"x.y": "run.model"}, {"z": (1,)}, ())
+        ImportJsonStep("a.json", "a.old", {"x.y": "run.model"}, {"z": (1,)}, ())
     ),
-    "note: {path: a, message: look}": Note("a", "", "look", ""),
-    "note: {path: a, to: b, message: look, hint: there}": Note("a", "b", "look", "there"),
+    "note: {path: a, message: look}": WarnStep("a", "", "look", ""),
+    "note: {path: a, to: b, message: look, hint: there}": WarnStep("a", "b", "look", "there"),
 }
 
 
 @pytest.mark.parametrize("text", STEPS)
 def test_every_verb_is_read(tmp_path: Path, text: str) -> None:
     folder = write(tmp_path / "m", f"{HEAD}steps:\n  - {text}\n")
-    where = Traces(("old.md",))
-    assert load(folder) == (Migration(2, "a step", "0.2", where, (STEPS[text],)),)
-    assert newest(folder) == 2
+    where = LayoutTraces(("old.md",))
+    assert load_migrations(folder) == (Migration(2, "a step", "0.2", where, (STEPS[text],)),)
+    assert find_newest_number(folder) == 2
 
 
 @pytest.mark.parametrize(
@@ -94,7 +101,7 @@ def test_a_fault_in_a_file_names_the_file(
     tmp_path: Path, text: str, where: str, message: str
 ) -> None:
     with pytest.raises(InternalError) as caught:
-        load(write(tmp_path / "m", text))
+        load_migrations(write(tmp_path / "m", text))
     assert caught.value.where == f"migrations/0002-test.yaml{where}"
     assert caught.value.message.startswith(message)
 
@@ -130,7 +137,7 @@ def test_a_fault_in_a_file_names_the_file(
 def test_a_fault_in_a_step_names_file_and_step(tmp_path: Path, step: str, message: str) -> None:
     text = f"{HEAD}steps:\n  - note: {{path: a, message: b}}\n  - {step}\n"
     with pytest.raises(InternalError) as caught:
-        load(write(tmp_path / "m", text))
+        load_migrations(write(tmp_path / "m", text))
     assert caught.value.where.startswith("migrations/0002-test.yaml: step 2")
     assert caught.value.message.startswith(message)
 
@@ -148,13 +155,13 @@ _STEP = "steps: [{note: {path: a, message: b}}]\n"
 def test_versions_of_cub_only_rise(tmp_path: Path, third: str, message: str) -> None:
     folder = write(tmp_path / "m", HEAD + _STEP)
     with pytest.raises(InternalError, match=message):
-        load(write(folder, third + _STEP, "0003-test.yaml"))
+        load_migrations(write(folder, third + _STEP, "0003-test.yaml"))
 
 
 def test_two_migrations_of_one_number_are_a_fault(tmp_path: Path) -> None:
     folder = write(tmp_path / "m", HEAD + _STEP)
     with pytest.raises(InternalError, match="two migrations of one number"):
-        load(write(folder, HEAD + _STEP, "0002-again.yaml"))
+        load_migrations(write(folder, HEAD + _STEP, "0002-again.yaml"))
 
 
 def test_numbers_are_read_off_the_names_in_their_order(tmp_path: Path) -> None:
@@ -162,44 +169,46 @@ def test_numbers_are_read_off_the_names_in_their_order(tmp_path: Path) -> None:
     write(folder, "not read: [", "README.md")
     write(folder, HEAD.replace("2\n", "10\n", 1).replace("0.2", "0.10") + _STEP, "0010-x.yaml")
     write(folder, HEAD.replace("2\n", "9\n", 1).replace("0.2", "0.9") + _STEP, "0009-x.yaml")
-    assert [migration.number for migration in load(folder)] == [2, 9, 10]
-    assert newest(folder) == 10
+    assert [migration.number for migration in load_migrations(folder)] == [2, 9, 10]
+    assert find_newest_number(folder) == 10
     (tmp_path / "none").mkdir()
-    assert (newest(tmp_path / "none"), load(tmp_path / "none")) == (0, ())
+    assert (find_newest_number(tmp_path / "none"), load_migrations(tmp_path / "none")) == (0, ())
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_known_text_is_known_with_either_line_end(end: bytes) -> None:
-    assert content_hash(b"a" + end + b"b" + end) == content_hash(b"a\nb\n")
-    assert content_hash(b"a\nb") != content_hash(b"a\nb\n")
+    assert hash_content(b"a" + end + b"b" + end) == hash_content(b"a\nb\n")
+    assert hash_content(b"a\nb") != hash_content(b"a\nb\n")
 
 
 def test_what_ships_is_read_and_ends_at_the_schema_of_this_cub() -> None:
-    found = load(shipped())
+    found = load_migrations(get_migrations_folder())
     assert [migration.number for migration in found] == list(range(1, len(found) + 1))
-    assert newest(shipped()) == SCHEMA
+    assert find_newest_number(get_migrations_folder()) == CONFIG_SCHEMA
     assert Version(found[-1].since).release <= Version(__version__).release
 
 
 def test_what_ships_adopts_only_into_keys_that_there_are() -> None:
-    steps = [step for migration in load(shipped()) for step in migration.steps]
-    keys = [to for step in steps if isinstance(step, ConfigFromJson) for to in step.keys.values()]
+    steps = [
+        step for migration in load_migrations(get_migrations_folder()) for step in migration.steps
+    ]
+    keys = [to for step in steps if isinstance(step, ImportJsonStep) for to in step.keys.values()]
     assert keys
-    assert [key for key in keys if setting_at(tuple(key.split("."))) is None] == []
+    assert [key for key in keys if find_setting(tuple(key.split("."))) is None] == []
 
 
 def test_every_migration_has_golden_trees() -> None:
     golden = Path(__file__).parents[2] / "golden" / "migrations"
-    for path in shipped().glob("*.yaml"):
+    for path in get_migrations_folder().glob("*.yaml"):
         cases = [case for case in golden.iterdir() if case.name.startswith(path.name[:5])]
         assert cases, path.name
         assert all((case / "before").is_dir() and (case / "after").is_dir() for case in cases)
 
 
 def test_what_ships_is_listed_in_its_readme() -> None:
-    text = (shipped() / "README.md").read_text(encoding="utf-8")
+    text = (get_migrations_folder() / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(\d{4}-[a-z0-9-]+\.yaml)`", text)) == {
-        path.name for path in shipped().glob("*.yaml")
+        path.name for path in get_migrations_folder().glob("*.yaml")
     }
 
 
@@ -223,7 +232,7 @@ def test_the_page_has_every_verb_with_its_fields() -> None:
         "config_from_json": {"path", "keep_as", "keys", "default", "known"},
         "note": {"path", "to", "message", "hint"},
     }
-    assert rows.keys() == verbs.VERBS.keys()
+    assert rows.keys() == migration_steps.STEP_PARSERS.keys()
 
 
 def test_the_page_has_every_key_that_is_adopted() -> None:
@@ -232,7 +241,11 @@ def test_the_page_has_every_key_that_is_adopted() -> None:
         for row in _rows("Key there")
         for key in re.findall(r"`([^`]+)`", row[0])
     ]
-    steps = [step for step in load(shipped())[0].steps if isinstance(step, ConfigFromJson)]
+    steps = [
+        step
+        for step in load_migrations(get_migrations_folder())[0].steps
+        if isinstance(step, ImportJsonStep)
+    ]
     assert len(steps) == 2
     for step in steps:
         assert sorted(told) == sorted(step.keys.items())

@@ -5,12 +5,12 @@ import pytest
 from cub.project.targets import (
     DEFAULT_TARGETS,
     TARGETS,
-    clients_of,
-    is_nested,
-    is_whole,
-    normal,
-    target_of,
-    target_problem,
+    find_target,
+    find_target_problem,
+    is_fully_managed,
+    is_nested_target,
+    list_reading_agents,
+    normalize_target,
 )
 
 COPILOT, CURSOR = ".github/copilot-instructions.md", ".cursor/rules/cub.mdc"
@@ -18,10 +18,10 @@ COPILOT, CURSOR = ".github/copilot-instructions.md", ".cursor/rules/cub.mdc"
 
 def test_the_rows_of_the_table_are_targets_of_the_root() -> None:
     for row in TARGETS:
-        assert target_of(row.path) is row
-        assert not is_nested(row.path)
-        assert target_problem(row.path) == ""
-        assert clients_of(row.path) == row.clients != ()
+        assert find_target(row.path) is row
+        assert not is_nested_target(row.path)
+        assert find_target_problem(row.path) == ""
+        assert list_reading_agents(row.path) == row.agents != ()
 
 
 def test_only_files_that_somebody_asks_for_are_written_beside_the_two() -> None:
@@ -38,29 +38,29 @@ def test_only_files_that_somebody_asks_for_are_written_beside_the_two() -> None:
     ],
 )
 def test_names_that_clients_look_for_in_every_folder_may_be_nested(path: str, clients: str) -> None:
-    assert is_nested(path)
-    assert target_problem(path) == ""
-    assert clients in clients_of(path)
+    assert is_nested_target(path)
+    assert find_target_problem(path) == ""
+    assert clients in list_reading_agents(path)
 
 
 @pytest.mark.parametrize("path", [COPILOT, CURSOR])
 def test_files_that_clients_look_for_in_one_place_may_not(path: str) -> None:
-    assert "is not a file that cub manages" in target_problem(f"packages/api/{path}")
-    assert "is not a file that cub manages" in target_problem(path.rpartition("/")[2])
-    assert clients_of(f"packages/api/{path}") == ()
+    assert "is not a file that cub manages" in find_target_problem(f"packages/api/{path}")
+    assert "is not a file that cub manages" in find_target_problem(path.rpartition("/")[2])
+    assert list_reading_agents(f"packages/api/{path}") == ()
 
 
 def test_one_file_is_cubs_as_a_whole() -> None:
-    assert [row.path for row in TARGETS if is_whole(row.path)] == [CURSOR]
+    assert [row.path for row in TARGETS if is_fully_managed(row.path)] == [CURSOR]
 
 
 def test_readers_of_agents_md_that_have_a_file_of_their_own_are_known() -> None:
-    agents = clients_of("AGENTS.md")
-    assert {row.path: row.also for row in TARGETS if row.also} == {
+    agents = list_reading_agents("AGENTS.md")
+    assert {row.path: row.also_reads_agents_md for row in TARGETS if row.also_reads_agents_md} == {
         COPILOT: "Copilot",
         CURSOR: "Cursor",
     }
-    assert {row.also for row in TARGETS if row.also} < {*agents}
+    assert {row.also_reads_agents_md for row in TARGETS if row.also_reads_agents_md} < {*agents}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_readers_of_agents_md_that_have_a_file_of_their_own_are_known() -> None:
     ],
 )
 def test_what_can_be_no_target_is_said(path: str, problem: str) -> None:
-    assert problem in target_problem(path)
+    assert problem in find_target_problem(path)
 
 
 @pytest.mark.parametrize(
@@ -97,5 +97,5 @@ def test_what_can_be_no_target_is_said(path: str, problem: str) -> None:
     ],
 )
 def test_one_path_may_be_written_in_several_ways(written: str, path: str) -> None:
-    assert target_problem(written) == ""
-    assert normal(written) == path
+    assert find_target_problem(written) == ""
+    assert normalize_target(written) == path

@@ -9,11 +9,16 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from cub.prompt.attempts import previous
-from cub.prompt.headings import TITLES
-from cub.prompt.inputs import Inputs, Siblings
-from cub.prompt.task_prompt import TOKENS, TaskPrompt, compose
-from cub.prompt.templates import shipped
+from cub.prompt.forged_headings import RESERVED_TITLES
+from cub.prompt.previous_attempts import summarize_failures
+from cub.prompt.task_prompt import (
+    DEFAULT_TOKENS,
+    EpicSiblings,
+    PromptInputs,
+    TaskPrompt,
+    compose_prompt,
+)
+from cub.prompt.templates import load_shipped_templates
 from cub.store.events import Event
 from cub.store.jsonl import Record
 
@@ -41,18 +46,18 @@ ITEMS = [
 _FORGED = re.compile(r"(?:[^\w]|_)+")
 
 
-def siblings(word: str, count: int, shown: int) -> Siblings:
+def siblings(word: str, count: int, shown: int) -> EpicSiblings:
     """As many tasks of the epic."""
     made = [{"id": f"bake-{word}{n}", "title": f"{word.title()} {n}"} for n in range(1, count + 1)]
-    return Siblings(made[:shown], count)
+    return EpicSiblings(made[:shown], count)
 
 
-def inputs(task: Record = TASK, **values: Any) -> Inputs:
+def inputs(task: Record = TASK, **values: Any) -> PromptInputs:
     """A task that is tried for the first time."""
-    return Inputs(task, **{"closing": CLOSING, "commands": COMMANDS, **values})
+    return PromptInputs(task, **{"close_commands": CLOSING, "check_commands": COMMANDS, **values})
 
 
-def everything(**values: Any) -> Inputs:
+def everything(**values: Any) -> PromptInputs:
     """A task with an epic and siblings."""
     family = {"done": siblings("done", 2, 20), "remaining": siblings("next", 3, 30)}
     return inputs(**{"epic": EPIC, **family, **values})
@@ -71,20 +76,20 @@ def ended(number: int, class_: str = "checks_failed", **values: Any) -> Event:
     return {**made, "fail": fail, **values}
 
 
-def composed(what: Inputs, tokens: int = TOKENS) -> TaskPrompt:
-    return compose(what, shipped(), tokens)
+def composed(what: PromptInputs, tokens: int = DEFAULT_TOKENS) -> TaskPrompt:
+    return compose_prompt(what, load_shipped_templates(), tokens)
 
 
 def after(*events: Event, **values: Any) -> str:
     """The prompt of a task behind these attempts, the last one first."""
-    return composed(everything(previous=previous(events), **values)).text
+    return composed(everything(previous_failures=summarize_failures(events), **values)).text
 
 
 def headings(text: str) -> list[tuple[str, str, int]]:
     """Where CommonMark sees one of cub's headings: its words, its marks, how deep it is nested."""
     tokens = MarkdownIt("commonmark").parse(text)
     found = [(one, inner.content) for one, inner in pairwise(tokens) if one.type == "heading_open"]
-    known = {title.casefold() for title in TITLES}
+    known = {title.casefold() for title in RESERVED_TITLES}
     return [
         (content, one.markup, one.level)
         for one, content in found

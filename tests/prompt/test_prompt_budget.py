@@ -7,14 +7,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.prompt.budget import Parts, fitting
+from cub.prompt.task_prompt import CuttableParts, fit_parts
 from cub.tokens import estimate_tokens
 from tests.examples import few_examples, hardly_any_examples
 
 ORDER = ("remaining", "done", "epic", "earlier", "tail", "observations", "avoid")
 WORDS = st.lists(st.sampled_from(["bread", "bread and butter", "a: b, c"]), max_size=8).map(tuple)
 PARTS = st.builds(
-    Parts,
+    CuttableParts,
     epic=st.none() | st.sampled_from([{"text": ""}, {"text": "flour and water"}]),
     done=WORDS,
     remaining=WORDS,
@@ -25,14 +25,14 @@ PARTS = st.builds(
 )
 
 
-def shown(parts: Parts) -> str:
+def shown(parts: CuttableParts) -> str:
     """The parts, and nothing else."""
     epic = parts.epic["text"] if parts.epic else ""
     lists = (parts.done, parts.remaining, parts.observations, parts.avoid, parts.earlier)
     return "\n".join([epic, parts.tail, *(one for texts in lists for one in texts)])
 
 
-def left(parts: Parts) -> tuple[int, ...]:
+def left(parts: CuttableParts) -> tuple[int, ...]:
     """How much there is of each part, in the order in which they are given up."""
     epic = parts.epic["text"] if parts.epic else ""
     return tuple(len(epic if name == "epic" else getattr(parts, name)) for name in ORDER)
@@ -40,25 +40,25 @@ def left(parts: Parts) -> tuple[int, ...]:
 
 @few_examples
 @given(PARTS, st.integers(0, 150))
-def test_the_result_is_within_the_budget_or_the_shortest(full: Parts, tokens: int) -> None:
-    text, kept = fitting(full, shown, tokens)
+def test_the_result_is_within_the_budget_or_the_shortest(full: CuttableParts, tokens: int) -> None:
+    text, kept = fit_parts(full, shown, tokens)
     assert text == shown(kept)
     assert estimate_tokens(text) <= tokens or not any(left(kept))
 
 
 def test_as_much_is_left_as_fits() -> None:
-    full = Parts(None, tuple(f"loaf {n}" for n in range(9)), (), (), (), "", ())
+    full = CuttableParts(None, tuple(f"loaf {n}" for n in range(9)), (), (), (), "", ())
     for count in range(1, 9):
         kept = full._replace(done=full.done[:count])
         cost = estimate_tokens(shown(kept))
-        assert fitting(full, shown, cost) == (shown(kept), kept)
-        assert fitting(full, shown, cost - 1)[1] == full._replace(done=full.done[: count - 1])
+        assert fit_parts(full, shown, cost) == (shown(kept), kept)
+        assert fit_parts(full, shown, cost - 1)[1] == full._replace(done=full.done[: count - 1])
 
 
 @few_examples
 @given(PARTS, st.integers(0, 150))
-def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int) -> None:
-    _, kept = fitting(full, shown, tokens)
+def test_nothing_goes_while_something_cheaper_is_there(full: CuttableParts, tokens: int) -> None:
+    _, kept = fit_parts(full, shown, tokens)
     pairs = zip(ORDER, left(kept), left(full), strict=True)
     gone = [(name, now, before) for name, now, before in pairs if before]
     for (first, now, _), (then, later, before) in pairwise(gone):
@@ -67,17 +67,17 @@ def test_nothing_goes_while_something_cheaper_is_there(full: Parts, tokens: int)
 
 @hardly_any_examples
 @given(PARTS)
-def test_a_larger_budget_never_leaves_less(full: Parts) -> None:
-    kept = [fitting(full, shown, tokens)[1] for tokens in range(130)]
+def test_a_larger_budget_never_leaves_less(full: CuttableParts) -> None:
+    kept = [fit_parts(full, shown, tokens)[1] for tokens in range(130)]
     for smaller, larger in pairwise(map(left, kept)):
         assert all(a <= b for a, b in zip(smaller, larger, strict=True))
-    assert fitting(full, shown, 10_000)[1] == full
+    assert fit_parts(full, shown, 10_000)[1] == full
 
 
 @few_examples
 @given(PARTS, st.integers(0, 150))
-def test_one_more_of_what_was_cut_last_would_not_fit(full: Parts, tokens: int) -> None:
-    _, kept = fitting(full, shown, tokens)
+def test_one_more_of_what_was_cut_last_would_not_fit(full: CuttableParts, tokens: int) -> None:
+    _, kept = fit_parts(full, shown, tokens)
     cut = [name for name in ORDER if getattr(kept, name) != getattr(full, name)]
     if not cut:
         return
@@ -89,25 +89,25 @@ def test_one_more_of_what_was_cut_last_would_not_fit(full: Parts, tokens: int) -
 
 def test_many_parts_take_few_renders() -> None:
     many = tuple(f"loaf {n}" for n in range(500))
-    full = Parts(None, many, many, many, many, "", ())
-    calls = list[Parts]()
+    full = CuttableParts(None, many, many, many, many, "", ())
+    calls = list[CuttableParts]()
 
-    def counted(parts: Parts) -> str:
+    def counted(parts: CuttableParts) -> str:
         calls.append(parts)
         return shown(parts)
 
-    fitting(full, counted, 1234)
+    fit_parts(full, counted, 1234)
     assert len(calls) <= 14
     calls.clear()
-    fitting(full, counted, 100_000)
+    fit_parts(full, counted, 100_000)
     assert len(calls) == 1
 
 
 def test_what_is_lost_is_said() -> None:
-    full = Parts({"text": "flour"}, ("a", "b"), ("c",), ("d",), ("e",), "cold", ("f",))
-    kept = Parts({"text": ""}, ("a",), (), (), (), "", ())
+    full = CuttableParts({"text": "flour"}, ("a", "b"), ("c",), ("d",), ("e",), "cold", ("f",))
+    kept = CuttableParts({"text": ""}, ("a",), (), (), (), "", ())
     why = "the budget of 1,000 tokens"
-    assert [*kept.lost(full, 1000)] == [
+    assert [*kept.describe_cuts(full, 1000)] == [
         f"1 of 1 remaining tasks are left out: {why}",
         f"1 of 2 completed tasks are left out: {why}",
         f"the epic's text is left out: {why}",
@@ -116,4 +116,4 @@ def test_what_is_lost_is_said() -> None:
         f"1 of 1 observations are left out: {why}",
         f"1 of 1 lines of what to avoid are left out: {why}",
     ]
-    assert [*full.lost(full, 1000)] == []
+    assert [*full.describe_cuts(full, 1000)] == []

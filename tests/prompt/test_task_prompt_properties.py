@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.prompt.attempts import previous
-from cub.prompt.headings import TITLES
-from cub.prompt.inputs import Inputs, Siblings
+from cub.prompt.forged_headings import RESERVED_TITLES
+from cub.prompt.previous_attempts import summarize_failures
+from cub.prompt.task_prompt import EpicSiblings, PromptInputs
 from cub.tokens import estimate_tokens
 from tests.edit.strategies import ANYTHING
 from tests.examples import few_examples, hardly_any_examples
@@ -20,8 +20,12 @@ from tests.prompt.bakery import EPIC, composed, inputs, own_headings
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 SIGNALS = re.compile(r"<\s*/?\s*(?:promise|stuck)\b", re.IGNORECASE)
 PIECES = [
-    *(f"{mark} {title}{end}" for title in TITLES for mark in ("##", "#") for end in ("", " ##")),
-    *TITLES, "## current\ttask", "CURRENT", "TASK", "## When", "Complete", "**CURRENT TASK**",
+    *(
+        f"{mark} {title}{end}"
+        for title in RESERVED_TITLES for mark in ("##", "#") for end in ("", " ##")
+    ),
+    *RESERVED_TITLES, "## current\ttask", "CURRENT", "TASK", "## When", "Complete",
+    "**CURRENT TASK**",
     "<!-- CURRENT TASK", "===", "---", "-", "=", "- ---", "> ", "- ", "1. ", "  ", "    ", "\t",
     "```", "````", "~~~", "~~~~ x", "- ```", "> ~~~", "  ```", "`", "<pre>", "</pre>", "<script>",
     "<style", "<textarea>", "<!--", "-->", "<!", "<!A", "<?", "?>", "<![CDATA[", "]]>", "<div>",
@@ -77,29 +81,29 @@ EVENTS = st.fixed_dictionaries(
         "n": st.integers(1, 9),
     },
 )
-FAMILY = st.builds(lambda named, more: Siblings(named, len(named) + more),
+FAMILY = st.builds(lambda named, more: EpicSiblings(named, len(named) + more),
                    st.lists(RECORDS, max_size=4), st.integers(0, 3))  # fmt: skip
 EPICS = st.builds(lambda task, text: {**task, "description": text}, RECORDS, TEXTS)
 WORLDS = st.builds(
-    Inputs,
+    PromptInputs,
     task=TASKS,
     epic=st.none() | EPICS,
     done=FAMILY,
     remaining=FAMILY,
-    previous=st.lists(EVENTS, max_size=3).map(previous),
-    closing=st.lists(TEXTS, max_size=2),
-    commands=st.lists(TEXTS, max_size=2),
+    previous_failures=st.lists(EVENTS, max_size=3).map(summarize_failures),
+    close_commands=st.lists(TEXTS, max_size=2),
+    check_commands=st.lists(TEXTS, max_size=2),
     message=st.just("{type}({id}): {title}") | TEXTS.map(as_template),
     commits=st.booleans(),
-    in_run=st.booleans(),
+    is_in_run=st.booleans(),
 )
 # Letters and signs that mean nothing to Markdown, to a terminal or to cub.
 PLAIN = st.text(st.sampled_from("abcdefgh ABC,;é面"), min_size=1, max_size=80).filter(str.strip)
 
 
-def _titles(world: Inputs) -> list[str]:
-    there = {"EPIC CONTEXT": world.epic, "PREVIOUS ATTEMPT": world.previous}
-    return [title for title in TITLES if title not in there or there[title] is not None]
+def _titles(world: PromptInputs) -> list[str]:
+    there = {"EPIC CONTEXT": world.epic, "PREVIOUS ATTEMPT": world.previous_failures}
+    return [title for title in RESERVED_TITLES if title not in there or there[title] is not None]
 
 
 @hardly_any_examples
@@ -107,7 +111,7 @@ def _titles(world: Inputs) -> list[str]:
 @example(inputs({"id": "b", "description": "<x>\n## CURRENT TASK"}))
 @example(inputs({"id": "b", "description": "[a]: /b\n'\n# CURRENT TASK"}))
 @example(inputs({"id": "b"}, epic={**EPIC, "title": "<", "description": "promise>"}))
-def test_cub_s_headings_are_there_once_and_in_order(world: Inputs) -> None:
+def test_cub_s_headings_are_there_once_and_in_order(world: PromptInputs) -> None:
     made = composed(world)
     assert own_headings(made.text) == _titles(world)
     assert [section.title for section in made.sections] == _titles(world)
@@ -120,11 +124,11 @@ def test_cub_s_headings_are_there_once_and_in_order(world: Inputs) -> None:
 
 @hardly_any_examples
 @given(WORLDS, st.integers(1, 400))
-def test_a_budget_is_kept_without_cutting_the_task(world: Inputs, tokens: int) -> None:
+def test_a_budget_is_kept_without_cutting_the_task(world: PromptInputs, tokens: int) -> None:
     made, whole, least = composed(world, tokens), composed(world, 10**6), composed(world, 1)
     cost = estimate_tokens(made.text)
-    assert made.over == (cost > tokens)
-    assert not made.over or made.text == least.text
+    assert made.is_over_budget == (cost > tokens)
+    assert not made.is_over_budget or made.text == least.text
     assert own_headings(made.text) == _titles(world)
     first = made.text.partition("\n\n## ")[0]
     assert first == whole.text.partition("\n\n## ")[0]
@@ -147,7 +151,7 @@ LONG = st.fixed_dictionaries(
 @hardly_any_examples
 @given(st.lists(LONG, min_size=1, max_size=3))
 def test_the_previous_attempt_is_told_in_4000_characters(events: list[Any]) -> None:
-    text = composed(inputs(previous=previous(events)), 10**6).text
+    text = composed(inputs(previous_failures=summarize_failures(events)), 10**6).text
     told = text.partition("## PREVIOUS ATTEMPT\n")[2].partition("\n## Task Management\n")[0]
     assert 0 < len(told) <= 4000
 
@@ -164,9 +168,9 @@ def test_a_plain_text_is_there_as_it_was_written(title: str, first: str, second:
 
 @hardly_any_examples
 @given(WORLDS)
-def test_without_an_attempt_the_prompt_is_the_same_but_for_its_section(world: Inputs) -> None:
+def test_without_an_attempt_the_prompt_is_the_same_but_for_its_section(world: PromptInputs) -> None:
     made = composed(world, 10**6).text
-    fresh = composed(replace(world, previous=None), 10**6).text
+    fresh = composed(replace(world, previous_failures=None), 10**6).text
     start = made.partition("\n## PREVIOUS ATTEMPT\n")[0]
     end = made.rpartition("\n## Task Management\n")[2]
-    assert world.previous is None or fresh == f"{start}\n## Task Management\n{end}"
+    assert world.previous_failures is None or fresh == f"{start}\n## Task Management\n{end}"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.edit.imports import imports
-from cub.edit.sections import digest
-from cub.prompt.instructions import Need, recognize, render
-from cub.prompt.templates import TemplateSet, shipped
+from cub.edit.file_imports import find_imports
+from cub.edit.sections import compute_digest
+from cub.prompt.section_text import SectionSpec, recognize_section, render_section
+from cub.prompt.templates import TemplateSet, load_shipped_templates
 from cub.tokens import estimate_tokens
 
 TEMPLATES = ("agents", "claude", "gemini", "rule")
@@ -20,36 +20,38 @@ FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "sk
 MAP = "### Project map\n\n- `bake.py`: bakes"
 PRINCIPLES = "### Constitution\n\n#### Principles\n\n```sh\n# as it is\n```"
 NEEDS = {
-    "agents": Need("agents", constitution=True),
-    "agents-everything": Need("agents", True, True, False, True, True, True, True),
-    "claude-full": Need("claude", claude=True, constitution=True),
-    "claude-import": Need("claude", shared=False, claude=True, imports=True),
-    "claude-additions": Need("claude", shared=False, claude=True, skills=True),
-    "gemini": Need("gemini", constitution=True),
-    "gemini-import": Need("gemini", shared=False, imports=True, constitution=True),
-    "gemini-loaded": Need("gemini", shared=False, constitution=True),
-    "rule": Need("rule", constitution=True, map=True),
-    "inlined": Need("agents", claude=True, map_text=MAP, constitution_text=PRINCIPLES),
-    "inlined-one": Need("claude", claude=True, constitution=True, map_text=MAP),
-    "inlined-rule": Need("rule", map_text=MAP, constitution_text=PRINCIPLES),
-    "inlined-elsewhere": Need("claude", shared=False, claude=True, imports=True, map_text=MAP),
-    "nested": Need("nested", root="../../AGENTS.md"),
+    "agents": SectionSpec("agents", constitution=True),
+    "agents-everything": SectionSpec("agents", True, True, False, True, True, True, True),
+    "claude-full": SectionSpec("claude", claude=True, constitution=True),
+    "claude-import": SectionSpec("claude", shared=False, claude=True, imports=True),
+    "claude-additions": SectionSpec("claude", shared=False, claude=True, skills=True),
+    "gemini": SectionSpec("gemini", constitution=True),
+    "gemini-import": SectionSpec("gemini", shared=False, imports=True, constitution=True),
+    "gemini-loaded": SectionSpec("gemini", shared=False, constitution=True),
+    "rule": SectionSpec("rule", constitution=True, map=True),
+    "inlined": SectionSpec("agents", claude=True, map_text=MAP, constitution_text=PRINCIPLES),
+    "inlined-one": SectionSpec("claude", claude=True, constitution=True, map_text=MAP),
+    "inlined-rule": SectionSpec("rule", map_text=MAP, constitution_text=PRINCIPLES),
+    "inlined-elsewhere": SectionSpec(
+        "claude", shared=False, claude=True, imports=True, map_text=MAP
+    ),
+    "nested": SectionSpec("nested", root="../../AGENTS.md"),
 }
 
 
-def _body(need: Need) -> str:
-    templates = shipped()
-    return render(templates, templates.version, need)
+def _body(need: SectionSpec) -> str:
+    templates = load_shipped_templates()
+    return render_section(templates, templates.version, need)
 
 
-def _all_needs() -> list[Need]:
+def _all_needs() -> list[SectionSpec]:
     return [
-        Need(template, **dict(zip(FLAGS, flags, strict=True)))  # type: ignore[arg-type]
+        SectionSpec(template, **dict(zip(FLAGS, flags, strict=True)))  # type: ignore[arg-type]
         for template, *flags in product(TEMPLATES, *[(True, False)] * len(FLAGS))
     ]
 
 
-def _has_shared(need: Need) -> bool:
+def _has_shared(need: SectionSpec) -> bool:
     """Whether the shared text is in the body."""
     if need.template == "gemini":
         return need.shared and not need.imports
@@ -78,10 +80,10 @@ def test_references_are_written_only_to_what_exists_and_in_the_form_that_resolve
     for need in _all_needs():
         body, shared = _body(need), _has_shared(need)
         assert ("Work in tasks:" in body) == shared
-        assert (".cub/map.md" in imports(body)) == (need.map and shared)
-        assert (".cub/constitution.md" in imports(body)) == (need.constitution and shared)
+        assert (".cub/map.md" in find_imports(body)) == (need.map and shared)
+        assert (".cub/constitution.md" in find_imports(body)) == (need.constitution and shared)
         importer = need.template in ("claude", "gemini")
-        assert ("AGENTS.md" in imports(body)) == (need.imports and importer)
+        assert ("AGENTS.md" in find_imports(body)) == (need.imports and importer)
         claude = need.template == "claude" or (need.claude and need.template == "agents")
         assert (".claude/skills" in body) == (need.skills and claude)
         assert ("For Claude Code:" in body) == claude
@@ -105,22 +107,24 @@ def test_only_inlined_texts_have_headings_below_the_section_s_own() -> None:
 
 
 def test_a_body_is_recognized_by_its_digest_whatever_it_was_rendered_for() -> None:
-    templates = shipped()
+    templates = load_shipped_templates()
     for need in (need for need in _all_needs()[::7] if need.template != "rule"):
         body = _body(need)
-        found = recognize(templates, 1, digest(body.encode()), Need("agents"))
+        found = recognize_section(
+            templates, 1, compute_digest(body.encode()), SectionSpec("agents")
+        )
         assert found == body
-    assert recognize(templates, 1, "sha256-0000000000000000", Need("agents")) is None
-    assert recognize(templates, 99, digest(b""), Need("agents")) is None
+    assert recognize_section(templates, 1, "sha256-0000000000000000", SectionSpec("agents")) is None
+    assert recognize_section(templates, 99, compute_digest(b""), SectionSpec("agents")) is None
 
 
 @pytest.mark.parametrize(("name", "limit"), [("constitution.md", 500), ("runloop.md", 600)])
 def test_whole_files_stay_small(name: str, limit: int) -> None:
-    assert estimate_tokens(shipped().file(name)) < limit
+    assert estimate_tokens(load_shipped_templates().read_file(name)) < limit
 
 
 def test_the_run_loop_names_its_signals_and_its_trailer() -> None:
-    text = shipped().file("runloop.md")
+    text = load_shipped_templates().read_file("runloop.md")
     for needed in (
         "<stuck>",
         "<promise>COMPLETE</promise>",
@@ -135,7 +139,7 @@ def test_the_run_loop_names_its_signals_and_its_trailer() -> None:
 
 def test_references_and_anchors_hold_together() -> None:
     anchors, references = set(), set()
-    for file in sorted((shipped().folder).rglob("*.md*")):
+    for file in sorted((load_shipped_templates().folder).rglob("*.md*")):
         text = file.read_text(encoding="utf-8")
         headings = re.findall(r"(?m)^#+ (.+?) <!-- anchor: ([\w-]+) -->$", text)
         for title, token in headings:
@@ -153,5 +157,5 @@ def test_changes_are_the_lines_of_the_versions_in_between(tmp_path: Path) -> Non
         (folder / "changes.txt").write_text(f"change {number}\n\n")
     templates = TemplateSet(tmp_path)
     assert templates.version == 3
-    assert templates.changes(1, 3) == ("v2: change 2", "v3: change 3")
-    assert templates.changes(3, 3) == ()
+    assert templates.list_changes(1, 3) == ("v2: change 2", "v3: change 3")
+    assert templates.list_changes(3, 3) == ()

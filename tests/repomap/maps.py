@@ -6,40 +6,39 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from cub.actions.project_map import Wanted, make_map
+from cub.actions.project_map import MapOptions, render_map_file
 from cub.project.project import Project
-from cub.repomap.listing.listing import File, Listing
-from cub.repomap.progress import Progress, no_progress
-from cub.repomap.sifted import sifted
-from cub.repomap.structure_reading import structure_of
-from cub.repomap.survey import RepoMap, survey
-from cub.repomap.symbols.collect import Cache, Collecting
-from cub.repomap.symbols.facts import FileFacts
-from cub.repomap.symbols.scan import Job
+from cub.repomap.listing.file_listing import FileListing, ListedFile
+from cub.repomap.map_types import ProgressCallback, ignore_progress
+from cub.repomap.outline.structure import read_structure
+from cub.repomap.repo_map import RepoMap, assemble_repo_map
+from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
+from cub.repomap.symbols.file_facts import FileFacts, ScanJob
+from cub.repomap.symbols.scan import classify_files
 
 _LENGTH = re.compile(r"about (\d+) of (\d+) tokens")
 
 
 def whole_map(root: Path, tokens: int = 1500) -> str:
     """What `cub map` writes; `root` has a folder `.cub` for caches."""
-    return make_map(Project.load(root), Wanted(tokens)).data.decode()
+    return render_map_file(Project.load(root), MapOptions(tokens)).data.decode()
 
 
 def collect(
     root: Path,
-    jobs: Mapping[File, Job],
-    cache: Cache,
-    progress: Progress = no_progress,
+    jobs: Mapping[ListedFile, ScanJob],
+    cache: FactsCache,
+    progress: ProgressCallback = ignore_progress,
 ) -> dict[str, FileFacts]:
     """The facts of files as soon as they are there."""
-    return Collecting(root, jobs, cache, progress).facts()
+    return FactsCollector(root, jobs, cache, progress).collect()
 
 
-def surveyed(found: Listing, cache: Cache) -> RepoMap:
+def surveyed(found: FileListing, cache: FactsCache) -> RepoMap:
     """All that is known of a listing, told by this process alone."""
-    files = sifted(found)
-    facts = collect(found.root, files.jobs, cache)
-    return survey(files, facts, lambda: structure_of(files))
+    files = classify_files(found)
+    facts = collect(found.root, files.scan_jobs, cache)
+    return assemble_repo_map(files, facts, lambda: read_structure(files))
 
 
 def told(text: str) -> tuple[int, int]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.build import Workshop, full_map
-from cub.repomap.page.page import body
-from cub.repomap.settings import MapSettings
-from cub.repomap.survey import RepoMap
+from cub.repomap.build import MapContext, build_repo_map
+from cub.repomap.map_types import MapSettings
+from cub.repomap.render.map_body import render_map_body
+from cub.repomap.repo_map import RepoMap
 from cub.tokens import estimate_tokens
 from tests.examples import keep_few
 from tests.repomap.archives import Archive, archives, unpacked
@@ -34,7 +34,7 @@ def checkouts() -> list[Path]:
 
 @cache
 def known(root: Path, cache_folder: Path) -> RepoMap:
-    return full_map(Workshop(root, cache_folder), MapSettings(1500))
+    return build_repo_map(MapContext(root, cache_folder), MapSettings(1500))
 
 
 def assert_well_filled(found: RepoMap, tokens: int) -> None:
@@ -42,10 +42,10 @@ def assert_well_filled(found: RepoMap, tokens: int) -> None:
 
     All is said if a far larger budget gives the same text.
     """
-    text = body(found, tokens, HEADER)
+    text = render_map_body(found, tokens, HEADER)
     size = estimate_tokens(text) + HEADER
     assert size <= tokens
-    assert size >= ENOUGH * tokens or text == body(found, 1_000_000, HEADER)
+    assert size >= ENOUGH * tokens or text == render_map_body(found, 1_000_000, HEADER)
 
 
 @pytest.mark.parametrize("archive", keep_few(archives(), 6), ids=lambda archive: archive.name)
@@ -80,5 +80,5 @@ def test_a_large_project_fills_every_budget(
 @pytest.mark.parametrize("archive", archives(), ids=lambda archive: archive.name)
 def test_a_larger_budget_says_no_less(archive: Archive, tmp_path: Path) -> None:
     found = known(unpacked(archive, tmp_path / archive.name), tmp_path / "cache")
-    sizes = [estimate_tokens(body(found, tokens, HEADER)) for tokens in BUDGETS]
+    sizes = [estimate_tokens(render_map_body(found, tokens, HEADER)) for tokens in BUDGETS]
     assert sizes == sorted(sizes)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.build import PAYS, Workshop, map_text
-from cub.repomap.listing.listing import listing
-from cub.repomap.page.page import body
-from cub.repomap.settings import MapSettings
-from cub.repomap.symbols.collect import Cache
-from cub.repomap.symbols.scan import Job, scan
+from cub.repomap.build import MIN_FILES_TO_FORK, MapContext, build_map_text
+from cub.repomap.listing.file_listing import list_files
+from cub.repomap.map_types import MapSettings
+from cub.repomap.render.map_body import render_map_body
+from cub.repomap.symbols.collect_facts import FactsCache
+from cub.repomap.symbols.file_facts import ScanJob
+from cub.repomap.symbols.scan import scan_file
 from tests.conftest import Cub, git
 from tests.repomap.archives import Archive, archives, unpacked, write
 from tests.repomap.maps import collect, surveyed, whole_map
@@ -110,14 +111,14 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     body = b"\n".join(sources) * 2
     files = {f"part{number}.py": b"def part_%d(): ...\n" % number + body for number in range(250)}
     root = written(files, tmp_path / "project")
-    found = listing(root)
-    wanted = {file: Job(file.path, "python", True) for file in found.files}
+    found = list_files(root)
+    wanted = {file: ScanJob(file.path, "python", True) for file in found.files}
     assert sum(file.size for file in found.files) > 3_000_000  # enough for three processes
     told: list[tuple[int, int]] = []
-    cache = Cache(tmp_path / "facts", "v")
+    cache = FactsCache(tmp_path / "facts", "v")
     facts = collect(root, wanted, cache, lambda done, total, _: told.append((done, total)))
     assert list(facts) == [file.path for file in found.files]
-    alone = {job.path: scan(str(root), job) for job in list(wanted.values())[::20]}
+    alone = {job.path: scan_file(str(root), job) for job in list(wanted.values())[::20]}
     assert {path: facts[path] for path in alone} == alone
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]
@@ -126,8 +127,8 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 200_000], ids=["little to scan", "much to scan"])
 def test_two_processes_make_the_map_that_one_makes(tmp_path: Path, size: int) -> None:
     long = {"z.py": b"# So it goes on.\n" * (size // 17)}
-    many = {f"data/{number}.txt": b"" for number in range(PAYS)}
+    many = {f"data/{number}.txt": b"" for number in range(MIN_FILES_TO_FORK)}
     root = written({**mixture(), **many, **long}, tmp_path / "a")
-    alone = surveyed(listing(root), Cache(tmp_path / "facts", "v"))
-    made = map_text(Workshop(root, tmp_path / "cache"), MapSettings(3000), 40)
-    assert made.text == body(alone, 3000, 40)
+    alone = surveyed(list_files(root), FactsCache(tmp_path / "facts", "v"))
+    made = build_map_text(MapContext(root, tmp_path / "cache"), MapSettings(3000), 40)
+    assert made.text == render_map_body(alone, 3000, 40)

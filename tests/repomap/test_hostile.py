@@ -12,14 +12,13 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 
-from cub.actions.project_map import Wanted, make_map
+from cub.actions.project_map import MapOptions, render_map_file
 from cub.edit.document import Document
-from cub.edit.imports import imports
-from cub.edit.inlining import inlined
+from cub.edit.file_imports import find_imports, inline_file
 from cub.project.project import Project
-from cub.repomap.listing.listing import listing
-from cub.repomap.page.page import body
-from cub.repomap.symbols.collect import Cache
+from cub.repomap.listing.file_listing import list_files
+from cub.repomap.render.map_body import render_map_body
+from cub.repomap.symbols.collect_facts import FactsCache
 from cub.tokens import estimate_tokens
 from tests.examples import hardly_any_examples
 from tests.repomap.hostile import trees, written
@@ -38,9 +37,9 @@ def assert_harmless(text: str, tokens: int) -> None:
     headings = [lines[b.start] for b in document.blocks if b.kind == "heading_open"]
     assert headings == [heading for heading in HEADINGS if heading in headings]
     assert all(line == "" or line.isprintable() for line in lines)
-    assert imports(text) == frozenset()
+    assert find_imports(text) == frozenset()
     assert estimate_tokens(text) <= tokens
-    assert "\n### Project map\n" in "\n" + inlined(text.encode(), ".cub/map.md", "Project map")
+    assert "\n### Project map\n" in "\n" + inline_file(text.encode(), ".cub/map.md", "Project map")
 
 
 @hardly_any_examples  # two maps each
@@ -49,7 +48,7 @@ def test_any_tree_has_a_harmless_map(tree: dict[str, bytes]) -> None:
     with TemporaryDirectory() as folder:
         root = written(tree, Path(folder) / "project")
         for tokens in (150, 1500):
-            made = make_map(Project.load(root), Wanted(tokens))
+            made = render_map_file(Project.load(root), MapOptions(tokens))
             if made.data:
                 assert_harmless(made.data.decode(), tokens)
 
@@ -166,12 +165,12 @@ def test_what_is_no_file_is_neither_read_nor_waited_for(
     root = written({"src/a.py": b"def all_is_well(): ...\n"}, tmp_path / "project")
     monkeypatch.chdir(root)  # the name of a socket must be short
     special(root)
-    made = make_map(Project.load(root), Wanted())
+    made = render_map_file(Project.load(root), MapOptions())
     assert_harmless(made.data.decode(), 1500)
     assert b"all_is_well" in made.data
     assert b"root:" not in made.data
     paths = {"pyproject.toml", "src/pipe.py", ".gitignore", "Makefile"}
-    assert {note.path for note in made.notes} == paths
+    assert {note.path for note in made.omissions} == paths
 
 
 def vanish(path: Path) -> None:
@@ -222,10 +221,10 @@ def test_a_file_that_changes_between_listing_and_reading_costs_itself_alone(
     path: str, change: Callable[[Path], None], tmp_path: Path
 ) -> None:
     root = written({name: data for name, (data, _) in SMALL.items()}, tmp_path / "project")
-    found = listing(root)
+    found = list_files(root)
     change(root / path)
-    cache = Cache(tmp_path / "facts", "v")
-    text = body(surveyed(found, cache), 1500, 0)
+    cache = FactsCache(tmp_path / "facts", "v")
+    text = render_map_body(surveyed(found, cache), 1500, 0)
     assert "root:" not in text
     others = [word for name, (_, word) in SMALL.items() if name != path]
     assert [word for word in others if word not in text] == []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.page.page import body
+from cub.repomap.render.map_body import render_map_body
 from tests.repomap.archives import Archive, archives, unpacked
 from tests.repomap.maps import told, whole_map
 from tests.repomap.test_budget import BUDGETS, HEADER, checkouts, known
@@ -64,7 +64,7 @@ def test_no_map_of_a_small_project_counts_more_than_it_may(tmp_path: Path) -> No
 @pytest.mark.parametrize("root", checkouts(), ids=lambda root: root.name)
 def test_no_map_of_a_large_project_counts_more_than_it_may(root: Path, tmp_path: Path) -> None:
     found = known(root, tmp_path)
-    texts = [body(found, tokens, HEADER) for tokens in BUDGETS]
+    texts = [render_map_body(found, tokens, HEADER) for tokens in BUDGETS]
     for name, counts in counted(texts).items():
         rows = zip(counts, BUDGETS, strict=True)
         assert [row for row in rows if row[0] + HEADER > row[1]] == [], name

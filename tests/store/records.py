@@ -6,9 +6,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cub.store.change import changed, next_moment
-from cub.store.jsonl import Record, decode, encode
-from cub.store.spelling import CLOSED, IN_PROGRESS, OPEN, PARKED, RETRY, STATUSES, normal
+from cub.store.jsonl import Record, decode_record, encode_record
+from cub.store.record_merge import next_change_time, update_record
+from cub.store.task_schema import (
+    CLOSED,
+    IN_PROGRESS,
+    OPEN,
+    PARKED,
+    RETRY,
+    STATUSES,
+    normalize_record,
+)
 
 
 def day(number: int) -> str:
@@ -19,36 +27,36 @@ def day(number: int) -> str:
 def task(key: str = "t-1", **values: Any) -> Record:
     """A task as cub makes them on the first day."""
     made = {"id": key, "rev": 1, "title": key, "status": OPEN, "priority": 2, "created_at": day(1)}
-    return normal({**made, "updated_at": made["created_at"], **values})
+    return normalize_record({**made, "updated_at": made["created_at"], **values})
 
 
 def closed(record: Record, on: int, reason: str = "done") -> Record:
     """What closing makes of a task."""
-    at = next_moment(record, day(on))
-    return changed(record, {"status": CLOSED, "close_reason": reason, "closed_at": at}, at)
+    at = next_change_time(record, day(on))
+    return update_record(record, {"status": CLOSED, "close_reason": reason, "closed_at": at}, at)
 
 
 def reopened(record: Record, on: int) -> Record:
     """What reopening makes of a task."""
-    at = next_moment(record, day(on))
+    at = next_change_time(record, day(on))
     gone = {"close_reason": None, "closed_at": None}
-    return changed(record, {"status": OPEN, **gone, "reopened_at": at}, at)
+    return update_record(record, {"status": OPEN, **gone, "reopened_at": at}, at)
 
 
 def deleted(record: Record, on: int) -> Record:
     """What deleting makes of a task."""
-    at = next_moment(record, day(on))
-    return changed(record, {"deleted_at": at}, at)
+    at = next_change_time(record, day(on))
+    return update_record(record, {"deleted_at": at}, at)
 
 
 def restored(record: Record, on: int) -> Record:
     """What bringing a deleted task back makes of it."""
-    return changed(record, {"deleted_at": None}, day(on))
+    return update_record(record, {"deleted_at": None}, day(on))
 
 
 # A pair of halves becomes one letter when it is written and read again.
 TEXTS = st.text(st.sampled_from('aé\u2028\0"\\\ud83d\ude00 \n'), max_size=3).map(
-    lambda text: decode(encode({"": text}))[""]
+    lambda text: decode_record(encode_record({"": text}))[""]
 )
 NUMBERS = st.sampled_from([0, -1, 1, True, False, 1.0, 0.1, 1e300, 10**40, None])
 VALUES = st.recursive(
@@ -95,7 +103,7 @@ def anything(draw: st.DrawFn) -> Record:
     """A record of one id, with some fields of any value, in any order."""
     fields = draw(st.fixed_dictionaries({}, optional=_FIELDS))
     keys = draw(st.permutations(sorted(fields)))
-    return normal({"id": "t-1", **{key: fields[key] for key in keys}})
+    return normalize_record({"id": "t-1", **{key: fields[key] for key in keys}})
 
 
 @st.composite
@@ -106,7 +114,7 @@ def bases(draw: st.DrawFn) -> Record:
     base = {**task(), **more}
     for key in draw(st.sampled_from([(), ("created_at",), ("updated_at",), ("rev", "priority")])):
         del base[key]
-    return normal(base)
+    return normalize_record(base)
 
 
 @st.composite
@@ -154,4 +162,4 @@ def _setting(draw: st.DrawFn, record: Record, on: int) -> Record:
     key = draw(st.sampled_from(sorted(choices)))
     if key == "status" and record["status"] == CLOSED:
         return record  # the commands refuse that
-    return changed(record, {key: draw(choices[key])}, day(on))
+    return update_record(record, {key: draw(choices[key])}, day(on))

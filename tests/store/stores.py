@@ -7,58 +7,62 @@ from pathlib import Path
 from typing import Any
 
 from cub.files.disk import Disk
-from cub.store.change import changed
-from cub.store.file_backend import FileBackend
-from cub.store.jsonl import Record, encode
-from cub.store.place import REJECTED, TASKS
+from cub.store.backend import JsonlBackend
+from cub.store.jsonl import Record, encode_record
+from cub.store.record_merge import update_record
+from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from tests.conftest import tree
 from tests.store.records import day, task
 
 # Lines as other tools, people and accidents leave them: not in order, not spelled as cub would.
 ODD = b'{"id": "b-2",  "status":"todo", "priority": "P1", "x": 1.50}'
 BROKEN = [b'{"id":"torn', b"not json \xff", b'{"title":"no id"}']
-OLD = b"\n".join([encode(task("c-3")), BROKEN[0], ODD, BROKEN[1], BROKEN[2], encode(task("a-1"))])
+OLD = b"\n".join(
+    [encode_record(task("c-3")), BROKEN[0], ODD, BROKEN[1], BROKEN[2], encode_record(task("a-1"))]
+)
 
 
 def build(root: Path, data: bytes = OLD) -> Path:
     """A new project at `root` with these lines."""
-    (root / TASKS).parent.mkdir(parents=True)
-    (root / TASKS).write_bytes(data)
+    (root / TASKS_FILE).parent.mkdir(parents=True)
+    (root / TASKS_FILE).write_bytes(data)
     return root.resolve()
 
 
 def put(root: Path, records: Iterable[Record], disk: Disk | None = None) -> None:
-    with FileBackend(root, disk or Disk()).change() as change:
+    with JsonlBackend(root, disk or Disk()).transaction() as change:
         for record in records:
-            change.put(record)
+            change.put_record(record)
 
 
 def set_in(root: Path, key: str, values: dict[str, Any], on: int = 2) -> None:
     """Change one task, the clock showing a day."""
-    with FileBackend(root).change() as change:
-        change.put(changed(change.tasks.record(key), values, day(on)))
+    with JsonlBackend(root).transaction() as change:
+        change.put_record(update_record(change.tasks.read_record(key), values, day(on)))
 
 
 def edit(root: Path, disk: Disk | None = None) -> None:
     """The change that crash tests make: one task is changed, one comes new."""
-    with FileBackend(root, disk or Disk()).change() as change:
-        change.put(changed(change.tasks.record("a-1"), {"title": "new"}, day(2)))
-        change.put(task("aa"))
+    with JsonlBackend(root, disk or Disk()).transaction() as change:
+        change.put_record(update_record(change.tasks.read_record("a-1"), {"title": "new"}, day(2)))
+        change.put_record(task("aa"))
 
 
 def loaded(root: Path) -> dict[str, Record]:
     """All tasks by their id."""
-    tasks = FileBackend(root).read()
-    return {key: tasks.record(key) for key in tasks.briefs}
+    tasks = JsonlBackend(root).read_tasks()
+    return {key: tasks.read_record(key) for key in tasks.summaries}
 
 
 def stored(root: Path) -> bytes:
-    return (root / TASKS).read_bytes()
+    return (root / TASKS_FILE).read_bytes()
 
 
 def rejected(root: Path) -> list[bytes]:
     """The lines that were no tasks."""
-    return (root / REJECTED).read_bytes().splitlines() if (root / REJECTED).exists() else []
+    return (
+        (root / REJECTED_FILE).read_bytes().splitlines() if (root / REJECTED_FILE).exists() else []
+    )
 
 
 def names(root: Path) -> set[str]:

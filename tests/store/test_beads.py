@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.store.beads.backend import BeadsBackend
-from cub.store.ids import find
+from cub.store.beads_backend import BeadsBackend
 from cub.store.jsonl import Record
+from cub.store.task_ids import match_id
 from tests.conftest import Cub
 from tests.store import fake_bd
 
@@ -76,32 +76,34 @@ def calls(backend: BeadsBackend) -> list[str]:
 
 
 def put(backend: BeadsBackend, key: str, **values: Any) -> None:
-    with backend.change() as change:
-        before = change.tasks.record(key) if key in change.tasks else {"id": key, "status": "open"}
+    with backend.transaction() as change:
+        before = (
+            change.tasks.read_record(key) if key in change.tasks else {"id": key, "status": "open"}
+        )
         after = {**before, **values}
-        change.put({name: value for name, value in after.items() if value is not None})
+        change.put_record({name: value for name, value in after.items() if value is not None})
 
 
 def put_and_find(backend: BeadsBackend) -> None:
-    with backend.change() as change:
-        change.put({**change.tasks.record("bd-1"), "title": "Cake"})
-        find("nobody", change.tasks.briefs)
+    with backend.transaction() as change:
+        change.put_record({**change.tasks.read_record("bd-1"), "title": "Cake"})
+        match_id("nobody", change.tasks.summaries)
 
 
 def test_issues_are_read_as_tasks(beads: BeadsBackend) -> None:
-    tasks = beads.read()
-    assert list(tasks.briefs) == ["bd-1", "bd-1.1", "bd-1.2"]
-    bake = tasks.record("bd-1.2")
+    tasks = beads.read_tasks()
+    assert list(tasks.summaries) == ["bd-1", "bd-1.1", "bd-1.2"]
+    bake = tasks.read_record("bd-1.2")
     assert (bake["parent"], bake["depends_on"], bake["labels"]) == ("bd-1", ["bd-1.1"], ["oven"])
     assert bake["acceptance_criteria"] == ["Brown", "Hollow"]
-    assert tasks["bd-1.1"].done
+    assert tasks["bd-1.1"].is_done
     assert "origin" not in bake
 
 
 def test_a_change_of_nothing_calls_nothing(beads: BeadsBackend) -> None:
     put(beads, "bd-1.2", rev=7, lease={"host": "here"}, stamps={})
-    with beads.change() as change:
-        change.settle()
+    with beads.transaction() as change:
+        change.save_repairs()
     assert calls(beads) == []
 
 
@@ -154,7 +156,7 @@ def test_what_is_closed_is_reopened_first(
 ) -> None:
     put(beads, "bd-1.1", **values)
     assert calls(beads) == expected
-    assert beads.read()["bd-1.1"].status == values.get("status", "closed")
+    assert beads.read_tasks()["bd-1.1"].status == values.get("status", "closed")
 
 
 def test_new_tasks_keep_their_ids_and_come_back_as_they_were_put(beads: BeadsBackend) -> None:
@@ -171,18 +173,20 @@ def test_new_tasks_keep_their_ids_and_come_back_as_they_were_put(beads: BeadsBac
         "labels": ["door"],
     }
     put(beads, "shop-7k2px", **new)
-    back = beads.read().record("shop-7k2px")
+    back = beads.read_tasks().read_record("shop-7k2px")
     assert {key: back[key] for key in new} == new
 
 
 def test_closed_chains_and_epics_can_be_added_at_once(beads: BeadsBackend) -> None:
     closed = {"status": "closed", "close_reason": "done"}
-    with beads.change() as change:
-        change.put({"id": "a.2", "title": "2", "parent": "a", "depends_on": ["a.1"], **closed})
-        change.put({"id": "a.1", "title": "1", "parent": "a", **closed})
-        change.put({"id": "a", "title": "A", "issue_type": "epic", **closed})
-    tasks = beads.read()
-    assert [tasks[key].done for key in ("a", "a.1", "a.2")] == [True, True, True]
+    with beads.transaction() as change:
+        change.put_record(
+            {"id": "a.2", "title": "2", "parent": "a", "depends_on": ["a.1"], **closed}
+        )
+        change.put_record({"id": "a.1", "title": "1", "parent": "a", **closed})
+        change.put_record({"id": "a", "title": "A", "issue_type": "epic", **closed})
+    tasks = beads.read_tasks()
+    assert [tasks[key].is_done for key in ("a", "a.1", "a.2")] == [True, True, True]
     assert (tasks["a.2"].parent, tasks["a.2"].depends_on) == ("a", ("a.1",))
 
 
@@ -213,24 +217,24 @@ def test_the_words_of_a_call_that_fails_are_shown(
 def test_a_project_without_a_database(beads: BeadsBackend) -> None:
     (beads.root / fake_bd.FILE).unlink()
     with pytest.raises(CubError, match="no beads database found"):
-        beads.read()
+        beads.read_tasks()
 
 
 def test_an_answer_that_is_no_issue_is_named(beads: BeadsBackend) -> None:
     keep(beads.root, [{"id": "", "title": "nobody"}])
     with pytest.raises(CubError, match=r"line 1: .* this is no issue: it has no id"):
-        beads.read()
+        beads.read_tasks()
 
 
 def test_bd_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CubError, match="not on PATH") as raised:
-        BeadsBackend(tmp_path).read()
+        BeadsBackend(tmp_path).read_tasks()
     assert "backend: jsonl" in raised.value.hint
 
 
 def test_closing_is_said_in_commands_of_beads(beads: BeadsBackend) -> None:
-    assert beads.closing("bd-1.2") == (
+    assert beads.list_close_commands("bd-1.2") == (
         'bd close bd-1.2 --reason "done"',
         'bd close bd-1.2 --reason "no_change"',
     )
@@ -260,17 +264,23 @@ def test_the_commands_of_cub_work_on_beads(beads: BeadsBackend, cub: Cub) -> Non
         ["shop"],
         [],
     )
-    assert {row.status for row in beads.read()} == {"open", "closed"}
+    assert {row.status for row in beads.read_tasks()} == {"open", "closed"}
     assert not (root / ".cub" / "tasks.jsonl").exists()
 
 
 def test_deleting_is_a_call_behind_all_others(beads: BeadsBackend) -> None:
-    with beads.change() as change:
+    with beads.transaction() as change:
         for key in ("bd-1.1", "bd-1.2"):
-            change.put({**change.tasks.record(key), "deleted_at": "2026-11-21T10:00:00.000Z"})
-        change.put({**change.tasks.record("bd-1"), "title": "Cake"})
+            change.put_record(
+                {**change.tasks.read_record(key), "deleted_at": "2026-11-21T10:00:00.000Z"}
+            )
+        change.put_record({**change.tasks.read_record("bd-1"), "title": "Cake"})
     assert calls(beads) == [
         "update bd-1 --title=Cake", "delete bd-1.1 --force", "delete bd-1.2 --force",
     ]  # fmt: skip
-    tasks = beads.read()
-    assert (list(tasks.briefs), tasks.ids, beads.keeps_deleted) == (["bd-1"], ["bd-1"], False)
+    tasks = beads.read_tasks()
+    assert (list(tasks.summaries), tasks.all_ids, beads.can_restore_deleted) == (
+        ["bd-1"],
+        ["bd-1"],
+        False,
+    )

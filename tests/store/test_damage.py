@@ -3,13 +3,13 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cub.store.jsonl import decode, encode
-from cub.store.tasks import Tasks
+from cub.store.jsonl import decode_record, encode_record
+from cub.store.task_index import TaskIndex
 from tests.examples import few_examples
 from tests.store.records import task
 
 KEYS = ["t-1", "t-2", "t-3", "t-4"]
-GOOD = [encode(task(key, notes="é\u2028\0", labels=["a"], x={"y": [1]})) for key in KEYS]
+GOOD = [encode_record(task(key, notes="é\u2028\0", labels=["a"], x={"y": [1]})) for key in KEYS]
 PIECES = st.binary(max_size=4) | st.sampled_from(
     [b"||||||| base", b"=======", b"<<<<<<< a", b"\xef\xbb\xbf", b"{", b"}", b'"', b"[" * 5000]
 )
@@ -36,29 +36,29 @@ def taken_for_a_marker(line: bytes) -> bool:
 @given(st.integers(0, 3), st.data())
 def test_a_damaged_line_costs_itself_alone(at: int, data: st.DataObject) -> None:
     bad = data.draw(damaged(GOOD[at]))
-    tasks = Tasks.parse(b"\n".join([*GOOD[:at], bad, *GOOD[at + 1 :]]))
+    tasks = TaskIndex.parse(b"\n".join([*GOOD[:at], bad, *GOOD[at + 1 :]]))
     others = [key for key in KEYS if key != KEYS[at]]
-    assume(not set(others) & set(tasks.doubled))  # it says that it is another one
+    assume(not set(others) & set(tasks.duplicate_ids))  # it says that it is another one
     for key in others:
-        assert encode(tasks.record(key)) == GOOD[KEYS.index(key)]
-    lost = set(tasks.briefs) == set(others)
+        assert encode_record(tasks.read_record(key)) == GOOD[KEYS.index(key)]
+    lost = set(tasks.summaries) == set(others)
     text = (bad.removeprefix(b"\xef\xbb\xbf") if at == 0 else bad).strip()
     if lost and text and not taken_for_a_marker(text):
-        assert [one.line.text for one in tasks.rejected] == [text]
+        assert [one.line.text for one in tasks.rejected_lines] == [text]
         kept = bad.removeprefix(b"\xef\xbb\xbf") if at == 0 else bad
-        assert [one.kept for one in tasks.rejected] == [kept]
+        assert [one.content for one in tasks.rejected_lines] == [kept]
     else:
-        assert tasks.rejected == []
+        assert tasks.rejected_lines == []
 
 
 def test_a_line_without_an_id_is_no_task() -> None:
     lines = [b'{"title":"x"}', b'{"id":""}', b'{"id":null}', b'{"id":true}', b'{"id":[1]}', b"7"]
-    tasks = Tasks.parse(b"\n".join([GOOD[0], *lines, b'{"id":7}']))
-    assert [one.line.text for one in tasks.rejected] == lines
-    assert {one.reason for one in tasks.rejected} == {
+    tasks = TaskIndex.parse(b"\n".join([GOOD[0], *lines, b'{"id":7}']))
+    assert [one.line.text for one in tasks.rejected_lines] == lines
+    assert {one.reason for one in tasks.rejected_lines} == {
         "this is no task: it has no id",
         "this is no JSON object",
     }
-    assert set(tasks.briefs) == {"t-1", "7"}
-    assert decode(tasks.line("7")) == {"id": 7}
-    assert tasks.record("7") == {"id": "7", "status": "open"}
+    assert set(tasks.summaries) == {"t-1", "7"}
+    assert decode_record(tasks.read_line("7")) == {"id": 7}
+    assert tasks.read_record("7") == {"id": "7", "status": "open"}

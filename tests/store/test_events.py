@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given
 
-from cub.store.events import LINE, Event, cut, line_of
-from cub.store.jsonl import decode, encode
+from cub.store.events import MAX_LINE, Event, encode_event, truncate_text
+from cub.store.jsonl import decode_record, encode_record
 from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended
 
@@ -31,10 +31,10 @@ def plain(text: str) -> str:
 @hardly_any_examples
 @given(ANY_EVENT)
 def test_no_event_makes_a_longer_line(event: Event) -> None:
-    line = line_of(event, plain)
-    assert len(line) + 1 <= LINE
+    line = encode_event(event, plain)
+    assert len(line) + 1 <= MAX_LINE
     assert b"\n" not in line
-    decode(line)
+    decode_record(line)
 
 
 def test_a_usual_event_stays_as_it_is() -> None:
@@ -42,12 +42,12 @@ def test_a_usual_event_stays_as_it_is() -> None:
         run="r", n=2, dur_s=1.5, ok=False, usd=None, tok={"in": 1}, obs=["a"],
         checks=[{"cmd": "c", "items": [["k", "w", "m"]], "tail": "t"}],
     )  # fmt: skip
-    assert decode(line_of(event, plain)) == event
+    assert decode_record(encode_event(event, plain)) == event
 
 
 def test_long_texts_and_lists_are_cut() -> None:
     less = {"checks": FULL["checks"][:1], "git": {"files": ["f"] * 99}, "note": ""}
-    made = decode(line_of({**FULL, **less}, plain))
+    made = decode_record(encode_event({**FULL, **less}, plain))
     assert "cut" not in made
     assert made["fail"]["reason"] == "r" * 299 + "…"
     assert len(made["git"]["files"]) == 30
@@ -59,11 +59,11 @@ def test_long_texts_and_lists_are_cut() -> None:
     assert (len(trailer["summary"]), len(trailer["tried"]), len(trailer["next"])) == (400, 5, 200)
     assert {len(text) for text in trailer["tried"]} == {160}
     assert len(made["stuck"]) == 500
-    assert decode(line_of({"note": FULL["note"]}, plain))["note"] == "n" * 499 + "…"
+    assert decode_record(encode_event({"note": FULL["note"]}, plain))["note"] == "n" * 499 + "…"
 
 
 def test_what_is_worth_least_goes_first() -> None:
-    made = decode(line_of(FULL, plain))
+    made = decode_record(encode_event(FULL, plain))
     assert made["cut"] is True
     assert made["fail"]["reason"] == "r" * 299 + "…"
     assert 0 < len(made["checks"]) < len(FULL["checks"])
@@ -72,20 +72,20 @@ def test_what_is_worth_least_goes_first() -> None:
 
 def test_of_an_event_that_can_t_be_cut_the_names_stay() -> None:
     odd = {**ended(task="\0" * 9999, run="r"), **{f"x{n}": "\0" * 999 for n in range(9)}}
-    made = decode(line_of(odd, plain))
+    made = decode_record(encode_event(odd, plain))
     assert made.keys() == {"ev", "ts", "task", "run", "v", "cut"}
     assert made["run"] == "r"
 
 
 def test_of_an_event_with_a_large_part_the_texts_and_numbers_stay() -> None:
     large = {f"x{n}": n for n in range(900)}
-    assert LINE < len(encode(large)) < 2 * LINE
-    made = decode(line_of({"ev": "x", "note": "mine", "n": 3, "large": large}, plain))
+    assert MAX_LINE < len(encode_record(large)) < 2 * MAX_LINE
+    made = decode_record(encode_event({"ev": "x", "note": "mine", "n": 3, "large": large}, plain))
     assert made == {"ev": "x", "note": "mine", "n": 3, "cut": True}
 
 
 def test_numbers_that_json_can_t_say_are_none() -> None:
-    assert decode(line_of({"a": float("nan"), "b": [float("inf")]}, plain)) == {
+    assert decode_record(encode_event({"a": float("nan"), "b": [float("inf")]}, plain)) == {
         "a": None,
         "b": [None],
     }
@@ -93,14 +93,14 @@ def test_numbers_that_json_can_t_say_are_none() -> None:
 
 @pytest.mark.parametrize("event", [{"note": "a secret"}, {"checks": [{"tail": ("x", "a secret")}]}])
 def test_secrets_are_masked_wherever_they_are(event: Event) -> None:
-    line = line_of(event, lambda text: text.replace("secret", "*"))
+    line = encode_event(event, lambda text: text.replace("secret", "*"))
     assert b"secret" not in line
     assert b"a *" in line
 
 
 def test_a_secret_that_would_be_cut_is_masked_first() -> None:
     made = json.loads(
-        line_of({"note": "x" * 495 + "secret-value"}, lambda t: t.replace("secret-value", "*"))
+        encode_event({"note": "x" * 495 + "secret-value"}, lambda t: t.replace("secret-value", "*"))
     )
     assert made["note"] == "x" * 495 + "*"
 
@@ -109,11 +109,11 @@ def test_names_are_not_looked_at() -> None:
     def mask(text: str) -> str:
         raise AssertionError(text)
 
-    line_of(
+    encode_event(
         {"ev": "attempt_end", "ts": "2026-01-01T00:00", "task": "t" * 50, "note": "short"}, mask
     )
 
 
 @pytest.mark.parametrize(("most", "text"), [(4, "abcd"), (3, "ab…"), (1, "…"), (0, "")])
 def test_a_cut_text_says_so(most: int, text: str) -> None:
-    assert cut("abcd", most) == text
+    assert truncate_text("abcd", most) == text

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cub.store.change import changed
-from cub.store.file_backend import FileBackend
-from cub.store.ids import child_id
-from cub.store.jsonl import Record, encode
-from cub.store.place import TASKS
+from cub.store.backend import JsonlBackend
+from cub.store.jsonl import Record, encode_record
+from cub.store.record_merge import update_record
+from cub.store.store_paths import TASKS_FILE
+from cub.store.task_ids import make_child_id
 from tests.conftest import git
 from tests.store.records import closed, day, deleted, reopened, restored, task
 from tests.store.stores import loaded, put, set_in, stored
@@ -67,7 +67,7 @@ def merge(tmp_path: Path, ours: Work, theirs: Work, attributes: str = UNION) -> 
     assert same_bytes(found) == same_bytes(loaded(twin))
     for folder in (root, twin):
         put(folder, [task("zz")])
-        put(folder, [changed(task("zz"), {"x": 1}, day(9))])
+        put(folder, [update_record(task("zz"), {"x": 1}, day(9))])
     assert stored(root) == stored(twin)
     assert same_bytes({**loaded(root), "zz": {}}) == same_bytes({**found, "zz": {}})
     return Merged(found, root)
@@ -81,7 +81,7 @@ def conflict(root: Path, branch: str) -> None:
 
 
 def same_bytes(store: Store) -> dict[str, bytes]:
-    return {key: encode(record) for key, record in store.items()}
+    return {key: encode_record(record) for key, record in store.items()}
 
 
 def setting(key: str, on: int, **values: Any) -> Work:
@@ -97,8 +97,8 @@ def reopening(key: str, on: int) -> Work:
 
 
 def act(root: Path, key: str, how: Callable[[Record], Record]) -> None:
-    with FileBackend(root).change() as change:
-        change.put(how(change.tasks.record(key)))
+    with JsonlBackend(root).transaction() as change:
+        change.put_record(how(change.tasks.read_record(key)))
 
 
 def deleting(key: str, on: int) -> Work:
@@ -178,7 +178,7 @@ def test_both_add_to_a_set_and_remove_from_it(tmp_path: Path, key: str, first: l
 def test_a_task_that_one_side_deletes_by_hand_is_gone(tmp_path: Path) -> None:
     def delete(root: Path) -> None:
         kept = [line for line in stored(root).splitlines() if b'"t-1"' not in line]
-        (root / TASKS).write_bytes(b"\n".join(kept) + b"\n")
+        (root / TASKS_FILE).write_bytes(b"\n".join(kept) + b"\n")
 
     tasks = merge(tmp_path, delete, setting("t-5", 2, title="x")).tasks
     assert "t-1" not in tasks
@@ -188,7 +188,7 @@ def test_a_task_that_one_side_deletes_by_hand_is_gone(tmp_path: Path) -> None:
 def test_a_task_that_one_side_deletes_and_the_other_edits_stays(tmp_path: Path) -> None:
     def delete(root: Path) -> None:
         kept = [line for line in stored(root).splitlines() if b'"t-1"' not in line]
-        (root / TASKS).write_bytes(b"\n".join(kept) + b"\n")
+        (root / TASKS_FILE).write_bytes(b"\n".join(kept) + b"\n")
 
     tasks = merge(tmp_path, delete, setting("t-1", 2, title="x")).tasks
     assert tasks["t-1"]["title"] == "x"
@@ -208,17 +208,17 @@ def test_both_add_tasks(tmp_path: Path) -> None:
 def test_both_add_a_child_with_the_same_number(tmp_path: Path) -> None:
     def adding(title: str, on: int) -> Work:
         def work(root: Path) -> None:
-            key = child_id("e", loaded(root))
+            key = make_child_id("e", loaded(root))
             put(root, [task(key, title=title, parent="e", created_at=day(on), updated_at=day(on))])
 
         return work
 
     merged = merge(tmp_path, adding("younger", 4), adding("elder", 3))
-    children = {row.id for row in FileBackend(merged.root).read().children("e")}
+    children = {row.id for row in JsonlBackend(merged.root).read_tasks().list_children("e")}
     assert merged.tasks["e.1"]["title"] == "elder"
     [other] = children - {"e.1"}
     assert merged.tasks[other]["title"] == "younger"
-    assert child_id("e", children) == "e.2"
+    assert make_child_id("e", children) == "e.2"
 
 
 def test_neighbours_that_both_edit_leave_stale_lines(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_neighbours_that_both_edit_leave_stale_lines(tmp_path: Path) -> None:
     assert tasks["t-2"]["labels"] == ["b"]
     assert unchanged(tasks, "t-1", "t-2", "t-3")
     # Git has taken both sides' lines: that is what had to be put together.
-    assert git(merged.root, "show", f"HEAD:{TASKS}").count('"id":"t-2"') == 2
+    assert git(merged.root, "show", f"HEAD:{TASKS_FILE}").count('"id":"t-2"') == 2
 
 
 def test_a_merge_without_attributes_leaves_markers_and_both_sides(tmp_path: Path) -> None:
@@ -251,9 +251,12 @@ def test_a_conflict_that_shows_the_base_does_not_bring_it_back(tmp_path: Path) -
         commit(root, branch)
     conflict(root, "ours")
     assert b"|||||||" in stored(root)
-    tasks = FileBackend(root).read()
-    assert tasks.doubled == ["t-1"]
-    assert (tasks.record("t-1")["title"], tasks.record("t-1")["labels"]) == ("y", ["x", "y"])
+    tasks = JsonlBackend(root).read_tasks()
+    assert tasks.duplicate_ids == ["t-1"]
+    assert (tasks.read_record("t-1")["title"], tasks.read_record("t-1")["labels"]) == (
+        "y",
+        ["x", "y"],
+    )
     put(root, [task("new")])
     assert b"|||||||" not in stored(root)
 
@@ -283,7 +286,7 @@ def test_a_deleted_task_stays_deleted(tmp_path: Path, theirs: Work, attributes: 
         theirs = both(theirs, setting("t-1", 9, y=1))
     merged = merge(tmp_path, ours, theirs, attributes)
     assert "t-1" not in merged.tasks
-    assert "t-1" in FileBackend(merged.root).read().deleted
+    assert "t-1" in JsonlBackend(merged.root).read_tasks().deleted_summaries
 
 
 def test_deleted_and_edited_it_comes_back_with_the_edit(tmp_path: Path) -> None:

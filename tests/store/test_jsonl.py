@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.store.jsonl import Record, decode, encode, lines
+from cub.store.jsonl import Record, decode_record, encode_record, iter_lines
 from tests.examples import few_examples
 from tests.store.records import TEXTS, VALUES
 
 
 def texts(data: bytes) -> list[bytes]:
-    return [line.text for line in lines(io.BytesIO(data))]
+    return [line.text for line in iter_lines(io.BytesIO(data))]
 
 
 @few_examples
@@ -22,16 +22,16 @@ def texts(data: bytes) -> list[bytes]:
     st.dictionaries(TEXTS | st.text(), VALUES | st.floats(allow_nan=False, allow_infinity=False))
 )
 def test_what_is_written_is_read_again(record: Record) -> None:
-    line = encode(record)
+    line = encode_record(record)
     assert b"\n" not in line
-    found = decode(line)
+    found = decode_record(line)
     assert found == record
-    assert encode(found) == line  # and so in the order of its keys
+    assert encode_record(found) == line  # and so in the order of its keys
 
 
 def test_letters_stand_as_they_are_and_halves_of_them_as_json_says_them() -> None:
     line = '{"é":"\u2028\u00a0","h":"\\ud83d","n":"\\u0000"}'.encode()
-    assert encode(decode(line)) == line
+    assert encode_record(decode_record(line)) == line
 
 
 @pytest.mark.parametrize(
@@ -51,25 +51,25 @@ def test_letters_stand_as_they_are_and_halves_of_them_as_json_says_them() -> Non
 )
 def test_a_line_that_is_no_record_says_why(line: bytes, reason: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
-        decode(line)
+        decode_record(line)
 
 
 def test_a_number_of_too_many_digits_is_refused() -> None:
     with pytest.raises(ValueError, match="digit"):
-        decode(b'{"a":' + b"9" * (sys.get_int_max_str_digits() + 1) + b"}")
+        decode_record(b'{"a":' + b"9" * (sys.get_int_max_str_digits() + 1) + b"}")
 
 
 def test_many_brackets_side_by_side_are_not_deep() -> None:
-    assert decode(b'{"a":[' + b"[]," * 1000 + b'"[[[["]}')["a"][-1] == "[[[["
+    assert decode_record(b'{"a":[' + b"[]," * 1000 + b'"[[[["]}')["a"][-1] == "[[[["
 
 
 def test_what_is_read_can_be_written_from_deep_inside() -> None:
-    record = decode(b'{"a":' + b"[" * 198 + b"]" * 198 + b"}")
+    record = decode_record(b'{"a":' + b"[" * 198 + b"]" * 198 + b"}")
 
     def deep(calls: int) -> bytes:
-        return deep(calls - 1) if calls else encode(record)
+        return deep(calls - 1) if calls else encode_record(record)
 
-    assert decode(deep(400)) == record
+    assert decode_record(deep(400)) == record
 
 
 def test_both_sides_of_a_conflict_are_taken() -> None:
@@ -105,7 +105,7 @@ def test_markers_are_markers_only_as_git_writes_them() -> None:
 
 def test_a_bom_ends_of_lines_and_blank_lines_are_no_part_of_a_line() -> None:
     data = b'\xef\xbb\xbf{"id":1}\r\n\n \t\r\n  {"id":2} \n{"id":3}'
-    found = list(lines(io.BytesIO(data)))
+    found = list(iter_lines(io.BytesIO(data)))
     assert [line.text for line in found] == [b'{"id":1}', b'{"id":2}', b'{"id":3}']
     assert [line.number for line in found] == [1, 4, 5]
     for line in found:
@@ -116,7 +116,7 @@ def test_a_bom_ends_of_lines_and_blank_lines_are_no_part_of_a_line() -> None:
 @given(st.lists(st.binary(max_size=9) | st.sampled_from([b"||||||| x", b"=======", b"{}"])))
 def test_every_line_is_where_it_says(parts: list[bytes]) -> None:
     data = b"\n".join(parts)
-    for line in lines(io.BytesIO(data)):
+    for line in iter_lines(io.BytesIO(data)):
         assert data[line.offset : line.offset + len(line.text)] == line.text
         whole = data.split(b"\n")[line.number - 1]
         first = line.number == 1

@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cub.store.file_backend import FileBackend
+from cub.store.backend import JsonlBackend
 from cub.store.jsonl import Record
-from cub.store.place import TASKS
-from cub.store.spelling import SETS
+from cub.store.store_paths import TASKS_FILE
+from cub.store.task_schema import SET_KEYS
 from tests.examples import hardly_any_examples
 from tests.store.records import TEXTS, VALUES, closed, reopened, task
 from tests.store.stores import loaded, put, set_in, stored
@@ -29,7 +29,7 @@ def bare(store: dict[str, Record]) -> dict[str, Record]:
     """What a model knows: no times, and sets without an order."""
     return {
         key: {
-            name: sorted(value) if name in SETS else value
+            name: sorted(value) if name in SET_KEYS else value
             for name, value in record.items()
             if name not in TIMES
         }
@@ -78,9 +78,9 @@ class Model(RuleBasedStateMachine):
     @rule(data=st.data(), on=ON, shut=st.booleans())
     def close_or_reopen(self, data: st.DataObject, on: int, shut: bool) -> None:
         key = self.chosen(data)
-        with FileBackend(self.root).change() as change:
-            record = change.tasks.record(key)
-            change.put(closed(record, on, "no_change") if shut else reopened(record, on))
+        with JsonlBackend(self.root).transaction() as change:
+            record = change.tasks.read_record(key)
+            change.put_record(closed(record, on, "no_change") if shut else reopened(record, on))
         self.model[key]["status"] = "closed" if shut else "open"
         self.model[key].pop("close_reason", None)
         if shut:
@@ -91,7 +91,7 @@ class Model(RuleBasedStateMachine):
     def double(self, data: st.DataObject) -> None:
         """As a merge does: a line comes back that was there once."""
         line = data.draw(st.sampled_from(sorted(self.lines)))
-        with (self.root / TASKS).open("ab") as file:
+        with (self.root / TASKS_FILE).open("ab") as file:
             file.write(line + b"\n")
 
     @invariant()

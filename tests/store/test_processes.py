@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.store.file_backend import FileBackend
-from cub.store.place import TASKS
+from cub.store.backend import JsonlBackend
+from cub.store.store_paths import TASKS_FILE
 from tests.conftest import environment
 from tests.forked import ForkedFunction
 from tests.store.records import task
@@ -31,9 +31,9 @@ def test_many_writers_lose_nothing_and_a_reader_sees_whole_files(scratch: Path, 
     writers = [start(root, partial(count_often, name=name, times=times)) for name in names_]
     seen = []
     while any(one.poll() is None for one in writers):
-        tasks = FileBackend(root).read()
-        assert (tasks.rejected, tasks.doubled, tasks.taken) == ([], [], [])
-        seen.append(tasks.record("shared")["count"])
+        tasks = JsonlBackend(root).read_tasks()
+        assert (tasks.rejected_lines, tasks.duplicate_ids, tasks.renamed_tasks) == ([], [], [])
+        seen.append(tasks.read_record("shared")["count"])
     assert [one.communicate()[1] for one in writers] == [""] * WRITERS
     assert [one.returncode for one in writers] == [0] * WRITERS
     assert seen == sorted(seen)
@@ -41,7 +41,7 @@ def test_many_writers_lose_nothing_and_a_reader_sees_whole_files(scratch: Path, 
     assert found["shared"]["count"] == WRITERS * times
     assert [found[f"w{number}"]["count"] for number in range(WRITERS)] == [times] * WRITERS
     assert len(found) == 1 + WRITERS * (times + 1)
-    assert names(root) == {TASKS}
+    assert names(root) == {TASKS_FILE}
 
 
 def test_a_killed_writer_loses_nothing_that_was_written(scratch: Path) -> None:
@@ -59,4 +59,4 @@ def test_a_killed_writer_loses_nothing_that_was_written(scratch: Path) -> None:
         assert len([key for key in found if key.startswith(f"w{number}.")]) == counted
         before += counted
     put(root, [task("last")])
-    assert names(root) == {TASKS}
+    assert names(root) == {TASKS_FILE}

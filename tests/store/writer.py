@@ -6,8 +6,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from cub.store.change import changed
-from cub.store.file_backend import FileBackend
+from cub.store.backend import JsonlBackend
+from cub.store.record_merge import update_record
 from tests.store.records import day, task
 
 
@@ -18,11 +18,11 @@ def count_often(root: Path, name: str, times: int) -> None:
 
 def count_up(root: Path, name: str, number: int) -> None:
     """Count up in `shared` and in the task `name`, and add a task."""
-    with FileBackend(root).change() as change:
+    with JsonlBackend(root).transaction() as change:
         for key in ("shared", name):
-            record = change.tasks.record(key) if key in change.tasks else task(key, count=0)
-            change.put(changed(record, {"count": record["count"] + 1}, day(2)))
-        change.put(task(f"{name}.{number}", notes="x" * 2000))
+            record = change.tasks.read_record(key) if key in change.tasks else task(key, count=0)
+            change.put_record(update_record(record, {"count": record["count"] + 1}, day(2)))
+        change.put_record(task(f"{name}.{number}", notes="x" * 2000))
 
 
 def count_endlessly(root: Path, name: str) -> None:

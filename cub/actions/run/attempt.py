@@ -1,177 +1,364 @@
-"""One attempt at a task: what is there before, the client, what came of it, the checks."""
+"""One attempt at a task: what is there before, the client, what came of it, the checks.
+
+The checks around an attempt: what they say of the files before it, and after.
+
+An attempt, and what is known of it so far.
+"""
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
-from cub.actions.run.around import checks_after, checks_before
+from cub.actions.build_prompt import PromptOptions, build_task_prompt
+from cub.actions.run.agent_process import (
+    RUN_MARK_VARIABLE,
+    AgentResult,
+    AgentRunSpec,
+    build_attempt_environment,
+    make_attempt_mark,
+    run_agent,
+)
 from cub.actions.run.check_inputs import (
+    CheckInputs,
     describe_changes,
-    find_changed,
-    find_protected,
+    find_changed_inputs,
+    find_protected_path,
     record_inputs,
 )
-from cub.actions.run.checking import Check
-from cub.actions.run.client import RUN_MARK, Session, Worked, mark_of, of_attempt, work
-from cub.actions.run.evidence import Evidence, Verdict, by_checks, judged
-from cub.actions.run.folders import CLIENT, FOUND, PROMPT, SYSTEM
-from cub.actions.run.guard import Guard
-from cub.actions.run.plain_ground import PlainGround
-from cub.actions.run.run import Run
-from cub.actions.run.syntax import check_syntax
-from cub.actions.run.under_way import Attempt, keep_settings, keep_start, restore_around
-from cub.actions.run.verification import (
-    UNVERIFIED,
-    describe_undecided,
-    find_obstacle,
-    find_unverified,
-    has_worked,
+from cub.actions.run.check_runner import CheckComparison, CheckResult, check_syntax, compare_check
+from cub.actions.run.cub_folder_backup import CubFolderBackup
+from cub.actions.run.retry_policy import AttemptHistory
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import (
+    AGENT_HEAD_FILE,
+    AGENT_START_FILE,
+    BASELINE_LOG,
+    CHECKS_END_FILE,
+    CHECKS_LOG,
+    GIT_SETTINGS_FILE,
+    PROMPT_FILE,
+    REPLACED_SETTINGS_FOLDER,
+    START_FILE,
+    SYSTEM_FILE,
+    AttemptFolder,
 )
-from cub.actions.task_prompt import Wanted, task_prompt
-from cub.actions.tasks.inside import read_request
-from cub.harness.base import Launch
-from cub.processes.command import Limits
-from cub.processes.strays import end_strays
+from cub.actions.run.verdict import (
+    UNVERIFIED,
+    AttemptEvidence,
+    Verdict,
+    describe_undecided_checks,
+    explain_unverified,
+    find_check_obstacle,
+    has_run_project_code,
+    judge_before_checks,
+    judge_by_checks,
+)
+from cub.actions.run.workspace import FolderWorkspace
+from cub.actions.tasks.current_attempt import read_request
+from cub.git.snapshot import FileChange
+from cub.harness.base import Harness, LaunchRequest, Transcript
+from cub.processes.command import ProcessResult, TimeLimits
+from cub.processes.orphans import kill_by_environment
 from cub.store.events import Event
-from cub.store.tasks import Tasks
+from cub.store.jsonl import Record
+from cub.store.task_index import TaskIndex
 
-Events = Generator[Event, None, Verdict]
+AttemptEvents = Generator[Event, None, Verdict]
 
 
-def attempt(run: Run, this: Attempt, tasks: Tasks, guard: Guard) -> Events:
+def run_attempt(
+    context: RunContext, attempt: Attempt, tasks: TaskIndex, backup: CubFolderBackup
+) -> AttemptEvents:
     """From the claim to the verdict; nothing is committed or put back yet."""
-    this.settings = run.ground.settings()  # before checks, which run what agents wrote
-    keep_settings(run, this)
-    this.before = run.ground.snapshot()
-    keep_start(run, this)
-    commands = tuple(dict.fromkeys((*this.own_checks, *run.settings.checks)))
-    base = yield from checks_before(run, this, commands)
-    if verdict := _not_begun(run, this, base):
-        this.after = this.before
+    attempt.settings = (
+        context.workspace.read_git_settings()
+    )  # before checks, which run what agents wrote
+    save_git_settings(context, attempt)
+    attempt.before = context.workspace.take_snapshot()
+    save_start(context, attempt)
+    commands = tuple(dict.fromkeys((*attempt.own_checks, *context.settings.checks)))
+    base = yield from run_baseline_checks(context, attempt, commands)
+    if verdict := _judge_before_start(context, attempt, base):
+        attempt.after = attempt.before
         return verdict
-    for text in describe_undecided(base, this.own_checks):
-        yield run.event("notice", task=this.key, text=text)
-    this.inputs = record_inputs(run.ground.folder, commands, run.environ.get("PATH"))
-    this.observed += run.ground.keep(this.before, run.settings.keep_ignored)
-    prompt = _prompt(run, this, tasks, commands)
-    this.began = time.time()
-    this.worked = yield from _client(run, this, prompt)
-    restore_around(run, this, guard)
-    this.request = read_request(this.files.state, this.files.path)
-    known = _evidence(run, this)
-    if this.replaced:
-        return Verdict("unknown", "; ".join(this.replaced))
-    if verdict := judged(known) or _judge_inputs(run, this):
+    for text in describe_undecided_checks(base, attempt.own_checks):
+        yield context.make_event("notice", task=attempt.key, text=text)
+    attempt.inputs = record_inputs(context.workspace.folder, commands, context.environ.get("PATH"))
+    attempt.observed += context.workspace.back_up(
+        attempt.before, context.settings.ignored_backup_limit
+    )
+    prompt = _write_prompt(context, attempt, tasks, commands)
+    attempt.began = time.time()
+    attempt.worked = yield from _run_agent(context, attempt, prompt)
+    restore_surroundings(context, attempt, backup)
+    attempt.request = read_request(attempt.files.state, attempt.files.path)
+    known = _collect_evidence(context, attempt)
+    if attempt.replaced:
+        return Verdict("unknown", "; ".join(attempt.replaced))
+    if verdict := judge_before_checks(known) or _judge_inputs(context, attempt):
         return verdict
-    yield from checks_after(run, this, commands, base)
-    doubt = find_unverified(this.checks)
-    if broken := check_syntax(run.ground, this.before, this.changed):
-        this.checks.append(broken)
-    verdict = by_checks(this.checks, known)
-    return _weigh(run, this, verdict, doubt) if verdict.ok and doubt else verdict
+    yield from run_final_checks(context, attempt, commands, base)
+    doubt = explain_unverified(attempt.checks)
+    if broken := check_syntax(context.workspace, attempt.before, attempt.changed):
+        attempt.checks.append(broken)
+    verdict = judge_by_checks(attempt.checks, known)
+    return (
+        _judge_unverified(context, attempt, verdict, doubt) if verdict.is_ok and doubt else verdict
+    )
 
 
-def _judge_inputs(run: Run, this: Attempt) -> Verdict | None:
+def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Tell what was changed that the checks go by; the verdict if it is protected."""
-    inputs = find_changed(run.ground.folder, this.inputs)
-    this.doubts = describe_changes(inputs, this.changed)
-    this.observed += this.doubts
-    paths = [*(one.path for one in this.changed), *(one.path for one in inputs)]
-    if path := find_protected(run.settings.protect, paths):
+    inputs = find_changed_inputs(context.workspace.folder, attempt.inputs)
+    attempt.doubts = describe_changes(inputs, attempt.changed)
+    attempt.observed += attempt.doubts
+    paths = [*(one.path for one in attempt.changed), *(one.path for one in inputs)]
+    if path := find_protected_path(context.settings.protected_patterns, paths):
         return Verdict("protected", f"{path} was changed, which run.protect forbids")
     return None
 
 
-def _not_begun(run: Run, this: Attempt, base: dict[str, Check]) -> Verdict | None:
+def _judge_before_start(
+    context: RunContext, attempt: Attempt, baseline: dict[str, CheckResult]
+) -> Verdict | None:
     """Why the client need not be started."""
-    if run.stop.requested:
+    if context.stop.is_requested:
         return Verdict("interrupted", "the run was stopped")
-    if obstacle := find_obstacle(base, this.own_checks):
-        if not run.settings.accept_unverified:
-            return Verdict(UNVERIFIED, obstacle, is_free=True)
-        this.observed.append(f"no check can decide: {obstacle}")
+    if obstacle := find_check_obstacle(baseline, attempt.own_checks):
+        if not context.settings.accept_unverified:
+            return Verdict(UNVERIFIED, obstacle, is_uncounted=True)
+        attempt.observed.append(f"no check can decide: {obstacle}")
     return None
 
 
-def _weigh(run: Run, this: Attempt, verdict: Verdict, doubt: str) -> Verdict:
+def _judge_unverified(
+    context: RunContext, attempt: Attempt, verdict: Verdict, doubt: str
+) -> Verdict:
     """What becomes of work that nothing stands against and that nothing has judged."""
-    if run.settings.accept_unverified:
-        this.observed.append(f"it is accepted, although nothing has judged it: {doubt}")
+    if context.settings.accept_unverified:
+        attempt.observed.append(f"it is accepted, although nothing has judged it: {doubt}")
         return verdict._replace(doubt=doubt)
-    return Verdict(UNVERIFIED, doubt, is_free=not has_worked(this.checks))
+    return Verdict(UNVERIFIED, doubt, is_uncounted=not has_run_project_code(attempt.checks))
 
 
-def _prompt(run: Run, this: Attempt, tasks: Tasks, commands: tuple[str, ...]) -> str:
+def _write_prompt(
+    context: RunContext, attempt: Attempt, tasks: TaskIndex, commands: tuple[str, ...]
+) -> str:
     """What the client is sent, kept in the attempt's folder, too."""
-    loops, settings = commands or tuple(one.line for one in run.loops), run.settings
-    commits = settings.commit and not isinstance(run.ground, PlainGround)
-    wanted = Wanted(tasks, loops, settings.message, commits)
-    prompt = task_prompt(run.stores, this.key, wanted=wanted).prompt.text
-    this.files.text(SYSTEM, run.system)
-    this.files.text(PROMPT, prompt)
+    loops, settings = (
+        commands or tuple(one.shell_line for one in context.check_commands),
+        context.settings,
+    )
+    commits = settings.commits and not isinstance(context.workspace, FolderWorkspace)
+    wanted = PromptOptions(tasks, loops, settings.message_template, commits)
+    prompt = build_task_prompt(context.current_stores, attempt.key, options=wanted).prompt.text
+    attempt.files.save_text(SYSTEM_FILE, context.system_prompt)
+    attempt.files.save_text(PROMPT_FILE, prompt)
     return prompt
 
 
-def _client(run: Run, this: Attempt, prompt: str) -> Generator[Event, None, Worked]:
-    settings, files = run.settings, this.files
-    launch = Launch(
-        prompt, run.system, files.path, this.key, this.number, settings.model, settings.permissions
+def _run_agent(
+    context: RunContext, attempt: Attempt, prompt: str
+) -> Generator[Event, None, AgentResult]:
+    settings, files = context.settings, attempt.files
+    launch = LaunchRequest(
+        prompt,
+        context.system_prompt,
+        files.path,
+        attempt.key,
+        attempt.number,
+        settings.model,
+        settings.permissions,
     )
-    session = Session(
-        this.harness,
+    session = AgentRunSpec(
+        attempt.harness,
         launch,
-        run.ground.folder,
-        of_attempt(run.folder, files, this.key, this.harness.name, run.environ),
-        mark_of(run.folder, files, this.key),
-        settings.wrap,
-        Limits(settings.timeout, settings.idle_timeout),
-        run.stop,
-        run.budget,
+        context.workspace.folder,
+        build_attempt_environment(
+            context.folder, files, attempt.key, attempt.harness.name, context.environ
+        ),
+        make_attempt_mark(context.folder, files, attempt.key),
+        settings.wrapper,
+        TimeLimits(settings.timeout, settings.idle_timeout),
+        context.stop,
+        context.budget,
     )
-    files.write(CLIENT, {"at": run.now})
-    listening = work(session, files)
+    files.write_state(AGENT_START_FILE, {"at": context.timestamp})
+    listening = run_agent(session, files)
     while True:
         try:
             told = next(listening)
         except StopIteration as end:
-            worked: Worked = end.value
+            worked: AgentResult = end.value
             return worked
         if told is None:
-            yield run.event("tick", task=this.key)
+            yield context.make_event("tick", task=attempt.key)
         else:
-            yield run.event("client", task=this.key, n=this.number, **told.tree())
+            yield context.make_event("client", task=attempt.key, n=attempt.number, **told.to_dict())
 
 
-def _evidence(run: Run, this: Attempt) -> Evidence:
+def _collect_evidence(context: RunContext, attempt: Attempt) -> AttemptEvidence:
     """What the files say, with commits that the agent made taken over."""
-    if this.worked.ended.signal == signal.SIGKILL and not this.worked.ended.cause:
-        end_strays((RUN_MARK, run.folder.id))  # who was killed so may have lost its keeper, too
-    run.ground.remove_stale_locks(this.began)
-    aside = this.files.clear_links()
-    back = run.ground.restore_persons(this.before, aside, run.made, rights=True)
-    this.observed += back.said
-    this.after = run.ground.snapshot(this.before)
-    this.files.write(FOUND, {"head": this.after.head})
-    this.moved = moved = run.ground.moved(this.before, this.after)
-    this.changed = run.ground.changes(this.before, this.after)
-    if moved == "forward" and this.before.head != this.after.head:
-        this.observed.append("there are commits that the run did not make")
-    told = this.worked.told
-    return Evidence(
-        ended=this.worked.ended,
-        told=told,
-        errors=this.worked.errors,
-        succeeded=this.harness.succeeded(told, this.worked.ended.exit)
-        and not this.worked.ended.cause,
-        changed=bool(this.changed),
-        put_back=back.files,
-        conflicts=this.after.unmerged,
-        oversized=this.after.oversized,
-        moved=moved,
-        unreachable=run.ground.unreachable(this.before, this.after),
-        request=this.request,
-        over_budget=this.worked.ended.cause == "ended",
-        at=run.clock.now(),
+    if attempt.worked.process.signal == signal.SIGKILL and not attempt.worked.process.cause:
+        kill_by_environment(
+            (RUN_MARK_VARIABLE, context.folder.id)
+        )  # who was killed so may have lost its keeper, too
+    context.workspace.remove_stale_locks(attempt.began)
+    aside = attempt.files.remove_links()
+    back = context.workspace.restore_private_files(
+        attempt.before, aside, context.uncommitted_files, restores_modes=True
     )
+    attempt.observed += back.messages
+    attempt.after = context.workspace.take_snapshot(attempt.before)
+    attempt.files.write_state(AGENT_HEAD_FILE, {"head": attempt.after.head})
+    attempt.moved = moved = context.workspace.classify_head_move(attempt.before, attempt.after)
+    attempt.changed = context.workspace.list_changes(attempt.before, attempt.after)
+    if moved == "forward" and attempt.before.head != attempt.after.head:
+        attempt.observed.append("there are commits that the run did not make")
+    told = attempt.worked.transcript
+    return AttemptEvidence(
+        process=attempt.worked.process,
+        transcript=told,
+        stderr=attempt.worked.stderr,
+        is_success=attempt.harness.is_success(told, attempt.worked.process.exit_code)
+        and not attempt.worked.process.cause,
+        has_changes=bool(attempt.changed),
+        restored_files=back.files,
+        conflicts=attempt.after.conflicts,
+        oversized_files=attempt.after.oversized_files,
+        head_move=moved,
+        uncommittable=context.workspace.list_uncommittable(attempt.before, attempt.after),
+        request=attempt.request,
+        is_over_budget=attempt.worked.process.cause == "ended",
+        time=context.clock.now(),
+    )
+
+
+def run_baseline_checks(
+    context: RunContext, attempt: Attempt, commands: Sequence[str]
+) -> Generator[Event, None, dict[str, CheckResult]]:
+    """What the checks say of the files as they are, asked only where nobody knows."""
+    found = {
+        command: context.check_runner.find_result(attempt.before.tree, command)
+        for command in commands
+    }
+    missing = [command for command, check in found.items() if check is None]
+    if missing:
+        with attempt.files.open_file(BASELINE_LOG) as log:
+            for command in missing:
+                found[command] = yield from _check(context, attempt, command, log, base=True)
+        fresh = context.workspace.take_snapshot()
+        if (
+            fresh.tree != attempt.before.tree
+        ):  # what a check leaves behind is no work of the agent's
+            attempt.before = fresh
+            save_start(context, attempt)
+        for known in filter(None, found.values()):
+            context.check_runner.store_result(attempt.before.tree, known)
+    return {command: check for command, check in found.items() if check}
+
+
+def run_final_checks(
+    context: RunContext, attempt: Attempt, commands: Sequence[str], baseline: dict[str, CheckResult]
+) -> Generator[Event, None, None]:
+    """Run the checks; one that the files were asked already is not asked again."""
+    with attempt.files.open_file(CHECKS_LOG) as log:
+        for command in commands:
+            # Only what this very run has seen: who works here could forge what is on disk.
+            check = context.check_runner.results.get((attempt.after.tree, command))
+            if check is None:
+                check = yield from _check(context, attempt, command, log, base=False)
+            own = command in attempt.own_checks
+            attempt.checks.append(compare_check(check, baseline.get(command), own=own))
+            if context.stop.is_requested:
+                return
+
+
+def _check(
+    context: RunContext, attempt: Attempt, command: str, log: BinaryIO, *, base: bool
+) -> Generator[Event, None, CheckResult]:
+    yield context.make_event("check_start", task=attempt.key, cmd=command, base=base)
+    mark = make_attempt_mark(context.folder, attempt.files, attempt.key)
+    check = context.check_runner.run_check(
+        command, log, attempt.files.state / CHECKS_END_FILE, mark
+    )
+    facts = {"exit": check.exit, "n": len(check.items), "dur_s": round(check.seconds, 2)}
+    yield context.make_event("check_end", task=attempt.key, cmd=command, base=base, **facts)
+    return check
+
+
+_NOT_STARTED = ProcessResult(None, None, "stopped", "", 0.0)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """`before` and `after` are the ground's snapshots; `observed` is for the next attempt; `inputs`
+    is what the checks go by, `doubts` tells what of it was changed; `replaced` says what stood in
+    the place of `.cub` or of git's folder.
+    """
+
+    task: Record
+    own_checks: tuple[str, ...]
+    number: int
+    harness: Harness
+    files: AttemptFolder
+    history: AttemptHistory
+    before: Any = None
+    after: Any = None
+    worked: AgentResult = field(default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), ""))
+    changed: list[FileChange] = field(default_factory=list)
+    checks: list[CheckComparison] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
+    observed: list[str] = field(default_factory=list)
+    settings: Any = None
+    replaced: list[str] = field(default_factory=list)
+    inputs: CheckInputs = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+    moved: str = ""
+    began: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The task's id."""
+        return str(self.task["id"])
+
+
+def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
+    """Put back what an attempt changed around its files: in `.cub/`, and in git's own folder."""
+    attempt.replaced += backup.restore_file_types()
+    if damage := context.workspace.repair_repository(attempt.files.remove_links()):
+        attempt.replaced.append(damage)
+    back = backup.restore_files()
+    if attempt.settings is not None:
+        back += context.workspace.restore_git_settings(
+            attempt.settings, attempt.files.prepare_folder(REPLACED_SETTINGS_FOLDER)
+        )
+    attempt.observed += [f"{name} was changed by the attempt, and is back" for name in back]
+
+
+def save_git_settings(context: RunContext, attempt: Attempt) -> None:
+    """Write down git's settings for recovery, where they are not those that are written down."""
+    if attempt.settings is None:
+        return
+    tree = {"settings": attempt.settings.to_json()}
+    if context.folder.read_state(GIT_SETTINGS_FILE) != tree:
+        context.folder.write_state(GIT_SETTINGS_FILE, tree)
+
+
+def save_start(context: RunContext, attempt: Attempt) -> None:
+    """Write down what recovery needs, before anything is started."""
+    start = {
+        "task": attempt.key,
+        "n": attempt.number,
+        "harness": attempt.harness.name,
+        "at": context.timestamp,
+        "charged": attempt.history.counted_attempts,
+        "folder": context.workspace.folder.as_posix(),
+        "top": context.workspace.toplevel.as_posix(),
+        "before": attempt.before.to_json(),
+    }
+    attempt.files.write_state(START_FILE, start)

@@ -12,10 +12,10 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from cub.files.regular import read_start
+from cub.files.read_files import read_prefix
 from cub.git.snapshot import FileChange
-from cub.repomap.listing.kinds import Kind, Kinds
-from cub.repomap.listing.patterns import spec_of
+from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.repomap.listing.file_listing import compile_ignore_patterns
 
 # The files that runners read without being told to, by the name of their command.
 _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -37,17 +37,17 @@ _LARGEST = 1 << 20  # bytes that are compared; of a larger file, what the disk s
 _MANY = 3  # that are named
 
 
-class Input(NamedTuple):
+class CheckInput(NamedTuple):
     """A file that a check goes by, and the check's command."""
 
     path: str
     command: str
 
 
-Inputs = Mapping[Input, str]
+CheckInputs = Mapping[CheckInput, str]
 
 
-def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> Inputs:
+def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> CheckInputs:
     """Record what the commands go by below `root`, with what tells one content from another.
 
     `path` is the PATH by which programs are found. Git's ignoring of a file makes no difference.
@@ -55,33 +55,35 @@ def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> Inpu
     found = {}
     for command in commands:
         for name in dict.fromkeys(_find_files(root, command, path)):
-            found[Input(name, command)] = _identify(root, name)
+            found[CheckInput(name, command)] = _identify(root, name)
     return found
 
 
-def find_changed(root: Path, before: Inputs) -> list[Input]:
+def find_changed_inputs(root: Path, before: CheckInputs) -> list[CheckInput]:
     """Find what is not as it was recorded."""
     return [one for one, identity in before.items() if _identify(root, one.path) != identity]
 
 
-def describe_changes(inputs: Sequence[Input], changed: Sequence[FileChange]) -> list[str]:
+def describe_changes(inputs: Sequence[CheckInput], changed: Sequence[FileChange]) -> list[str]:
     """Tell of changes by which a check may pass that should not: changed inputs, deleted tests."""
     said = [
         f"{one.path}, which the check `{one.command}` goes by, was changed"
         for one in inputs[:_MANY]
     ]
-    kinds = Kinds(one.path for one in changed)
-    gone = [one.path for one in changed if one.kind == "D" and kinds.of(one.path) is Kind.TEST]
+    kinds = FileClassifier(one.path for one in changed)
+    gone = [
+        one.path for one in changed if one.kind == "D" and kinds.classify(one.path) is FileKind.TEST
+    ]
     said += [f"the test {path} was deleted" for path in gone[:_MANY]]
     more = max(0, len(inputs) - _MANY) + max(0, len(gone) - _MANY)
     return [*said, f"and {more} more"] if more else said
 
 
-def find_protected(patterns: Sequence[str], paths: Iterable[str]) -> str:
+def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
     """Find the first path that one of the patterns, as in a .gitignore, protects; "" for none."""
     if not patterns:
         return ""
-    spec = spec_of(patterns)
+    spec = compile_ignore_patterns(patterns)
     return next((path for path in paths if spec.match_file(path)), "")
 
 
@@ -124,7 +126,7 @@ def _identify(root: Path, name: str) -> str:
     """What tells a content from another one; "" where there is no file."""
     try:
         found = (root / name).stat()
-        data = read_start(os.fspath(root), os.path.relpath(os.path.realpath(root / name), root),
+        data = read_prefix(os.fspath(root), os.path.relpath(os.path.realpath(root / name), root),
                           _LARGEST) if found.st_size <= _LARGEST else b""  # fmt: skip
     except OSError:
         return ""

@@ -1,10 +1,16 @@
-"""Which language a file is written in, by its name."""
+"""Which language a file is written in, by its name.
+
+How much of a project is written in which language.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.repomap.listing.file_listing import ListedFile
 
 
 class Language(NamedTuple):
@@ -75,17 +81,37 @@ _BY_ENDING = {
     for ending in row[2:]
 }
 # Beside a language of functions these are markup, and no share of the work that symbols are.
-MARKUP = frozenset(["HTML", "CSS", "Sass", "Less"])
+MARKUP_LANGUAGES = frozenset(["HTML", "CSS", "Sass", "Less"])
 
 
-def language_of(path: str) -> Language | None:
+def detect_language(path: str) -> Language | None:
     """The language of a file, or None for data, prose and what has no ending."""
     _, dot, ending = path.rpartition(".")
     return _BY_ENDING.get(ending) if dot else None
 
 
-def header_language(paths: Iterable[str]) -> str:
+def detect_header_language(paths: Iterable[str]) -> str:
     """Which language the `.h` files are written in: the one that most of the other files are."""
-    others = (language_of(path) for path in paths if not path.endswith(".h"))
+    others = (detect_language(path) for path in paths if not path.endswith(".h"))
     count = Counter(language.name for language in others if language)
     return max(("C", "C++", "Objective-C"), key=lambda name: count[name])
+
+
+def compute_language_shares(
+    files: Sequence[ListedFile], classifier: FileClassifier, least: int = 5
+) -> tuple[tuple[str, int], ...]:
+    """Languages by their share of the bytes that people wrote, in steps of five percent."""
+    sizes: Counter[str] = Counter()
+    header = detect_header_language(file.path for file in files)
+    for file in files:
+        language = detect_language(file.path)
+        if language and classifier.classify(file.path) in (FileKind.SOURCE, FileKind.TEST):
+            sizes[header if file.path.endswith(".h") else language.name] += file.size
+    if any(name not in MARKUP_LANGUAGES for name in sizes):
+        sizes = Counter(
+            {name: size for name, size in sizes.items() if name not in MARKUP_LANGUAGES}
+        )
+    total = sum(sizes.values()) or 1
+    found = ((name, 5 * round(20 * size / total)) for name, size in sizes.items())
+    kept = [(name, share) for name, share in found if share >= least]
+    return tuple(sorted(kept, key=lambda row: (-row[1], row[0])))

@@ -1,4 +1,7 @@
-"""The facts that manifests give, each with the file that it comes from."""
+"""The facts that manifests give, each with the file that it comes from.
+
+The stack of a project: the facts of all its manifests, merged.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Literal, NamedTuple
 
-from cub.repomap.notes import Note
-from cub.repomap.outline.words import one_line
+from cub.repomap.map_types import MapOmission
+from cub.repomap.safe_text import to_one_line
 
-Purpose = Literal["install", "build", "test", "lint", "format", "typecheck", "run"]
-Role = Literal["language", "runtime", "framework", "library", "manager", "build", "tool"]
-Read = Callable[[str], bytes]  # raises OSError; the path is relative to the project's root
+CommandPurpose = Literal["install", "build", "test", "lint", "format", "typecheck", "run"]
+TechnologyRole = Literal["language", "runtime", "framework", "library", "manager", "build", "tool"]
+ReadFile = Callable[[str], bytes]  # raises OSError; the path is relative to the project's root
 
 
 class Technology(NamedTuple):
@@ -22,12 +25,12 @@ class Technology(NamedTuple):
     """
 
     name: str
-    role: Role
+    role: TechnologyRole
     version: str
     source: str
 
 
-class Command(NamedTuple):
+class ProjectCommand(NamedTuple):
     """What to type in the folder `folder` ("" is the root) for `purpose`.
 
     `origin` says how far to trust it: a target that the project itself names (of a Makefile, a
@@ -35,17 +38,17 @@ class Command(NamedTuple):
     configured, or a step of its CI.
     """
 
-    purpose: Purpose
+    purpose: CommandPurpose
     text: str
     source: str
     folder: str = ""
     origin: Literal["target", "tool", "ci"] = "tool"
 
     @property
-    def line(self) -> str:
+    def shell_line(self) -> str:
         """What to type at the project's root; "" for a folder whose name nobody could type."""
         where = f"cd {quote(self.folder)} && " if self.folder else ""
-        return f"{where}{one_line(self.text)}" if self.folder.isprintable() else ""
+        return f"{where}{to_one_line(self.text)}" if self.folder.isprintable() else ""
 
 
 class EntryPoint(NamedTuple):
@@ -56,7 +59,7 @@ class EntryPoint(NamedTuple):
     source: str
 
 
-class Package(NamedTuple):
+class ProjectPackage(NamedTuple):
     """A part of the project with a manifest of its own; `folder` is "" for the root."""
 
     folder: str
@@ -66,14 +69,14 @@ class Package(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ManifestFacts:
     """What one manifest says. Order counts: what matters most comes first."""
 
     technologies: tuple[Technology, ...] = ()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ProjectCommand, ...] = ()
     entry_points: tuple[EntryPoint, ...] = ()
-    packages: tuple[Package, ...] = ()
-    notes: tuple[Note, ...] = ()
+    packages: tuple[ProjectPackage, ...] = ()
+    omissions: tuple[MapOmission, ...] = ()
 
 
 class Manifest(NamedTuple):
@@ -89,7 +92,7 @@ class Manifest(NamedTuple):
         return self.path.rpartition("/")[0]
 
 
-class Reader(NamedTuple):
+class ManifestReader(NamedTuple):
     """Which files (by glob of the base name, or of the whole path) a function can read.
 
     The function may raise ValueError (with a line number in its words where it has one) for a
@@ -97,4 +100,34 @@ class Reader(NamedTuple):
     """
 
     globs: Sequence[str]
-    read: Callable[[Manifest], Facts]
+    read: Callable[[Manifest], ManifestFacts]
+
+
+def combine_facts(*facts: ManifestFacts) -> ManifestFacts:
+    """What several readers make of one manifest, as one."""
+    return ManifestFacts(
+        tuple(one for each in facts for one in each.technologies),
+        tuple(one for each in facts for one in each.commands),
+        tuple(one for each in facts for one in each.entry_points),
+        tuple(one for each in facts for one in each.packages),
+        tuple(one for each in facts for one in each.omissions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectStack:
+    """What is known of a project by its manifests; in each tuple, what matters most comes first."""
+
+    technologies: tuple[Technology, ...] = ()
+    commands: tuple[ProjectCommand, ...] = ()
+    entry_points: tuple[EntryPoint, ...] = ()
+    packages: tuple[ProjectPackage, ...] = ()
+    omissions: tuple[MapOmission, ...] = ()
+
+    def filter_technologies(self, *roles: str) -> tuple[Technology, ...]:
+        """The technologies in one of these roles."""
+        return tuple(one for one in self.technologies if one.role in roles)
+
+    def filter_commands(self, purpose: CommandPurpose) -> tuple[ProjectCommand, ...]:
+        """The commands for a purpose, the best one first."""
+        return tuple(one for one in self.commands if one.purpose == purpose)

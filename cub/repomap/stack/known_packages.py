@@ -1,11 +1,40 @@
-"""The packages that the map names: well-known frameworks, libraries and tools, as data.
+"""Which of a manifest's dependencies have a name in the map.
+
+Which packages are worth a name in the map: those of the table of known packages.
+
+The packages that the map names: well-known frameworks, libraries and tools, as data.
 
 A package that is not in this table is a dependency like hundreds of others, and is left out.
+
+The libraries of C and C++ that the map names, whoever looks for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+
+from cub.repomap.stack.facts import Technology
+
+
+def find_known_technologies(
+    ecosystem: Ecosystem, packages: Iterable[tuple[str, str]], source: str
+) -> tuple[Technology, ...]:
+    """The technologies among packages with their versions, each once, in the given order."""
+    found: dict[str, Technology] = {}
+    for package, version in packages:
+        named = find_known_technology(ecosystem, package, format_version(version), source)
+        if named and not (named.name in found and found[named.name].version):
+            found[named.name] = named
+    return tuple(found.values())
+
+
+def format_version(value: object) -> str:
+    """A version as a text, whether it is written as a text or as a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return " ".join(str(value).split())
+
 
 Ecosystem = Literal[
     "pypi", "npm", "crates", "go", "maven", "rubygems", "packagist", "nuget", "hex", "swift"
@@ -239,3 +268,43 @@ LISTED: dict[tuple[Ecosystem, PackageRole], str] = {
         quick: Quick, nimble: Nimble, swiftlint: SwiftLint, swift-testing: Swift Testing
     """,
 }
+
+
+_TABLES: dict[Ecosystem, dict[str, tuple[str, PackageRole]]] = {}
+for (_ecosystem, _role), _listed in LISTED.items():
+    for _entry in _listed.split(","):
+        _package, _, _name = _entry.partition(": ")
+        _TABLES.setdefault(_ecosystem, {})[_package.strip()] = (_name.strip(), _role)
+
+
+def find_known_technology(
+    ecosystem: Ecosystem, package: str, version: str, source: str, *roles: PackageRole
+) -> Technology | None:
+    """The technology that a package is; None for one that is not well known.
+
+    With `roles`, None also for one that has another role.
+    """
+    known = _TABLES[ecosystem].get(package.lower())
+    if known is None or (roles and known[1] not in roles):
+        return None
+    return Technology(known[0], known[1], version, source)
+
+
+_KNOWN = {
+    "boost": "Boost", "catch2": "Catch2", "cuda": "CUDA", "cudatoolkit": "CUDA",
+    "doctest": "doctest", "eigen": "Eigen", "eigen3": "Eigen", "fmt": "fmt", "glfw3": "GLFW",
+    "googletest": "GoogleTest", "grpc": "gRPC", "gtest": "GoogleTest", "gtk": "GTK",
+    "gtk+-3.0": "GTK", "gtk4": "GTK", "opencv": "OpenCV", "openmp": "OpenMP",
+    "protobuf": "Protobuf", "pybind11": "pybind11", "qt5": "Qt", "qt6": "Qt", "sdl2": "SDL",
+    "sdl3": "SDL", "spdlog": "spdlog", "torch": "LibTorch", "vulkan": "Vulkan",
+}  # fmt: skip
+
+
+def libraries(needed: Iterable[tuple[str, str]], source: str) -> tuple[Technology, ...]:
+    """The technologies among libraries with their versions, each once, in the given order."""
+    found: dict[str, Technology] = {}
+    for package, version in needed:
+        name = _KNOWN.get(package.lower())
+        if name and not (name in found and found[name].version):
+            found[name] = Technology(name, "library", version, source)
+    return tuple(found.values())

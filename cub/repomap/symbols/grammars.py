@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cub.repomap.symbols.parsing import Ending
+from cub.repomap.symbols.bounded_parser import ParseSentinel
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Query, QueryCursor
@@ -48,11 +48,11 @@ _SOURCES = {
     "bash": _Source("bash", ("bash",), 5, b"\n:"),
     "lua": _Source("lua", ("lua",), 3, b"\n--"),
 }
-LANGUAGES = tuple(_SOURCES)
-QUERIES = tuple(dict.fromkeys(name for one in _SOURCES.values() for name in one.queries))
+GRAMMAR_NAMES = tuple(_SOURCES)
+QUERY_NAMES = tuple(dict.fromkeys(name for one in _SOURCES.values() for name in one.queries))
 
 
-class Pattern(NamedTuple):
+class QueryPattern(NamedTuple):
     """One pattern of a query: the capture that says what it finds, and its `#set!` directives.
 
     `prefix`: words to put first. `is_closed`: members of what it finds are private unless
@@ -71,16 +71,16 @@ class LoadedParser(NamedTuple):
 
     language: Language
     parser: Parser
-    ending: Ending
+    sentinel: ParseSentinel
 
 
 class Grammar(NamedTuple):
     """What it takes to find a language's definitions; `patterns` by their number in the query."""
 
     parser: Parser
-    ending: Ending
+    sentinel: ParseSentinel
     cursor: QueryCursor
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[QueryPattern, ...]
 
 
 @cache
@@ -100,7 +100,7 @@ def load_parser(language: str) -> LoadedParser | None:
 
 
 @cache
-def grammar(language: str) -> Grammar | None:
+def load_grammar(language: str) -> Grammar | None:
     """The grammar of a language, once a process; None if it isn't installed or doesn't fit."""
     loaded = load_parser(language)
     if loaded is None:
@@ -114,10 +114,10 @@ def grammar(language: str) -> Grammar | None:
     cursor = QueryCursor(query)
     cursor.set_max_start_depth(source.depth)
     patterns = tuple(_patterns(query, text.encode()))
-    return Grammar(loaded.parser, loaded.ending, cursor, patterns)
+    return Grammar(loaded.parser, loaded.sentinel, cursor, patterns)
 
 
-def _ending(parser: Parser, statement: bytes) -> Ending:
+def _ending(parser: Parser, statement: bytes) -> ParseSentinel:
     """The statement often enough, and how fast it is read where nothing stands before it."""
     text = statement * 1_500
     marks = list[int]()
@@ -127,14 +127,14 @@ def _ending(parser: Parser, statement: bytes) -> Ending:
         return False
 
     parser.parse(lambda offset, _: text[offset:6_000], progress_callback=mark)
-    return Ending(text, marks[4] - marks[1], len(statement))
+    return ParseSentinel(text, marks[4] - marks[1], len(statement))
 
 
 # Captures beside the one that says what a pattern finds.
 _PARTS = ("name", "of", "body", "value", "until")
 
 
-def _patterns(query: Query, text: bytes) -> list[Pattern]:
+def _patterns(query: Query, text: bytes) -> list[QueryPattern]:
     found = []
     for number in range(query.pattern_count):
         span = slice(query.start_byte_for_pattern(number), query.end_byte_for_pattern(number))
@@ -142,5 +142,5 @@ def _patterns(query: Query, text: bytes) -> list[Pattern]:
         (role,) = {name for name in names if name not in _PARTS}
         settings = query.pattern_settings(number)
         prefix, closed, fields = settings.get("prefix"), "members" in settings, "fields" in settings
-        found.append(Pattern(role, prefix or "", closed, fields))
+        found.append(QueryPattern(role, prefix or "", closed, fields))
     return found

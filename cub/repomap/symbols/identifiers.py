@@ -60,13 +60,13 @@ def _imports(grammar: str) -> re.Pattern[bytes]:
     return re.compile(_BY_GRAMMAR.get(grammar, _PATH_LIKE), re.MULTILINE)
 
 
-def names_in(data: bytes, imported: str) -> str:
+def find_names(data: bytes, imported_names: str) -> str:
     """What a file speaks of, each once, by code points, with blanks between.
 
     `name` stands alone or in front; `.name` follows a dot, an arrow or two colons; `module.name`
-    follows a name that is among the `imported` ones.
+    follows a name that is among the `imported_names` ones.
     """
-    modules = frozenset(imported.encode("utf-8", "surrogateescape").split())
+    modules = frozenset(imported_names.encode("utf-8", "surrogateescape").split())
     for link in _LINKS:
         data = data.replace(link, b".")
     said = set(data.translate(_NAMES_ALONE).split())
@@ -82,8 +82,8 @@ def names_in(data: bytes, imported: str) -> str:
     return _joined(name for name in found if len(name) > _SHORT and name[0] not in _DIGITS)
 
 
-def imported_in(grammar: str, data: bytes) -> str:
-    """The identifiers of the import statements, parts of paths and modules too, as `names_in`.
+def find_imported_names(grammar: str, data: bytes) -> str:
+    """The identifiers of the import statements, parts of paths and modules too, as `find_names`.
 
     `package=name` says of a name where it comes from, in the languages whose statements tell.
     """

@@ -6,15 +6,15 @@ import ast
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from cub.repomap.symbols.bounded_parser import parse_bounded
 from cub.repomap.symbols.grammars import load_parser
-from cub.repomap.symbols.parsing import parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 # The languages whose grammars find an error in at most one of 200 files that compile. Those of
 # C, C++ and C#, where a preprocessor decides, of Kotlin, Swift and shells find more.
-JUDGED_LANGUAGES = frozenset(
+CHECKABLE_LANGUAGES = frozenset(
     ("python", "javascript", "typescript", "tsx", "go", "rust", "java", "php", "ruby", "lua",
      "scala")
 )  # fmt: skip
@@ -29,11 +29,11 @@ class SyntaxFault(NamedTuple):
 
 def find_syntax_error(language: str, data: bytes) -> SyntaxFault | None:
     """Find the first syntax error of a file; None where there is none, or nobody can tell."""
-    if language not in JUDGED_LANGUAGES:
+    if language not in CHECKABLE_LANGUAGES:
         return None
     said = _ask_python(data) if language == "python" else SyntaxFault(0, "syntax error")
     loaded = load_parser(language) if said else None
-    tree = parsed(loaded.parser, data, loaded.ending) if loaded else None
+    tree = parse_bounded(loaded.parser, data, loaded.sentinel) if loaded else None
     if said is None or tree is None or not tree.root_node.has_error:
         return None
     return said if said.line else said._replace(line=_find_error(tree.root_node, data))

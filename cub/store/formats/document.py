@@ -11,45 +11,45 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 from cub.errors import CubError
-from cub.store.formats.origin import origin_of
-from cub.store.jsonl import DECODER, HALVES, Record, Rejected
+from cub.store.formats.source_fields import get_origin
+from cub.store.jsonl import JSON_DECODER, SURROGATE_ERRORS, Record, RejectedLine
 
-Place = tuple[str, ...]  # the keys that lead to a list
+KeyPath = tuple[str, ...]  # the keys that lead to a list
 _MEND = "nothing was imported; mend the file, and do it again"
 
 
-class Imported(NamedTuple):
+class ImportedTasks(NamedTuple):
     """What was read of a file: in which format, the tasks in cub's spelling, and what is none.
 
-    `renamed` are the ids of tasks that had the id of one before them.
+    `renamed_ids` are the ids of tasks that had the id of one before them.
     """
 
     format: str
     records: list[Record]
-    rejected: list[Rejected]
-    renamed: Sequence[str] = ()
+    rejected_lines: list[RejectedLine]
+    renamed_ids: Sequence[str] = ()
 
 
 @dataclass(slots=True)
-class Ids:
+class UniqueIds:
     """The ids of a document, each given once."""
 
-    taken: set[str] = field(default_factory=set)
-    renamed: list[str] = field(default_factory=list)
+    used_ids: set[str] = field(default_factory=set)
+    renamed_ids: list[str] = field(default_factory=list)
 
-    def give(self, key: str) -> str:
+    def assign(self, key: str) -> str:
         """An id, or the first of `ID-2`, `ID-3`, … where another task has it."""
         names = chain([key], (f"{key}-{number}" for number in count(2)))
-        found = next(name for name in names if name not in self.taken)
-        self.taken.add(found)
-        self.renamed += [found] if found != key else []
+        found = next(name for name in names if name not in self.used_ids)
+        self.used_ids.add(found)
+        self.renamed_ids += [found] if found != key else []
         return found
 
 
-def parse(data: bytes, where: str) -> Any:
+def parse_document(data: bytes, where: str) -> Any:
     """The value of a document; CubError, with line and column, for none."""
     try:
-        return DECODER.decode(data.decode("utf-8-sig"))
+        return JSON_DECODER.decode(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise CubError("this is not UTF-8", where=f"{where}:{line}", hint=_MEND) from None
@@ -61,23 +61,23 @@ def parse(data: bytes, where: str) -> Any:
         raise CubError(what, where=where, hint=_MEND) from None
 
 
-def items(document: Any, place: Place, where: str) -> list[Record]:
+def list_items(document: Any, key_path: KeyPath, where: str) -> list[Record]:
     """The objects of a list; CubError if there is anything else in it."""
-    for key in place:
+    for key in key_path:
         document = document[key]
     for number, item in enumerate(document, 1):
         if not isinstance(item, dict):
-            name = ".".join(place) or "the list"
+            name = ".".join(key_path) or "the list"
             raise CubError(f"entry {number} of {name} is no object", where=where, hint=_MEND)
     return list(document)
 
 
-def emptied(document: Any, places: Iterable[Place]) -> Any:
+def remove_task_lists(document: Any, places: Iterable[KeyPath]) -> Any:
     """A document without its tasks."""
-    return rebuilt(document, dict.fromkeys(places, ()))
+    return insert_task_lists(document, dict.fromkeys(places, ()))
 
 
-def rebuilt(skeleton: Any, lists: Mapping[Place, Sequence[Record]]) -> Any:
+def insert_task_lists(skeleton: Any, lists: Mapping[KeyPath, Sequence[Record]]) -> Any:
     """A document with lists put in their places."""
     if () in lists:
         return list(lists[()])
@@ -90,30 +90,30 @@ def rebuilt(skeleton: Any, lists: Mapping[Place, Sequence[Record]]) -> Any:
     return made
 
 
-def skeleton_of(records: Iterable[Record], name: str) -> Any:
+def find_skeleton(records: Iterable[Record], name: str) -> Any:
     """The document that tasks of a format came from, without them; None for none."""
-    found = (origin_of(record, name).get("document") for record in records)
+    found = (get_origin(record, name).get("document") for record in records)
     return next((one for one in found if one is not None), None)
 
 
-def place_of(record: Record, name: str) -> Place | None:
+def find_key_path(record: Record, name: str) -> KeyPath | None:
     """The list that a task came from."""
-    place = origin_of(record, name).get("place")
+    place = get_origin(record, name).get("place")
     return tuple(place) if isinstance(place, list) and all(type(p) is str for p in place) else None
 
 
-def in_order(records: Iterable[Record], name: str) -> list[Record]:
+def sort_by_origin(records: Iterable[Record], name: str) -> list[Record]:
     """Tasks as they stood in their document, and new ones behind them by their ids."""
-    return sorted(records, key=lambda record: (_at(record, name), natural(record["id"])))
+    return sorted(records, key=lambda record: (_at(record, name), natural_sort_key(record["id"])))
 
 
-def natural(key: str) -> tuple[tuple[int, int, str], ...]:
+def natural_sort_key(key: str) -> tuple[tuple[int, int, str], ...]:
     """What ids are sorted by, so that 2 comes before 10."""
     parts = re.findall(r"[0-9]+|[^0-9]+", key)
     return tuple((0, int(p), p) if p.isdecimal() else (1, 0, p) for p in parts)
 
 
-def id_of(raw: Record, what: str, where: str) -> str:
+def require_id(raw: Record, what: str, where: str) -> str:
     """An id as text; CubError for a task without one."""
     key = raw.get("id")
     if type(key) not in (str, int) or key == "":
@@ -121,12 +121,12 @@ def id_of(raw: Record, what: str, where: str) -> str:
     return str(key)
 
 
-def as_bytes(document: Any) -> bytes:
+def dump_document(document: Any) -> bytes:
     """A document as people read it."""
     made = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    return made.encode("utf-8", HALVES)
+    return made.encode("utf-8", SURROGATE_ERRORS)
 
 
 def _at(record: Record, name: str) -> tuple[bool, int]:
-    at = origin_of(record, name).get("at")
+    at = get_origin(record, name).get("at")
     return (False, at) if type(at) is int else (True, 0)

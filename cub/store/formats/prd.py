@@ -7,22 +7,26 @@ from hashlib import blake2b
 from typing import Any
 
 from cub.store.formats import document as doc
-from cub.store.formats.origin import names_in, origin_of, remembered, renamed, restored
-from cub.store.formats.picking import (
-    criteria,
-    extras,
-    first_line,
-    others,
-    priority,
-    texts,
-    written_extras,
-    written_others,
+from cub.store.formats.source_fields import (
+    attach_origin,
+    dump_extras,
+    dump_unknown,
+    find_aliases,
+    get_origin,
+    parse_criteria,
+    pick_extras,
+    pick_priority,
+    pick_texts,
+    pick_unknown,
+    rename_keys,
+    restore_source_fields,
+    take_first_line,
 )
-from cub.store.ids import letters
-from cub.store.jsonl import Record, canonical
-from cub.store.spelling import CLOSED, normal
+from cub.store.jsonl import Record, dump_canonical
+from cub.store.task_ids import encode_letters
+from cub.store.task_schema import CLOSED, normalize_record
 
-NAME = "prd"
+PRD = "prd"
 _LISTS = ("userStories", "user_stories", "stories", "features")
 _ALIASES = {
     "title": ("description",),
@@ -36,7 +40,7 @@ _USED = (
 _LAST = 4
 
 
-def places(document: Any) -> list[doc.Place]:
+def find_story_lists(document: Any) -> list[doc.KeyPath]:
     """Where the stories are: in a list of a document, or the document is one."""
     if isinstance(document, list):
         return [()]
@@ -46,79 +50,81 @@ def places(document: Any) -> list[doc.Place]:
     return [(found,)] if found else []
 
 
-def read(data: bytes, where: str) -> doc.Imported:
+def parse_prd(data: bytes, where: str) -> doc.ImportedTasks:
     """The stories; one without an id gets one from what it says."""
-    document = doc.parse(data, where)
-    found = places(document)
-    stories = [(place, raw) for place in found for raw in doc.items(document, place, where)]
-    given = doc.Ids()
-    keys = [given.give(_id(raw, f"story {n}", where)) for n, (_, raw) in enumerate(stories, 1)]
+    document = doc.parse_document(data, where)
+    found = find_story_lists(document)
+    stories = [(place, raw) for place in found for raw in doc.list_items(document, place, where)]
+    given = doc.UniqueIds()
+    keys = [given.assign(_id(raw, f"story {n}", where)) for n, (_, raw) in enumerate(stories, 1)]
     records = [
-        _remembered(raw, key, {"format": NAME, "place": list(place), "at": at})
+        _attach_story_origin(raw, key, {"format": PRD, "place": list(place), "at": at})
         for at, ((place, raw), key) in enumerate(zip(stories, keys, strict=True))
     ]
     if records:
-        records[0]["origin"]["document"] = doc.emptied(document, found)
-    return doc.Imported(NAME, records, [], given.renamed)
+        records[0]["origin"]["document"] = doc.remove_task_lists(document, found)
+    return doc.ImportedTasks(PRD, records, [], given.renamed_ids)
 
 
-def write(records: Sequence[Record]) -> bytes:
+def dump_prd(records: Sequence[Record]) -> bytes:
     """The document that the stories came from, or a new one."""
-    skeleton = doc.skeleton_of(records, NAME)
-    skeleton = skeleton if places(skeleton) else {"userStories": []}
-    stories = [_written(record) for record in doc.in_order(records, NAME)]
-    return doc.as_bytes(doc.rebuilt(skeleton, {places(skeleton)[0]: stories}))
+    skeleton = doc.find_skeleton(records, PRD)
+    skeleton = skeleton if find_story_lists(skeleton) else {"userStories": []}
+    stories = [_dump_story(record) for record in doc.sort_by_origin(records, PRD)]
+    return doc.dump_document(
+        doc.insert_task_lists(skeleton, {find_story_lists(skeleton)[0]: stories})
+    )
 
 
 def _id(raw: Record, what: str, where: str) -> str:
     """The id of a story; of one without, a few letters that are the same wherever it stands."""
     if "id" in raw:
-        return doc.id_of(raw, what, where)
-    said = canonical(raw.get("title") or raw.get("description") or "")
-    return f"{NAME}-{letters(blake2b(said.encode()).digest(), 5)}"
+        return doc.require_id(raw, what, where)
+    said = dump_canonical(raw.get("title") or raw.get("description") or "")
+    return f"{PRD}-{encode_letters(blake2b(said.encode()).digest(), 5)}"
 
 
-def _remembered(raw: Record, key: str, source: Record) -> Record:
-    names = names_in(raw, _ALIASES)
-    record = _task(renamed(raw, {alias: own for own, alias in names.items()}), key)
+def _attach_story_origin(raw: Record, key: str, source: Record) -> Record:
+    names = find_aliases(raw, _ALIASES)
+    record = _task(rename_keys(raw, {alias: own for own, alias in names.items()}), key)
     source |= {"names": names} if names else {}
-    return remembered(record, raw, _renamed(record, names), source)
+    return attach_origin(record, raw, _apply_aliases(record, names), source)
 
 
 def _task(raw: Record, key: str) -> Record:
     """A story in cub's spelling. Its priority is its place in an order: what comes behind the
     fourth place has the last priority, where ids decide.
     """
-    title = first_line(str(raw.get("title") or "")) or key
-    found = texts(raw, ("title", "description", "notes"))
+    title = take_first_line(str(raw.get("title") or "")) or key
+    found = pick_texts(raw, ("title", "description", "notes"))
     whole = found.pop("title", "")
     needs = [str(one) for one in _list(raw.get("dependencies")) if type(one) in (str, int)]
     made: Record = {
-        **extras(raw),
+        **pick_extras(raw),
         "id": key,
         **({"description": whole} if whole.strip() not in ("", title) else {}),
         **{name: value for name, value in found.items() if value},
         "title": title,
         **_status(raw),
         **_priority(raw.get("priority")),
-        "acceptance_criteria": criteria(raw.get("acceptanceCriteria")),
+        "acceptance_criteria": parse_criteria(raw.get("acceptanceCriteria")),
         "depends_on": list(dict.fromkeys(needs)),
-        **others(raw, _USED),
+        **pick_unknown(raw, _USED),
     }
-    return normal(made)
+    return normalize_record(made)
 
 
-def _written(record: Record) -> Record:
-    names = origin_of(record, NAME).get("names")
-    made = _renamed(record, names if isinstance(names, dict) else {})
-    return restored(record, made, NAME)
+def _dump_story(record: Record) -> Record:
+    names = get_origin(record, PRD).get("names")
+    made = _apply_aliases(record, names if isinstance(names, dict) else {})
+    return restore_source_fields(record, made, PRD)
 
 
-def _renamed(record: Record, names: dict[str, str]) -> Record:
+def _apply_aliases(record: Record, names: dict[str, str]) -> Record:
     story = _story(record)
     if names.get("title") == "description":  # it has no title: the description says all
         story["title"] = story.pop("description") or story["title"]
-    return renamed(story, names)
+    return rename_keys(story, names)
 
 
 def _story(record: Record) -> Record:
@@ -133,8 +139,8 @@ def _story(record: Record) -> Record:
         "passes": get("status") == CLOSED,
         "notes": get("notes", ""),
         **({"dependencies": needs} if needs else {}),
-        **written_extras(record),
-        **written_others(record, _USED),
+        **dump_extras(record),
+        **dump_unknown(record, _USED),
     }
 
 
@@ -148,7 +154,7 @@ def _status(raw: Record) -> Record:
 def _priority(value: object) -> Record:
     if type(value) is int and value >= 0:
         return {"priority": min(value, _LAST)}
-    return priority(value)
+    return pick_priority(value)
 
 
 def _list(value: object) -> list[Any]:

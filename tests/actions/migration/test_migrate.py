@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.migration.migrate import due
-from cub.actions.sync import plan_init
+from cub.actions.init_update import plan_init
+from cub.actions.migration.migrate import list_due_migrations
 from cub.errors import CubError
 from cub.project.project import Project
 from tests.actions.helpers import body, init, remove, section_of, settled, update, write
@@ -39,7 +39,7 @@ def test_a_new_project_has_nothing_to_migrate(project: Path, tmp_path: Path) -> 
     assert pruning.edits == plain.edits
     said = [w.path for w in pruning.warnings if w not in plain.warnings]
     assert said == ["progress.txt", "fix_plan.md"]
-    assert due(at) == ()
+    assert list_due_migrations(at) == ()
     init(project, prune=True)
     assert not (project / RECORD).exists()
     assert settled(project)
@@ -66,7 +66,7 @@ def test_prune_deletes_nothing_where_the_older_layout_never_was(project: Path) -
     write(project, "progress.txt", "Mine.\n")
     write(project, ".cub/tasks.jsonl", "")
     for plan in (update(project, prune=True), init(project, prune=True)):
-        assert plan.empty
+        assert plan.is_empty
         (warning,) = plan.warnings
         assert (warning.path, "no trace of it" in warning.hint) == ("progress.txt", True)
         assert warning.message.startswith("left by --prune: nothing here shows")
@@ -79,7 +79,7 @@ def test_what_remove_leaves_is_no_trace_of_the_older_layout(project: Path) -> No
     write(project, ".cub/tasks.jsonl", "")
     remove(project)
     write(project, "PROMPT.md", "Mine.\n")
-    assert due(Project.load(project)) == ()
+    assert list_due_migrations(Project.load(project)) == ()
     init(project)
     assert (project / "PROMPT.md").read_text() == "Mine.\n"
 
@@ -88,14 +88,14 @@ def test_what_remove_leaves_is_no_trace_of_the_older_layout(project: Path) -> No
 def test_a_trace_makes_the_migration_due_and_counts_as_cub(project: Path, trace: str) -> None:
     write(project, trace, "{}\n")
     write(project, "PROMPT.md", "Mine.\n")
-    assert [migration.number for migration in due(Project.load(project))] == [1]
+    assert [migration.number for migration in list_due_migrations(Project.load(project))] == [1]
     plan = update(project)
     assert (project / ".cub/runloop.md.old").read_text() == "Mine.\n"
     assert not (project / "PROMPT.md").exists()
     assert told_reasons(plan)["PROMPT.md"] == "migrate to schema 1: kept as .cub/runloop.md.old"
     assert (project / RECORD).read_text() == "schema: 1\n"
-    assert due(Project.load(project)) == ()
-    assert update(project).empty
+    assert list_due_migrations(Project.load(project)) == ()
+    assert update(project).is_empty
 
 
 @pytest.mark.parametrize("ours", ["constitution.md", "config.yaml"])
@@ -103,9 +103,9 @@ def test_names_that_both_layouts_have_tell_only_without_those_of_this_one(
     project: Path, ours: str
 ) -> None:
     write(project, ".cub/tasks.jsonl", "")
-    assert due(Project.load(project))
+    assert list_due_migrations(Project.load(project))
     write(project, f".cub/{ours}", "")
-    assert not due(Project.load(project))
+    assert not list_due_migrations(Project.load(project))
 
 
 @pytest.mark.parametrize("name", ["config.schema.json", "notes.txt"])
@@ -145,8 +145,8 @@ def test_the_record_names_the_migration_and_is_local_to_nobody(project: Path) ->
     write(project, ".cub/config.json", "{}\n")
     plan = init(project)
     edit = next(edit for edit in plan.edits if edit.path == RECORD)
-    assert (edit.reason, edit.local) == ("migrate to schema 1: record it", False)
-    assert edit.notes == ("schema 1: adopt the layout before 0.1",)
+    assert (edit.reason, edit.is_local) == ("migrate to schema 1: record it", False)
+    assert edit.changelog == ("schema 1: adopt the layout before 0.1",)
 
 
 def test_only_targets_get_today_s_digest_line(project: Path) -> None:

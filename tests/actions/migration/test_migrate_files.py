@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.sync import plan_init
+from cub.actions.init_update import plan_init
 from cub.project.project import Project
 from tests.actions.helpers import init, settled, update, write
 from tests.actions.migrating import (
@@ -86,7 +86,7 @@ class TestPrune:
         assert not update(older).warnings
         assert [edit.path for edit in update(older, prune=True).edits] == list(self.FILES)
         assert not set(self.FILES) & tree(older).keys()
-        assert update(older, prune=True).empty
+        assert update(older, prune=True).is_empty
 
     @pytest.mark.parametrize("command", [init, update])
     def test_all_go_at_once(self, older: Path, command: object) -> None:
@@ -118,7 +118,7 @@ class TestLinks:
         (project / "PROMPT.md").symlink_to(".cub/prompt.md")
         git(project, "add", "-A")
         git(project, "commit", "-qm", "x")
-        diff = "".join(f"{line}\n" for line in plan_init(Project.load(project)).diff())
+        diff = "".join(f"{line}\n" for line in plan_init(Project.load(project)).format_diff())
         assert "deleted file mode 120000\n--- a/PROMPT.md\n+++ /dev/null" in diff
         init(project)
         made = whole(project)

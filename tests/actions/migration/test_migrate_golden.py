@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.sync import plan_init, plan_update
+from cub.actions.init_update import plan_init, plan_update
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init
@@ -18,9 +18,9 @@ NAMES = sorted(path.name for path in CASES.glob("0*"))
 
 
 def _told(plan: Plan) -> str:
-    lines = [f"{edit.kind} {edit.path}: {edit.reason}" for edit in plan.edits if not edit.local]
+    lines = [f"{edit.kind} {edit.path}: {edit.reason}" for edit in plan.edits if not edit.is_local]
     for warning in plan.warnings:
-        lines.append(f"warning {warning.where}: {warning.message}")
+        lines.append(f"warning {warning.location}: {warning.message}")
         lines += [f"  hint: {warning.hint}"] if warning.hint else []
     return "".join(f"{line}\n" for line in lines)
 
@@ -42,5 +42,5 @@ def test_before_becomes_after(name: str, tmp_path: Path, request: pytest.Fixture
     assert whole(root) == whole(case / "after")
     assert _told(plan) == (case / "plan.txt").read_text(encoding="utf-8")
     project = Project.load(root)
-    assert plan_init(project, prune=prune, migrations=folder).empty
-    assert plan_update(project, prune=prune, migrations=folder).empty
+    assert plan_init(project, prune=prune, migrations=folder).is_empty
+    assert plan_update(project, prune=prune, migrations=folder).is_empty

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.actions.own_files import MAP
-from cub.actions.sync import plan_init, plan_update
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.managed_files import MAP
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init, update
@@ -91,9 +91,9 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
         before = whole(root)
         command(root, migrations=known)
         _assert_kept(before, whole(root))
-        assert plan_update(Project.load(root), migrations=known).empty
+        assert plan_update(Project.load(root), migrations=known).is_empty
         if command is init:
-            assert plan_init(Project.load(root), migrations=known).empty
+            assert plan_init(Project.load(root), migrations=known).is_empty
 
 
 @limit_examples(25)

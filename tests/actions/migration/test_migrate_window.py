@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.migration.migrate import migrate
-from cub.actions.sync import plan_init, plan_update
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.migration.migrate import plan_migrations
 from cub.edit.plan import Plan
 from cub.errors import CubError, InternalError
-from cub.files import WorkTree, apply, exclusive
+from cub.files import DiskTree, apply_plan, lock_project
 from cub.project.project import Project
 from tests.actions.helpers import init, write
 from tests.actions.migrating import RECORD, migrations, said, whole
@@ -21,10 +21,10 @@ MOVE = "where: {files: [a]}\nsteps: [{move: {from: a, to: b}}]\n"
 
 
 def migrated(root: Path, folder: Path, schema: int = 3) -> Plan:
-    with exclusive(root) as held:
-        project = Project.of(root, WorkTree(root), schema=schema)
-        plan = migrate(project, folder=folder).plan
-        apply(plan, held)
+    with lock_project(root) as held:
+        project = Project.from_tree(root, DiskTree(root), schema=schema)
+        plan = plan_migrations(project, folder=folder).plan
+        apply_plan(plan, held)
     return plan
 
 
@@ -33,8 +33,8 @@ def test_all_that_are_due_run_in_order(project: Path, tmp_path: Path) -> None:
     write(project, RECORD, "# ours\nschema: 1\nold: 5  # five\n")
     plan = migrated(project, folder)
     assert (project / RECORD).read_text() == "# ours\nschema: 3\nnewest: 5  # five\n"
-    assert [edit.notes for edit in plan.edits] == [("schema 2: step 2", "schema 3: step 3")]
-    assert migrated(project, folder).empty
+    assert [edit.changelog for edit in plan.edits] == [("schema 2: step 2", "schema 3: step 3")]
+    assert migrated(project, folder).is_empty
 
 
 @pytest.mark.parametrize(("schema", "key"), [(0, "newest"), (1, "newest"), (2, "old"), (3, "")])
@@ -62,7 +62,7 @@ def test_a_project_without_a_record_is_of_the_first_layout(project: Path, tmp_pa
     init(project)
     write(project, "a", "Mine.\n")
     folder = migrations(tmp_path / "m", m1=MOVE)
-    assert migrated(project, folder).empty
+    assert migrated(project, folder).is_empty
     folder = migrations(tmp_path / "n", m1=MOVE, m2=MOVE)
     migrated(project, folder)
     assert (project / "b").read_text() == "Mine.\n"

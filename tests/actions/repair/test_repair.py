@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.repair.repair import next_step
-from cub.edit.writing import render
+from cub.actions.repair import describe_repair_next_step
+from cub.edit.section_writer import render_section
 from cub.errors import UsageError
 from cub.project.project import Project
 from tests.actions.helpers import init, section_of, settled, write
@@ -35,7 +35,7 @@ def test_every_choice_mends_its_file_and_no_other(bakery: Path, name: str) -> No
     before = tree(bakery)
     for choice in look(bakery).choices:
         repair(bakery, choice.n)
-        assert look(bakery).broken == ()
+        assert look(bakery).broken_files == ()
         section_of(bakery, "AGENTS.md")
         assert {**tree(bakery), "AGENTS.md": b""} == {**before, "AGENTS.md": b""}
         agents.write_bytes(before["AGENTS.md"])
@@ -65,7 +65,7 @@ def test_a_nested_pointer_is_rendered_anew_as_one(bakery: Path) -> None:
     assert found is not None
     other = b"".join(found.body).decode().replace("../AGENTS.md", "../CLAUDE.md")
     section = whole.partition("# API\n\n")[2]
-    sides = conflict(render(other, 1, b"\n").decode() + "\n", section)
+    sides = conflict(render_section(other, 1, b"\n").decode() + "\n", section)
     nested.write_text(whole.replace(section, sides))
     repair(bakery)
     assert nested.read_text() == whole
@@ -95,7 +95,7 @@ def test_a_number_that_nobody_offered_is_a_mistake(bakery: Path, number: int) ->
 def test_the_next_step_is_named(bakery: Path, old: str, new: str, number: int, step: str) -> None:
     change(bakery / "AGENTS.md", old.encode(), new.encode())
     plan = repair(bakery, number)
-    said = next_step(Project.load(bakery), plan)
+    said = describe_repair_next_step(Project.load(bakery), plan)
     assert said.startswith(step) if step else said == ""
 
 
@@ -104,7 +104,7 @@ def test_a_stale_section_is_brought_up_to_date_next(bakery: Path) -> None:
     write(bakery, ".cub/map.md", "# Map\n")
     plan = repair(bakery)
     step = "`cub update` brings the section up to date."
-    assert next_step(Project.load(bakery), plan) == step
+    assert describe_repair_next_step(Project.load(bakery), plan) == step
 
 
 def test_one_file_with_two_names_is_repaired_for_the_readers_of_both(project: Path) -> None:
@@ -114,7 +114,7 @@ def test_one_file_with_two_names_is_repaired_for_the_readers_of_both(project: Pa
     before = agents.read_text()
     section = before.partition("# Mine\n\n\n")[2]
     agents.write_text(before.replace(section, conflict(section, section)))
-    assert look(project).broken[0].names == ("AGENTS.md", "CLAUDE.md")
+    assert look(project).broken_files[0].names == ("AGENTS.md", "CLAUDE.md")
     repair(project)
     assert agents.read_text() == before
     assert settled(project)

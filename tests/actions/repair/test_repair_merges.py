@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cub.edit.document import Document
-from cub.edit.writing import put
+from cub.edit.section_writer import put_section
 from tests.actions.helpers import body, init, remove, section_of, settled, update, write
 from tests.actions.repairs import look, repair
 from tests.conftest import git
@@ -32,7 +32,7 @@ def other_words(root: Path) -> None:
     agents = root / "AGENTS.md"
     words = body(root, "AGENTS.md").replace("\r\n", "\n").replace("- Claim:", "- Take:")
     document = Document(agents.read_bytes(), "AGENTS.md")
-    agents.write_bytes(put(document, words, 1).document.data)
+    agents.write_bytes(put_section(document, words, 1).document.data)
 
 
 def line(text: str, old: str) -> Change:
@@ -111,7 +111,7 @@ def test_lines_that_both_wrote_beside_the_section_stay(project: Path, style: str
     )
     repair(project)
     assert section_of(project, "AGENTS.md") is not None
-    assert look(project).broken == ()
+    assert look(project).broken_files == ()
     text = agents.read_text()
     assert text.index("<<<<<<< HEAD\nRye too.\n") < text.index(
         "=======\nNot rye.\n>>>>>>> theirs\n"

@@ -1,4 +1,7 @@
-"""A change between two commits: cub's part and the person's apart, in every kind of file."""
+"""What executes is told apart from text, in every way that it may come to be.
+
+A change between two commits: cub's part and the person's apart, in every kind of file.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,180 @@ from pathlib import Path
 import pytest
 
 from cub.actions.review.review import FileReview
-from cub.edit.owned import seal
+from cub.edit.file_header import add_file_header
 from cub.errors import CubError
 from cub.prompt.templates import TemplateSet
 from tests.actions.helpers import init, remove, update, write
-from tests.actions.reviews import MINE, commit, compared, marked, since, verdicts
+from tests.actions.reviews import MINE, compared, marked, since, verdicts
+from tests.actions.reviews import commit as reviews_commit
 from tests.conftest import git
-from tests.git.commits import Files, link, submodule
+from tests.git.commits import Files, commit, link, program, submodule
 from tests.git.commits import commit as made
+
+CONFIG = ".cub/config.yaml"
+Told = list[tuple[str, str, tuple[str, ...]]]
+
+
+def told(project: Path, old: Files, new: Files) -> Told:
+    """Kind, path and lines of every change between two commits; a deletion is None in `new`."""
+    base = commit(project, old)
+    review = compared(project, base, commit(project, new, base))
+    assert not review.has_hand_edits
+    return [(change.kind, change.path, change.diff) for change in review.executable_changes]
+
+
+HOOK = ".cub/hooks/pre-tool"
+DIFF = (f"--- {HOOK} (before)", f"+++ {HOOK} (after)")
+MODULES = (
+    "--- .claude/agents (before)",
+    "+++ .claude/agents (after)",
+    "@@ -1 +1 @@",
+    f"-Subproject commit {'1' * 40}",
+    f"+Subproject commit {'2' * 40}",
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (None, b"x\n", (*DIFF, "@@ -0,0 +1 @@", "+x")),
+        (b"x\n", None, (*DIFF, "@@ -1 +0,0 @@", "-x")),
+        (b"x\n", b"y\n", (*DIFF, "@@ -1 +1 @@", "-x", "+y")),
+        (b"x\n", program(b"x\n"), ("old mode 100644", "new mode 100755")),
+        (program(b"x\n"), b"x\n", ("old mode 100755", "new mode 100644")),
+        (None, program(b"x\n"), ("new file mode 100755", *DIFF, "@@ -0,0 +1 @@", "+x")),
+        (b"x", link("x"), ("old mode 100644", "new mode 120000")),
+        (b"x\r\n", b"x\n", ("only line ends have changed",)),
+        (None, b"", ("an empty file",)),
+        (b"", None, ("an empty file",)),
+        (None, b"\0\xff\n", (*DIFF, "@@ -0,0 +1 @@", "+\0\udcff")),
+    ],
+)
+def test_every_change_of_a_hook_is_told(
+    project: Path, old: bytes | None, new: bytes | None, lines: tuple[str, ...]
+) -> None:
+    before = {} if old is None else {HOOK: old}
+    assert told(project, {"a": b"x", **before}, {HOOK: new}) == [("hook", HOOK, lines)]
+
+
+def test_only_what_has_changed_is_told(project: Path) -> None:
+    files: Files = {HOOK: b"x", ".mcp.json": b"{}", CONFIG: b"run: {checks: [make]}\n"}
+    assert told(project, files, {"AGENTS.md": b"x", "src/a.py": b"x"}) == []
+    assert told(project, files, {CONFIG: b"# why\nrun:\n  checks: ['make']\ntargets: []\n"}) == []
+
+
+def test_everything_is_told_in_the_order_of_paths(project: Path) -> None:
+    new: Files = {
+        "z/.mcp.json": b"{}\n",
+        ".claude/skills/bake/SKILL.md": b"x",
+        ".agents/tools-bootstrap": b"x",
+        ".husky/pre-push": b"x",
+        CONFIG: b"run: {checks: [make]}\n",
+        "AGENTS.md": b"x",
+    }
+    assert [(kind, path) for kind, path, _ in told(project, {"a": b""}, new)] == [
+        ("command", CONFIG),
+        ("bootstrap", ".agents/tools-bootstrap"),
+        ("agent file", ".claude/skills/bake/SKILL.md"),
+        ("hook", ".husky/pre-push"),
+        ("client setting", "z/.mcp.json"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (None, b"run: {checks: [make]}", [('+run.checks: ["make"]',)]),
+        (b"run: {checks: [make]}", None, [('-run.checks: ["make"]',)]),
+        (
+            b"run: {checks: [a], wrap: [w]}\nharnesses: {h: {argv: [x]}}",
+            b"run: {checks: [b], notify: n}\nharnesses: {h: {argv: [x]}}",
+            [
+                ('-run.checks: ["a"]', '+run.checks: ["b"]'),
+                ('+run.notify: "n"',),
+                ('-run.wrap: ["w"]',),
+            ],
+        ),
+        (
+            b"context_commands: [a, b]\nprofiles: {p: {run: {checks: [a]}}}",
+            b"context_commands: [a, c]\nprofiles: {p: {run: {checks: [b]}}}",
+            [
+                ('-context_commands.1: "b"', '+context_commands.1: "c"'),
+                ('-profiles.p.run.checks: ["a"]', '+profiles.p.run.checks: ["b"]'),
+            ],
+        ),
+        (b"{", b"{", []),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "packages/api/"])
+def test_commands_are_told_key_by_key(
+    project: Path,
+    old: bytes | None,
+    new: bytes | None,
+    lines: list[tuple[str, ...]],
+    folder: str,
+) -> None:
+    path = folder + CONFIG
+    before = {} if old is None else {path: old}
+    found = told(project, {"a": b"x", **before}, {path: new, "AGENTS.md": b"x"})
+    assert found == [("command", path, line) for line in lines]
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"run: {", b"run: {}\n"), (b"run: {}", b"run: {\n")])
+def test_a_configuration_that_cannot_be_read_is_shown_whole(
+    project: Path, old: bytes, new: bytes
+) -> None:
+    ((kind, path, lines),) = told(project, {CONFIG: old}, {CONFIG: new})
+    assert (kind, path) == ("command", CONFIG)
+    assert lines[0].startswith(f"{CONFIG}:")
+    assert f"-{old.decode()}" in lines
+    assert f"+{new.decode().rstrip()}" in lines
+
+
+def test_commands_behind_a_link_are_told_too(project: Path) -> None:
+    old: Files = {CONFIG: link("../shared.yaml"), "shared.yaml": b"run: {checks: [a]}\n"}
+    new: Files = {"shared.yaml": b"run: {checks: [b]}\n"}
+    lines = ('-run.checks: ["a"]', '+run.checks: ["b"]')
+    assert told(project, old, new) == [("command", CONFIG, lines)]
+    assert told(project, old, {CONFIG: b"run: {checks: [a]}\n"}) == []
+    gone = ('-run.checks: ["a"]',)
+    assert told(project, old, {"shared.yaml": None}) == [("command", CONFIG, gone)]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (".claude/agents", "agent file"),
+        (".claude", "client setting"),
+        ("p/.cub/hooks", "hook"),
+        (".agents", "agent file"),
+    ],
+)
+def test_a_folder_from_elsewhere_is_told(project: Path, path: str, kind: str) -> None:
+    for old, new in ((link("../a"), link("../b")), (submodule(), submodule("2" * 40))):
+        ((found, where, lines),) = told(project, {path: old}, {path: new})
+        assert (found, where) == (kind, path)
+        assert lines[2] == "@@ -1 +1 @@"
+    ((_, _, lines),) = told(project, {"a": b"x"}, {path: link("../b")})
+    assert lines[0] == "new file mode 120000"
+
+
+def test_a_submodule_shows_its_commits(project: Path) -> None:
+    path = ".claude/agents"
+    found = told(project, {path: submodule()}, {path: submodule("2" * 40)})
+    assert found == [("agent file", path, MODULES)]
+
+
+@pytest.mark.parametrize("path", ["docs", "src/claude", "vendor/lib"])
+def test_other_links_and_submodules_are_not_told(project: Path, path: str) -> None:
+    assert told(project, {path: link("a")}, {path: submodule()}) == []
+
+
+def test_a_folder_in_place_of_a_link_is_told_file_by_file(project: Path) -> None:
+    new: Files = {".claude/agents": None, ".claude/agents/a.md": b"x"}
+    found = told(project, {".claude/agents": link("../a")}, new)
+    assert [path for _, path, _ in found] == [".claude/agents", ".claude/agents/a.md"]
+
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
 CONSTITUTION = ".cub/constitution.md"
@@ -63,13 +232,13 @@ def test_after_init_all_is_verified_and_the_persons_text_untouched(
 ) -> None:
     (project / name).write_bytes(TEXTS[text])
     write(project, ".cub/config.yaml", f"placement: {placement}\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project)
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
     assert {*OWN, "AGENTS.md"} <= set(files)
     assert files[name].kind == "update"
-    assert [file for file in files.values() if file.own or file.mode] == []
+    assert [file for file in files.values() if file.own_diff or file.mode] == []
     remove(project)
     assert verdicts(since(project, base)) == {CONSTITUTION: "verified"}  # it stays, as it is yours
 
@@ -81,8 +250,8 @@ def test_the_first_commit_may_have_it_all(project: Path) -> None:
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
     assert {file.kind for file in files.values()} == {"create"}
-    assert marked(files["AGENTS.md"].own) == ["+# Bakery"]
-    assert files["CLAUDE.md"].own == ()
+    assert marked(files["AGENTS.md"].own_diff) == ["+# Bakery"]
+    assert files["CLAUDE.md"].own_diff == ()
 
 
 def _above(text: bytes) -> bytes:
@@ -113,8 +282,8 @@ def test_a_change_of_the_person_s_own_text_stands_alone(
     file = project / "AGENTS.md"
     file.write_bytes(change(file.read_bytes()))
     found = since(project, base)["AGENTS.md"]
-    assert (found.section, marked(found.own)) == (None, own)
-    assert not compared(project, base).touched
+    assert (found.section, marked(found.own_diff)) == (None, own)
+    assert not compared(project, base).has_hand_edits
 
 
 def test_both_changes_are_told_apart(project: Path, base: str, next_version: TemplateSet) -> None:
@@ -125,7 +294,7 @@ def test_both_changes_are_told_apart(project: Path, base: str, next_version: Tem
     assert found.section is not None
     assert found.section.verdict == "verified"
     assert marked(found.section.diff) == ["-Work in tasks:", "+Work in small tasks:"]
-    assert marked(found.own) == ["+New."]
+    assert marked(found.own_diff) == ["+New."]
 
 
 def test_a_section_that_only_moved_has_not_changed(project: Path, base: str) -> None:
@@ -134,7 +303,7 @@ def test_a_section_that_only_moved_has_not_changed(project: Path, base: str) -> 
     file.write_bytes(section + b"\n" + own + b"Text.\n")
     found = since(project, base)["AGENTS.md"]
     assert found.section is None
-    assert {line[1:] for line in marked(found.own)} <= {""}
+    assert {line[1:] for line in marked(found.own_diff)} <= {""}
     assert (found.kind, found.mode) == ("update", ())
 
 
@@ -142,14 +311,14 @@ def test_the_lines_of_the_own_diff_count_the_own_text(project: Path, base: str) 
     file = project / "AGENTS.md"
     file.write_bytes(file.read_bytes() + b"\nLast.\n")
     found = since(project, base)["AGENTS.md"]
-    assert found.own[2] == "@@ -2,3 +2,5 @@"
+    assert found.own_diff[2] == "@@ -2,3 +2,5 @@"
 
 
 def test_line_ends_alone_are_called_so(project: Path, base: str) -> None:
     file = project / "AGENTS.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     found = since(project, base)["AGENTS.md"]
-    assert (found.section, found.own) == (None, ("only line ends have changed",))
+    assert (found.section, found.own_diff) == (None, ("only line ends have changed",))
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "p/AGENTS.md"])
@@ -157,9 +326,9 @@ def test_files_of_people_without_a_section_are_theirs_alone(project: Path, name:
     base = made(project, {name: b"a\n"})
     head = made(project, {name: b"b\n"}, base)
     (found,) = compared(project, base, head).files
-    assert (found.path, found.section, marked(found.own)) == (name, None, ["-a", "+b"])
+    assert (found.path, found.section, marked(found.own_diff)) == (name, None, ["-a", "+b"])
     (gone,) = compared(project, head, made(project, {name: None}, head)).files
-    assert (gone.kind, gone.section, marked(gone.own)) == ("delete", None, ["-b"])
+    assert (gone.kind, gone.section, marked(gone.own_diff)) == ("delete", None, ["-b"])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +346,7 @@ def test_folders_may_have_any_name(project: Path, folder: str) -> None:
     base = made(project, {f"{folder}/AGENTS.md": b"a\n"})
     head = made(project, {f"{folder}/AGENTS.md": b"b\n"}, base)
     (found,) = compared(project, base, head).files
-    assert (found.path, marked(found.own)) == (f"{folder}/AGENTS.md", ["-a", "+b"])
+    assert (found.path, marked(found.own_diff)) == (f"{folder}/AGENTS.md", ["-a", "+b"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
@@ -186,7 +355,7 @@ def test_a_file_that_has_no_ascii_is_a_person_s(project: Path, encoding: str) ->
     head = made(project, {"AGENTS.md": "More rules.\n".encode(encoding)}, base)
     (found,) = compared(project, base, head).files
     assert found.section is None
-    assert found.own
+    assert found.own_diff
 
 
 @posix
@@ -196,7 +365,7 @@ def test_a_file_that_has_no_ascii_is_a_person_s(project: Path, encoding: str) ->
 def test_two_names_of_one_file_are_reviewed_once(project: Path, real: str, alias: str) -> None:
     write(project, real, "# Bakery\n")
     (project / alias).symlink_to(real)
-    base = commit(project)
+    base = reviews_commit(project)
     init(project)
     files = since(project, base)
     assert verdicts(files) == dict.fromkeys({*OWN, real}, "verified")
@@ -206,14 +375,14 @@ def test_two_names_of_one_file_are_reviewed_once(project: Path, real: str, alias
 def test_a_link_in_place_of_a_file_is_told(project: Path, base: str) -> None:
     (project / "CLAUDE.md").unlink()
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
-    linked = commit(project)
+    linked = reviews_commit(project)
     found = since(project, base)["CLAUDE.md"]
     assert found.section is not None
     assert (found.section.verdict, found.mode) == (
         "removed",
         ("old mode 100644", "new mode 120000"),
     )
-    assert marked(found.own)[-2:] == ["+AGENTS.md"]
+    assert marked(found.own_diff)[-2:] == ["+AGENTS.md"]
     (project / "CLAUDE.md").unlink()
     write(project, "CLAUDE.md", "Text.\n")
     back = since(project, linked)["CLAUDE.md"]
@@ -234,7 +403,7 @@ def test_the_file_behind_an_instruction_file_is_one_too(project: Path) -> None:
     write(project, "docs/for-agents.md", "# Bakery\n")
     (project / "AGENTS.md").symlink_to("docs/for-agents.md")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project)
     found = verdicts(since(project, base))
     assert found.pop(MAP) == "drawn"
@@ -242,7 +411,7 @@ def test_the_file_behind_an_instruction_file_is_one_too(project: Path) -> None:
     file = project / "docs" / "for-agents.md"
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
     assert verdicts(since(project, base))["docs/for-agents.md"] == "edited"
-    hand = commit(project)
+    hand = reviews_commit(project)
     (project / "AGENTS.md").unlink()
     file.write_bytes(b"# Bakery\n")
     assert verdicts(since(project, hand))["docs/for-agents.md"] == "removed"
@@ -255,14 +424,14 @@ def test_a_link_that_leads_nowhere_is_shown_and_no_error(
     head = made(project, {"CLAUDE.md": link(target), ".claude/skills": link(target)}, base)
     further = made(project, {"AGENTS.md": b"Text.\n"}, head)
     for before, after in ((base, head), (head, further), (further, base)):
-        assert not compared(project, before, after).touched
+        assert not compared(project, before, after).has_hand_edits
 
 
 def test_nested_files_get_what_they_need(project: Path) -> None:
     write(project, "AGENTS.md", "# Bakery\n")
     for folder in ("packages/api", "packages/web"):
         write(project, f"{folder}/AGENTS.md", "Ovens.\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project, "packages/api")
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
@@ -277,12 +446,12 @@ def test_nested_files_get_what_they_need(project: Path) -> None:
 )
 def test_a_pointer_leads_to_whatever_the_root_has(project: Path, root: str, verdict: str) -> None:
     write(project, "a/b/c/AGENTS.md", "Deep.\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project, "a/b/c", targets=[root])
     assert set(verdicts(since(project, base)).values()) == {"verified"}
-    pointing = commit(project)
+    pointing = reviews_commit(project)
     (project / "a/b/c/AGENTS.md").unlink()
-    gone = commit(project)
+    gone = reviews_commit(project)
     git(project, "checkout", "-q", pointing, "--", "a/b/c/AGENTS.md")
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
     assert verdicts(since(project, gone)) == {"a/b/c/AGENTS.md": verdict}
@@ -293,7 +462,7 @@ def test_a_section_in_a_copied_file_is_cubs_own_all_the_same(project: Path, base
     for name in ("AGENTS.md", "CLAUDE.md"):
         (project / "p" / name).write_bytes((project / name).read_bytes())
     assert verdicts(since(project, base)) == {"p/AGENTS.md": "stale", "p/CLAUDE.md": "stale"}
-    assert not compared(project, base).touched
+    assert not compared(project, base).has_hand_edits
 
 
 TARGETS = ["GEMINI.md", ".github/copilot-instructions.md", ".cursor/rules/cub.mdc"]
@@ -303,7 +472,7 @@ TARGETS = ["GEMINI.md", ".github/copilot-instructions.md", ".cursor/rules/cub.md
 @pytest.mark.parametrize("beside", [True, False])
 def test_files_of_other_clients_are_verified(project: Path, target: str, beside: bool) -> None:
     write(project, "README.md", "x")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project, targets=[*(["AGENTS.md", "CLAUDE.md"] if beside else []), target])
     found = verdicts(since(project, base))
     assert found.pop(MAP) == "drawn"
@@ -314,7 +483,7 @@ def test_files_of_other_clients_are_verified(project: Path, target: str, beside:
 @pytest.mark.parametrize("target", TARGETS[:2])
 def test_a_hand_is_found_in_files_of_other_clients(project: Path, target: str) -> None:
     init(project, targets=[target])
-    base = commit(project)
+    base = reviews_commit(project)
     file = project / target
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
     assert verdicts(since(project, base)) == {target: "edited"}
@@ -322,7 +491,7 @@ def test_a_hand_is_found_in_files_of_other_clients(project: Path, target: str) -
 
 def test_a_hand_in_a_rule_of_cub_s_is_no_person_s_text(project: Path) -> None:
     init(project, targets=[TARGETS[2]])
-    base = commit(project)
+    base = reviews_commit(project)
     file = project / TARGETS[2]
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
     found = since(project, base)[TARGETS[2]]
@@ -339,10 +508,10 @@ def test_a_rule_of_cursors_is_proven_whether_or_not_it_is_asked_for(
     project: Path, targets: list[str]
 ) -> None:
     init(project, targets=targets)
-    base = commit(project)
-    write(project, TARGETS[2], seal("Obey.\n", 1, "<!-- {} -->", FRONT).decode())
+    base = reviews_commit(project)
+    write(project, TARGETS[2], add_file_header("Obey.\n", 1, "<!-- {} -->", FRONT).decode())
     assert verdicts(since(project, base)) == {TARGETS[2]: "unrecognized"}
-    assert compared(project, base).touched
+    assert compared(project, base).has_hand_edits
 
 
 @pytest.mark.parametrize("change", ["targets", "constitution"])
@@ -350,14 +519,14 @@ def test_a_rule_of_cursors_that_does_not_fit_its_commit_is_stale(
     project: Path, change: str
 ) -> None:
     write(project, "README.md", "x")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project, targets=["AGENTS.md", TARGETS[2]])
     if change == "targets":
         write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
     else:
         (project / ".cub" / "constitution.md").unlink()
     assert verdicts(since(project, base))[TARGETS[2]] == "stale"
-    assert not compared(project, base).touched
+    assert not compared(project, base).has_hand_edits
 
 
 @pytest.mark.parametrize("folder", ["packages/api", "a/b/c"])
@@ -367,7 +536,7 @@ def test_a_project_inside_another_is_reviewed_as_what_it_is(project: Path, folde
     write(project, f"{folder}/CLAUDE.md", "# Ovens\n")
     write(project, f"{folder}/.cub/config.yaml", "targets: [AGENTS.md, CLAUDE.md, GEMINI.md]\n")
     write(project, f"{folder}/deep/AGENTS.md", "Deep.\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project / folder, "deep")
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
@@ -375,7 +544,7 @@ def test_a_project_inside_another_is_reviewed_as_what_it_is(project: Path, folde
     assert {f"{folder}/{name}" for name in names} <= set(files)
     inside = compared(project, base, prefix=folder)
     assert {f"{folder}/{file.path}" for file in inside.files} == set(files)
-    with_it = commit(project)
+    with_it = reviews_commit(project)
     git(project, "rm", "-rq", folder)
     gone = verdicts(since(project, with_it))
     assert {f"{folder}/{name}" for name in names} <= set(gone)
@@ -387,9 +556,9 @@ def test_a_project_sees_nothing_outside_itself(project: Path) -> None:
     head = made(project, {"p/AGENTS.md": b"b", "AGENTS.md": b"b", ".mcp.json": b"{}"}, base)
     review = compared(project, base, head, prefix="p")
     assert [file.path for file in review.files] == ["AGENTS.md"]
-    assert review.executed == ()
+    assert review.executable_changes == ()
     new = compared(project, base, head, prefix="r")
-    assert (new.files, new.executed) == ((), ())
+    assert (new.files, new.executable_changes) == ((), ())
 
 
 @pytest.mark.parametrize("inline", ["[constitution]", "[map]", "[map, constitution]"])
@@ -397,10 +566,10 @@ def test_inlined_texts_are_verified_from_the_commit(project: Path, inline: str) 
     write(project, "AGENTS.md", "# Bakery\n")
     write(project, ".cub/config.yaml", f"inline: {inline}\n")
     write(project, ".cub/map.md", "# Map\n\n- oven.py\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project)
     assert set(verdicts(since(project, base)).values()) == {"verified"}
-    with_it = commit(project)
+    with_it = reviews_commit(project)
     for name in ("map.md", "constitution.md"):
         write(project, f".cub/{name}", f"# {name}\n\nOther words.\n")
     update(project)
@@ -421,14 +590,14 @@ def test_a_configuration_that_cannot_be_read_now_is_an_error(project: Path, base
     update(project)
     write(project, ".cub/config.yaml", BROKEN)
     write(project, "CLAUDE.md", "Text.\n")
-    commit(project)
-    assert not compared(project, base).touched  # no section that it would be asked about
+    reviews_commit(project)
+    assert not compared(project, base).has_hand_edits  # no section that it would be asked about
     git(project, "checkout", "-q", base, "--", "CLAUDE.md")
-    broken = commit(project)
+    broken = reviews_commit(project)
     (project / "AGENTS.md").write_bytes(MINE)
-    gone = commit(project)
+    gone = reviews_commit(project)
     git(project, "checkout", "-q", base, "--", "AGENTS.md")
-    commit(project)
+    reviews_commit(project)
     assert broken
     with pytest.raises(CubError) as caught:
         compared(project, gone)
@@ -439,14 +608,14 @@ def test_a_configuration_that_cannot_be_read_now_is_an_error(project: Path, base
 def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) -> None:
     write(project, "AGENTS.md", "# Bakery\n")
     write(project, ".cub/config.yaml", BROKEN)
-    base = commit(project)
+    base = reviews_commit(project)
     write(project, ".cub/config.yaml", "run: {checks: [make]}\n")
     init(project)
-    review = compared(project, base, commit(project))
+    review = compared(project, base, reviews_commit(project))
     found = {file.path: file for file in review.files}
     assert set(verdicts(found).values()) == {"verified"}
-    assert "+run: {checks: [make]}" in marked(found[".cub/config.yaml"].own)
-    (change,) = review.executed
+    assert "+run: {checks: [make]}" in marked(found[".cub/config.yaml"].own_diff)
+    (change,) = review.executable_changes
     assert (change.kind, change.path) == ("command", ".cub/config.yaml")
     assert "+run: {checks: [make]}" in change.diff
 
@@ -454,10 +623,10 @@ def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) ->
 def test_a_project_that_needs_another_cub_is_an_error(project: Path, base: str) -> None:
     write(project, ".cub/config.yaml", 'requires-cub: ">=99"\n')
     (project / "AGENTS.md").write_bytes(b"\n" + (project / "AGENTS.md").read_bytes())
-    commit(project)
-    assert not compared(project, base).touched
+    reviews_commit(project)
+    assert not compared(project, base).has_hand_edits
     (project / "AGENTS.md").write_bytes((project / "CLAUDE.md").read_bytes())
-    commit(project)
+    reviews_commit(project)
     with pytest.raises(CubError, match="needs cub >=99"):
         compared(project, base)
 
@@ -476,24 +645,24 @@ def test_submodules_in_place_of_files_are_shown(project: Path, base: str) -> Non
     found: dict[str, FileReview] = {file.path: file for file in review.files}
     assert verdicts(found) == {"AGENTS.md": "removed", "p/AGENTS.md": None}
     assert found["p/AGENTS.md"].mode == ("new file mode 160000",)
-    assert marked(found["p/AGENTS.md"].own) == [f"+Subproject commit {'1' * 40}"]
+    assert marked(found["p/AGENTS.md"].own_diff) == [f"+Subproject commit {'1' * 40}"]
 
 
 def test_texts_that_sections_refer_to_are_shown_as_a_person_s(project: Path, base: str) -> None:
     (project / ".cub" / "constitution.md").write_text("# Constitution\n\nTrust every stranger.\n")
     write(project, ".cub/map.md", "# Map\n")
-    commit(project)
+    reviews_commit(project)
     found = {file.path: file for file in compared(project, base).files}
     assert verdicts(found) == {".cub/constitution.md": None, ".cub/map.md": None}
-    assert "+Trust every stranger." in marked(found[".cub/constitution.md"].own)
+    assert "+Trust every stranger." in marked(found[".cub/constitution.md"].own_diff)
 
 
 def test_an_adoption_has_all_that_cub_wrote_apart(project: Path) -> None:
     write(project, "README.md", "# Bakery\n\nCounts bread.\n")
-    base = commit(project)
+    base = reviews_commit(project)
     init(project)
     files = since(project, base)
-    assert [path for path, file in files.items() if file.own] == []
+    assert [path for path, file in files.items() if file.own_diff] == []
     assert verdicts(files) == {
         **dict.fromkeys([*OWN, "AGENTS.md", "CLAUDE.md"], "verified"),
         MAP: "drawn",
@@ -501,7 +670,7 @@ def test_an_adoption_has_all_that_cub_wrote_apart(project: Path) -> None:
     section = files[CONSTITUTION].section
     assert section is not None
     assert (section.before, section.after, section.whole) == (None, 1, True)
-    assert not compared(project, base).touched
+    assert not compared(project, base).has_hand_edits
 
 
 @pytest.mark.parametrize(
@@ -527,24 +696,24 @@ def test_the_constitution_is_cubs_until_a_person_writes_in_it(
         (project / CONSTITUTION).unlink(missing_ok=True)
         if side:
             write(project, CONSTITUTION, texts[side])
-        base = commit(project)
+        base = reviews_commit(project)
     file = {f.path: f for f in compared(project, f"{base}~1").files}[CONSTITUTION]
     assert (file.section.verdict if file.section else None) == verdict
-    assert bool(file.own) == (verdict is None)
+    assert bool(file.own_diff) == (verdict is None)
 
 
 def test_a_map_that_somebody_edited_is_a_persons(project: Path) -> None:
     write(project, "README.md", "# Bakery\n\nCounts bread.\n")
     init(project)
-    base = commit(project)
+    base = reviews_commit(project)
     file = project / MAP
     data = file.read_bytes()
     file.write_bytes(data + b"Trust every stranger.\n")
     found = since(project, base)[MAP]
-    assert (found.section, marked(found.own)) == (None, ["+Trust every stranger."])
+    assert (found.section, marked(found.own_diff)) == (None, ["+Trust every stranger."])
     file.write_bytes(data.replace(b"cub file v1", b"cub file v9"))
     newer = since(project, base)[MAP].section
     assert newer is not None
-    assert (newer.verdict, newer.touched) == ("newer", True)
+    assert (newer.verdict, newer.needs_attention) == ("newer", True)
     file.unlink()
     assert verdicts(since(project, base)) == {MAP: "removed"}

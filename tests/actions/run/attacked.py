@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cub.files.signed import project_state
+from cub.files.signed_state import find_project_state
 from tests.actions.run.shop import Shop
 from tests.command_line import Result
 from tests.conftest import git
@@ -34,7 +34,7 @@ def attack(shop: Shop, agent: str, *words: str) -> Result:
 
 def await_end(shop: Shop) -> None:
     """Wait until the keeper of a killed run has noted that all of the agent's has ended."""
-    state = project_state(shop.root) / "runs"
+    state = find_project_state(shop.root) / "runs"
     assert until(lambda: any(state.glob("*/*/*/ended")))
 
 

@@ -14,18 +14,18 @@ from typing import Any
 
 import psutil
 
-from cub.actions.run.loop import loop
-from cub.actions.run.opening import Surroundings, opened
-from cub.actions.run.settings import Asked
-from cub.actions.run.status import Standing, recorded
+from cub.actions.run.run_loop import run_tasks
+from cub.actions.run.run_options import RunOptions
+from cub.actions.run.run_setup import RunEnvironment, prepare_run
+from cub.actions.run.run_status import RunStatus, save_status
 from cub.actions.tasks.stores import open_stores
 from cub.edit.plan import PlanWarning
-from cub.processes.stop import Stop
+from cub.processes.command import StopRequest
 from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.ledger import Ledger
-from cub.store.place import TASKS
-from cub.store.tasks import Tasks
+from cub.store.store_paths import TASKS_FILE
+from cub.store.task_index import TaskIndex
 from tests.command_line import Result
 from tests.conftest import git
 from tests.fork_server import start_cub
@@ -44,10 +44,10 @@ class LeapingClock:
     def now(self) -> datetime:
         return datetime.fromtimestamp(datetime.now(UTC).timestamp() + self.ahead, UTC)
 
-    def wait(self, until: datetime, stop: Stop) -> bool:
+    def wait(self, until: datetime, stop: StopRequest) -> bool:
         self.waits.append(until)
         self.ahead += max(0.0, (until - self.now()).total_seconds())
-        return stop.requested
+        return stop.is_requested
 
 
 @dataclass
@@ -117,21 +117,21 @@ class Shop:
             **fields,
         }
         self.cub.mkdir(exist_ok=True)
-        with (self.root / TASKS).open("a") as file:
+        with (self.root / TASKS_FILE).open("a") as file:
             file.write(json.dumps(task) + "\n")
 
-    def tasks(self) -> Tasks:
-        file = self.root / TASKS
-        return Tasks.parse(file.read_bytes() if file.exists() else b"")
+    def tasks(self) -> TaskIndex:
+        file = self.root / TASKS_FILE
+        return TaskIndex.parse(file.read_bytes() if file.exists() else b"")
 
     def status(self, key: str = "s-1") -> str:
         return self.tasks()[key].status
 
     def record(self, key: str = "s-1") -> dict[str, Any]:
-        return self.tasks().record(key)
+        return self.tasks().read_record(key)
 
     def ledger(self, *kinds: str) -> list[Event]:
-        return [e for e in Ledger(self.root).events() if not kinds or e["ev"] in kinds]
+        return [e for e in Ledger(self.root).iter_events() if not kinds or e["ev"] in kinds]
 
     def script(self, tasks: dict[str, list[dict[str, Any]]]) -> None:
         """What the scripted client does; JSON is YAML, too."""
@@ -162,14 +162,14 @@ class Shop:
         given = {"harness": "mine", "trust": True, **asked}
         if isinstance(given.get("checks"), str):
             given["checks"] = (given["checks"],)
-        stop, events, warnings = Stop(), list[Event](), list[PlanWarning]()
+        stop, events, warnings = StopRequest(), list[Event](), list[PlanWarning]()
         try:
             stores = open_stores(Project.load(self.root), "cub run")
-            around = Surroundings(stop, self.environ, clock=self.clock, cwd=cwd or self.root)
-            with opened(stores, Asked(**given), around) as it:
-                events += it.events
+            around = RunEnvironment(stop, self.environ, clock=self.clock, cwd=cwd or self.root)
+            with prepare_run(stores, RunOptions(**given), around) as it:
+                events += it.recovery_events
                 warnings += it.warnings
-                for event in recorded(loop(it.run), it.run.folder, Standing()):
+                for event in save_status(run_tasks(it.context), it.context.folder, RunStatus()):
                     events.append(event)
                     if each:
                         each(event)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.tasks.stores import install_git_files
-from cub.files import exclusive
+from cub.files import lock_project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
@@ -25,7 +25,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.write("kept.txt", "kept\nand more\n")
     bakery.task()
     bakery.client("true")
-    with exclusive(bakery.root) as held:
+    with lock_project(bakery.root) as held:
         install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")

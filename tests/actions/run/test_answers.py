@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cub.actions.tasks.add import edit
-from cub.actions.tasks.draft import Draft
-from cub.actions.tasks.queries import shown
-from cub.actions.tasks.status import reopen
 from cub.actions.tasks.stores import Stores, open_stores
-from cub.cli.run.lines import lines_of
-from cub.cli.task.page import print_page
+from cub.actions.tasks.task_edits import edit_task
+from cub.actions.tasks.task_fields import TaskFields
+from cub.actions.tasks.task_queries import read_task_details
+from cub.actions.tasks.transitions import reopen_tasks
+from cub.cli.commands.run.event_lines import format_event_lines
+from cub.cli.commands.task.show import print_task_page
 from cub.project.project import Project
 from tests.actions.run.shop import Done, Shop
 
@@ -24,7 +24,7 @@ def _stores(shop: Shop) -> Stores:
 
 
 def _page(shop: Shop, capsys: pytest.CaptureFixture[str]) -> str:
-    print_page(shown(_stores(shop), "s-1"))
+    print_task_page(read_task_details(_stores(shop), "s-1"))
     return capsys.readouterr().out
 
 
@@ -43,7 +43,7 @@ def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(
     assert (done.outcomes, bakery.status(), done.end["parked"]) == (["stuck"], "parked", ["s-1"])
     (state,) = done.of("task_state")
     assert (state["question"], state["why"]) == (_KEY, f"it waits for an answer: {_KEY}")
-    said = "\n".join(lines_of(state))
+    said = "\n".join(format_event_lines(state))
     assert "s-1 is parked: it waits for an answer" in said
     assert "`cub task edit s-1 --note TEXT`, then `cub task reopen s-1`" in said
     page = _page(bakery, capsys)
@@ -56,8 +56,8 @@ def test_the_answer_and_the_question_are_in_the_next_prompt(bakery: Shop) -> Non
     bakery.task()
     bakery.run(no_checks=True)
     answer = "\n".join(f"It is the oven number {n}," for n in range(1, 9)) + "\nas ever."
-    edit(_stores(bakery), "s-1", Draft(), note=answer)
-    reopen(_stores(bakery), ["s-1"])
+    edit_task(_stores(bakery), "s-1", TaskFields(), note=answer)
+    reopen_tasks(_stores(bakery), ["s-1"])
     bakery.client("cat > /dev/null; echo x > made")
     done = bakery.run(no_checks=True)
     assert done.outcomes == ["ok"]

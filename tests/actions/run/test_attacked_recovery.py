@@ -9,7 +9,7 @@ import time
 import pytest
 
 from cub.errors import CubError
-from cub.files.signed import project_state
+from cub.files.signed_state import find_project_state
 from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop, alive
@@ -38,7 +38,7 @@ def test_what_a_person_commits_after_a_kill_stays(shop: Shop, ago: int) -> None:
     _hook(shop, f"cd {shop.root}; {kill}")
     assert attack(shop, "echo $C > ../cub; echo C > c.py").code == -9
     if ago:
-        for path in project_state(shop.root).rglob("*"):
+        for path in find_project_state(shop.root).rglob("*"):
             os.utime(path, (time.time() - ago,) * 2)
     shop.write("mine.txt", "a person's\n")
     git(shop.root, "add", "mine.txt")
@@ -125,7 +125,7 @@ def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
     await_end(shop)
     objects = shop.root / ".git/objects"
     objects.rename(objects.with_name("away"))
-    for backup in (project_state(shop.root) / "runs").glob("*/*.backup"):
+    for backup in (find_project_state(shop.root) / "runs").glob("*/*.backup"):
         shutil.rmtree(backup)
     shop.client("cat > /dev/null; echo C > c.py")
     with pytest.raises(CubError, match="can't be concluded yet"):
@@ -149,7 +149,7 @@ def test_no_orphan_writes_into_files_that_were_put_back(shop: Shop) -> None:
 
 
 def _state_of(shop: Shop) -> list[str]:
-    return sorted(path.name for path in (project_state(shop.root) / "runs").iterdir())
+    return sorted(path.name for path in (find_project_state(shop.root) / "runs").iterdir())
 
 
 def test_only_the_last_run_that_has_ended_is_kept(shop: Shop) -> None:

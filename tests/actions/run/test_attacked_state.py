@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.run.folders import RunFolder
-from cub.actions.run.trust import report_trust
+from cub.actions.run.command_trust import make_trust_report
+from cub.actions.run.run_folders import RunFolder
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
-from cub.files.signed import project_state, read_signed
+from cub.files.signed_state import find_project_state, read_signed
 from cub.project.project import Project
 from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
@@ -96,7 +96,7 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
-    report = report_trust(open_stores(Project.load(shop.root), "ida"))
+    report = make_trust_report(open_stores(Project.load(shop.root), "ida"))
     assert not report.is_config_trusted
     assert [check.trusted for check in report.checks] == [False]
 
@@ -110,13 +110,13 @@ def test_an_agent_can_not_start_a_run(shop: Shop) -> None:
 
 def test_what_a_person_agreed_to_can_not_be_forged(shop: Shop) -> None:
     digests = '{"v": 1, "projects": {"%s": {"config": "%s", "checks": []}}}'
-    file = project_state(shop.root).parents[1] / "trust.json"
+    file = find_project_state(shop.root).parents[1] / "trust.json"
     file.parent.mkdir(parents=True)
     shop.client("true")
-    from cub.project.executes import commands
-    from cub.project.trust import digest_of
+    from cub.project.executable_config import list_config_commands
+    from cub.project.trust_store import digest_commands
 
-    config = digest_of(commands((shop.cub / "config.yaml").read_bytes()))
+    config = digest_commands(list_config_commands((shop.cub / "config.yaml").read_bytes()))
     file.write_text(digests % (shop.root, config))
     with pytest.raises(CubError, match="not trusted"):
         shop.run(trust=False)
@@ -151,7 +151,7 @@ def test_a_clone_brings_nothing_to_recover(shop: Shop, tmp_path: Path) -> None:
     before |= {"untracked": [], "inner": {}, "begun": [], "absent": []}
     run = ".cub/runs/20260101-000000-abcd"
     start = {"task": "s-1", "n": 1, "folder": str(other), "before": before}
-    for folder in (shop.root, project_state(shop.root)):
+    for folder in (shop.root, find_project_state(shop.root)):
         place = folder / (run if folder == shop.root else run.removeprefix(".cub/"))
         (place / "s-1/1").mkdir(parents=True)
         (place / "run.json").write_text(json.dumps({"folder": str(other), "ended": False}))
@@ -181,14 +181,14 @@ def test_a_file_of_another_place_is_not_believed(shop: Shop) -> None:
     other = folder.state.with_name("20260101-000000-abcd")
     other.mkdir()
     (other / "run.json").write_bytes((folder.state / "run.json").read_bytes())
-    assert folder.read()
-    assert not RunFolder(shop.root, other.name).read()
+    assert folder.read_state()
+    assert not RunFolder(shop.root, other.name).read_state()
 
 
 def test_nobody_else_can_read_what_decides(shop: Shop) -> None:
     shop.client("true")
     shop.run(no_checks=True, once=True)
-    state = project_state(shop.root)
+    state = find_project_state(shop.root)
     modes = {
         path.stat().st_mode & 0o77 for path in (state, state / "runs", state.parents[1] / "key")
     }
@@ -198,7 +198,7 @@ def test_nobody_else_can_read_what_decides(shop: Shop) -> None:
 def test_the_environment_of_an_agent_has_no_secret(shop: Shop) -> None:
     attack(shop, "env > ../seen; tr '\\0' '\\n' < /proc/$K/cmdline >> ../seen; true")
     seen = (shop.root.parent / "seen").read_bytes()
-    key = (project_state(shop.root).parents[1] / "key").read_bytes()
+    key = (find_project_state(shop.root).parents[1] / "key").read_bytes()
     assert key not in seen
     assert key.hex().encode() not in seen
 
@@ -216,7 +216,7 @@ def test_without_a_place_for_its_state_no_run_begins(shop: Shop, tmp_path: Path)
 def test_a_damaged_key_costs_what_it_signed(shop: Shop) -> None:
     shop.client("true")
     shop.run(no_checks=True, once=True)
-    key = project_state(shop.root).parents[1] / "key"
+    key = find_project_state(shop.root).parents[1] / "key"
     os.truncate(key, 0)
     done = shop.run(no_checks=True, once=True)
     assert done.outcomes == ["no_changes"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.run.check_inputs import find_changed, find_protected, record_inputs
+from cub.actions.run.check_inputs import find_changed_inputs, find_protected_path, record_inputs
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
@@ -111,25 +111,25 @@ def test_what_a_command_goes_by(tmp_path: Path, command: str, files: list[str]) 
     (root / "bin/lint-here").chmod(0o755)
     found = record_inputs(root, [command], f"{root / 'bin'}:/usr/bin")
     assert {one.path for one in found} == set(files)
-    assert find_changed(root, found) == []
+    assert find_changed_inputs(root, found) == []
     for name in files:
         (root / name).write_text("other")
-    assert {one.path for one in find_changed(root, found)} == set(files)
+    assert {one.path for one in find_changed_inputs(root, found)} == set(files)
 
 
 def test_a_large_tool_is_told_by_what_the_disk_says(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_bytes(b"x" * (2 << 20))
     before = record_inputs(tmp_path, ["./tool"], None)
-    assert find_changed(tmp_path, before) == []
+    assert find_changed_inputs(tmp_path, before) == []
     with tool.open("r+b") as file:
         file.write(b"y")
-    assert [one.path for one in find_changed(tmp_path, before)] == ["tool"]
+    assert [one.path for one in find_changed_inputs(tmp_path, before)] == ["tool"]
     tool.unlink()
-    assert [one.path for one in find_changed(tmp_path, before)] == ["tool"]
+    assert [one.path for one in find_changed_inputs(tmp_path, before)] == ["tool"]
 
 
 def test_patterns_are_those_of_a_gitignore() -> None:
-    assert find_protected(["*.lock", "!free.lock"], ["free.lock", "a/x.lock"]) == "a/x.lock"
-    assert find_protected([], ["a"]) == ""
-    assert find_protected(["/tests/"], ["src/tests/a.py"]) == ""
+    assert find_protected_path(["*.lock", "!free.lock"], ["free.lock", "a/x.lock"]) == "a/x.lock"
+    assert find_protected_path([], ["a"]) == ""
+    assert find_protected_path(["/tests/"], ["src/tests/a.py"]) == ""

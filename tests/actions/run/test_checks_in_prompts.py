@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.layout.reading import parse
-from cub.layout.source import read
+from cub.config_edit.nodes import decode_source
+from cub.config_edit.yaml_text import parse_yaml
 from tests.actions.run.shop import Shop, surroundings
 from tests.conftest import git
 
@@ -55,9 +55,9 @@ def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
     bakery.task()
     (warning,) = bakery.run().warnings
     line = warning.hint.partition("run.checks '")[2].partition("'`")[0].replace("'\"'\"'", "'")
-    root = parse(read(line.encode(), ""))
+    root = parse_yaml(decode_source(line.encode(), ""))
     assert root
-    assert root.plain() == ["cd 'packages/a b' && npm test"]
+    assert root.to_python() == ["cd 'packages/a b' && npm test"]
 
 
 def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cub.actions.run.folders import RunFolder
-from cub.actions.tasks.status import park
+from cub.actions.run.run_folders import RunFolder
 from cub.actions.tasks.stores import open_stores
+from cub.actions.tasks.transitions import park_tasks
 from cub.errors import CubError
 from cub.project.project import Project
 from cub.store.events import Event
@@ -68,7 +68,7 @@ def test_a_task_that_a_person_parks_meanwhile_stays_so_and_is_told_so(bakery: Sh
 
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start":
-            park(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "not now")
+            park_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "not now")
 
     done = bakery.run(no_checks=True, each=each)
     assert bakery.status() == "parked"

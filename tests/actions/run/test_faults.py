@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cub.actions.tasks.stores import install_git_files
-from cub.files import exclusive
+from cub.files import lock_project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.actions.run.sound import require_told, seen, size
@@ -144,7 +144,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.task()
     bakery.client("true")
     bakery.script({"s-1": [{}]})
-    with exclusive(bakery.root) as held:
+    with lock_project(bakery.root) as held:
         install_git_files(held)
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")

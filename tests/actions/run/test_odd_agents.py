@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.delete import delete
-from cub.actions.tasks.status import reopen
 from cub.actions.tasks.stores import install_git_files, open_stores
+from cub.actions.tasks.task_edits import delete_tasks
+from cub.actions.tasks.transitions import reopen_tasks
 from cub.errors import CubError
-from cub.files import exclusive
+from cub.files import lock_project
 from cub.project.project import Project
 from cub.store.events import Event
 from tests.actions.run.conftest import CopyShop
@@ -29,7 +29,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.task("s-2", status="parked", notes="by hand")
     bakery.write(".cub/constitution.md", "# Ours\n")
     bakery.write(".cub/agents/mine.md", "an agent\n")
-    with exclusive(bakery.root) as held:
+    with lock_project(bakery.root) as held:
         install_git_files(held)
     history = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "s-2"}
     bakery.write(".cub/ledger.jsonl", json.dumps({**history, "status": "parked"}) + "\n")
@@ -108,14 +108,17 @@ def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> 
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start":
             stores = open_stores(Project.load(stocked.root), "ida")
-            reopen(stores, ["s-1"])
-            delete(stores, ["s-1", "s-2"])
+            reopen_tasks(stores, ["s-1"])
+            delete_tasks(stores, ["s-1", "s-2"])
 
     stocked.client(_MAKE)
     stocked.commit("stock")
     done = stocked.run(once=True, each=each)
     assert done.outcomes == ["ok"]
-    assert (sorted(stocked.tasks().deleted), stocked.tasks().briefs) == (["s-1", "s-2"], {})
+    assert (sorted(stocked.tasks().deleted_summaries), stocked.tasks().summaries) == (
+        ["s-1", "s-2"],
+        {},
+    )
 
 
 def test_a_task_that_was_deleted_before_is_not_brought_back_by_a_checkout(stocked: Shop) -> None:
@@ -124,7 +127,7 @@ def test_a_task_that_was_deleted_before_is_not_brought_back_by_a_checkout(stocke
     gone = {"rev": 2, "deleted_at": "2026-01-02T00:00:00.000Z"}
     stocked.task("s-2", **gone, created_at=stocked.record("s-2")["created_at"])
     assert stocked.run(once=True).outcomes == ["ok"]
-    assert [*stocked.tasks().deleted] == ["s-2"]
+    assert [*stocked.tasks().deleted_summaries] == ["s-2"]
 
 
 @pytest.mark.parametrize("way", ["echo >", "rm", "truncate -s 0"])

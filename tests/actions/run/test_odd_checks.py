@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.files.signed import project_state
+from cub.files.signed_state import find_project_state
 from tests.actions.run.shop import Shop, alive
 from tests.actions.run.sound import require_told, seen, size
 from tests.conftest import git
@@ -115,7 +115,7 @@ def test_more_problems_of_a_kind_that_no_parser_knows_are_new_ones(stocked: Shop
 
 def test_what_a_check_said_can_not_be_forged_on_disk(stocked: Shop) -> None:
     forged = '{"command":"test ! -e made.txt","exit":0,"items":[],"tail":"","whole":""}'
-    checks = project_state(stocked.root) / "checks"
+    checks = find_project_state(stocked.root) / "checks"
     stocked.client(f"""
         {_MAKE}; cp .git/index ../index; export GIT_INDEX_FILE=../index
         git add -A -- . ':!.cub'; tree=$(git write-tree)
@@ -127,7 +127,7 @@ def test_what_a_check_said_can_not_be_forged_on_disk(stocked: Shop) -> None:
 
 def test_an_excuse_for_the_next_run_can_not_be_forged_on_disk(stocked: Shop) -> None:
     """A check that passes is said to have failed already, in the way that it will."""
-    checks = project_state(stocked.root) / "checks"
+    checks = find_project_state(stocked.root) / "checks"
     stocked.client(f"""cat > /dev/null
         for file in {checks}/*.json; do
           head -n 1 "$file" | sed 's/"exit": 0/"exit": 1/; s/"whole": ""/"whole": "gone"/' > x

@@ -9,7 +9,7 @@ import pytest
 
 from cub.actions.tasks.stores import install_git_files
 from cub.errors import CubError
-from cub.files import exclusive
+from cub.files import lock_project
 from tests.actions.run.shop import Shop, surroundings
 from tests.actions.run.sound import STORES, commits, require_told, seen
 from tests.conftest import git
@@ -420,7 +420,7 @@ def test_a_ledger_that_is_not_shared_is_not_committed(bakery: Shop) -> None:
 
 
 def test_nothing_local_of_cubs_is_ever_committed(bakery: Shop) -> None:
-    with exclusive(bakery.root) as held:
+    with lock_project(bakery.root) as held:
         install_git_files(held)
     bakery.client(_MAKE)
     bakery.task()

@@ -30,7 +30,7 @@ _CRASH = _NODE.replace("SyntaxError: Unexpected token '{'", "RangeError: too hot
 
 def _run(shop: Shop, client: str, **asked: Any) -> Done:
     shop.client(f"cat > /dev/null; {client}")
-    if not shop.tasks().briefs:
+    if not shop.tasks().summaries:
         shop.task()
     return shop.run(once=True, **asked)
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from cub.actions.tasks.status import close, reopen
 from cub.actions.tasks.stores import open_stores
+from cub.actions.tasks.transitions import close_tasks, reopen_tasks
 from cub.project.project import Project
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import commits, require_told, seen
@@ -97,7 +97,7 @@ def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
     bakery.task()
     bakery.run(checks=CHECK)
     assert bakery.status() == "parked"
-    reopen(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
+    reopen_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
     done = bakery.run(checks=CHECK)
     assert [event["n"] for event in done.of("attempt_end")] == [3, 4]
     assert bakery.status() == "parked"
@@ -108,7 +108,7 @@ def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> Non
     bakery.client(_at_first("exit 1"))
     bakery.task()
     assert bakery.run().outcomes == ["harness_exit", "ok"]
-    reopen(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
+    reopen_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
     bakery.client("exit 1")
     assert bakery.run().outcomes == ["harness_exit", "harness_exit"]
 
@@ -321,7 +321,7 @@ def test_what_a_person_closes_meanwhile_is_not_opened_again(bakery: Shop) -> Non
 
     def closes(event: dict[str, object]) -> None:
         if event.get("text") == "begun\n":
-            close(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "wontfix")
+            close_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "wontfix")
 
     done = bakery.run(once=True, each=closes)
     assert done.outcomes == ["harness_exit"]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.folders import RunFolder
-from cub.actions.run.status import standing_of
-from cub.files.signed import project_state
+from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_status import read_status
+from cub.files.signed_state import find_project_state
 from cub.masking import MASK
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.actions.run.shop import Done, Shop
 from tests.examples import keep_few
 from tests.masking.samples import chance, pem
@@ -35,9 +35,9 @@ def _body(lines: list[str]) -> list[str]:
 def _shown(shop: Shop, done: Done) -> str:
     """All that others read of a run: events, both stores, prompts, how it stands."""
     prompts = [file.read_text() for file in shop.cub.glob("runs/*/*/*/prompt.md")]
-    standing = [standing_of(folder).standing.to_json() for folder in RunFolder.all(shop.root)]
-    files = [(shop.root / name).read_text() for name in (LEDGER, TASKS)]
-    caches = [file.read_text() for file in project_state(shop.root).glob("checks/*")]
+    standing = [read_status(folder).status.to_json() for folder in RunFolder.list_all(shop.root)]
+    files = [(shop.root / name).read_text() for name in (LEDGER_FILE, TASKS_FILE)]
+    caches = [file.read_text() for file in find_project_state(shop.root).glob("checks/*")]
     return "\n".join([json.dumps(done.events), json.dumps(standing), *files, *prompts, *caches])
 
 
@@ -155,18 +155,18 @@ def test_a_key_that_a_hook_prints_is_nowhere(bakery: Shop, key: list[str]) -> No
 
 def test_a_password_in_a_command_is_in_no_event(bakery: Shop) -> None:
     done = _run(bakery, "echo x > new.txt", checks="DB_PASSWORD=hunter22 true", once=True)
-    assert "hunter22" not in json.dumps(done.events) + (bakery.root / LEDGER).read_text()
+    assert "hunter22" not in json.dumps(done.events) + (bakery.root / LEDGER_FILE).read_text()
     assert done.of("check_end")[0]["cmd"] == f"DB_PASSWORD={MASK} true"
 
 
 def test_a_status_that_another_wrote_is_masked(bakery: Shop) -> None:
     secret = "ghp_" + chance(36)
     done = _run(bakery, "echo x > new.txt", no_checks=True, once=True)
-    folder = next(iter(RunFolder.all(bakery.root)))
+    folder = next(iter(RunFolder.list_all(bakery.root)))
     file = folder.state / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "said": f"it is {secret}"}))
     assert done.outcomes == ["ok"]
-    assert standing_of(folder).standing.said == f"it is {MASK}"
+    assert read_status(folder).status.said == f"it is {MASK}"
 
 
 def test_secrets_of_a_task_are_in_no_prompt(bakery: Shop, key: list[str]) -> None:

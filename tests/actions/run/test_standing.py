@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.folders import RunFolder
-from cub.actions.run.status import Standing, standing_of
-from cub.cli.run.live import rows
+from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_status import RunStatus, read_status
+from cub.cli.commands.run.live_view import list_status_rows
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
 
@@ -26,10 +26,10 @@ def client(kind: str, **facts: Any) -> Event:
 
 
 def shown(*events: Event) -> dict[str, str]:
-    standing = Standing()
+    standing = RunStatus()
     for event in (START, *events):
-        standing.take(event)
-    return dict(rows(standing, datetime(2026, 1, 1, 8, tzinfo=UTC)))
+        standing.apply_event(event)
+    return dict(list_status_rows(standing, datetime(2026, 1, 1, 8, tzinfo=UTC)))
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> No
 
     def each(event: Event) -> None:
         if event["ev"] == "tick":
-            (folder,) = RunFolder.all(bakery.root)
-            found.append(standing_of(folder).standing)
+            (folder,) = RunFolder.list_all(bakery.root)
+            found.append(read_status(folder).status)
             if found[-1].said not in ("", "more"):
                 (Path(bakery.environ["HOME"]) / "seen").touch()
 

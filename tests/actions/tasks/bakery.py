@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cub.actions.tasks.add import add
-from cub.actions.tasks.draft import Draft
-from cub.actions.tasks.stores import Stores, open_stores
-from cub.actions.tasks.work import Outcome
+from cub.actions.tasks.stores import Stores, TaskResult, open_stores
+from cub.actions.tasks.task_edits import add_task
+from cub.actions.tasks.task_fields import TaskFields
 from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.jsonl import Record
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.store.records import day
 
 
@@ -23,7 +22,7 @@ def opened(root: Path, on: int = 2, who: str = "ida") -> Stores:
 
 def added(root: Path, title: str = "Bake", on: int = 1, **fields: Any) -> str:
     """The id of a new task."""
-    return str(add(opened(root, on), Draft(title, **fields)).tasks[0]["id"])
+    return str(add_task(opened(root, on), TaskFields(title, **fields)).tasks[0]["id"])
 
 
 def epic(root: Path, title: str = "Open the shop", parent: str | None = None) -> str:
@@ -33,25 +32,29 @@ def epic(root: Path, title: str = "Open the shop", parent: str | None = None) ->
 
 def record(root: Path, key: str) -> Record:
     """A task as it is now."""
-    return opened(root).backend.read().record(key)
+    return opened(root).backend.read_tasks().read_record(key)
 
 
 def statuses(root: Path, *keys: str) -> list[str]:
     """How tasks stand."""
-    tasks = opened(root).backend.read()
+    tasks = opened(root).backend.read_tasks()
     return [tasks[key].status for key in keys]
 
 
 def events(root: Path) -> list[Event]:
     """What the ledger was told."""
-    return [*opened(root).ledger.events()]
+    return [*opened(root).ledger.iter_events()]
 
 
-def ids(outcome: Outcome) -> list[str]:
+def ids(outcome: TaskResult) -> list[str]:
     """The tasks that a command tells of."""
     return [record["id"] for record in outcome.tasks]
 
 
 def stored(root: Path) -> dict[str, bytes]:
     """The files of both stores, byte for byte."""
-    return {name: (root / name).read_bytes() for name in (TASKS, LEDGER) if (root / name).exists()}
+    return {
+        name: (root / name).read_bytes()
+        for name in (TASKS_FILE, LEDGER_FILE)
+        if (root / name).exists()
+    }

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.queries import startable
-from cub.actions.tasks.status import claim, reopen
+from cub.actions.tasks.task_queries import list_ready_tasks
+from cub.actions.tasks.transitions import claim_task, reopen_tasks
 from cub.errors import CubError
-from cub.store.change import changed
+from cub.store.record_merge import update_record
 from tests.actions.tasks.bakery import added, events, opened, record, stored
 from tests.store.records import day
 
@@ -22,9 +22,9 @@ from tests.store.records import day
 def leased(root: Path, **lease: Any) -> str:
     """A task that bob's run has claimed."""
     key = added(root)
-    with opened(root).changing() as work:
+    with opened(root).transaction() as work:
         values = {"status": "in_progress", "assignee": "bob", "lease": lease}
-        work.change.put(changed(work.tasks.record(key), values, day(1)))
+        work.store.put_record(update_record(work.tasks.read_record(key), values, day(1)))
     return key
 
 
@@ -36,12 +36,12 @@ def dead_process() -> int:
 
 
 def ready(root: Path, on: int = 2) -> list[str]:
-    return [row.id for row in startable(opened(root, on)).rows]
+    return [row.id for row in list_ready_tasks(opened(root, on)).summaries]
 
 
 def test_a_claim_names_the_owner_the_host_and_the_end(project: Path) -> None:
     key = added(project)
-    claim(opened(project, on=2), key[:-1])
+    claim_task(opened(project, on=2), key[:-1])
     found = record(project, key)
     assert (found["status"], found["assignee"]) == ("in_progress", "ida")
     assert found["lease"] == {"host": socket.gethostname(), "expires": day(3)}
@@ -51,10 +51,10 @@ def test_a_claim_names_the_owner_the_host_and_the_end(project: Path) -> None:
 
 def test_what_somebody_has_claimed_is_nobody_else_s(project: Path) -> None:
     key = added(project)
-    claim(opened(project), key)
+    claim_task(opened(project), key)
     before = stored(project)
     with pytest.raises(CubError) as error:
-        claim(opened(project, who="bob"), key)
+        claim_task(opened(project, who="bob"), key)
     assert error.value.message == f"{key} is claimed by ida until {day(3)}"
     assert f"`cub task reopen {key}` gives it back" in error.value.hint
     assert stored(project) == before
@@ -63,16 +63,16 @@ def test_what_somebody_has_claimed_is_nobody_else_s(project: Path) -> None:
 def test_the_owner_claims_again_for_another_day(project: Path) -> None:
     key = added(project)
     for on in (2, 3):
-        assert claim(opened(project, on), key).said == []
+        assert claim_task(opened(project, on), key).messages == []
     assert record(project, key)["lease"]["expires"] == day(4)
 
 
 def test_after_a_day_without_a_word_a_task_is_free_again(project: Path) -> None:
     key = added(project)
-    claim(opened(project, on=2), key)
+    claim_task(opened(project, on=2), key)
     assert (ready(project, on=2), ready(project, on=3)) == ([], [key])
-    outcome = claim(opened(project, on=3, who="bob"), key)
-    assert outcome.said == ["The lease of ida has lapsed."]
+    outcome = claim_task(opened(project, on=3, who="bob"), key)
+    assert outcome.messages == ["The lease of ida has lapsed."]
     assert record(project, key)["assignee"] == "bob"
 
 
@@ -81,9 +81,9 @@ def test_a_run_s_lease_ends_with_its_process_on_this_host(project: Path) -> None
     mine = leased(project, host=socket.gethostname(), **gone)
     theirs = leased(project, host="elsewhere", **gone)
     assert ready(project) == [mine]
-    assert claim(opened(project), mine).said == ["The lease of bob has lapsed."]
+    assert claim_task(opened(project), mine).messages == ["The lease of bob has lapsed."]
     with pytest.raises(CubError, match="is claimed by bob"):
-        claim(opened(project), theirs)
+        claim_task(opened(project), theirs)
 
 
 def test_a_run_that_lives_keeps_its_lease(project: Path) -> None:
@@ -91,14 +91,14 @@ def test_a_run_that_lives_keeps_its_lease(project: Path) -> None:
     key, late = leased(project, **own, expires=day(9)), leased(project, **own, expires=day(1))
     assert ready(project) == [late]
     with pytest.raises(CubError, match="is claimed by bob"):
-        claim(opened(project), key)
+        claim_task(opened(project), key)
 
 
 def test_a_claim_that_nobody_can_outlive_is_given_back_by_hand(project: Path) -> None:
     key = leased(project, host="elsewhere")
     with pytest.raises(CubError, match=f"{key} is claimed by bob$"):
-        claim(opened(project, on=28), key)
-    reopen(opened(project), [key])
+        claim_task(opened(project, on=28), key)
+    reopen_tasks(opened(project), [key])
     found = record(project, key)
     assert (found["status"], "lease" in found, "assignee" in found) == ("open", False, False)
 
@@ -106,5 +106,5 @@ def test_a_claim_that_nobody_can_outlive_is_given_back_by_hand(project: Path) ->
 def test_a_claim_of_what_waits_is_a_warning(project: Path) -> None:
     flour = added(project)
     key = added(project, depends_on=[flour])
-    (warning,) = claim(opened(project), key).warnings
+    (warning,) = claim_task(opened(project), key).warnings
     assert warning.message == f"{key} waits for {flour}"

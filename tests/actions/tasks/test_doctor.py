@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.tasks.doctor import examine, mend
-from cub.actions.tasks.findings import Finding
-from cub.store.place import REJECTED, TASKS
+from cub.actions.tasks.doctor import fix_problems, list_findings
+from cub.actions.tasks.task_findings import Finding
+from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from tests.actions.tasks.bakery import added, opened, record, statuses
 from tests.conftest import tree
 
@@ -15,7 +15,7 @@ LEASE = '"status":"in_progress","assignee":"bob","lease":{"host":"x","expires":"
 FIX, REMOVE, GONE = "`cub task doctor --fix`", "`cub task dep remove", "which does not exist"
 SEVERAL = "a has several lines, as a merge leaves them; they count as one"
 TWO = "two tasks were given the id a: the younger one is a-887 now"
-MOVES = f"a change of tasks moves the line to {REJECTED}"
+MOVES = f"a change of tasks moves the line to {REJECTED_FILE}"
 NO_TASK = f"this is not JSON: expecting value, column 1; {MOVES}"
 LAPSED = "the lease of a has lapsed; it counts as ready"
 
@@ -59,32 +59,32 @@ MENDED = {"doubled", "taken", "lease"}
 
 def lines(root: Path, *texts: str) -> None:
     (root / ".cub").mkdir(exist_ok=True)
-    (root / TASKS).write_text("".join(f"{text}\n" for text in texts))
+    (root / TASKS_FILE).write_text("".join(f"{text}\n" for text in texts))
 
 
 def test_nothing_is_wrong_with_no_tasks_and_with_good_ones(project: Path) -> None:
-    assert examine(opened(project)) == []
+    assert list_findings(opened(project)) == []
     assert tree(project) == {}
     added(project, depends_on=[added(project)])
-    assert examine(opened(project)) == []
+    assert list_findings(opened(project)) == []
 
 
 @pytest.mark.parametrize("case", FINDINGS)
 def test_each_fault_is_found_once_with_what_to_do(project: Path, case: str) -> None:
     texts, finding = FINDINGS[case]
     lines(project, *texts)
-    assert examine(opened(project)) == [finding]
-    assert (project / TASKS).read_text().splitlines() == texts
+    assert list_findings(opened(project)) == [finding]
+    assert (project / TASKS_FILE).read_text().splitlines() == texts
 
 
 @pytest.mark.parametrize("case", FINDINGS)
 def test_what_needs_no_choice_is_mended(project: Path, case: str) -> None:
     texts, finding = FINDINGS[case]
     lines(project, *texts)
-    mend(opened(project))
-    left = examine(opened(project))
+    fix_problems(opened(project))
+    left = list_findings(opened(project))
     if case == "rejected":
-        assert [one.message for one in left] == [f"1 rejected line in {REJECTED}"]
+        assert [one.message for one in left] == [f"1 rejected line in {REJECTED_FILE}"]
     else:
         assert left == ([] if case in MENDED else [finding])
 
@@ -93,21 +93,23 @@ def test_a_mended_file_has_a_line_for_each_task(project: Path) -> None:
     lines(
         project, "junk", *FINDINGS["doubled"][0], f'{{"id":"c",{LEASE}}}', f"{B}}}", "junk", "rest"
     )
-    outcome = mend(opened(project))
+    outcome = fix_problems(opened(project))
     assert [task["id"] for task in outcome.tasks] == ["c"]
-    assert len((project / TASKS).read_text().splitlines()) == 3
-    assert (project / REJECTED).read_text() == "junk\nrest\n"
+    assert len((project / TASKS_FILE).read_text().splitlines()) == 3
+    assert (project / REJECTED_FILE).read_text() == "junk\nrest\n"
     assert (statuses(project, "a", "b", "c"), record(project, "a")["title"]) == (["open"] * 3, "2")
     assert [one.message for one in outcome.warnings][:1] == [NO_TASK]
 
 
 def test_rejected_lines_of_earlier_are_told_until_somebody_looks(project: Path) -> None:
     lines(project, f"{A}}}", "junk")
-    mend(opened(project))
+    fix_problems(opened(project))
     lines(project, f"{A}}}", "more")
-    messages = [finding.message for finding in examine(opened(project))]
-    assert messages[1:] == [f"1 rejected line in {REJECTED}"]
-    mend(opened(project))
-    assert [one.message for one in examine(opened(project))] == [f"2 rejected lines in {REJECTED}"]
-    (project / REJECTED).unlink()
-    assert examine(opened(project)) == []
+    messages = [finding.message for finding in list_findings(opened(project))]
+    assert messages[1:] == [f"1 rejected line in {REJECTED_FILE}"]
+    fix_problems(opened(project))
+    assert [one.message for one in list_findings(opened(project))] == [
+        f"2 rejected lines in {REJECTED_FILE}"
+    ]
+    (project / REJECTED_FILE).unlink()
+    assert list_findings(opened(project)) == []

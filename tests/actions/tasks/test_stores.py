@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.tasks.status import claim, close, reopen
 from cub.actions.tasks.stores import Stores
+from cub.actions.tasks.transitions import claim_task, close_tasks, reopen_tasks
 from cub.errors import CubError
 from cub.files.disk import Disk
-from cub.store.file_backend import FileBackend
+from cub.store.backend import JsonlBackend
 from cub.store.ledger import Ledger
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.actions.tasks.bakery import added, events, opened, record, statuses, stored
 from tests.actions.tasks.workers import many_edits, one_claim, reads, work_when_told
 from tests.conftest import environment
@@ -30,41 +30,41 @@ def full(stores: Stores, *, tasks: bool = False, ledger: bool = False) -> Stores
     """The same stores on a disk without room for one of them."""
     disk = Disk(before=lambda _, path: refuse(path))
     if tasks:
-        stores = replace(stores, backend=FileBackend(stores.root, disk))
+        stores = replace(stores, backend=JsonlBackend(stores.root, disk))
     return replace(stores, ledger=Ledger(stores.root, disk=disk)) if ledger else stores
 
 
-@pytest.mark.parametrize("name", [TASKS, LEDGER])
+@pytest.mark.parametrize("name", [TASKS_FILE, LEDGER_FILE])
 def test_a_read_only_file_stops_a_change_before_either_is_written(project: Path, name: str) -> None:
     key = added(project)
-    claim(opened(project), key)
+    claim_task(opened(project), key)
     (project / name).chmod(0o444)
     before = stored(project)
     with pytest.raises(CubError, match="this file is read-only; nothing was written") as error:
-        close(opened(project), [key], None)
+        close_tasks(opened(project), [key], None)
     assert (error.value.where, stored(project)) == (name, before)
 
 
 def test_a_full_disk_stops_a_change_before_either_is_written(project: Path) -> None:
     key = added(project)
-    claim(opened(project), key)
+    claim_task(opened(project), key)
     before = stored(project)
     with pytest.raises(CubError, match="no space left on device") as error:
-        close(full(opened(project), tasks=True), [key], None)
-    assert (error.value.where, stored(project)) == (TASKS, before)
+        close_tasks(full(opened(project), tasks=True), [key], None)
+    assert (error.value.where, stored(project)) == (TASKS_FILE, before)
 
 
 def test_a_ledger_that_has_no_room_is_told_and_costs_no_task(project: Path) -> None:
     key = added(project)
-    outcome = close(full(opened(project), ledger=True), [key], None)
+    outcome = close_tasks(full(opened(project), ledger=True), [key], None)
     (warning,) = outcome.warnings
-    assert (warning.path, statuses(project, key)) == (LEDGER, ["closed"])
+    assert (warning.path, statuses(project, key)) == (LEDGER_FILE, ["closed"])
     assert warning.message == (
         "the tasks are changed, and the ledger was not told: "
         "cannot be written: no space left on device"
     )
     assert events(project) == []
-    reopen(opened(project), [key])
+    reopen_tasks(opened(project), [key])
     assert [event["status"] for event in events(project)] == ["open"]
 
 
@@ -117,7 +117,7 @@ def test_many_writers_lose_nothing_and_a_reader_sees_whole_tasks(
     assert {line.split()[1] for line in found["notes"].splitlines()} == {
         f"worker-{number}:" for number in range(PROCESSES)
     }
-    lines = (project / TASKS).read_bytes().splitlines()
+    lines = (project / TASKS_FILE).read_bytes().splitlines()
     assert len({json.loads(line)["id"] for line in lines}) == len(lines) == 1 + PROCESSES
     assert all(record(project, json.loads(line)["id"])["rev"] > updates for line in lines)
     assert len(events(project)) == PROCESSES * updates

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from cub.actions.history import story
-from cub.actions.tasks.add import add, edit
-from cub.actions.tasks.draft import Draft
-from cub.actions.tasks.queries import Filter, listed
-from cub.actions.tasks.status import claim
+from cub.actions.ledger_report import read_task_history
 from cub.actions.tasks.stores import Stores, open_stores
+from cub.actions.tasks.task_edits import add_task, edit_task
+from cub.actions.tasks.task_fields import TaskFields
+from cub.actions.tasks.task_queries import TaskFilter, list_tasks
+from cub.actions.tasks.transitions import claim_task
 from cub.errors import CubError
 from cub.project.project import Project
 
@@ -23,7 +23,7 @@ def stores(root: Path, number: str) -> Stores:
 
 def one_claim(root: Path, key: str, number: str) -> str:
     try:
-        claim(stores(root, number), key)
+        claim_task(stores(root, number), key)
     except CubError as error:
         return error.message
     return f"got it worker-{number}"
@@ -31,10 +31,10 @@ def one_claim(root: Path, key: str, number: str) -> str:
 
 def many_edits(root: Path, key: str, number: str, times: int) -> str:
     """Note in a task, and claim one of its own."""
-    own = add(stores(root, number), Draft(f"Own {number}")).tasks[0]["id"]
+    own = add_task(stores(root, number), TaskFields(f"Own {number}")).tasks[0]["id"]
     for turn in range(times):
-        edit(stores(root, number), key, Draft(), note=f"turn {turn}")
-        claim(stores(root, number), own)
+        edit_task(stores(root, number), key, TaskFields(), note=f"turn {turn}")
+        claim_task(stores(root, number), own)
     return "done"
 
 
@@ -48,10 +48,10 @@ def reads(root: Path) -> str:
 
     threading.Thread(target=wait, daemon=True).start()
     while not (stop.is_set() and count):
-        found = listed(stores(root, "r"), Filter(("all",)))
+        found = list_tasks(stores(root, "r"), TaskFilter(("all",)))
         assert not found.warnings
-        assert all("title" in record for record in found.records())
-        story(stores(root, "r"), next(iter(found.tasks)).id)
+        assert all("title" in record for record in found.iter_records())
+        read_task_history(stores(root, "r"), next(iter(found.tasks)).id)
         count += 1
     return str(count)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.store.place import TASKS
+from cub.store.store_paths import TASKS_FILE
 from tests.benchmarks.map.processes import Cost, Place, cost, memory
 from tests.benchmarks.tasks.made import name
 from tests.conftest import git
@@ -77,7 +77,7 @@ def _repository(root: Path, count: int) -> Path:
         git(root, "config", key, value)
     config = {"harnesses": {"mine": {"argv": ["/bin/sh", "-c", _CLIENT]}}}
     (root / ".cub" / "config.yaml").write_text(json.dumps(config), encoding="utf-8")
-    with (root / TASKS).open("w", encoding="utf-8") as file:
+    with (root / TASKS_FILE).open("w", encoding="utf-8") as file:
         for number in range(count):
             task = {"id": name(number), "title": f"Bake loaf {number}", "status": "open"}
             file.write(json.dumps({**task, "created_at": "2026-01-01T08:00:00.000Z"}) + "\n")

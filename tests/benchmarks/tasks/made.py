@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cub.store.place import LEDGER, TASKS
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 
 _SEED = 20261121
 _AT = "2026-11-20T10:00:00.000Z"
@@ -18,14 +18,16 @@ _STATUSES = ("open", "open", "open", "closed", "closed", "in_progress", "retry",
 
 def tasks(root: Path, count: int) -> Path:
     """So many tasks of about 500 bytes; half of them wait for another one."""
-    return _written(root / TASKS, (_task(n, random.Random(f"{_SEED}-{n}")) for n in range(count)))
+    return _written(
+        root / TASKS_FILE, (_task(n, random.Random(f"{_SEED}-{n}")) for n in range(count))
+    )
 
 
 def ledger(root: Path, count: int) -> Path:
     """So many ends of attempts, of 50,000 tasks, and before them one of the task `bakery-first`."""
     first = _attempt("bakery-first", 1)
     rest = (_attempt(f"bakery-{n % 50_000:05x}", n // 50_000 + 1) for n in range(count - 1))
-    return _written(root / LEDGER, (one for some in ([first], rest) for one in some))
+    return _written(root / LEDGER_FILE, (one for some in ([first], rest) for one in some))
 
 
 def name(number: int) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.completion import answer
-from cub.cli.completion.scripts import SCRIPTS
+from cub.cli.completion.answer import answer_shell
+from cub.cli.completion.shells import SHELL_SCRIPTS
 from tests.cli.tasks import ALL, put
 from tests.conftest import Cub, environment
 from tests.fork_server import get_cub_command
@@ -33,7 +33,7 @@ def _there(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(shell: str, **environ: str) -> str:
-    return answer({"_CUB_COMPLETE": f"complete_{shell}", **environ})
+    return answer_shell({"_CUB_COMPLETE": f"complete_{shell}", **environ})
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_zsh_gets_code_of_quoted_texts_alone() -> None:
 
 @pytest.mark.parametrize("asks", ["complete_tcsh", "complete", "x_bash", "complete_", "source_"])
 def test_whoever_else_asks_gets_nothing(asks: str) -> None:
-    assert answer({"_CUB_COMPLETE": asks, "COMP_WORDS": "cub t", "COMP_CWORD": "1"}) == ""
-    assert answer({"_CUB_COMPLETE": "complete_bash"}) == ""
+    assert answer_shell({"_CUB_COMPLETE": asks, "COMP_WORDS": "cub t", "COMP_CWORD": "1"}) == ""
+    assert answer_shell({"_CUB_COMPLETE": "complete_bash"}) == ""
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", SHELL_SCRIPTS)
 def test_the_script_of_each_shell_is_shown(cub: Cub, shell: str) -> None:
     shown = cub("--show-completion", shell)
-    assert (shown.code, shown.out, shown.err) == (0, SCRIPTS[shell], "")
-    assert answer({"_CUB_COMPLETE": f"source_{shell}"}) == SCRIPTS[shell]
+    assert (shown.code, shown.out, shown.err) == (0, SHELL_SCRIPTS[shell], "")
+    assert answer_shell({"_CUB_COMPLETE": f"source_{shell}"}) == SHELL_SCRIPTS[shell]
     assert f"complete_{shell}" in shown.out
 
 
@@ -107,7 +107,7 @@ def test_without_a_name_it_is_the_shell_that_cub_was_started_from(home: Path) ->
     line = f"{sys.executable} -m cub --show-completion; exit $?"
     environ = {**environment(home), "SHELL": "/bin/zsh"}
     done = subprocess.run([shell, "-c", line], capture_output=True, env=environ, check=True)
-    assert done.stdout.decode() == SCRIPTS["bash"]
+    assert done.stdout.decode() == SHELL_SCRIPTS["bash"]
 
 
 def test_an_unknown_shell_is_an_error(cub: Cub) -> None:
@@ -127,7 +127,7 @@ def run_shell(name: str, code: str, home: Path, project: Path, tmp_path: Path) -
     program.write_text(f'#!/bin/sh\nexec {shlex.join(get_cub_command())} "$@"\n')
     program.chmod(0o755)
     script = tmp_path / "script"
-    script.write_text(SCRIPTS[name])
+    script.write_text(SHELL_SCRIPTS[name])
     environ = environment(home)
     path = f"{program.parent}{os.pathsep}{environ['PATH']}"
     done = subprocess.run(

@@ -7,8 +7,8 @@ from hashlib import sha256
 import pytest
 
 from cub.edit.document import BOM, Document
-from cub.edit.repair.choices import choices
-from cub.edit.sections import find
+from cub.edit.repair.marker_choices import list_repair_choices
+from cub.edit.sections import find_section
 from tests.edit.broken import BEGIN, END, MINE, NEXT, TEXT, inside, section
 from tests.edit.strategies import BODY
 
@@ -18,7 +18,7 @@ HEAD = IN[: IN.index("##")]
 
 def _offered(text: str) -> list[str]:
     document = Document(text.encode(), "AGENTS.md")
-    return [choice.data.decode() for choice in choices(document, lambda _: None)]
+    return [choice.data.decode() for choice in list_repair_choices(document, lambda _: None)]
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_a_marker_that_is_put_back_has_the_line_end_of_the_file(end: str) -> Non
 
 def test_a_byte_order_mark_stays_first() -> None:
     document = Document(BOM + (IN + END).encode())
-    found = [choice.data for choice in choices(document, lambda _: None)]
+    found = [choice.data for choice in list_repair_choices(document, lambda _: None)]
     assert found == [BOM + section().encode(), BOM + b"\n" + BODY.encode() + b"\n"]
 
 
 def test_lines_never_become_one() -> None:
     document = Document(b"a\r" + BEGIN.encode() + b"\nb\r")
-    assert choices(document, lambda _: None)[0].data == b"a\r\n\nb\r"
+    assert list_repair_choices(document, lambda _: None)[0].data == b"a\r\n\nb\r"
 
 
 def test_edits_inside_a_proven_region_do_not_stretch_it() -> None:
     text = section().replace(END, MINE + END) + TEXT + section()
-    kept = find(Document(_offered(text)[0].encode()))
+    kept = find_section(Document(_offered(text)[0].encode()))
     assert kept is not None
     assert kept.author == "edited"
     assert MINE in _offered(text)[0]
@@ -121,7 +121,7 @@ def test_two_beginnings_of_one_body_are_not_two_sections() -> None:
     """Both digests fit the same lines: either BEGIN may stay, and the body stays with it."""
     text = BEGIN + HEAD + section().replace("- Work", END + "- Work")
     document = Document(text.encode())
-    first, second, _ = choices(document, lambda _: None)
+    first, second, _ = list_repair_choices(document, lambda _: None)
     assert first.data.decode().replace("\n\n\n", "\n\n") == section()
     assert second.data.decode() == "\n" + section()
     assert first.title == "keep the section in lines 1-16, remove the markers in lines 6 and 13"

@@ -8,10 +8,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cub.edit.document import BOM, Document, split_lines
-from cub.edit.markers import free_lines, scan
-from cub.edit.repair.choice import Choice
-from cub.edit.repair.choices import MOST, choices
-from cub.edit.sections import find, is_old_digest, is_own_comment
+from cub.edit.markers import filter_html_lines, find_markers
+from cub.edit.repair.marker_choices import MAX_CHOICES, list_repair_choices
+from cub.edit.repair.repair_choice import RepairChoice
+from cub.edit.sections import find_section, is_header_comment, is_legacy_digest_comment
 from cub.errors import CubError
 from tests.edit.broken import BEGIN, END, inside
 from tests.edit.strategies import ANYTHING, ENDS, MARKERS
@@ -60,10 +60,10 @@ def _section(draw: st.DrawFn, number: int) -> list[Piece]:
     return [*found, Piece(END)] if draw(st.integers(0, 3)) else found
 
 
-def offered(document: Document) -> list[Choice]:
+def offered(document: Document) -> list[RepairChoice]:
     """The choices; a conflict that only a person can resolve is no example."""
     try:
-        return choices(document, lambda _: None)
+        return list_repair_choices(document, lambda _: None)
     except CubError:
         assume(False)
         raise
@@ -71,9 +71,13 @@ def offered(document: Document) -> list[Choice]:
 
 def telling(document: Document) -> list[bytes]:
     """The lines that are neither blank nor markers nor cub's comments, as CommonMark sees them."""
-    texts = [document.line(n) for n in range(len(document.lines))]  # no byte order mark
-    own = [n for n, text in enumerate(texts) if is_own_comment(text) or is_old_digest(text)]
-    gone = {marker.line for marker in scan(document)} | free_lines(document, own)
+    texts = [document.get_line(n) for n in range(len(document.lines))]  # no byte order mark
+    own = [
+        n
+        for n, text in enumerate(texts)
+        if is_header_comment(text) or is_legacy_digest_comment(text)
+    ]
+    gone = {marker.line for marker in find_markers(document)} | filter_html_lines(document, own)
     lines = (text for n, text in enumerate(texts) if n not in gone)
     return [line.rstrip(b"\r\n") for line in lines if line.strip()]
 
@@ -87,7 +91,7 @@ def test_only_what_a_digest_proves_goes(found: list[Piece], end: str, closed: bo
     bodies = [{line.encode() for line in piece.body} for piece in found if piece.body]
     before = telling(document)
     for choice in offered(document):
-        after = [line for line in telling(document.with_data(choice.data)) if line in before]
+        after = [line for line in telling(document.replace_data(choice.data)) if line in before]
         gone = {line for line in before if line not in after}
         assert after == [line for line in before if line not in gone]
         assert gone == {line for body in bodies if body <= gone for line in body}
@@ -97,13 +101,13 @@ def test_only_what_a_digest_proves_goes(found: list[Piece], end: str, closed: bo
 @given(pieces(), st.sampled_from(ENDS))
 def test_every_choice_leaves_one_section_or_none(found: list[Piece], end: str) -> None:
     document = Document("".join(piece.text for piece in found).replace("\n", end).encode())
-    kept = [find(document.with_data(choice.data)) for choice in offered(document)]
+    kept = [find_section(document.replace_data(choice.data)) for choice in offered(document)]
     try:
-        assert find(document) is None or not kept
+        assert find_section(document) is None or not kept
     except CubError:
         assert kept.pop() is None
         assert None not in kept
-        assert len(kept) < MOST
+        assert len(kept) < MAX_CHOICES
 
 
 @few_examples
@@ -114,7 +118,7 @@ def test_every_choice_leaves_one_section_or_none(found: list[Piece], end: str) -
 def test_no_file_is_too_odd(data: bytes) -> None:
     document = Document(data)
     for choice in offered(document):
-        find(document.with_data(choice.data))
+        find_section(document.replace_data(choice.data))
         left = iter([line.rstrip(b"\r\n") for line in split_lines(choice.data.removeprefix(BOM))])
         assert all(line in left for line in yours(document))
 
@@ -123,8 +127,8 @@ def test_no_file_is_too_odd(data: bytes) -> None:
 @given(st.lists(st.sampled_from([*MARKERS, *MARKERS, "x"]), min_size=20, max_size=60))
 def test_dozens_of_markers_are_a_few_choices(lines: list[str]) -> None:
     document = Document("\n".join(lines).encode())
-    assume(len(scan(document)) > 2)
-    assert 1 <= len(offered(document)) <= MOST
+    assume(len(find_markers(document)) > 2)
+    assert 1 <= len(offered(document)) <= MAX_CHOICES
 
 
 def yours(document: Document) -> list[bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cub.edit.document import Document
-from cub.edit.repair.choices import choices
+from cub.edit.repair.marker_choices import list_repair_choices
 from cub.errors import CubError
 from tests.edit.broken import BREAKS, DIGESTS, Digest, broken, recognize
 
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"lines? \d+(?:(?:-| and )\d+)?")
 def offered(name: str, kind: Digest) -> tuple[str, ...]:
     """The titles, with letters for line numbers; the reason where a person has to do it."""
     try:
-        found = choices(Document(broken(name, kind), "AGENTS.md"), recognize)
+        found = list_repair_choices(Document(broken(name, kind), "AGENTS.md"), recognize)
     except CubError as error:
         return (error.message.replace("this conflict has to be resolved ", ""),)
     return lettered([choice.title for choice in found])

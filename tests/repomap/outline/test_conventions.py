@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.outline.conventions import conventions
+from cub.repomap.outline.conventions import list_conventions
 from cub.repomap.stack.facts import Technology
 
 
@@ -51,7 +51,7 @@ def _tools(*names: str) -> list[Technology]:
     ],
 )
 def test_where_the_tests_are(paths: list[str], said: list[str]) -> None:
-    assert list(conventions(paths, [])) == said
+    assert list(list_conventions(paths, [])) == said
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_where_the_tests_are(paths: list[str], said: list[str]) -> None:
     ],
 )
 def test_how_files_are_named(paths: list[str], said: list[str]) -> None:
-    assert list(conventions(paths, [])) == said
+    assert list(list_conventions(paths, [])) == said
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_how_files_are_named(paths: list[str], said: list[str]) -> None:
     ],
 )
 def test_which_tools_are_configured(paths: list[str], tools: list[str], said: list[str]) -> None:
-    assert list(conventions(paths, _tools(*tools))) == said
+    assert list(list_conventions(paths, _tools(*tools))) == said
 
 
 def test_a_framework_of_the_same_name_is_no_tool() -> None:
-    assert not conventions([], [Technology("Standard", "framework", "", "package.json")])
+    assert not list_conventions([], [Technology("Standard", "framework", "", "package.json")])
 
 
 @pytest.mark.parametrize(
@@ -127,5 +127,5 @@ def test_a_framework_of_the_same_name_is_no_tool() -> None:
     ],
 )
 def test_how_strictly_types_are_checked(path: str, text: bytes, said: str) -> None:
-    found = conventions([path], [], read=lambda _: text)
+    found = list_conventions([path], [], read=lambda _: text)
     assert [row for row in found if "strict" in row] == ([said] if said else [])

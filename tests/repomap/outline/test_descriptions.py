@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cub.repomap.outline.descriptions import describe, summary
+from cub.repomap.outline.descriptions import describe_folders, summarize_project
 
 
 class _Files(dict[str, bytes]):
@@ -27,12 +27,12 @@ class _Files(dict[str, bytes]):
 
 def _describe(files: dict[str, str | bytes]) -> dict[str, str]:
     there = _Files(files)
-    return describe(frozenset(there), there.read)
+    return describe_folders(frozenset(there), there.read)
 
 
 def _summary(files: dict[str, str | bytes]) -> str:
     there = _Files(files)
-    return summary(frozenset(there), there.read)
+    return summarize_project(frozenset(there), there.read)
 
 
 _SAYS = "reads the tasks from disk"
@@ -145,7 +145,7 @@ def test_hidden_folders_and_the_root_are_not_described() -> None:
 def test_only_so_many_folders_are_read() -> None:
     files = _Files({f"p{n:04}/__init__.py": f'"""Number {n} of them"""' for n in range(1000)})
     files.update({"p0999/other.py": b"", "p0500/deep/__init__.py": b'"""Deeper than the others"""'})
-    said = describe(frozenset(files), files.read)
+    said = describe_folders(frozenset(files), files.read)
     assert len(said) == 200
     assert {"p0999", "p0000", "p0500"} <= said.keys()
     assert "p0500/deep" not in said

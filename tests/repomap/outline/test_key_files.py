@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.outline.entry_files import entry_file
-from cub.repomap.outline.key_files import key_files
+from cub.repomap.outline.key_files import find_entry_file, find_key_files
 from cub.repomap.stack.facts import EntryPoint
 
 
@@ -33,7 +32,7 @@ from cub.repomap.stack.facts import EntryPoint
 def test_an_entry_point_leads_to_its_file(
     target: str, source: str, paths: list[str], found: str
 ) -> None:
-    assert entry_file(EntryPoint("name", target, source), frozenset(paths)) == found
+    assert find_entry_file(EntryPoint("name", target, source), frozenset(paths)) == found
 
 
 @pytest.mark.parametrize(
@@ -79,8 +78,8 @@ def test_an_entry_point_leads_to_its_file(
     ],
 )  # fmt: skip
 def test_what_a_newcomer_opens_first(paths: list[str], rows: list[str]) -> None:
-    assert [f"{file.path}: {file.what}" for file in key_files(paths, [])] == rows
-    assert key_files(paths[::-1], []) == key_files(paths, [])
+    assert [f"{file.path}: {file.what}" for file in find_key_files(paths, [])] == rows
+    assert find_key_files(paths[::-1], []) == find_key_files(paths, [])
 
 
 def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> None:
@@ -89,7 +88,7 @@ def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> N
         EntryPoint("go", "pkg.cli:other", "pyproject.toml"),
         EntryPoint("gone", "pkg.gone:main", "pyproject.toml"),
     ]
-    assert [tuple(file) for file in key_files(["pkg/__main__.py", "pkg/cli.py"], entries)] == [
+    assert [tuple(file) for file in find_key_files(["pkg/__main__.py", "pkg/cli.py"], entries)] == [
         ("pkg/cli.py", "entry point run, go"),
         ("pkg/__main__.py", "entry point"),
     ]
@@ -98,5 +97,5 @@ def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> N
 def test_there_are_not_too_many() -> None:
     paths = [f"cmd/c{n}/main.go" for n in range(100)] + [f"p{n}/settings.py" for n in range(100)]
     paths += ["README.md", "CHANGELOG.md"]
-    assert len(key_files(paths, [])) <= 25
-    assert key_files(paths, [])[-1].path == "CHANGELOG.md"
+    assert len(find_key_files(paths, [])) <= 25
+    assert find_key_files(paths, [])[-1].path == "CHANGELOG.md"

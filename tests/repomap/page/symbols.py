@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from cub.repomap.ranking.ranking import Factors, Symbol
-from cub.repomap.symbols.definition import Definition
+from cub.repomap.ranking.symbol_rank import ScoreFactors, Symbol
+from cub.repomap.symbols.file_facts import Definition
 
-_FACTORS = Factors(0.0, 0.0, 0.0, 0.0)
+_FACTORS = ScoreFactors(0.0, 0.0, 0.0, 0.0)
 
 
 def symbol(path: str, name: str, signature: str = "", owner: str = "") -> Symbol:

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from cub.repomap.stack.facts import Reader
-from cub.repomap.stack.readers import all_readers
-from cub.repomap.stack.reading import read_stack
-from cub.repomap.stack.stack import Stack
+from cub.repomap.stack.facts import ManifestReader, ProjectStack
+from cub.repomap.stack.manifest_index import load_all_readers
+from cub.repomap.stack.read_stack import read_manifests
 
-READERS = all_readers()
+READERS = load_all_readers()
 
 Files: TypeAlias = Mapping[str, str | bytes]
 
 
-def stack_of(files: Files, readers: Sequence[Reader] = READERS) -> Stack:
+def stack_of(files: Files, readers: Sequence[ManifestReader] = READERS) -> ProjectStack:
     """The stack of a project with these files."""
 
     def read(path: str) -> bytes:
         data = files[path]
         return data if isinstance(data, bytes) else data.encode()
 
-    return read_stack(list(files), read, readers)
+    return read_manifests(list(files), read, readers)
 
 
-def commands(stack: Stack) -> dict[str, list[str]]:
+def commands(stack: ProjectStack) -> dict[str, list[str]]:
     """What to type, by purpose; `folder: line` below the root."""
     found: dict[str, list[str]] = {}
     for one in stack.commands:
@@ -34,7 +33,7 @@ def commands(stack: Stack) -> dict[str, list[str]]:
     return found
 
 
-def names(stack: Stack, *roles: str) -> list[str]:
+def names(stack: ProjectStack, *roles: str) -> list[str]:
     """The technologies in these roles (in any, if none is given), with their versions."""
-    found = stack.technologies_of(*roles) if roles else stack.technologies
+    found = stack.filter_technologies(*roles) if roles else stack.technologies
     return [f"{one.name} {one.version}".strip() for one in found]

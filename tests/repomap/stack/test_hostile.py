@@ -6,15 +6,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cub.repomap.stack.readers import all_readers
-from cub.repomap.stack.stack import Stack
+from cub.repomap.stack.facts import ProjectStack
+from cub.repomap.stack.manifest_index import load_all_readers
 from tests.examples import few_examples, keep_few
 from tests.repomap.stack.node import test_node
 from tests.repomap.stack.projects import stack_of
-from tests.repomap.stack.python import test_pyproject, test_python_files
+from tests.repomap.stack.python import test_python_files
+from tests.repomap.stack.readers import test_pyproject
 from tests.repomap.stack.runners import test_runners
 
-READERS = all_readers()
+READERS = load_all_readers()
 
 BOMB = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n".encode()
@@ -68,9 +69,9 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-def shown(stack: Stack) -> list[str]:
+def shown(stack: ProjectStack) -> list[str]:
     """Every text of the stack that would come into a map."""
-    rows = (stack.technologies, stack.commands, stack.entry_points, stack.packages, stack.notes)
+    rows = (stack.technologies, stack.commands, stack.entry_points, stack.packages, stack.omissions)
     return [text for row in rows for one in row for text in one]
 
 
@@ -78,7 +79,7 @@ def shown(stack: Stack) -> list[str]:
 def test_hostile_files_cost_themselves_alone(name: str) -> None:
     for data in HOSTILE.values():
         stack = stack_of({name: data})
-        assert all(note.path == name for note in stack.notes)
+        assert all(note.path == name for note in stack.omissions)
         assert all(text.isprintable() for text in shown(stack))
 
 

@@ -10,58 +10,67 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.stack.facts import Facts, Manifest, Reader
-from cub.repomap.stack.jvm import gradle, gradle_settings, maven, scala
-from cub.repomap.stack.languages import (
-    beam,
+from cub.repomap.stack.facts import Manifest, ManifestFacts, ManifestReader
+from cub.repomap.stack.manifest_index import find_manifests
+from cub.repomap.stack.readers import (
+    c_cpp,
     cmake,
+    containers,
     dotnet,
+    elixir,
     go,
-    native,
+    gradle,
+    gradle_settings,
+    infrastructure,
+    maven,
     php,
     ruby,
-    ruby_tools,
     rust,
-    rust_tools,
+    scala,
     swift,
 )
-from cub.repomap.stack.manifests import find
-from cub.repomap.stack.operations import containers, infrastructure
+from cub.repomap.stack.readers import ruby as ruby_tools
+from cub.repomap.stack.readers import rust as rust_tools
 from tests.examples import few_examples
-from tests.repomap.stack.jvm import test_gradle, test_maven, test_scala
-from tests.repomap.stack.languages import (
-    test_beam,
+from tests.repomap.stack.projects import Files
+from tests.repomap.stack.readers import (
+    test_c_cpp,
     test_cmake,
+    test_containers,
     test_dotnet,
+    test_elixir,
     test_go,
-    test_native,
+    test_gradle,
+    test_infrastructure,
+    test_maven,
     test_php,
     test_ruby,
     test_rust,
+    test_scala,
     test_swift,
 )
-from tests.repomap.stack.operations import test_containers, test_infrastructure
-from tests.repomap.stack.projects import Files
 
 MODULES = (
-    beam, cmake, containers, dotnet, go, gradle, gradle_settings, infrastructure, maven, native,
+    elixir, cmake, containers, dotnet, go, gradle, gradle_settings, infrastructure, maven, c_cpp,
     php, ruby, ruby_tools, rust, rust_tools, scala, swift,
 )  # fmt: skip
-READERS: tuple[Reader, ...] = tuple(reader for module in MODULES for reader in module.READERS)
+READERS: tuple[ManifestReader, ...] = tuple(
+    reader for module in MODULES for reader in module.READERS
+)
 TESTS = (
-    test_beam, test_cmake, test_containers, test_dotnet, test_go, test_gradle,
-    test_infrastructure, test_maven, test_native, test_php, test_ruby, test_rust, test_scala,
+    test_elixir, test_cmake, test_containers, test_dotnet, test_go, test_gradle,
+    test_infrastructure, test_maven, test_c_cpp, test_php, test_ruby, test_rust, test_scala,
     test_swift,
 )  # fmt: skip
 PROJECTS: list[Files] = [files for test in TESTS for files, _ in test.CASES.values()]
 
 
-def manifests(files: Files) -> list[tuple[Reader, Manifest]]:
+def manifests(files: Files) -> list[tuple[ManifestReader, Manifest]]:
     """Each manifest of a project with each of its readers."""
     paths = frozenset(files)
     return [
         (READERS[number], Manifest(found.path, dedent(str(files[found.path])), paths))
-        for found in find(sorted(paths), READERS)
+        for found in find_manifests(sorted(paths), READERS)
         for number in found.readers
     ]
 
@@ -77,7 +86,7 @@ PIECES = sorted(
 )
 
 
-def facts(reader: Reader, manifest: Manifest) -> Facts | str:
+def facts(reader: ManifestReader, manifest: Manifest) -> ManifestFacts | str:
     """What a reader says, or the words of its refusal."""
     try:
         return reader.read(manifest)
@@ -88,7 +97,7 @@ def facts(reader: Reader, manifest: Manifest) -> Facts | str:
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> tuple[Reader, Manifest]:
+def mutated(draw: st.DrawFn) -> tuple[ManifestReader, Manifest]:
     """A good manifest with parts cut out, doubled, or taken from elsewhere."""
     reader, manifest = draw(st.sampled_from(GOOD))
     text = manifest.text
@@ -107,9 +116,9 @@ def test_every_reader_has_a_good_manifest() -> None:
 @few_examples
 @given(mutated())
 def test_a_broken_manifest_is_refused_by_a_value_error_at_most(
-    case: tuple[Reader, Manifest],
+    case: tuple[ManifestReader, Manifest],
 ) -> None:
-    assert isinstance(facts(*case), Facts | str)
+    assert isinstance(facts(*case), ManifestFacts | str)
 
 
 class Ascending(frozenset[str]):
@@ -141,8 +150,8 @@ def test_no_reader_depends_on_the_order_of_the_paths() -> None:
     [1, 200, 10_000, pytest.param(100_000, marks=pytest.mark.thorough)],
     ids="{} pieces".format,
 )
-def test_deep_nesting_ends(reader: Reader, size: int) -> None:
+def test_deep_nesting_ends(reader: ManifestReader, size: int) -> None:
     path = reader.globs[0].replace("*", "x")
     for piece in ("[", "{", '{"a":', "(", "<a>", "${", "a(", " a:\n", "- "):
         manifest = Manifest(path, piece * size, frozenset({path}))
-        assert isinstance(facts(reader, manifest), Facts | str)
+        assert isinstance(facts(reader, manifest), ManifestFacts | str)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
-from cub.repomap.stack.facts import Reader
-from cub.repomap.stack.stack import Stack
+from cub.repomap.stack.facts import ManifestReader, ProjectStack
 from tests.repomap.stack.projects import Files, stack_of
 
 
-def told(files: Files, readers: Sequence[Reader]) -> list[str]:
+def told(files: Files, readers: Sequence[ManifestReader]) -> list[str]:
     """What the readers say of a project with these files, one fact a line."""
     texts = {path: dedent(text) if isinstance(text, str) else text for path, text in files.items()}
     return list(_lines(stack_of(texts, readers)))
@@ -21,7 +20,7 @@ def lines(expected: str) -> list[str]:
     return [line.strip() for line in expected.split("\n") if line.strip()]
 
 
-def _lines(stack: Stack) -> Iterator[str]:
+def _lines(stack: ProjectStack) -> Iterator[str]:
     for one in stack.technologies:
         yield f"{one.role} {one.name} {one.version}".rstrip()
     for command in stack.commands:
@@ -31,5 +30,5 @@ def _lines(stack: Stack) -> Iterator[str]:
         yield f"{entry.name} -> {entry.target}"
     for package in stack.packages:
         yield f"package {package.folder or '.'} {package.name}: {package.description}".rstrip(": ")
-    for note in stack.notes:
+    for note in stack.omissions:
         yield f"note {note.path}: {note.message}"

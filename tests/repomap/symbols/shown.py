@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from cub.repomap.symbols.definition import Definition
-from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.definitions import find_definitions
+from cub.repomap.symbols.file_facts import Definition
 
 
 def shown(language: str, source: str) -> list[str]:
     """What is found in an indented source text, a line each; `-` for what is not exported."""
-    found = definitions(language, dedent(source).removeprefix("\n").encode())
+    found = find_definitions(language, dedent(source).removeprefix("\n").encode())
     assert found is not None
     return [_line(one) for one in found]
 

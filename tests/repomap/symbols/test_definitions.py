@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.symbols.definitions import definitions
-from cub.repomap.symbols.grammars import LANGUAGES
+from cub.repomap.symbols.definitions import find_definitions
+from cub.repomap.symbols.grammars import GRAMMAR_NAMES
 from tests.repomap.symbols.shown import lines, shown
 
 SMALL = {
@@ -30,30 +30,30 @@ SMALL = {
 
 
 def test_every_language_has_a_grammar_and_a_sample() -> None:
-    assert tuple(SMALL) == LANGUAGES
+    assert tuple(SMALL) == GRAMMAR_NAMES
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_a_byte_order_mark_and_crlf_change_no_name(language: str) -> None:
     text = f"{SMALL[language]}\n"
-    plain = definitions(language, text.encode())
-    marked = definitions(language, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    plain = find_definitions(language, text.encode())
+    marked = find_definitions(language, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     assert plain
     assert plain[0].name == "f"
     assert marked == plain
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_an_empty_file_defines_nothing(language: str) -> None:
-    assert definitions(language, b"") == ()
+    assert find_definitions(language, b"") == ()
 
 
 def test_a_language_without_a_grammar_is_not_parsed() -> None:
-    assert definitions("cobol", b"") is None
+    assert find_definitions("cobol", b"") is None
 
 
 def test_carriage_returns_are_no_part_of_a_signature() -> None:
-    (found,) = definitions("python", b"def f(\r\n    a,\r\n    b,\r\n):\r\n    pass\r\n") or ()
+    (found,) = find_definitions("python", b"def f(\r\n    a,\r\n    b,\r\n):\r\n    pass\r\n") or ()
     assert found.signature == "def f(a, b)"
 
 
@@ -88,12 +88,12 @@ def test_a_definition_is_preferred_to_its_prototype() -> None:
 
 def test_names_of_more_than_100_characters_are_left_out() -> None:
     source = f"def {'a' * 100}(): ...\ndef {'b' * 101}(): ...\n"
-    assert [one.name for one in definitions("python", source.encode()) or ()] == ["a" * 100]
+    assert [one.name for one in find_definitions("python", source.encode()) or ()] == ["a" * 100]
 
 
 def test_a_signature_keeps_160_characters() -> None:
     parameters = ", ".join(f"parameter_{number}" for number in range(30))
-    (found,) = definitions("python", f"def f({parameters}): ...\n".encode()) or ()
+    (found,) = find_definitions("python", f"def f({parameters}): ...\n".encode()) or ()
     assert len(found.signature) <= 160
     assert found.signature.startswith("def f(parameter_0, parameter_1, ")
     assert found.signature.endswith(", …)")
@@ -101,7 +101,7 @@ def test_a_signature_keeps_160_characters() -> None:
 
 def test_a_file_of_more_than_10000_definitions_is_cut() -> None:
     source = "".join(f"a{number} = 1\n" for number in range(10_100))
-    assert len(definitions("python", source.encode()) or ()) == 10_000
+    assert len(find_definitions("python", source.encode()) or ()) == 10_000
 
 
 def test_the_lines_before_an_error_and_behind_it_count() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cub.repomap.symbols.definition import Definition
-from cub.repomap.symbols.definitions import definitions
-from cub.repomap.symbols.grammars import LANGUAGES
+from cub.repomap.symbols.definitions import find_definitions
+from cub.repomap.symbols.file_facts import Definition
+from cub.repomap.symbols.grammars import GRAMMAR_NAMES
 from tests.examples import limit_examples
 from tests.repomap.symbols.test_definitions_c import CASES as C
 from tests.repomap.symbols.test_definitions_dynamic import CASES as DYNAMIC
@@ -23,7 +23,7 @@ SOURCES = {
         for case in (*C, *DYNAMIC, *JVM, *PYTHON, *SCRIPTS, *SYSTEMS)
         if case.values[0] == language
     )
-    for language in LANGUAGES
+    for language in GRAMMAR_NAMES
 }
 NASTY = st.sampled_from(
     [
@@ -57,14 +57,14 @@ def check(found: tuple[Definition, ...] | None, data: bytes) -> None:
     assert found == tuple(sorted(found or (), key=lambda one: one.line)) or found is None
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 @settings(max_examples=_FEW)
 @given(data=st.binary(max_size=300))
 def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
-    check(definitions(language, data), data)
+    check(find_definitions(language, data), data)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 @limit_examples(40)  # for each of many languages, and a language's whole sample each
 @given(
     cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
@@ -79,12 +79,12 @@ def test_any_damage_gives_an_answer(
     for place, piece in inserted:
         at = int(place * len(data))
         data = data[:at] + piece + data[at:]
-    found = definitions(language, data)
+    found = find_definitions(language, data)
     check(found, data)
-    assert definitions(language, data) == found
+    assert find_definitions(language, data) == found
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_a_sample_of_each_language_is_not_empty(language: str) -> None:
     assert SOURCES[language]
-    assert definitions(language, SOURCES[language])
+    assert find_definitions(language, SOURCES[language])

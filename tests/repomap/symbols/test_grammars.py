@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.symbols.grammars import LANGUAGES, QUERIES, grammar
+from cub.repomap.symbols.grammars import GRAMMAR_NAMES, QUERY_NAMES, load_grammar
 from tests.conftest import environment
 
 
@@ -23,23 +23,23 @@ def run(code: str, home: Path) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_each_language_is_loaded_once(language: str) -> None:
-    known = grammar(language)
+    known = load_grammar(language)
     assert known is not None
-    assert known is grammar(language)
+    assert known is load_grammar(language)
 
 
 def test_each_query_is_of_a_language() -> None:
-    folder = Path(sys.modules[grammar.__module__].__file__ or "").parent / "queries"
-    assert sorted(QUERIES) == sorted(path.stem for path in folder.iterdir())
+    folder = Path(sys.modules[load_grammar.__module__].__file__ or "").parent / "queries"
+    assert sorted(QUERY_NAMES) == sorted(path.stem for path in folder.iterdir())
 
 
 def test_a_grammar_that_is_not_installed_costs_its_language_alone(tmp_path: Path) -> None:
     code = """
 import sys
 sys.modules["tree_sitter_lua"] = None
-from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.definitions import find_definitions as definitions
 print(definitions("lua", b"function f() end"), len(definitions("python", b"a = 1")))
 """
     assert run(code, tmp_path) == "None 1"
@@ -49,7 +49,7 @@ def test_without_tree_sitter_nothing_is_parsed(tmp_path: Path) -> None:
     code = """
 import sys
 sys.modules["tree_sitter"] = None
-from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.definitions import find_definitions as definitions
 print(definitions("python", b"a = 1"))
 """
     assert run(code, tmp_path) == "None"
@@ -58,7 +58,7 @@ print(definitions("python", b"a = 1"))
 def test_only_the_grammar_of_a_file_is_imported(tmp_path: Path) -> None:
     code = """
 import sys
-from cub.repomap.symbols.definitions import definitions
+from cub.repomap.symbols.definitions import find_definitions as definitions
 before = [name for name in sys.modules if name.startswith("tree_sitter")]
 definitions("go", b"package a")
 print(before, sorted(name for name in sys.modules if name.startswith("tree_sitter_")))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.symbols.identifiers import imported_in, names_in
+from cub.repomap.symbols.identifiers import find_imported_names, find_names
 from tests.examples import few_examples
 
 IMPORTS = [
@@ -30,7 +30,9 @@ IMPORTS = [
 
 @pytest.mark.parametrize(("grammar", "text", "expected"), IMPORTS)
 def test_imports_are_found_in_every_language(grammar: str, text: str, expected: str) -> None:
-    found = set(imported_in(grammar, f"x = 1\n{text}\nunrelated.words()\n".encode()).split())
+    found = set(
+        find_imported_names(grammar, f"x = 1\n{text}\nunrelated.words()\n".encode()).split()
+    )
     known = {word for word in expected.split() if len(word) > 2}
     assert known <= found
     assert not {"unrelated", "words"} & found
@@ -50,12 +52,12 @@ def test_imports_are_found_in_every_language(grammar: str, text: str, expected: 
     ],
 )
 def test_names_stand_alone_or_behind_dots(text: str, imported: str, expected: str) -> None:
-    found = {name for name in names_in(text.encode(), imported).split() if len(name) > 3}
+    found = {name for name in find_names(text.encode(), imported).split() if len(name) > 3}
     assert found == {name for name in expected.split() if len(name) > 3}
 
 
 @few_examples
 @given(st.binary(max_size=300).filter(bytes.isascii))
 def test_any_bytes_give_names_once_and_in_order(data: bytes) -> None:
-    names = names_in(data, "").split()
+    names = find_names(data, "").split()
     assert names == sorted(set(names))

@@ -1,26 +1,131 @@
-"""What becomes of one file's bytes, and what is said of a file that is no source."""
+"""Components of Vue and Svelte, and the scripts in them.
+
+Which files are scanned, by which grammar, and which of them are parsed.
+
+What becomes of one file's bytes, and what is said of a file that is no source.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cub.repomap.symbols.scan import MOST, Job, facts_of, scan
+from cub.repomap.listing.file_kinds import FileClassifier
+from cub.repomap.listing.file_listing import FileListing, ListedFile
+from cub.repomap.symbols.file_facts import ScanJob
+from cub.repomap.symbols.scan import (
+    MAX_SOURCE_BYTES,
+    extract_facts,
+    extract_scripts,
+    find_component_definitions,
+    plan_scan_jobs,
+    scan_file,
+)
+
+VUE = b"""<template>
+  <Button @click="go">x</Button>
+</template>
+<script lang="ts" setup>
+import Button from './Button.vue'
+const local = 1
+</script>
+<SCRIPT>
+export function helper(a: number): void {}
+</SCRIPT>
+<style>a { b: c }</style>
+"""
+
+
+def test_a_component_is_called_like_its_file_and_gives_what_it_exports() -> None:
+    found = find_component_definitions("src/views/UserCard.vue", VUE) or ()
+    assert [(d.name, d.line, d.signature) for d in found if d.exported] == [
+        ("UserCard", 1, "component UserCard"),
+        ("helper", 9, "function helper(a: number): void"),
+    ]
+
+
+def test_a_component_without_a_script_is_one_too() -> None:
+    (found,) = find_component_definitions("a/Plain.svelte", b"<h1>x</h1>") or ()
+    assert found.name == "Plain"
+
+
+@given(st.text("<>scriptSCRIPT/ \nab", max_size=200))
+def test_lines_keep_their_numbers_in_any_text(text: str) -> None:
+    assert extract_scripts(text.encode()).count(b"\n") <= text.count("\n")
+
+
+def test_a_script_that_is_never_closed_goes_to_the_end() -> None:
+    assert extract_scripts(b"<p>\n<script>\nlet a") == b"\n\nlet a"
+
+
+def test_many_openings_cost_no_more_than_their_bytes() -> None:
+    assert extract_scripts(b"<script" * 100_000) == b""
+
+
+def jobs(*paths: str) -> dict[str, tuple[str, bool]]:
+    """By path: the grammar, and whether the file is parsed."""
+    found = FileListing(Path(), tuple(ListedFile(path, 1, 1, 1) for path in paths))
+    kinds = FileClassifier(paths)
+    made = plan_scan_jobs(found, kinds)
+    assert all(file.path == job.path for file, job in made.items())
+    return {job.path: (job.grammar, job.needs_parsing) for job in made.values()}
+
+
+@pytest.mark.parametrize(
+    ("path", "job"),
+    [
+        ("a.py", ("python", True)),
+        ("tests/test_a.py", ("python", False)),
+        ("examples/a.ts", ("typescript", False)),
+        ("a.tsx", ("tsx", True)),
+        ("src/a.spec.js", ("javascript", False)),
+    ],
+)
+def test_sources_are_parsed_and_their_users_are_not(path: str, job: tuple[str, bool]) -> None:
+    assert jobs(path) == {path: job}
+
+
+@pytest.mark.parametrize(
+    "path", ["vendor/a.go", "a.min.js", "api_pb2.py", "README.md", "a.ex", "data.json", "Makefile"]
+)
+def test_what_is_foreign_or_has_no_grammar_is_not_scanned(path: str) -> None:
+    assert jobs(path) == {}
+
+
+@pytest.mark.parametrize(
+    ("others", "grammar"),
+    [
+        (["a.c"], "c"),
+        (["a.cc"], "cpp"),
+        (["a.c", "b.cpp"], "c"),
+        (["a.c", "b.cpp", "c.hpp"], "cpp"),
+        ([], "c"),
+        (["a.m", "b.m"], "c"),
+        (["a.py"], "c"),
+    ],
+)
+def test_a_header_is_read_as_what_most_of_the_other_files_are(
+    others: list[str], grammar: str
+) -> None:
+    assert jobs("x.h", *others)["x.h"] == (grammar, True)
+
 
 SOURCE = b"from oven import Heater\n\ndef bake(bread): ...\n"
 
 
 def test_a_source_tells_names_imports_and_definitions() -> None:
-    facts = facts_of(Job("a.py", "python", True), SOURCE)
+    facts = extract_facts(ScanJob("a.py", "python", True), SOURCE)
     assert {"Heater", "bake", "bread", "oven"} <= set(facts.names.split())
-    assert {"Heater", "oven"} <= set(facts.imported.split())
+    assert {"Heater", "oven"} <= set(facts.imported_names.split())
     assert [definition.name for definition in facts.definitions] == ["bake"]
-    assert (facts.left_out, facts.unparsed) == ("", "")
+    assert (facts.skip_reason, facts.parse_error) == ("", "")
 
 
 def test_what_only_uses_sources_is_not_parsed() -> None:
-    facts = facts_of(Job("a.py", "python", False), SOURCE)
+    facts = extract_facts(ScanJob("a.py", "python", False), SOURCE)
     assert facts.definitions == ()
     assert "Heater" in facts.names.split()
 
@@ -34,8 +139,8 @@ def test_what_only_uses_sources_is_not_parsed() -> None:
         (SOURCE + b"# " + b"x" * 9_000, "minified"),
         (b"x" * 7_000, ""),
         (b"x = 1\n" * 100 + b"y" * 30_000, ""),
-        (b"# a\n" * (MOST // 4), ""),
-        (b"# a\n" * (MOST // 4) + b"\n", "longer than 1,000,000 bytes"),
+        (b"# a\n" * (MAX_SOURCE_BYTES // 4), ""),
+        (b"# a\n" * (MAX_SOURCE_BYTES // 4) + b"\n", "longer than 1,000,000 bytes"),
         (b"# Code generated by stringer; DO NOT EDIT.\n" + SOURCE, "generated"),
         (b"// @generated\n" + SOURCE, "generated"),
         (b"/* This file is automatically generated */\n" + SOURCE, "generated"),
@@ -47,24 +152,26 @@ def test_what_only_uses_sources_is_not_parsed() -> None:
     ],
 )
 def test_what_nobody_wrote_or_reads_is_left_out(data: bytes, reason: str) -> None:
-    facts = facts_of(Job("a.py", "python", True), data)
-    assert facts.left_out == reason
+    facts = extract_facts(ScanJob("a.py", "python", True), data)
+    assert facts.skip_reason == reason
     assert not (reason and facts.names)
 
 
 def test_a_file_that_cannot_be_parsed_still_names_things() -> None:
-    facts = facts_of(Job("a.py", "python", True), b"heat = " + b"[" * 5_000 + b"\ncool\n")
+    facts = extract_facts(ScanJob("a.py", "python", True), b"heat = " + b"[" * 5_000 + b"\ncool\n")
     assert facts.definitions == ()
-    assert facts.unparsed == "it could not be parsed"
+    assert facts.parse_error == "it could not be parsed"
     assert {"heat", "cool"} <= set(facts.names.split())
 
 
 def test_a_file_that_is_not_there_is_left_out_with_the_systems_reason(tmp_path: Path) -> None:
-    facts = scan(str(tmp_path), Job("a.py", "python", True))
-    assert facts.left_out == "cannot be read: no such file or directory"
+    facts = scan_file(str(tmp_path), ScanJob("a.py", "python", True))
+    assert facts.skip_reason == "cannot be read: no such file or directory"
 
 
 def test_no_more_is_read_than_it_takes_to_leave_a_file_out(tmp_path: Path) -> None:
     with (tmp_path / "a.py").open("wb") as file:
         file.truncate(50_000_000_000)  # of nothing: a sparse file
-    assert scan(str(tmp_path), Job("a.py", "python", True)).left_out.startswith("longer than")
+    assert scan_file(str(tmp_path), ScanJob("a.py", "python", True)).skip_reason.startswith(
+        "longer than"
+    )

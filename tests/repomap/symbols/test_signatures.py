@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.symbols.signatures import capped, shortened
+from cub.repomap.symbols.signatures import limit_signature, shorten_signature
 
 SIGNATURES = [
     "def route(rule: str, **options: t.Any) -> t.Callable[[T_route], T_route]",
@@ -51,12 +51,12 @@ SIGNATURES = [
     ],
 )
 def test_a_signature_is_cut_to_a_width(signature: str, width: int, expected: str) -> None:
-    assert shortened(signature, width) == expected
+    assert shorten_signature(signature, width) == expected
 
 
 def test_a_stored_signature_ends_between_parameters() -> None:
     names = [f"parameter_{number}" for number in range(30)]
-    text = capped(f"def f({', '.join(names)})")
+    text = limit_signature(f"def f({', '.join(names)})")
     assert 140 < len(text) <= 160
     assert re.fullmatch(r"def f\((parameter_\d+, )+…\)", text)
 
@@ -74,8 +74,8 @@ def longest_word(text: str) -> int:
     width=st.integers(8, 170),
 )
 def test_any_text_can_be_cut(text: str, width: int) -> None:
-    short = shortened(text, width)
+    short = shorten_signature(text, width)
     assert len(short) <= max(width, longest_word(text) + 1)
     assert short == text or short.endswith(("…", ")")) or len(short) < len(text)
-    assert len(capped(text)) <= max(160, longest_word(text) + 1)
-    assert shortened(text, len(text)) == text
+    assert len(limit_signature(text)) <= max(160, longest_word(text) + 1)
+    assert shorten_signature(text, len(text)) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.symbols.syntax_errors import JUDGED_LANGUAGES, SyntaxFault, find_syntax_error
+from cub.repomap.symbols.syntax_errors import CHECKABLE_LANGUAGES, SyntaxFault, find_syntax_error
 
 _BROKEN = {
     "python": b"x = 1\ndef broken(:\n",
@@ -35,7 +35,7 @@ _SOUND = {
 
 
 def test_every_judged_language_has_its_case() -> None:
-    assert set(_BROKEN) == set(_SOUND) == JUDGED_LANGUAGES
+    assert set(_BROKEN) == set(_SOUND) == CHECKABLE_LANGUAGES
 
 
 @pytest.mark.parametrize("language", _BROKEN)

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cub.store.jsonl import Record, encode
-from cub.store.tasks import Tasks
+from cub.store.jsonl import Record, encode_record
+from cub.store.task_index import TaskIndex
 
 # Words that formats give a meaning to, so that strange values meet them; and any other.
 WORDS = st.sampled_from(
@@ -93,8 +93,8 @@ def stories(draw: st.DrawFn) -> Any:
 
 def kept(records: list[Record]) -> list[Record]:
     """Records as a store gives them back."""
-    tasks = Tasks.parse(b"".join(encode(record) + b"\n" for record in records))
-    return [tasks.record(key) for key in tasks.briefs]
+    tasks = TaskIndex.parse(b"".join(encode_record(record) + b"\n" for record in records))
+    return [tasks.read_record(key) for key in tasks.summaries]
 
 
 def document(data: bytes) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cub.store.formats import read_tasks, write_tasks
+from cub.store.formats import dump_tasks, parse_tasks
 from cub.store.jsonl import Record
 
 TASKS: list[Record] = [
@@ -26,11 +26,11 @@ TASKS: list[Record] = [
 
 def read(tasks: list[Record], tag: str = "master") -> dict[str, Record]:
     data = json.dumps({tag: {"tasks": tasks}}).encode()
-    return {record["id"]: record for record in read_tasks(data, "tasks.json").records}
+    return {record["id"]: record for record in parse_tasks(data, "tasks.json").records}
 
 
 def written(tasks: dict[str, Record]) -> Any:
-    document = json.loads(write_tasks(list(tasks.values()), "task-master"))
+    document = json.loads(dump_tasks(list(tasks.values()), "task-master"))
     return next(iter(document.values()))["tasks"]
 
 
@@ -58,7 +58,7 @@ def test_a_new_dependency_is_written_as_the_others_are(tag: str) -> None:
     oven, bread, _ = written(found)
     assert oven["dependencies"] == [3]
     assert bread["subtasks"][0]["dependencies"] == ["3"]
-    again = read_tasks(write_tasks(list(found.values()), "task-master"), "tasks.json").records
+    again = parse_tasks(dump_tasks(list(found.values()), "task-master"), "tasks.json").records
     assert {r["id"]: sorted(r["depends_on"]) for r in again} == {
         key: sorted(record["depends_on"]) for key, record in found.items()
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cub.repomap.stack.node import configs, deno, package_json, workspace_files
+from cub.repomap.stack.readers import deno, node_package_manager, package_json, version_files
 
 READERS = (
     *package_json.READERS,
     *deno.READERS,
-    *workspace_files.READERS,
-    *configs.READERS,
+    *node_package_manager.READERS,
+    *version_files.READERS,
 )

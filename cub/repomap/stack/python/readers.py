@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cub.repomap.stack.python import configs, files, pyproject, setup
+from cub.repomap.stack.readers import pyproject, python_tools, requirements, setup_files
 
 READERS = (
     *pyproject.READERS,
-    *setup.READERS,
-    *files.READERS,
-    *configs.READERS,
+    *setup_files.READERS,
+    *requirements.READERS,
+    *python_tools.READERS,
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cub.repomap.stack.runners import makefile, script_files, task_files, tool_versions
+from cub.repomap.stack.readers import makefile, task_runners, version_files
 
 READERS = (
     *makefile.READERS,
-    *task_files.READERS,
-    *script_files.READERS,
-    *tool_versions.READERS,
+    *task_runners.TASK_FILES_READERS,
+    *task_runners.READERS,
+    *version_files.TOOL_VERSIONS_READERS,
 )

@@ -306,8 +306,8 @@ def test_deno_workspaces_have_members() -> None:
 )
 def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: str) -> None:
     stack = stack_of({name: text, ".nvmrc": "20"}, readers.READERS)
-    assert [note.path for note in stack.notes] == [name]
-    assert message in stack.notes[0].message
+    assert [note.path for note in stack.omissions] == [name]
+    assert message in stack.omissions[0].message
     assert names(stack) == ["Node.js 20"]
 
 
@@ -329,7 +329,7 @@ def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: st
     "name", ["package.json", "deno.json", "nx.json", "turbo.json", "lerna.json"]
 )
 def test_values_of_other_kinds_are_passed_over(name: str, text: str) -> None:
-    assert stack_of({name: text}, readers.READERS).notes == ()
+    assert stack_of({name: text}, readers.READERS).omissions == ()
 
 
 def test_globs_with_many_wild_cards_match_nothing() -> None:

@@ -231,12 +231,12 @@ def test_programs_and_the_package_come_from_setup(name: str) -> None:
 )
 def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: str) -> None:
     stack = stack_of({name: text, ".python-version": "3.12"}, readers.READERS)
-    assert [note.path for note in stack.notes] == [name]
-    assert message in stack.notes[0].message
+    assert [note.path for note in stack.omissions] == [name]
+    assert message in stack.omissions[0].message
     assert names(stack) == ["Python 3.12"]
 
 
 def test_setup_py_is_never_run() -> None:
     text = "raise SystemExit\nsetup(name=print('x'), description='y'.upper())\n"
     stack = stack_of({"setup.py": text}, readers.READERS)
-    assert (stack.notes, stack.packages) == ((), ())
+    assert (stack.omissions, stack.packages) == ((), ())

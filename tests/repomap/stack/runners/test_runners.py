@@ -144,4 +144,4 @@ def test_versions_of_tools_are_known() -> None:
     ],
 )
 def test_a_megabyte_of_anything_ends_soon(name: str, text: str) -> None:
-    assert stack_of({name: text}, readers.READERS).notes == ()
+    assert stack_of({name: text}, readers.READERS).omissions == ()

@@ -1,0 +1,117 @@
+"""What `cub config set` means to do: one value in config.yaml, with what follows; or a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cub import __version__
+from cub.actions.managed_files import (
+    GITIGNORE_FILE,
+    list_gitignore_lines,
+    refresh_managed_file,
+    render_managed_file,
+)
+from cub.actions.plan_warnings import warn_tracked_local_files
+from cub.actions.section_edits import merge_plans
+from cub.edit.plan import FileEdit, Plan
+from cub.errors import CubError, UsageError
+from cub.project.checkout_state import CheckoutState
+from cub.project.config import CONFIG_FILE, ProjectConfig, parse_config
+from cub.project.config_layers import parse_layer_bytes, parse_setting_value
+from cub.project.config_writer import set_config_value, set_targets
+from cub.project.executable_config import list_config_commands
+from cub.project.project import Project
+from cub.project.settings import SETTINGS, SettingPath, find_setting
+from cub.project.targets import normalize_target
+from cub.prompt.templates import load_shipped_templates
+
+
+def plan_config_set(project: Project, key: str, text: str) -> Plan:
+    """The project's own file with a value; nothing where the value stands there already.
+
+    What is to stay local from now on, or is no more, is told to git, too.
+    """
+    before = project.tree.read(CONFIG_FILE)
+    after = apply_setting(before, key, text)
+    config = parse_config(after, version=__version__)
+    if after == before:
+        return Plan((), config.warnings)
+    plan = Plan((FileEdit(CONFIG_FILE, before, after, f"set {key}"),), config.warnings)
+    if list_gitignore_lines(config) == list_gitignore_lines(project.config):
+        return plan
+    tracked = Plan((), tuple(warn_tracked_local_files(replace(project, config=config))))
+    return merge_plans([plan, _ignoring(project, config), tracked])
+
+
+def describe_config_next_step(plan: Plan, key: str) -> str:
+    """What a person has to do before a value of the project's own file counts; "" for nothing."""
+    data = plan.edits[0].after
+    if key in ("targets", "inline"):
+        return "Run `cub init` to follow it."
+    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
+        return "Run `cub update` to take the map away."
+    if key in ("map.tokens", "map.exclude"):
+        return "Run `cub update` to draw the map anew."
+    executed = list_config_commands(data)
+    if executed and executed != list_config_commands(plan.edits[0].before):
+        return "Run `cub trust`: no run begins before you agree."
+    return ""
+
+
+def _ignoring(project: Project, config: ProjectConfig) -> Plan:
+    """`.cub/.gitignore` as a configuration asks for it; not where there is none yet."""
+    if project.tree.read(GITIGNORE_FILE.path) is None:
+        return Plan()
+    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
+    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
+    found = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
+    if found.warning is None:
+        return Plan((found.edit,) if found.edit else ())
+    had = list_gitignore_lines(project.config)
+    added = " and ".join(line for line in lines if line not in had)
+    gone = " and ".join(line for line in had if line not in lines)
+    hint = f"write {added} into it" if added else f"take {gone} out of it"
+    return Plan((), (replace(found.warning, hint=hint),))
+
+
+def plan_user_config_set(before: bytes | None, path: str, key: str, text: str) -> Plan:
+    """The same for the user's own file, which `path` stands for."""
+    after = apply_setting(before, key, text, path=path, personal=True)
+    edit = FileEdit(path, before, after, f"set {key}")
+    return Plan(() if after == before else (edit,), parse_layer_bytes(after, path).warnings)
+
+
+def apply_setting(
+    data: bytes | None, key: str, text: str, *, path: str = CONFIG_FILE, personal: bool = False
+) -> bytes:
+    """A file's bytes with what `text` mean for `key`.
+
+    Raises UsageError for an unknown key and a wrong value, before the file is looked at.
+    """
+    keys = tuple(key.split("."))
+    inner = keys[2:] if keys[0] == "profiles" else keys
+    if keys == ("schema",):
+        raise UsageError("schema: the migrations write it, nobody else")
+    if (personal or inner != keys) and inner and _is_project(inner):
+        raise UsageError(f"{key}: it counts in the project's own file only")
+    try:
+        value = parse_setting_value(text, find_setting(inner))
+        layer = parse_layer_bytes(set_config_value(None, key, value), "")
+    except CubError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    if layer.unknown_key_warnings:
+        near = (
+            layer.unknown_key_warnings[0].hint
+            if "did you mean" in layer.unknown_key_warnings[0].hint
+            else ""
+        )
+        hint = near or "`cub config show` lists what there is"
+        raise UsageError(layer.unknown_key_warnings[0].message, hint=hint)
+    if keys == ("targets",) and value:
+        return set_targets(data, list(dict.fromkeys(map(normalize_target, value))))
+    return set_config_value(data, key, value, path=path)
+
+
+def _is_project(keys: SettingPath) -> bool:
+    """Whether a key, or something in the mapping that it is, belongs to the project's file."""
+    return any(s.is_project_only for s in SETTINGS if s.path[: len(keys)] == keys)

@@ -1,0 +1,303 @@
+"""Where a run keeps its files: what others read of it in `.cub/runs/<run>/<task>/<n>/`, and what
+decides in this user's state folder, out of reach of the agent.
+
+The locks of runs: one run in a checkout at a time, and who is alive. The kernel frees them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from cub import git
+from cub.actions.tasks.current_attempt import REQUEST_FILE, RESULT_FILE
+from cub.errors import CubError
+from cub.files.internal_files import replace_file
+from cub.files.signed_state import (
+    find_project_state,
+    make_private_folder,
+    make_state_error,
+    read_signed,
+    write_signed,
+)
+from cub.git.worktree import find_git_dir
+from cub.store.task_ids import encode_letters
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+
+RUNS_FOLDER = ".cub/runs"
+RUN_FILE, STATUS_FILE, RUN_LOCK_FILE, INDEX_FILE = "run.json", "status.json", "lock", "index"
+GIT_SETTINGS_FILE = "settings.json"  # git's, before the attempt that is under way
+SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
+EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
+BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
+PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
+# What a run needs to recover from being killed: the files before the attempt, that the client was
+# started, when its last process ended, the commit that it left, when the last check ended; what was
+# decided, the commit that was about to be made, and that the files were being put back.
+START_FILE, AGENT_START_FILE, AGENT_END_FILE = "start.json", "client.json", "ended"
+AGENT_HEAD_FILE, CHECKS_END_FILE, DECISION_FILE = "found.json", "checked", "decision.json"
+COMMIT_FILE, RESTORE_FILE = "commit.json", "restoring.json"
+__all__ = ["REQUEST_FILE", "RESULT_FILE"]  # what an agent's commands know of
+_LONGEST = 80
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFolder:
+    """The files of one attempt: `path` has what is shown, `name` is how others refer to that,
+    relative to the root; `state` has what decides.
+    """
+
+    path: Path
+    name: str
+    state: Path
+
+    def read_state(self, file: str) -> dict[str, Any]:
+        """Read what was decided or noted; {} where it is missing, or not cub's own."""
+        return read_signed(self.state / file)
+
+    def write_state(self, file: str, tree: dict[str, Any]) -> None:
+        """Note what decides."""
+        write_signed(self.state / file, tree)
+
+    def write_public_json(self, file: str, tree: dict[str, Any]) -> None:
+        """Write a file of JSON that people may read; no run goes by it."""
+        write_json(self.path / file, tree)
+
+    def save_text(self, file: str, text: str) -> None:
+        """Write a text that people, or the client, read."""
+        with self.open_file(file) as target:
+            target.write(text.encode("utf-8", "surrogateescape"))
+
+    def open_file(self, file: str) -> BinaryIO:
+        """Open a file to write into."""
+        return self.prepare_path(file).open("xb")
+
+    def prepare_path(self, file: str) -> Path:
+        """Return where a file is to be written, with nothing there yet; the folder is made where
+        somebody took it away.
+
+        Nothing is written behind a link: an agent could have it lead anywhere.
+        """
+        _remove_links(self.path, self.name)
+        self.path.mkdir(parents=True, exist_ok=True)
+        path = self.path / file
+        if path.is_dir() and not path.is_symlink():
+            path.rename(path.with_name(f"{file}.{encode_letters(token_bytes(8), 6)}"))
+        path.unlink(missing_ok=True)
+        return path
+
+    def remove_links(self) -> Path:
+        """Return the folder of what is shown, without a link on the way to it or directly in it."""
+        _remove_links(self.path, self.name)
+        self.path.mkdir(parents=True, exist_ok=True)
+        for path in self.path.iterdir():
+            if path.is_symlink():
+                path.unlink()
+        return self.path
+
+    def prepare_folder(self, folder: str) -> Path:
+        """Return the path of a folder that may be made, or is there, and is no link."""
+        _remove_links(self.path, self.name)
+        path = self.path / folder
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        return path
+
+    def has_file(self, file: str) -> bool:
+        """Whether a file is shown."""
+        return (self.path / file).is_file()
+
+    def read_end_time(self, file: str) -> float:
+        """When the last process ended, by ENDED or CHECKED, in seconds since 1970; 0.0 if nobody
+        noted it.
+        """
+        try:
+            return float((self.state / file).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of one run below `root`."""
+
+    root: Path
+    id: str
+
+    @property
+    def path(self) -> Path:
+        """The folder of what is shown."""
+        return self.root / RUNS_FOLDER / self.id
+
+    @property
+    def state(self) -> Path:
+        """The folder of what decides."""
+        return find_project_state(self.root) / "runs" / self.id
+
+    def attempt_folder(self, task: str, number: int) -> AttemptFolder:
+        """The folder of an attempt, whether or not it is there."""
+        inner = f"{encode_folder_name(task)}/{number}"
+        name = f"{RUNS_FOLDER}/{self.id}/{inner}"
+        return AttemptFolder(self.root / name, name, self.state / inner)
+
+    def iter_attempt_folders(self) -> Iterator[AttemptFolder]:
+        """The attempts that got as far as to say how they began."""
+        for start in sorted(self.state.glob(f"*/*/{START_FILE}")):
+            inner = start.parent.relative_to(self.state).as_posix()
+            name = f"{RUNS_FOLDER}/{self.id}/{inner}"
+            yield AttemptFolder(self.root / name, name, start.parent)
+
+    def read_state(self, file: str = RUN_FILE) -> dict[str, Any]:
+        """Read what the run was asked for, and whether it has ended; or another file that decides;
+        {} where it is missing, or not cub's own.
+        """
+        return read_signed(self.state / file)
+
+    def write_state(self, file: str, tree: dict[str, Any]) -> None:
+        """Note what decides."""
+        write_signed(self.state / file, tree)
+
+    def write_run_facts(self, facts: dict[str, Any]) -> None:
+        """Note that, and show it."""
+        write_signed(self.state / RUN_FILE, facts)
+        write_json(self.path / RUN_FILE, facts)
+
+    def mark_ended(self, **facts: object) -> None:
+        """Note that the run has ended, and let go what only one that is at work needs."""
+        self.write_run_facts({**self.read_state(), "ended": True, **facts})
+        for path in self.state.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in (RUN_FILE, STATUS_FILE, RUN_LOCK_FILE):
+                path.unlink(missing_ok=True)
+
+    @classmethod
+    def list_all(cls, root: Path) -> list[RunFolder]:
+        """The runs of a project that are at work, were killed, or were the last, in their order."""
+        files = sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}"))
+        return [cls(root, file.parent.name) for file in files]
+
+
+def create_run_folder(folder: RunFolder) -> None:
+    """Make the folders of a run; let go what is kept of those before it that have ended.
+
+    Raises CubError where one of them can't be written, or where what is shown would be written
+    outside of the project.
+    """
+    require_inside(folder.root)
+    for old in RunFolder.list_all(folder.root)[:-1]:
+        if old.read_state().get("ended", True):
+            shutil.rmtree(old.state, ignore_errors=True)
+    try:
+        make_private_folder(folder.state)
+    except OSError as error:
+        raise make_state_error(error) from error
+    ignore = folder.root / RUNS_FOLDER / ".gitignore"  # also where cub has been removed
+    if not ignore.exists():
+        ignore.parent.mkdir(parents=True, exist_ok=True)
+        ignore.write_bytes(b"*\n")
+
+
+def require_inside(root: Path) -> None:
+    """Raise CubError where `.cub/runs` leads out of the project: a repository may bring a link."""
+    real = os.path.realpath(root / RUNS_FOLDER)
+    if os.path.commonpath([real, os.path.realpath(root)]) != os.path.realpath(root):
+        raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
+
+
+def _remove_links(path: Path, name: str) -> None:
+    """Remove what an agent linked in the place of a run's own folders, the last ones of `path`."""
+    depth = len(Path(name).parts) - len(Path(RUNS_FOLDER).parts)
+    for folder in reversed([path, *path.parents][:depth]):
+        if folder.is_symlink():
+            folder.unlink()
+
+
+def make_run_id(at: datetime) -> str:
+    """The id of a run: when it began, and a few letters."""
+    return f"{at:%Y%m%d-%H%M%S}-{encode_letters(token_bytes(8), 4)}"
+
+
+def encode_folder_name(task: str) -> str:
+    """A task's id, which may be any text, as the name of a folder."""
+    name = _UNSAFE.sub(lambda found: "".join(f"%{b:02X}" for b in _bytes(found[0])), task)
+    if name == task and len(name) <= _LONGEST:
+        return name
+    return f"{name[:_LONGEST]}-{encode_letters(blake2b(_bytes(task)).digest(), 6)}"
+
+
+def write_json(path: Path, tree: dict[str, Any]) -> None:
+    """Write a file of JSON; a reader finds the old or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, [json.dumps(tree, indent=1).encode() + b"\n"])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+@contextmanager
+def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
+    """Be alive, and be the one run that works in `checkout`, if that is not the run's own."""
+    with ExitStack() as held:
+        for path in _of_checkout(checkout) if checkout else ():
+            lock = _lock(path)
+            if lock is None:
+                raise CubError(
+                    "another run is at work in this checkout",
+                    where=RUNS_FOLDER,
+                    hint="`cub run status` shows it; `cub run --worktree` works beside it",
+                )
+            held.callback(lock.release)
+        if own := _lock(folder.state / RUN_LOCK_FILE):
+            held.callback(own.release)
+        yield
+
+
+def _of_checkout(folder: Path) -> tuple[Path, ...]:
+    """One for all projects in a checkout that no agent takes away, and one for all users."""
+    top = git.find_toplevel(folder)
+    own = find_project_state(top or folder) / "checkout.lock"
+    return (own, find_git_dir(top) / "cub-run.lock") if top else (own,)
+
+
+@contextmanager
+def lock_if_dead(folder: RunFolder) -> Iterator[bool]:
+    """Whether the process of a run is gone; meanwhile nobody else finds it so."""
+    lock = _lock(folder.state / RUN_LOCK_FILE)
+    try:
+        yield lock is not None
+    finally:
+        if lock:
+            lock.release()
+
+
+def is_alive(folder: RunFolder) -> bool:
+    """Whether the process of a run is there."""
+    with lock_if_dead(folder) as dead:
+        return not dead
+
+
+def _lock(path: Path) -> BaseFileLock | None:
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(path, timeout=0)
+        return lock.acquire().lock
+    except Timeout:
+        return None

@@ -1,0 +1,145 @@
+"""What a run goes by: the command line first, then what the configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cub.errors import CubError, UsageError
+from cub.project.config_layers import ConfigValue
+from cub.project.setting_kinds import (
+    describe_template_words,
+    fill_template,
+    parse_byte_count,
+    parse_seconds,
+)
+
+_LONGEST_BRANCH = 250  # bytes: a file of git's has the last part of the name
+ConfigValues = Mapping[str, ConfigValue]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line asks for; None, "" and () leave a thing to the configuration."""
+
+    once: bool = False
+    task: str = ""
+    epic: str = ""
+    label: str = ""
+    harness: str = ""
+    model: str = ""
+    iterations: int | None = None
+    usd: float | None = None
+    tokens: int | None = None
+    timeout: str = ""
+    idle_timeout: str = ""
+    checks: tuple[str, ...] = ()
+    no_checks: bool = False
+    branch: str = ""
+    worktree: bool = False
+    trust: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """All of it, settled. Times are in seconds, sizes in bytes; None is no limit.
+
+    `uses_task_checks` says whether the checks that tasks bring along count, too.
+    """
+
+    options: RunOptions
+    harnesses: tuple[str, ...]
+    harness_configs: Mapping[str, Mapping[str, Any]]
+    model: str | None
+    checks: tuple[str, ...]
+    uses_task_checks: bool
+    accept_unverified: bool
+    protected_patterns: tuple[str, ...]
+    max_attempts: int
+    timeout: float
+    idle_timeout: float
+    commits: bool
+    message_template: str
+    branch_template: str
+    permissions: str
+    wrapper: tuple[str, ...]
+    notify_command: str
+    hidden_variables: tuple[str, ...]
+    max_file_size: int
+    ignored_backup_limit: int
+    usd: float | None
+    tokens: int | None
+    iterations: int | None
+
+
+def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
+    """The settings of a run; UsageError for what can't be meant."""
+    get = {key: value.value for key, value in values.items()}
+    prefix = "harnesses."
+    configured = {k.removeprefix(prefix): v for k, v in get.items() if k.startswith(prefix)}
+    names = [name.strip() for name in (options.harness or get["run.harness"]).split(",")]
+    return RunSettings(
+        options=options,
+        harnesses=tuple(filter(None, names)) or ("auto",),
+        harness_configs=configured,
+        model=options.model or get["run.model"],
+        checks=() if options.no_checks else options.checks or tuple(get["run.checks"]),
+        uses_task_checks=not options.no_checks,
+        accept_unverified=get["run.accept_unverified"],
+        protected_patterns=tuple(get["run.protect"]),
+        max_attempts=get["run.max_attempts"],
+        timeout=_seconds(options.timeout or get["run.timeout"], "--timeout"),
+        idle_timeout=_seconds(options.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),
+        commits=get["run.commit"],
+        message_template=get["run.message"],
+        branch_template=options.branch or get["run.branch"] or "",
+        permissions=get["run.permissions"],
+        wrapper=tuple(get["run.wrap"]),
+        notify_command=get["run.notify"] or "",
+        hidden_variables=tuple(get["run.hide_env"]),
+        max_file_size=parse_byte_count(get["run.max_file_size"]),
+        ignored_backup_limit=parse_byte_count(get["run.keep_ignored"]),
+        usd=_first(options.usd, get["run.budget.usd"]),
+        tokens=_first(options.tokens, get["run.budget.tokens"]),
+        iterations=_first(options.iterations, get["run.budget.iterations"]),
+    )
+
+
+def require_consistent(options: RunOptions) -> None:
+    """UsageError for options that contradict each other."""
+    if options.no_checks and options.checks:
+        raise UsageError("--check and --no-checks exclude each other")
+    if options.task and (options.epic or options.label):
+        raise UsageError("--task names one task: --epic and --label choose among many")
+
+
+def _seconds(value: Any, option: str) -> float:
+    try:
+        return parse_seconds(value)
+    except ValueError:
+        hint = "write a time such as 90s, 30m or 2h"
+        raise UsageError(f"{value!r} is not a time", where=option, hint=hint) from None
+
+
+def _first(asked: Any, configured: Any) -> Any:
+    return configured if asked is None else asked
+
+
+def render_branch_name(template: str, values: Mapping[str, str]) -> str:
+    """The branch that a template such as `cub/{run}` stands for; CubError for one that can't be."""
+    try:
+        name = fill_template(template, values)
+    except ValueError as error:
+        hint = describe_template_words(tuple(values))
+        raise CubError(f"no template of a branch: {error}", where="--branch", hint=hint) from error
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_BRANCH:
+        raise CubError(f"the name of a branch has no more than {_LONGEST_BRANCH} bytes")
+    return name
+
+
+def merge_options(options: RunOptions, previous: RunOptions) -> RunOptions:
+    """What is asked now, and for all that is left open what was asked last."""
+    left_open = RunOptions()
+    said = {name: getattr(options, name) for name in RunOptions.__slots__}
+    return replace(previous, **{k: v for k, v in said.items() if v != getattr(left_open, k)})

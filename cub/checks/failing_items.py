@@ -1,0 +1,158 @@
+"""What a failing item is, and how long its words may be.
+
+What every parser of one tool's output is made of.
+
+Whether two failures are the same one: what differs by chance is masked before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from cub.checks.terminal_text import to_plain_text
+
+MAX_MESSAGE = 300  # characters of a message; more is no message but a log
+_LONGEST_NAME = 500
+
+
+class FailingItem(NamedTuple):
+    """A failing item: one failed test, one error of a compiler, one finding of a linter.
+
+    `kind` is "test", "error" (what could not be run: collection, import, crash), "build" (of a
+    compiler or linker), "type" or "lint". `where` is the stable name: a test's id, or
+    `file:line:column`. `message` is one line with the rule's code; "" if the tool tells none.
+    """
+
+    kind: str
+    where: str
+    message: str
+
+
+def truncate_item(item: FailingItem) -> FailingItem:
+    """The item with names and messages on one line, and no longer than anybody reads."""
+    return FailingItem(item.kind, _cut(item.where, _LONGEST_NAME), _cut(item.message, MAX_MESSAGE))
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+class LocatedItem(NamedTuple):
+    """An item and the number of the line that tells it."""
+
+    line: int
+    item: FailingItem
+
+
+class OutputParser(NamedTuple):
+    """A parser, and the strings of which a log has at least one if there is anything to find."""
+
+    triggers: tuple[str, ...]
+    parse: Callable[[Sequence[str]], Iterable[LocatedItem]]
+
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?[AaPp][Mm]\b)?"
+_ZONE = r"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+_UNIT = r"(?:[nmuµμ]s|s|secs?|seconds?|m|min|mins|minutes?|h|hours?|milliseconds?)"
+_MASKS = {
+    "tmp": r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^\s/]+/[^\s/]+(?:/T)?)"
+    r"(?:/pytest-of-[^\s/]+/pytest-\w+)?/[^\s/:;,'\"`()<>]+"
+    r"|[A-Za-z]:\\[^\s:*?\"<>|]*?\\Temp\\[^\s\\:;,'\"`()<>]+",
+    "uuid": r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b",
+    "address": r"\b0[xX][0-9A-Fa-f]+",
+    "time": rf"\b\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}{_ZONE})?"
+    rf"|\b{_MONTH} {{1,2}}\d{{1,2}}\b(?:(?: {_CLOCK}{_ZONE})?,? \d{{4}}\b)?"
+    rf"|\b\d{{1,2}} {_MONTH} \d{{4}}(?: {_CLOCK}{_ZONE})?|\b{_CLOCK}{_ZONE}",
+    "hex": r"\b(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}\b",
+    "duration": rf"\b\d+(?:\.\d+)? ?{_UNIT}\b(?: ?\d+(?:\.\d+)? ?{_UNIT}\b)*",
+    "line": r"(?<=\w):\d+(?::\d+)?(?!\w)",
+    "number": r"(?:(?<![\w)\]])-)?\d+(?:[.,_]\d+)*(?:[eE][+-]?\d+)?",
+}
+_MASKED = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _MASKS.items()))
+_LINE = re.compile(r"(?<=\w)(?::\d+){1,2}\Z| \(line \d+\)\Z")  # the last are Rust's doctests
+_FILE = re.compile(r"\.[A-Za-z]\w{0,9}(?::\d+){1,2}\Z")
+
+
+class ItemChanges(NamedTuple):
+    """What came, what went and what stayed between two runs; what stayed is the later one's."""
+
+    new: tuple[FailingItem, ...]
+    fixed: tuple[FailingItem, ...]
+    unchanged: tuple[FailingItem, ...]
+
+
+def mask_volatile(text: str) -> str:
+    """The text with placeholders for numbers, times, addresses, temporary paths and their like."""
+    return _MASKED.sub(lambda found: f"<{found.lastgroup}>", text)
+
+
+def fingerprint_items(items: Iterable[FailingItem], tail: str = "") -> str:
+    """16 hex digits that tell one failure from another, whatever its order, lines and times.
+
+    Where there are no items, the tail of the log counts; "" for nothing at all.
+    """
+    told = sorted({"\0".join(_make_key(item)) for item in items})
+    if not told and (rest := mask_volatile(to_plain_text(tail)).split()):
+        told = [" ".join(rest)]
+    if not told:
+        return ""
+    return sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def fingerprint_output(output: str) -> str:
+    """Tells one output of a tool from another, whatever its times, places in memory and on disk.
+
+    Unlike in a fingerprint, numbers count: three problems are not two.
+    """
+    text = _MASKED.sub(_mask_number, to_plain_text(output))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def compare_items(before: Iterable[FailingItem], after: Iterable[FailingItem]) -> ItemChanges:
+    """What changed; of items that look alike, as many as there are more are new or fixed."""
+    before, after = tuple(before), tuple(after)
+    new, unchanged = _split_matched(after, before)
+    fixed, _ = _split_matched(before, after)
+    return ItemChanges(new, fixed, unchanged)
+
+
+def _mask_number(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    return match[0] if kind in ("number", "line") else f"<{kind}>"
+
+
+def _split_matched(
+    items: tuple[FailingItem, ...], others: tuple[FailingItem, ...]
+) -> tuple[tuple[FailingItem, ...], tuple[FailingItem, ...]]:
+    """Those without a partner among the others, and those with one."""
+    free = Counter(map(_identity, others))
+    alone, paired = list[FailingItem](), list[FailingItem]()
+    for item in items:
+        has_partner = free[_identity(item)] > 0
+        free[_identity(item)] -= has_partner
+        (paired if has_partner else alone).append(item)
+    return tuple(alone), tuple(paired)
+
+
+def _make_key(item: FailingItem) -> tuple[str, str, str]:
+    return item.kind, _place(item.where), mask_volatile(item.message)
+
+
+def _identity(item: FailingItem) -> tuple[str, str, str]:
+    """A test is the same however it fails, or fails to run."""
+    if item.kind in ("test", "error"):
+        return "test", _place(item.where), ""
+    return _make_key(item)
+
+
+def _place(where: str) -> str:
+    """The name without the line and column at its end; names keep their own numbers."""
+    if where.endswith(")") or _FILE.search(where):
+        return _LINE.sub("", where)
+    return where

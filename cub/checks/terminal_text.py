@@ -1,0 +1,66 @@
+"""A terminal's output as the text that stays on the screen."""
+
+from __future__ import annotations
+
+import re
+
+_ERASE = "\x00"  # stands for "erase to the end of the line" while a line is replayed
+_ERASE_ALL = "\x01"
+_ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)(?P<arguments>[0-?]*)[ -/]*(?P<final>[@-~])"  # CSI
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC and kin
+    r"|\x1b[ -/]*[0-~]"
+)
+_CONTROL = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+_LEFT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_END = re.compile(r"(?<!\r)\r+\n")
+_STEP = re.compile(r"[\r\b\x00\x01]|[^\r\b\x00\x01]+")
+
+
+def to_plain_text(text: str) -> str:
+    """The text without escapes and control characters but line ends and tabs.
+
+    What a carriage return or a backspace wrote over is gone, as it is on a terminal.
+    """
+    if _LEFT.search(text) is None:
+        return text
+    text = _ESCAPE.sub(_meaning, _CONTROL.sub("", text))
+    lines = _LINE_END.sub("\n", text).split("\n")
+    shown = (_replay_line(line) if "\r" in line or "\b" in line else line for line in lines)
+    return _LEFT.sub("", "\n".join(shown))
+
+
+def take_tail(text: str, most: int) -> str:
+    """The last part of the plain text, at most `most` characters, from a line's start if possible.
+
+    Blank lines at the end are dropped.
+    """
+    shown = to_plain_text(text).rstrip()
+    start = max(0, len(shown) - max(0, most))
+    if start and shown[start - 1] != "\n":
+        start = shown.find("\n", start) + 1 or start
+    return shown[start:]
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    """What replaces an escape: the few that move or erase within a line matter."""
+    kind = (escape["final"] or "") + (escape["arguments"] or "").lstrip("0")
+    return {"G": "\r", "G1": "\r", "K": _ERASE, "K2": _ERASE_ALL}.get(kind, "")
+
+
+def _replay_line(line: str) -> str:
+    cells: list[str] = []
+    at = 0
+    for step in _STEP.findall(line):
+        if step == "\r":
+            at = 0
+        elif step == "\b":
+            at = max(0, at - 1)
+        elif step == _ERASE:
+            del cells[at:]
+        elif step == _ERASE_ALL:  # comes with a carriage return wherever it is used
+            cells, at = [], 0
+        else:
+            cells[at : at + len(step)] = step
+            at += len(step)
+    return "".join(cells)

@@ -1,0 +1,145 @@
+"""The failing items in any log: which tools are known, and how their findings are joined.
+
+Whether tests passed, and whether there were any, as the summaries of test runners tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
+from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
+from cub.checks.go_output import GO, GO_JSON
+from cub.checks.javascript_output import JEST, NODE_TEST, VITEST
+from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, TSC
+from cub.checks.pytest_output import PYTEST, find_traceback_lines
+from cub.checks.rust_output import CARGO_TEST, RUSTC
+from cub.checks.tap_output import PROVE, TAP
+from cub.checks.terminal_text import to_plain_text
+from cub.checks.xunit_output import JUNIT, UNITTEST
+
+MAX_ITEMS = 200  # items; who has more failures has one cause, or starts with the first of them
+_TOOLS = (
+    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, GO, CARGO_TEST, RUSTC,
+    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, COMPILERS, TAP, PROVE,
+)  # fmt: skip
+_LONGEST_LINE = 1_000
+_STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)
+
+
+def parse_output(output: str) -> tuple[FailingItem, ...]:
+    """The failing items that the output of any known tool tells, in its order, each once.
+
+    () if none is recognized; at most `MAX_ITEMS`.
+    """
+    text = to_plain_text(output).removeprefix("\ufeff")
+    if _STAMP.match(text):  # as CI puts before each line
+        text = _STAMP.sub("", text)
+    found = sorted([*_find_items(text)] or _find_syntax_errors(text), key=lambda one: one.line)
+    items = (truncate_item(one.item) for one in found)
+    return tuple(islice(_once(item for item in items if item.where), MAX_ITEMS))
+
+
+def _find_items(text: str) -> Iterator[LocatedItem]:
+    lines = text.split("\n")
+    yield from _run(JUNIT, text, lines)  # and Go's JSON: lines may be long
+    yield from _run(GO_JSON, text, lines)
+    lines = [line[:_LONGEST_LINE] for line in lines]
+    silent = find_traceback_lines(lines)
+    for tool in _TOOLS:
+        for one in _run(tool, text, lines):
+            if tool is PYTEST or one.line not in silent:
+                yield one
+
+
+def _find_syntax_errors(text: str) -> Iterator[LocatedItem]:
+    """What kept a file from being run at all."""
+    lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
+    for tool in SYNTAX_ERRORS:
+        yield from _run(tool, text, lines)
+
+
+def _run(tool: OutputParser, text: str, lines: list[str]) -> Iterable[LocatedItem]:
+    return tool.parse(lines) if any(mark in text for mark in tool.triggers) else ()
+
+
+def _once(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
+    """Each item once; a test that two reports of one run tell is one, whatever they say."""
+    seen = set[tuple[str, ...]]()
+    for item in items:
+        key = item[:2] if item.kind in ("test", "error") else item
+        if key not in seen:
+            seen.add(key)
+            yield item
+
+
+_SOME = r"[1-9]\d* "
+# A line that matches one of these says that at least one test, or package of tests, passed.
+_PASSED = re.compile(
+    "|".join(
+        (
+            rf"(?:=+ )?(?:\d+ \w+, )*{_SOME}passed\b.* in [\d.]+s",  # pytest
+            rf" *Tests:? +(?:\d+ \w+(?:, | \| ))*{_SOME}passed\b",  # Jest, Vitest
+            r"(?:#|ℹ) pass [1-9]",  # noqa: RUF001 - node --test prints this very sign
+            rf"test result: \w+\. {_SOME}passed;",  # cargo test
+            rf" *Summary \[.*\] .*\btests? run: {_SOME}passed",  # cargo-nextest
+            r"ok  \t\S+\t(?:[\d.]+s|\(cached\))(?! \[no tests)|\s*--- PASS: ",  # go test
+            r'\{.*"Action":"pass".*"Test":',  # go test -json
+            r"✓  \S+ \((?:cached|\d+)",  # gotestsum
+            r".* \.\.\. ok$",  # unittest -v
+        )
+    )
+)
+# Lines that count tests, and those of them that did not pass.
+_RAN = re.compile(r"Ran (\d+) tests? in ")  # unittest; the next one belongs to it
+_NOT_PASSED = re.compile(r"FAILED \((.+)\)$")
+_TAP = re.compile(r"\s*ok \d+\b(?!.*# (?i:skip|todo))")
+_TAP_PLAN = re.compile(r"^\s*1\.\.\d+\s*$", re.MULTILINE)  # without it, `ok 1` is prose
+_PROVE = re.compile(r"\S.* \(Wstat: .*\) Tests: (\d+) Failed: (\d+)\)")
+_JUNIT = re.compile(r".*?<testsuite\b([^>]*)")
+_COUNT = re.compile(r'\b(tests|failures|errors|skipped|disabled)="(\d+)"')
+_NO_TESTS = re.compile(
+    r"=* ?no tests ran in [\d.]+s|collected 0 items\b|NO TESTS RAN|Ran 0 tests in "
+    r"|No tests? (?:files? )?found\b|Error: No test files found|No tests were found"
+    r"|No tests executed|No examples found"
+)
+
+
+def has_passing_test(output: str) -> bool:
+    """Tell whether the output of a check shows a test that passed, beside those that failed.
+
+    Known are the runners whose failing items `cub.checks.tool_output` reads.
+    """
+    ran, is_tap = 0, _TAP_PLAN.search(output) is not None
+    for line in _lines(output):
+        if _PASSED.match(line) or (is_tap and _TAP.match(line)):
+            return True
+        if any(counted > bad for counted, bad in _counts(line)):
+            return True
+        if found := _RAN.match(line):
+            ran = int(found[1])
+        elif (found := _NOT_PASSED.match(line)) and ran > sum(
+            int(number) for number in re.findall(r"=(\d+)", found[1])
+        ):
+            return True
+    return False
+
+
+def reports_no_test(output: str) -> bool:
+    """Tell whether a test runner says that there is no test to run."""
+    return any(_NO_TESTS.match(line.strip()) for line in _lines(output))
+
+
+def _counts(line: str) -> Iterator[tuple[int, int]]:
+    """How many tests a line counts, and how many of them did not pass."""
+    if found := _PROVE.match(line):
+        yield int(found[1]), int(found[2])
+    if found := _JUNIT.match(line):
+        counts = {name: int(number) for name, number in _COUNT.findall(found[1])}
+        yield counts.pop("tests", 0), sum(counts.values())
+
+
+def _lines(output: str) -> Iterator[str]:
+    return (line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n"))

@@ -1,0 +1,180 @@
+"""`cub config`: what is configured, where that comes from, and changing one value of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import plan_to_json
+from cub.cli.options import Diff, DryRun, GlobalOptions
+from cub.cli.plan_command import PlanDisplay, run_plan_command
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.config_layers import ConfigValue, ResolvedConfig
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="For example run.max_attempts.")]
+Words = Annotated[
+    str, typer.Argument(metavar="VALUE", help="YAML: true, 3, a text, or a list in brackets.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the origin.")]
+Profile = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="As with this profile.")
+]
+User = Annotated[
+    bool, typer.Option("--user", help="Your own file, which counts in all your projects.")
+]
+
+
+@app.callback()
+def config() -> None:
+    """Show what is configured, and where that comes from; change a value of it.
+
+    Example: cub config show
+    """
+
+
+@app.command()
+def show(context: typer.Context, json: Json = False, profile: Profile = None) -> None:
+    """List every key with its value and its origin.
+
+    Example: cub config show --profile fast
+    """
+    from cub.config_edit.yaml_text import format_yaml
+    from cub.edit.plan import Plan
+
+    root, layers = _layers(context, profile)
+    rows = layers.list_values()
+    if json:
+        told = plan_to_json(Plan((), tuple(layers.warnings)), root)
+        told["settings"] = [_tree(row) for row in rows]
+        del told["changes"]
+        output.print_json(told)
+        return
+    output.print_warnings(layers.warnings)
+    lines = [(row.key, format_yaml(row.value), row.where or row.origin) for row in rows]
+    output.print_table(("key", "value", "origin"), lines, prose=("value",))
+
+
+@app.command()
+def get(context: typer.Context, key: Key, json: Json = False) -> None:
+    """Print one value alone; lists and mappings as JSON.
+
+    Example: cub config get run.max_attempts
+    """
+    value = _layers(context)[1].find_value(key)
+    if json:
+        output.print_json({"v": 1, **_tree(value)})
+    elif isinstance(value.value, str):
+        output.print_value(value.value)
+    else:
+        output.print_value(_json(value.value))
+
+
+@app.command(name="set")
+def set_(
+    context: typer.Context,
+    key: Key,
+    value: Words,
+    user: User = False,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+) -> None:
+    """Write one value into .cub/config.yaml. Comments, order and quotes stay.
+
+    Example: cub config set run.max_attempts 5
+    """
+    from cub.actions.config_set import describe_config_next_step, plan_config_set
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    flags = PlanDisplay(dry_run, diff)
+    if user:
+        print_result(_set_user(key, value, flags), key, flags)
+        return
+    root = find_project_root(options.directory)
+    plan = run_plan_command(root, lambda project: plan_config_set(project, key, value), flags)
+    print_result(plan, key, flags, describe_config_next_step(plan, key) if plan.edits else "")
+
+
+@app.command()
+def path(context: typer.Context, user: User = False) -> None:
+    """Print where the file is, or would be.
+
+    Example: cub config path --user
+    """
+    from cub.project.config import CONFIG_FILE
+    from cub.project.config_layers import get_user_config_path
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    found = get_user_config_path() if user else find_project_root(options.directory) / CONFIG_FILE
+    output.print_value(found.as_posix())
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of config.yaml, for editors.
+
+    Example: cub config schema > config.schema.json
+    """
+    from cub.project.config_schema import build_config_schema as tree
+
+    output.print_json(tree())
+
+
+def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> None:
+    """The last line: how it stands, and which step is next."""
+    if plan.is_empty:
+        output.print_message(f"Nothing to do: {key} is set so already.")
+    elif show.is_read_only:
+        output.print_message(f"{plan.edits[0].path} would change; nothing was written.")
+    else:
+        output.print_message(f"Set {key} in {plan.edits[0].path}. {step}".rstrip())
+
+
+def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
+    from cub.actions.config_set import plan_user_config_set
+    from cub.files.single_file import replace_single_file
+    from cub.project.config_layers import abbreviate_home, get_user_config_path, read_user_config
+
+    file = get_user_config_path()
+    plan = plan_user_config_set(read_user_config(), abbreviate_home(file), key, words)
+    output.print_warnings(plan.warnings)
+    if show.diff:
+        output.print_diff(plan.format_diff())
+    else:
+        output.print_plan_summary(plan)
+    for edit in () if show.is_read_only else plan.edits:
+        replace_single_file(file, edit.before, edit.after or b"", edit.path)
+    return plan
+
+
+def _layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
+    from cub.project.config_layers import resolve_config
+    from cub.project.project import Project, find_project_root
+
+    options: GlobalOptions = context.obj
+    project = Project.load(find_project_root(options.directory))
+    return project.root, resolve_config(project, os.environ, profile)
+
+
+def _tree(value: ConfigValue) -> dict[str, Any]:
+    return {
+        "key": value.key,
+        "value": value.value,
+        "origin": value.origin,
+        "where": value.where,
+    }
+
+
+def _json(value: Any) -> str:
+    from json import dumps
+
+    return dumps(value, ensure_ascii=False)

@@ -1,0 +1,257 @@
+"""`cub demo`: what cub does, shown on a scratch repository, without a key or a server.
+
+The first part of `cub demo`: the whole life of a managed section.
+
+The second part of `cub demo`: an agent breaks a test, is told so, and mends it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.commands import init, remove, update
+from cub.cli.commands.run.execute import execute_run
+from cub.cli.options import EditedPolicyChoice
+from cub.cli.plan_command import PlanDisplay, run_plan_command
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Stores
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+
+app = typer.Typer(add_completion=False)
+
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and print its path.")]
+
+
+@app.command()
+def demo(keep: Keep = False) -> None:
+    """Show a managed section come and go, and a run that checks for itself.
+
+    Both on a scratch repository that has its own AGENTS.md. The agent of the run plays a script.
+
+    Example: cub demo
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cub-demo-")).resolve()
+    try:
+        show_section_demo(folder)
+        show_run_demo(folder)
+    finally:
+        if keep:
+            output.print_message(f"The scratch repository is in {folder.as_posix()}")
+        else:
+            shutil.rmtree(folder)
+
+
+# What a person wrote: with CRLF, trailing blanks and no line end at its end, to be kept as is.
+_THEIRS = b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
+_BULLET = "- Claim: `cub task claim ID`"
+_ADDED = b"- Ask Ada before you touch the oven.\r\n"
+
+
+def show_section_demo(root: Path) -> None:
+    """Init, a slip of a person's, update and remove, in a folder with an AGENTS.md of its own."""
+    agents = root / "AGENTS.md"
+    agents.write_bytes(_THEIRS)
+    output.print_heading(
+        "A repository with an AGENTS.md of its own: Windows line ends, no last one."
+    )
+    _step(root, "cub init --diff", init.make_init_plan, PlanDisplay(diff=True), only="AGENTS.md")
+    init.print_result(_step(root, "cub init", init.make_init_plan), root)
+    output.print_line()
+    output.print_heading("Now a person writes a line into cub's section, by mistake.")
+    agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
+    _refused(root)
+    moved = _step(
+        root,
+        "cub update --edited move",
+        lambda p: update.make_update_plan(p, EditedPolicyChoice.MOVE),
+    )
+    update.print_result(moved, PlanDisplay())
+    _step(root, "cub remove", remove.make_remove_plan)
+    remove.print_result(root)
+    _prove(agents.read_bytes())
+
+
+def _step(
+    root: Path,
+    command: str,
+    make_plan: Callable[[Project], Plan],
+    show: PlanDisplay | None = None,
+    only: str = "",
+) -> Plan:
+    output.print_line()
+    output.print_heading(f"$ {command}")
+    return run_plan_command(
+        root, lambda project: _of(make_plan(project), only), show or PlanDisplay()
+    )
+
+
+def _of(plan: Plan, path: str) -> Plan:
+    """The part of a plan that is about `path`; all of it where none is given."""
+    from dataclasses import replace
+
+    return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
+
+
+def _refused(root: Path) -> None:
+    from cub.errors import CubError
+
+    try:
+        _step(root, "cub update", update.make_update_plan)
+    except CubError as error:
+        output.print_error(error)
+
+
+def _prove(left: bytes) -> None:
+    """Show that what is left is what the person wrote, byte for byte."""
+    from cub.errors import InternalError
+
+    between = left.removeprefix(_THEIRS).removesuffix(_ADDED)
+    if left != _THEIRS + between + _ADDED or between.strip():
+        raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
+    count = f"all {len(_THEIRS)} bytes that were there before cub"
+    output.print_line()
+    output.print_heading(f"AGENTS.md has {count}, and the line that was written since:")
+    for line in left.decode().splitlines():
+        output.print_line(f"  {line}".rstrip())
+
+
+_CHECK = "python -m unittest -q"
+_TITLE = "Prices with tax"
+_NET = "def net(cents):\n    return cents\n"
+_TEST = """\
+import unittest
+
+import price
+
+
+class Prices(unittest.TestCase):
+    def test_{name}(self):
+        self.assertEqual(price.{name}(100), {cents})
+"""
+_GROSS = {"test_gross.py": _TEST.format(name="gross", cents=119)}
+_WRONG = _NET + "\n\ndef gross(cents):\n    return cents * 1.9\n"
+_RIGHT = _NET + "\n\ndef gross(cents):\n    return cents * 119 // 100\n"
+_FILES = {
+    "price.py": _NET,
+    "test_net.py": _TEST.format(name="net", cents=100),
+    ".gitignore": "__pycache__/\n",
+}
+_GIT = (
+    ("init", "-q", "-b", "main"),
+    # The person's own signing and hooks are not for a scratch repository.
+    ("config", "user.name", "cub demo"),
+    ("config", "user.email", "demo@localhost"),
+    ("config", "commit.gpgsign", "false"),
+    ("config", "core.hooksPath", ".git/hooks"),
+    ("add", "-A"),
+    ("commit", "-q", "-m", "A shop with a test"),
+)
+
+
+def show_run_demo(root: Path) -> None:
+    """A run of two attempts: the first one breaks a test, the second one is told, and mends it."""
+    if os.name != "posix" or shutil.which("git") is None:
+        output.print_message("The second part, `cub run`, needs git, and Linux or macOS.")
+        return
+    output.print_line()
+    output.print_heading("Now a run. The agent plays a script, and gets it wrong at first.")
+    for name, text in _FILES.items():
+        (root / name).write_text(text, encoding="utf-8")
+    for words in _GIT:
+        _git(root, *words)
+    key = _task(root)
+    _script(root, key)
+    output.print_line()
+    output.print_heading("$ cub run --harness scripted")
+    _run(root)
+    _tell_retry(root, key)
+    output.print_line()
+    output.print_heading("$ git log --oneline")
+    for line in _git(root, "log", "--oneline").splitlines():
+        output.print_line(line)
+    _work_prove(root, key)
+
+
+def _task(root: Path) -> str:
+    from cub.actions.tasks.task_edits import add_task
+    from cub.actions.tasks.task_fields import TaskFields
+
+    output.print_line()
+    output.print_heading(f'$ cub task add "{_TITLE}" --check "{_CHECK}"')
+    outcome = add_task(_stores(root), TaskFields(_TITLE, checks=[_CHECK]))
+    key = str(outcome.tasks[0]["id"])
+    output.print_line(key)
+    return key
+
+
+def _script(root: Path, key: str) -> None:
+    steps = [
+        {"say": "I add gross().", "files": {"price.py": _WRONG, **_GROSS}, "close": "done"},
+        {"say": "I mend the tax.", "files": {"price.py": _RIGHT, **_GROSS}, "close": "done"},
+    ]
+    text = json.dumps({"tasks": {key: steps}}, indent=1)  # JSON is YAML, too
+    (root / ".cub" / "script.yaml").write_text(text, encoding="utf-8")
+
+
+def _run(root: Path) -> None:
+    from cub.actions.run.run_options import RunOptions
+
+    # The check is to find this very Python, and the agent this very cub.
+    here = Path(__file__).parents[3].as_posix()
+    path = os.pathsep.join([Path(sys.executable).parent.as_posix(), os.environ.get("PATH", "")])
+    known = os.environ.get("PYTHONPATH")
+    python = {"PYTHONPATH": os.pathsep.join(filter(None, [here, known]))}
+    environ = {**os.environ, "PATH": path, **python}
+    asked = RunOptions(harness="scripted", trust=True)
+    execute_run(_stores(root), asked, None, json=False, environ=environ)
+
+
+def _tell_retry(root: Path, key: str) -> None:
+    """What the second attempt was told: the failing test, by its name."""
+    output.print_line()
+    output.print_heading("The prompt of the second attempt says why the first one failed:")
+    (prompt,) = (root / ".cub" / "runs").glob(f"*/{key}/2/prompt.md")
+    _, _, told = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
+    for line in told.partition("\n## ")[0].rstrip().splitlines():
+        output.print_line(f"  {line}".rstrip())
+
+
+def _work_prove(root: Path, key: str) -> None:
+    """The task is done, by one commit, and nothing of the first attempt is left."""
+    from cub.errors import InternalError
+
+    closed = _stores(root).backend.read_tasks()[key].is_done
+    commits = _git(root, "log", "--format=%s").count(_TITLE)
+    left = (root / "price.py").read_text(encoding="utf-8")
+    if not closed or commits != 1 or left != _RIGHT:
+        raise InternalError("the demo's task did not end as it should", where=key)
+    output.print_line()
+    output.print_heading(
+        "The task is closed, with one commit; of the first attempt, a patch is left."
+    )
+
+
+def _stores(root: Path) -> Stores:
+    from cub.actions.tasks.stores import open_stores
+    from cub.project.project import Project
+
+    return open_stores(Project.load(root), "cub demo")
+
+
+def _git(root: Path, *words: str) -> str:
+    from cub.git.process import run_git
+
+    return run_git(root, *words).decode("utf-8", "replace")

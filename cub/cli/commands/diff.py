@@ -1,0 +1,112 @@
+"""`cub diff`: what an update would change, or what a change between commits does."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import GlobalOptions
+
+if TYPE_CHECKING:
+    from cub.actions.review.review import Review
+
+app = typer.Typer(add_completion=False)
+
+
+class ReviewFormat(StrEnum):
+    """How a person reads it."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+
+
+Range = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RANGE",
+        help="Commits as git names them: REV..REV, REV...REV (from their merge base), or REV "
+        "alone, which is compared with HEAD.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+Shape = Annotated[
+    ReviewFormat,
+    typer.Option("--format", help="Lines for a terminal, or a comment for a pull request."),
+]
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    revisions: Range = None,
+    json: Json = False,
+    shape: Shape = ReviewFormat.TEXT,
+) -> None:
+    """Show what an update would change, or review a change between commits.
+
+    A review tells cub's part from yours, proves it, and marks what executes.
+    It exits with 1 if a section was touched by hand.
+
+    Example: cub diff main..my-branch
+    """
+    from cub.git import is_bare_repository
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    if revisions is None:
+        _of_update(find_project_root(options.directory), shape, json=json)
+        return
+    here = Path(os.path.realpath(options.directory))
+    root = here if is_bare_repository(here) else find_project_root(options.directory)
+    answer = _review(root, revisions)
+    _show(answer, root, shape, json=json)
+    if answer.has_hand_edits:
+        raise typer.Exit(1)
+
+
+def _of_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
+    """The same plan as that of `cub update`."""
+    from cub.cli.commands import update
+    from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
+    from cub.cli.review_format import format_plan_comment
+
+    if shape is ReviewFormat.TEXT or json:
+        run_plan_command(root, update.make_update_plan, PlanDisplay(json=json, diff=not json))
+        return
+    plan = make_plan_only(root, update.make_update_plan)
+    output.print_warnings(plan.warnings)
+    output.print_lines(format_plan_comment(plan))
+
+
+def _review(root: Path, revisions: str) -> Review:
+    from cub.actions.review.review import review_range
+    from cub.git import ObjectReader, find_toplevel, is_bare_repository, resolve_range
+
+    top = None if is_bare_repository(root) else find_toplevel(root)
+    prefix = root.relative_to(top).as_posix() if top else ""
+    with ObjectReader(top or root) as objects:
+        return review_range(
+            objects,
+            resolve_range(objects, revisions),
+            root=root,
+            prefix="" if prefix == "." else prefix,
+        )
+
+
+def _show(answer: Review, root: Path, shape: ReviewFormat, *, json: bool) -> None:
+    from cub.cli.json_output import review_to_json
+    from cub.cli.review_format import format_review, format_review_comment, summarize_review
+
+    if json:
+        output.print_json(review_to_json(answer, root))
+        return
+    output.print_lines(
+        format_review_comment(answer) if shape is ReviewFormat.MARKDOWN else format_review(answer)
+    )
+    if shape is ReviewFormat.TEXT:
+        output.print_message(summarize_review(answer))

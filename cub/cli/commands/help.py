@@ -1,0 +1,188 @@
+"""`cub help`: the same as `--help` of a command.
+
+The text of `--help`: laid out for the width of a terminal, the same with and without colors.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Annotated, Any, NamedTuple, cast
+
+import typer
+from typer.core import TyperArgument, TyperGroup, TyperOption
+
+from cub.cli import output
+from cub.cli.options import OPTIONS_PANEL
+from cub.cli.tables import measure_width, wrap_text
+from cub.cli.terminal import add_style, get_help_width
+from cub.errors import UsageError
+
+app = typer.Typer(add_completion=False)
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="COMMAND", help="The command, such as `task add`.", show_default=False),
+]
+
+
+@app.command(name="help")
+def help_(context: typer.Context, names: Names = None) -> None:
+    """Show how a command is used; without COMMAND, what commands there are.
+
+    Example: cub help task add
+    """
+    found = context.find_root()
+    for name in names or ():
+        if not isinstance(found.command, TyperGroup):
+            path = found.command_path
+            raise UsageError(f"`{path}` has no commands", hint=f"`{path} --help` shows its options")
+        _, command, _ = found.command.resolve_command(found, [name])
+        assert command is not None
+        settings = command.context_settings
+        found = command.context_class(command, info_name=name, parent=found, **settings)
+    print_help(cast("typer.Context", found))
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a command, as wide as the terminal."""
+    for line in format_help(context.command, context, get_help_width()):
+        output.print_line(line)
+
+
+_WIDEST = 100  # columns; longer lines are hard to read
+_INDENT = "  "
+_TERM = 22  # columns; what is described by a longer term stands below it
+_EXAMPLE = "Example: "
+
+
+class HelpEntry(NamedTuple):
+    """A line of a list: a term, and what it means."""
+
+    term: str
+    text: str
+
+
+def format_help(command: Any, context: typer.Context, width: int) -> Iterator[str]:
+    """The help of a command, line by line."""
+    width = min(width, _WIDEST)
+    texts, examples = split_paragraphs(command.help or "")
+    for text in texts:
+        yield from wrap_text(text, width)
+        yield ""
+    yield from _usage(command, context, width)
+    for title, entries in _lists(command, context):
+        yield from ("", _title(f"{title}:"), *_listed(entries, width))
+    for example in examples:
+        yield from ("", f"{_title(_EXAMPLE.strip())} {example}")
+
+
+def get_command_summary(command: Any) -> str:
+    """What a command does, in one line."""
+    return split_paragraphs(command.help or "")[0][0]
+
+
+def format_usage(command: Any, path: str) -> str:
+    """How a command is called."""
+    words = [path, "[OPTIONS]", *map(_placeholder, _arguments(command))]
+    return " ".join([*words, "COMMAND"] if isinstance(command, TyperGroup) else words)
+
+
+def get_value_name(option: TyperOption, context: typer.Context) -> str:
+    """What stands for the value of an option: its choices, or a word in capitals; "" for none."""
+    if option.is_flag or option.count:
+        return ""
+    if option.metavar:
+        return option.metavar
+    if option.type_descriptor.is_choice:
+        return option.display_type(context).strip("<>")
+    return option.name.upper()
+
+
+def get_default(option: TyperOption) -> str:
+    """The default that is worth to be named; "" where there is none."""
+    if option.is_flag or option.count or option.default in (None, ""):
+        return ""
+    return str(option.default.value if isinstance(option.default, Enum) else option.default)
+
+
+def get_argument_name(argument: TyperArgument) -> str:
+    """The word that stands for an argument."""
+    return (argument.metavar or argument.name.upper()).strip("[].")
+
+
+def split_paragraphs(text: str) -> tuple[list[str], list[str]]:
+    """The paragraphs of a docstring, each as one line, and its examples apart."""
+    parts = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+    examples = [part.removeprefix(_EXAMPLE) for part in parts if part.startswith(_EXAMPLE)]
+    return [part for part in parts if not part.startswith(_EXAMPLE)], examples
+
+
+def _arguments(command: Any) -> list[TyperArgument]:
+    return [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
+
+
+def _placeholder(argument: TyperArgument) -> str:
+    name = get_argument_name(argument)
+    return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
+
+
+def _usage(command: Any, context: typer.Context, width: int) -> Iterator[str]:
+    yield from wrap_text(
+        f"{_title('Usage:')} {format_usage(command, context.command_path)}", width, " " * 7
+    )
+
+
+def _lists(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
+    arguments = [HelpEntry(_placeholder(a), a.help or "") for a in _arguments(command)]
+    options: dict[str, list[HelpEntry]] = {}
+    for option in command.get_params(context):
+        if isinstance(option, TyperOption) and not option.hidden:
+            panel = option.rich_help_panel or "Options"
+            if "--help" in option.opts:
+                panel = OPTIONS_PANEL
+            options.setdefault(panel, []).append(_entry(option, context))
+    commands = []
+    if isinstance(command, TyperGroup):
+        named = (
+            (name, command.get_command(context, name)) for name in command.list_commands(context)
+        )
+        commands = [
+            HelpEntry(name, get_command_summary(c)) for name, c in named if c and not c.hidden
+        ]
+    found = [("Commands", commands), ("Arguments", arguments), *options.items()]
+    yield from ((title, entries) for title, entries in found if entries)
+
+
+def _entry(option: TyperOption, context: typer.Context) -> HelpEntry:
+    """Short names first, and long ones below each other, whether or not there is a short one."""
+    names = sorted((*option.opts, *option.secondary_opts), key=lambda n: (n.startswith("--"), n))
+    lead = "" if not names[0].startswith("--") else " " * 4
+    value = get_value_name(option, context)
+    default = get_default(option)
+    text = f"{option.help or ''}{f' [default: {default}]' if default else ''}"
+    return HelpEntry(f"{lead}{', '.join(names)}{f' {value}' if value else ''}", text)
+
+
+def _listed(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
+    """Terms on the left, texts on the right; below a term that is longer than most."""
+    terms = [measure_width(entry.term) for entry in entries]
+    column = max((term for term in terms if term <= _TERM), default=_TERM)
+    start = len(_INDENT) + column + 2
+    for entry, term in zip(entries, terms, strict=True):
+        first, *rest = wrap_text(entry.text, width - start)
+        if term <= column:
+            yield f"{_INDENT}{_styled(entry.term)}{' ' * (column - term + 2)}{first}".rstrip()
+        else:
+            yield f"{_INDENT}{_styled(entry.term)}"
+            yield " " * start + first
+        yield from (" " * start + part for part in rest)
+
+
+def _styled(term: str) -> str:
+    return add_style(term, fg="cyan")
+
+
+def _title(text: str) -> str:
+    return add_style(text, bold=True)

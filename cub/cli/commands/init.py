@@ -1,0 +1,144 @@
+"""`cub init`: put managed sections and cub's own files into a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import (
+    Diff,
+    DryRun,
+    Edited,
+    EditedPolicyChoice,
+    GlobalOptions,
+    Json,
+    Prune,
+    resolve_path_argument,
+)
+from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
+from cub.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.files.internal_files import ScheduleWrite
+    from cub.project.project import Project
+    from cub.repomap.map_types import ProgressCallback
+
+app = typer.Typer(add_completion=False)
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
+]
+Agents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--client",
+        metavar="NAME",
+        help="Also let this client read the instructions, through its settings file: "
+        "gemini, aider, opencode. Repeatable.",
+    ),
+]
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    paths: Paths = None,
+    targets: Targets = None,
+    agents: Agents = None,
+    edited: Edited = EditedPolicyChoice.REFUSE,
+    prune: Prune = False,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    json: Json = False,
+) -> None:
+    """Add cub to this project: managed sections, constitution, run loop.
+
+    Your own text in AGENTS.md and CLAUDE.md keeps every byte. Run it again at any time.
+
+    Example: cub init packages/api --diff
+    """
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    root = find_project_root(options.directory)
+    nested = tuple(resolve_path_argument(root, options.directory, path) for path in paths or ())
+    chosen = _split(targets) if targets is not None else None
+    show = PlanDisplay(dry_run, diff, json)
+    named = _known(agents or ())
+    with ProgressBar() as bar, defer_cache_writes() as keep:
+        plan = run_plan_command(
+            root, lambda p: make_init_plan(p, nested, chosen, edited, named, prune, bar, keep), show
+        )
+    if not show.is_read_only:
+        print_result(plan, root)
+
+
+def make_init_plan(
+    project: Project,
+    paths: tuple[str, ...] = (),
+    targets: tuple[str, ...] | None = None,
+    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
+    agents: tuple[str, ...] = (),
+    prune: bool = False,
+    progress: ProgressCallback | None = None,
+    schedule_write: ScheduleWrite | None = None,
+) -> Plan:
+    """The plan of `cub init`."""
+    from cub.actions.init_update import plan_init
+    from cub.files.internal_files import write_now
+    from cub.repomap.map_types import ignore_progress
+
+    return plan_init(
+        project,
+        paths=paths,
+        targets=targets,
+        agents=agents,
+        edited_policy=edited_policy.value,
+        prune=prune,
+        progress=progress or ignore_progress,
+        schedule_write=schedule_write or write_now,
+    )
+
+
+def print_result(plan: Plan, root: Path) -> None:
+    """The last line: what to do next; git is spoken of only where it is at hand."""
+    from cub.git import is_git_usable
+
+    if plan.is_empty:
+        output.print_message("Nothing to do: everything is in place.")
+    elif is_git_usable(root):
+        output.print_message(
+            "Done. Review it with git, then commit; `cub update` refreshes what is cub's."
+        )
+    else:
+        output.print_message("Done. `cub update` refreshes what is cub's.")
+
+
+def _known(clients: Iterable[str]) -> tuple[str, ...]:
+    from cub.project.agent_settings import find_agent_settings
+
+    return tuple(find_agent_settings(name).name for name in clients)
+
+
+def _split(targets: str) -> tuple[str, ...]:
+    from cub.errors import UsageError
+    from cub.project.targets import find_target_problem, normalize_target
+
+    given = (name.strip() for name in targets.split(","))
+    names = tuple(dict.fromkeys(normalize_target(name) for name in given if name))
+    if not names:
+        raise UsageError("--targets names no file")
+    for name in names:
+        if problem := find_target_problem(name):
+            raise UsageError(f"--targets: {name} {problem}")
+    return names

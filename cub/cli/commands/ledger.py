@@ -1,0 +1,293 @@
+"""`cub ledger`: what happened, told for people and for programs.
+
+Events of the ledger as lines and cells.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from cub.actions.ledger_report import AttemptTotals, LedgerStats, TaskHistory, format_agent_label
+from cub.cli import output
+from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.cli.terminal import flush_streams
+from cub.cli.time_format import format_local_time
+from cub.store.events import Event, get_mapping, get_outcome
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+_EVERY = 0.3  # seconds between two looks at the file
+
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N of them.")]
+
+
+@app.callback()
+def ledger() -> None:
+    """Tell what happened: every attempt at a task, and what became of it.
+
+    The ledger is .cub/ledger.jsonl, one event a line, and only ever added to.
+
+    Example: cub ledger show k3f9a
+    """
+
+
+@app.command()
+def show(context: typer.Context, key: Id, json: Json = False) -> None:
+    """Tell the story of a task: when, who, how long, what it cost, how it ended.
+
+    Example: cub ledger show k3f9a
+    """
+    from cub.actions.ledger_report import read_task_history
+
+    stores = open_task_stores(context)
+    found = read_task_history(stores, key)
+    if json:
+        tree = {"v": 1, "root": stores.root.as_posix(), "task": found.task_id, "events": []}
+        output.print_json_rows(tree, "events", found.events)
+        return
+    first, *rest = format_story(found)
+    output.print_heading(first)
+    for line in rest:
+        output.print_paragraph(line)
+
+
+@app.command(name="list")
+def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None:
+    """List the last attempts at all tasks, the newest first.
+
+    Example: cub ledger list --limit 5
+    """
+    from cub.actions.ledger_report import list_newest_attempts
+
+    stores = open_task_stores(context)
+    found = list_newest_attempts(stores, limit)
+    if json:
+        tree = {"v": 1, "root": stores.root.as_posix(), "events": []}
+        output.print_json_rows(tree, "events", found)
+    elif found:
+        output.print_table(
+            ATTEMPT_COLUMNS, [format_attempt_row(event) for event in found], prose=WRAPPED_COLUMNS
+        )
+    else:
+        output.print_message("There was no attempt yet.")
+
+
+@app.command()
+def stats(context: typer.Context, json: Json = False) -> None:
+    """Count all attempts: how many succeeded, what they cost, how the others failed.
+
+    Example: cub ledger stats --json
+    """
+    from cub.actions.ledger_report import count_attempts as counted
+
+    stores = open_task_stores(context)
+    found = counted(stores.ledger.iter_events())
+    if json:
+        output.print_json({"v": 1, "root": stores.root.as_posix(), **ledger_stats_to_json(found)})
+        return
+    output.print_table(STATS_COLUMNS, format_stats_rows(found), prose=WRAPPED_COLUMNS)
+    rows = [(name, f"{count:,}") for name, count in sorted(found.outcomes.items())]
+    if rows:
+        output.print_line()
+        output.print_table(("outcome", "attempts"), rows)
+
+
+@app.command()
+def tail(
+    context: typer.Context,
+    count: Annotated[
+        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Begin with the last N.")
+    ] = 10,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with each event as it comes.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print an event a line, as JSON.")] = False,
+) -> None:
+    """Print the last events, and with -f the next ones as they come.
+
+    Example: cub ledger tail -f
+    """
+    stores = open_task_stores(context)
+    for event in stores.ledger.follow(count):
+        if event is not None:
+            _print(event, json=json)
+        elif not follow:
+            return
+        else:
+            flush_streams()
+            time.sleep(_EVERY)
+
+
+@app.command()
+def archive(
+    context: typer.Context,
+    before: Annotated[
+        str, typer.Option("--before", metavar="DATE", help="For example 2026-01-31.")
+    ],
+) -> None:
+    """Move older events to .cub/ledger-archive.jsonl; what open tasks need stays.
+
+    Example: cub ledger archive --before 2026-01-31
+    """
+    from cub.actions.ledger_report import archive_old_events as move
+
+    moved, kept = move(open_task_stores(context), before)
+    output.print_line(f"Moved {moved:,} event{'' if moved == 1 else 's'} to the archive.")
+    if kept:
+        few = (
+            "1 older event stays: its task is"
+            if kept == 1
+            else f"{kept:,} older events stay: their tasks are"
+        )
+        output.print_message(f"{few} not closed.")
+
+
+def _print(event: Event, *, json: bool) -> None:
+
+    if json:
+        output.print_json_line(event)
+    else:
+        output.print_paragraph(format_event(event))
+
+
+ATTEMPT_COLUMNS = ("when", "task", "n", "client", "time", "tokens", "cost", "outcome")
+WRAPPED_COLUMNS = ("client", "cost")  # columns that may be wrapped
+STATS_COLUMNS = ("client", "attempts", "succeeded", "time", "tokens", "cost")
+
+
+def format_story(story: TaskHistory) -> Iterator[str]:
+    """A task's title, then each event; of an attempt all that is known."""
+    title = "this task is gone" if story.task is None else story.task.get("title", "")
+    yield f"{story.task_id}  {title}".rstrip()
+    for event in story.events:
+        yield format_event(event, of_task=False)
+        yield from (f"    {line}" for line in _details(event))
+    if not story.events:
+        yield "Nothing happened to it yet."
+
+
+def format_event(event: Event, *, of_task: bool = True) -> str:
+    """When, to which task, and what."""
+    task = f"  {event['task']}" if of_task and event.get("task") else ""
+    return f"{format_local_time(event.get('ts', '?'))}{task}  {_what(event)}"
+
+
+def format_attempt_row(event: Event) -> tuple[str, ...]:
+    """The cells of `ATTEMPT_COLUMNS`."""
+    return (
+        format_local_time(event.get("ts", "?")),
+        str(event.get("task", "")),
+        str(event.get("n", "")),
+        format_agent_label(event),
+        _duration(event.get("dur_s")),
+        _tokens(event),
+        _cost(event),
+        get_outcome(event),
+    )
+
+
+def format_stats_rows(stats: LedgerStats) -> list[tuple[str, ...]]:
+    """The cells of `STATS_COLUMNS`, a row for each client, and one for all of them."""
+    rows = [(name, *_totals(totals)) for name, totals in sorted(stats.agents.items())]
+    return [*rows, ("in all", *_totals(stats.all))]
+
+
+def ledger_stats_to_json(stats: LedgerStats) -> dict[str, Any]:
+    """The same for programs."""
+    clients = {name: _tree(totals) for name, totals in sorted(stats.agents.items())}
+    outcomes = dict(sorted(stats.outcomes.items()))
+    return {**_tree(stats.all), "clients": clients, "outcomes": outcomes}
+
+
+def _tree(totals: AttemptTotals) -> dict[str, Any]:
+    return {
+        "attempts": totals.attempts,
+        "ok": totals.ok_count,
+        "seconds": round(totals.seconds, 3),
+        "tokens": dict(sorted(totals.tokens.items())),
+        "usd": round(totals.usd, 6),
+        "estimated": totals.is_estimated,
+    }
+
+
+def _totals(totals: AttemptTotals) -> tuple[str, ...]:
+    return (
+        f"{totals.attempts:,}",
+        f"{totals.ok_count:,}",
+        _duration(totals.seconds),
+        f"{sum(totals.tokens.values()):,}" if totals.tokens else "",
+        f"${totals.usd:,.2f}{' (some estimated)' * totals.is_estimated}" if totals.usd else "",
+    )
+
+
+def _what(event: Event) -> str:
+    kind = event.get("ev")
+    if kind == "task_state":
+        reason = f" ({event['reason']})" if event.get("reason") else ""
+        note = f": {event['note']}" if event.get("note") else ""
+        return f"{event.get('status', '?')}{reason} by {event.get('by', '?')}{note}"
+    if kind == "attempt_start":
+        return f"attempt {event.get('n', '?')} begins"
+    if kind == "attempt_end":
+        return f"attempt {event.get('n', '?')}: {get_outcome(event)}"
+    return str(kind or "?").replace("_", " ")
+
+
+def _details(event: Event) -> Iterator[str]:
+    if event.get("ev") != "attempt_end":
+        return
+    facts = (format_agent_label(event), _duration(event.get("dur_s")), _tokens(event), _cost(event))
+    yield " · ".join(filter(None, (*facts[:2], f"{facts[2]} tokens" if facts[2] else "", facts[3])))
+    said = (
+        ("reason", get_mapping(event, "fail").get("reason")),
+        ("stuck", event.get("stuck")),
+        *(("check", _check(check)) for check in event.get("checks") or () if check),
+        ("commit", _commit(get_mapping(event, "git"))),
+        ("says", get_mapping(event, "trailer").get("summary")),
+        ("log", event.get("log")),
+    )
+    yield from (f"{name:<7} {value}" for name, value in said if value)
+
+
+def _check(check: Any) -> str:
+    if not isinstance(check, dict):
+        return ""
+    failing = check.get("n") or 0
+    fresh = f", {check['new']} new" if check.get("new") else ""
+    more = f", {failing} failing{fresh}" if failing else ""
+    return f"{check.get('cmd', '?')}: exit {check.get('exit', '?')}{more}"
+
+
+def _commit(git: Event) -> str:
+    head = str(git.get("head") or "")[:10]
+    if not head:
+        return ""
+    count = len(git.get("files") or ())
+    files = f"{count} file" + ("" if count == 1 else "s")
+    return f"{head} ({files}, +{git.get('ins', 0)} -{git.get('del', 0)})"
+
+
+def _duration(seconds: Any) -> str:
+    if not isinstance(seconds, int | float):
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h {minutes}m"
+    return f"{minutes}m {rest}s" if minutes else f"{rest}s"
+
+
+def _tokens(event: Event) -> str:
+    used = [n for n in get_mapping(event, "tok").values() if isinstance(n, int)]
+    return f"{sum(used):,}" if used else ""
+
+
+def _cost(event: Event) -> str:
+    usd, source = event.get("usd"), event.get("usd_src")
+    if not isinstance(usd, int | float) or source == "none":
+        return ""
+    return f"${usd:.2f}" + (f" ({source})" if source else "")

@@ -1,0 +1,248 @@
+"""`cub map`: draw the project map, show it, check it, or explain it.
+
+The whole map for programs, and the reasons for one symbol's rank for people.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import GlobalOptions
+from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
+from cub.cli.progress import ProgressBar
+from cub.errors import CubError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cub.actions.project_map import MapFile, MapOptions
+    from cub.edit.plan import Plan
+    from cub.files.internal_files import ScheduleWrite
+    from cub.project.project import Project
+    from cub.repomap.map_types import MapOmission
+    from cub.repomap.ranking.symbol_rank import Symbol
+    from cub.repomap.repo_map import RepoMap
+
+
+app = typer.Typer(add_completion=False)
+
+Where = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="PATH",
+        help="The project, or a folder in it: then the map of that folder is printed.",
+        show_default=False,
+    ),
+]
+Tokens = Annotated[
+    int | None,
+    typer.Option(
+        "--tokens", metavar="N", help="How long the map may be, in place of map.tokens (1500)."
+    ),
+]
+Stdout = Annotated[bool, typer.Option("--stdout", help="Print the map; write nothing.")]
+Check = Annotated[
+    bool, typer.Option("--check", help="Exit 1 if the map is missing or stale; write nothing.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print all that the map chooses from as JSON; write nothing.")
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude", metavar="GLOB", help="Leave these paths out too, as in a .gitignore."
+    ),
+]
+NoSymbols = Annotated[
+    bool, typer.Option("--no-symbols", help="Parse nothing: folders and commands alone.")
+]
+Explain = Annotated[
+    str | None,
+    typer.Option("--explain", metavar="NAME", help="Say why a symbol ranks where it does."),
+]
+
+
+@app.command(name="map")
+def draw(
+    context: typer.Context,
+    path: Where = None,
+    tokens: Tokens = None,
+    stdout: Stdout = False,
+    check: Check = False,
+    json: Json = False,
+    exclude: Exclude = None,
+    no_symbols: NoSymbols = False,
+    explain: Explain = None,
+) -> None:
+    """Draw the project map: what it is, how to build it, where things are, what matters most.
+
+    It reads files and runs nothing of the project's.
+
+    Example: cub map --stdout
+    """
+    from cub.actions.project_map import MapOptions
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    verbose = options.verbose
+    here = Path(os.path.realpath(options.directory / (path or "")))
+    root = find_project_root(options.directory / (path or ""))
+    part = here.relative_to(root).as_posix() if path and here != root else ""
+    what = [stdout, check, json, explain is not None]
+    if sum(what) > 1:
+        raise UsageError("--stdout, --check, --json and --explain exclude each other")
+    if check and part:
+        raise UsageError("there is no map of a part to check", hint="leave PATH out")
+    with ProgressBar() as bar:
+        asked = MapOptions(tokens, tuple(exclude or ()), not no_symbols, part, bar)
+        if json or explain is not None:
+            _tell(root, asked, explain, verbose=verbose)
+        elif stdout or part:
+            _print(root, asked, verbose=verbose)
+        else:
+            _write(root, asked, check=check, verbose=verbose)
+
+
+def _write(root: Path, asked: MapOptions, *, check: bool, verbose: bool) -> None:
+    """Put the map in its place, or only tell whether it would change."""
+    from cub.actions.project_map import plan_map, render_map_file, warn_unsaved_options
+
+    drawn: list[MapFile] = []
+
+    def make_plan(project: Project, keep: ScheduleWrite) -> Plan:
+        drawn.append(render_map_file(project, asked._replace(schedule_write=keep)))
+        return plan_map(project, drawn[-1], warn_unsaved_options(project, asked))
+
+    with defer_cache_writes() as keep:
+        plan = run_plan_command(root, lambda p: make_plan(p, keep), PlanDisplay(check=check))
+    _noted(drawn[-1], verbose=verbose)
+    if plan.is_empty and drawn[-1].data:
+        output.print_message("The map is up to date.")
+    elif check and not plan.is_empty:
+        output.print_message("The map would change; run `cub map`.")
+        raise typer.Exit(1)
+
+
+def _print(root: Path, asked: MapOptions, *, verbose: bool) -> None:
+    from cub.actions.project_map import render_map_file
+    from cub.project.project import Project
+
+    made = render_map_file(Project.load(root), asked)
+    output.print_bytes(made.data)
+    _noted(made, verbose=verbose)
+
+
+def _tell(root: Path, asked: MapOptions, name: str | None, *, verbose: bool) -> None:
+    """Everything as JSON, or all about one name."""
+    from cub.actions.project_map import collect_map
+    from cub.project.project import Project
+
+    project = Project.load(root)
+    found = collect_map(project, asked)
+    if name is None:
+        output.print_json(map_to_json(found, project, asked))
+    else:
+        output.print_lines(explain_symbol(found, name))
+    _told(found.omissions, verbose=verbose)
+
+
+def _noted(made: MapFile, *, verbose: bool) -> None:
+    """What is not in the map."""
+    if not made.data:
+        output.print_message("There is nothing to map here.")
+    _told(made.omissions, verbose=verbose)
+
+
+def _told(notes: Sequence[MapOmission], *, verbose: bool) -> None:
+    """What is so of the whole, and what could not be read: each file, or how many there are."""
+    of_files = [note for note in notes if note.path]
+    for note in notes:
+        if verbose or not note.path:
+            output.print_message(f"{note.path}: {note.message}" if note.path else note.message)
+    if of_files and not verbose:
+        count = f"{len(of_files)} file" + ("s" if len(of_files) > 1 else "")
+        output.print_message(f"{count} could not be read or parsed; -v names them.")
+
+
+_MOST_USERS = 15
+Tree = dict[str, Any]
+
+
+def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tree:
+    """Everything that the map chooses from, symbols by rank."""
+    from cub.actions.ledger_report import count_project_health
+
+    known, stack = repo_map.structure, repo_map.structure.stack
+    return {
+        "v": 1,
+        "root": (project.root / request.folder).as_posix(),
+        "summary": known.summary,
+        "languages": [{"name": name, "share": share} for name, share in known.languages],
+        "technologies": [row._asdict() for row in stack.technologies],
+        "commands": [row._asdict() for row in stack.commands],
+        "entry_points": [row._asdict() for row in stack.entry_points],
+        "packages": [row._asdict() for row in stack.packages],
+        "key_files": [row._asdict() for row in known.key_files],
+        "conventions": list(known.conventions),
+        "symbols": _symbols(repo_map),
+        "health": asdict(count_project_health(project.tree)),
+        "notes": [note._asdict() for note in repo_map.omissions],
+    }
+
+
+def _symbols(found: RepoMap) -> list[Tree]:
+    users = Counter(chain.from_iterable(found.graph.uses))
+    return [
+        _symbol(row, rank, users[row.definition_index]) for rank, row in enumerate(found.symbols, 1)
+    ]
+
+
+def _symbol(row: Symbol, rank: int, users: int) -> Tree:
+    return {
+        "rank": rank,
+        **row.definition._asdict(),
+        "path": row.path,
+        "score": round(row.score, 6),
+        "users": users,
+    }
+
+
+def explain_symbol(repo_map: RepoMap, name: str) -> Iterator[str]:
+    """Each definition of `name`: its rank, what its score is made of, and who refers to it."""
+    rows = [(rank, s) for rank, s in enumerate(repo_map.symbols, 1) if s.definition.name == name]
+    if not rows:
+        raise _unknown(repo_map, name)
+    sources = repo_map.graph.files
+    for rank, symbol in rows:
+        definition = symbol.definition
+        yield definition.signature
+        yield f"  {symbol.path}:{definition.line}, rank {rank} of {len(repo_map.symbols)}"
+        made = symbol.factors._asdict().items()
+        factors = " x ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in made)
+        yield f"  score {symbol.score:.4g} = {factors}"
+        uses = repo_map.graph.list_references(symbol.definition_index)
+        uses = sorted(uses, key=lambda use: (-use.weight, sources[use.user].path))
+        for use in uses[:_MOST_USERS]:
+            yield f"  {use.weight:.2f}  {sources[use.user].path} ({use.reason})"
+        if len(uses) > _MOST_USERS:
+            rest = uses[_MOST_USERS:]
+            yield f"  {sum(use.weight for use in rest):.2f}  from {len(rest)} more files"
+
+
+def _unknown(found: RepoMap, name: str) -> CubError:
+    from difflib import get_close_matches
+
+    names = sorted({symbol.definition.name for symbol in found.symbols})
+    near = get_close_matches(name, names, 3)
+    hint = f"did you mean {', '.join(near)}?" if near else ""
+    hint = hint or "only what a source file gives to other files is ranked"
+    return CubError(f"no definition is called {name}", hint=hint)

@@ -1,0 +1,113 @@
+"""`cub prompt`: what a run would send for a task, with an end for who works outside of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import JsonObject, warnings_to_json
+from cub.cli.task_stores import open_task_stores
+from cub.errors import UsageError
+from cub.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from cub.actions.build_prompt import BuiltPrompt
+    from cub.actions.tasks.stores import Stores
+    from cub.prompt.task_prompt import TaskPrompt
+
+app = typer.Typer(add_completion=False)
+
+Key = Annotated[
+    str | None,
+    typer.Argument(metavar="ID", help="The task, or what is unique of its id.", show_default=False),
+]
+System = Annotated[bool, typer.Option("--system", help="Print the system prompt of a run instead.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="List the sections, what each costs, and what was cut.")
+]
+Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", min=1, metavar="N", help="The budget, in place of 4000."),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print both prompts, and what --explain lists, as JSON.")
+]
+
+
+@app.command()
+def prompt(
+    context: typer.Context,
+    key: Key = None,
+    system: System = False,
+    explain: Explain = False,
+    tokens: Tokens = None,
+    json: Json = False,
+) -> None:
+    """Print the prompt of a task: the task, its epic, why the last attempt failed, how it ends.
+
+    It is what a run sends, but for the end: outside of a run, the agent itself closes the task
+    and commits.
+
+    Example: cub prompt k3f9a --explain
+    """
+    from cub.actions.build_prompt import build_task_prompt, read_system_prompt
+    from cub.prompt.task_prompt import DEFAULT_TOKENS
+
+    stores = open_task_stores(context)
+    budget = tokens or DEFAULT_TOKENS
+    if not system and key is None:
+        raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
+    composed = None if system or key is None else build_task_prompt(stores, key, budget)
+    if json:
+        output.print_json(_tree(stores, composed, budget))
+    elif composed is None:
+        text = read_system_prompt(stores.project.tree)
+        output.print_bytes(text.encode("utf-8", "surrogateescape"))
+    else:
+        _show(composed, explain=explain)
+
+
+def _show(composed: BuiltPrompt, *, explain: bool) -> None:
+    output.print_warnings(composed.warnings)
+    if explain:
+        _explain(composed.prompt)
+    else:
+        output.print_bytes(composed.prompt.text.encode())
+    if composed.prompt.is_over_budget:
+        output.print_message("The task alone is over the budget: it is never cut.")
+
+
+def _explain(made: TaskPrompt) -> None:
+    rows = [(section.title, f"{section.tokens:,}") for section in made.sections]
+    total = sum(section.tokens for section in made.sections)
+    output.print_table(("section", "tokens"), [*rows, ("in all", f"{total:,}")], prose=("section",))
+    for cut in made.cuts:
+        output.print_paragraph(f"cut: {cut}")
+
+
+def _tree(stores: Stores, composed: BuiltPrompt | None, budget: int) -> JsonObject:
+    """All that a run sends; without a task, the system prompt alone."""
+    from cub.actions.build_prompt import read_system_prompt
+
+    tree = {
+        "v": 1,
+        "root": stores.root.as_posix(),
+        "system": read_system_prompt(stores.project.tree),
+        "warnings": warnings_to_json(composed.warnings if composed else ()),
+    }
+    return {**tree, **_task_tree(composed, budget)} if composed else tree
+
+
+def _task_tree(composed: BuiltPrompt, budget: int) -> JsonObject:
+    made = composed.prompt
+    return {
+        "task": composed.task,
+        "prompt": made.text,
+        "tokens": estimate_tokens(made.text),
+        "budget": budget,
+        "over": made.is_over_budget,
+        "sections": [section._asdict() for section in made.sections],
+        "cuts": list(made.cuts),
+    }

@@ -1,0 +1,84 @@
+"""`cub remove`: take cub out again, byte for byte."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, GlobalOptions, Json
+from cub.cli.plan_command import PlanDisplay, run_plan_command
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False)
+
+Purge = Annotated[
+    bool, typer.Option("--purge", help="Delete all of .cub/ too: constitution, config, tasks.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Purge without asking.")]
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    json: Json = False,
+    purge: Purge = False,
+    yes: Yes = False,
+    edited: Edited = EditedPolicyChoice.REFUSE,
+) -> None:
+    """Take the managed sections out, and cub's own files that nobody edited.
+
+    Constitution, config, tasks and ledger stay, unless --purge is given.
+
+    Example: cub remove --dry-run
+    """
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    show = PlanDisplay(dry_run, diff, json)
+    root = find_project_root(options.directory)
+    plan = run_plan_command(
+        root,
+        lambda project: make_remove_plan(project, purge, edited),
+        show,
+        confirm=_ask if purge and not yes else None,
+    )
+    if plan.is_empty and not json:
+        output.print_message("Nothing to do: cub's own parts are gone already.")
+    elif not show.is_read_only:
+        print_result(root)
+
+
+def make_remove_plan(
+    project: Project,
+    purge: bool = False,
+    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
+) -> Plan:
+    """The plan of `cub remove`."""
+    from cub.actions.remove import plan_remove
+
+    return plan_remove(project, purge=purge, edited_policy=edited_policy.value)
+
+
+def print_result(root: Path) -> None:
+    """The last line: what is left."""
+    left = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
+    output.print_message(f"Done: {left}.")
+
+
+def _ask() -> None:
+    """Go on only if the person, who has seen the list, says so."""
+    from cub.errors import CubError, UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
+    if not output.ask_confirmation("Delete these files for good?"):
+        raise CubError("nothing was deleted")

@@ -1,0 +1,122 @@
+"""`cub repair`: the ways out of broken markers and merge conflicts, and one of them on request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import repair_to_json
+from cub.cli.options import GlobalOptions, resolve_path_argument
+from cub.cli.plan_command import PlanDisplay, run_plan_command
+from cub.errors import CubError
+
+if TYPE_CHECKING:
+    from cub.actions.repair import NumberedChoice, RepairReport
+
+app = typer.Typer(add_completion=False)
+
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="FILE", help="Show only what concerns these files.")
+]
+Apply = Annotated[
+    int | None, typer.Option("--apply", metavar="N", min=1, help="Carry out choice N.")
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print the choices, or the plan of --apply, as JSON; write nothing."
+    ),
+]
+
+
+@app.command()
+def repair(
+    context: typer.Context, files: Files = None, apply: Apply = None, json: Json = False
+) -> None:
+    """Offer ways to repair broken markers, and merge conflicts in a section.
+
+    None of them loses a line of yours. It exits with 1 as long as something is broken; with
+    --apply and --json, which only show a plan, with 0.
+
+    Example: cub repair --apply 1
+    """
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    root = find_project_root(options.directory)
+    paths = tuple(resolve_path_argument(root, options.directory, path) for path in files or ())
+    if apply is None:
+        broken = show_choices(root, paths, json=json)
+    else:
+        broken = apply_choice(root, paths, apply, json=json)
+    if broken:
+        raise typer.Exit(1)
+
+
+def show_choices(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
+    """Show every choice with its diff; whether anything is broken."""
+    from cub.files import warn_pending_change
+
+    found = _look(root, paths).filter_paths(paths)
+    found = replace(found, warnings=(*warn_pending_change(root), *found.warnings))
+    if json:
+        output.print_json(repair_to_json(found, root))
+        return bool(found.broken_files)
+    output.print_warnings(found.warnings)
+    for number, file in enumerate(found.broken_files):
+        if number:
+            output.print_line()
+        _show(file.fault, [choice for choice in found.choices if choice.file == file])
+    if found.choices:
+        output.print_message("Nothing is changed yet: `cub repair --apply N` carries out choice N.")
+    if not found.broken_files:
+        output.print_message("Nothing is broken.")
+    return bool(found.broken_files)
+
+
+def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool) -> bool:
+    """Carry out one choice and say what comes next; whether anything is still broken."""
+    from cub.actions.repair import describe_repair_next_step, plan_repair
+    from cub.project.project import Project
+
+    plan = run_plan_command(
+        root, lambda project: plan_repair(project, number, paths), PlanDisplay(json=json)
+    )
+    if json:
+        return False
+    found = _look(root, ())
+    for file in found.broken_files:
+        output.print_message(f"Still broken: {file.fault!s}")
+    if found.broken_files:
+        output.print_message("Run `cub repair` again: what is left is numbered anew.")
+    else:
+        output.print_warnings(found.warnings)
+        then = describe_repair_next_step(Project.load(root), plan)
+        output.print_message(f"Nothing is broken any more. {then}".rstrip())
+    return bool(found.broken_files)
+
+
+def _look(root: Path, paths: tuple[str, ...]) -> RepairReport:
+    from cub.actions.repair import make_repair_report
+    from cub.project.project import Project
+
+    return make_repair_report(Project.load(root), paths)
+
+
+def _show(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
+    """What is wrong with a file, every marker's place, and its choices."""
+    output.print_heading(str(fault))
+    for place in fault.details:
+        output.print_paragraph(f"  {place}")
+    if not choices:
+        output.print_paragraph(f"  {fault.hint}", "")
+    for choice in choices:
+        output.print_line()
+        output.print_heading(f"{choice.n}. {choice.title}")
+        output.print_paragraph(f"   {choice.why}", "")
+        output.print_diff(choice.edit.format_diff())

@@ -1,0 +1,193 @@
+"""The events of a run as lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cub.cli.terminal import add_style
+from cub.cli.time_format import format_local_time
+
+if TYPE_CHECKING:
+    from cub.store.events import Event
+
+_ENDS = {
+    "done": "All that was ready is done",
+    "once": "One attempt was asked for",
+    "iterations": "All attempts that were asked for are made",
+    "nothing_ready": "Nothing is ready",
+    "nothing_more": "Nothing more is ready",
+    "budget": "The budget is used up",
+    "interrupted": "Stopped",
+    "broken": "Stopped: what the last attempt did could neither be kept nor put back",
+    "unverified": "Stopped: no check can decide whether a task is done",
+    "machine_failed": "Stopped: this machine has no room, or has reached a limit",
+    "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
+}
+_STATUS = {
+    "closed": "closed",
+    "retry": "to be tried again",
+    "parked": "parked",
+    "open": "open again",
+}
+
+
+def format_event_lines(event: Event) -> Iterator[str]:
+    """What an event tells; nothing for most of what a client says on its way."""
+    tell = _TOLD.get(event["ev"])
+    yield from tell(event) if tell else ()
+
+
+def format_duration(seconds: float) -> str:
+    """A time such as 0.3 s, 12 s, 4 min or 1 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def format_cost(tokens: int, usd: float) -> str:
+    """What was used up, "" for nothing."""
+    parts = [f"{tokens:,} tokens" if tokens else "", f"${usd:.2f}" if usd else ""]
+    return ", ".join(filter(None, parts))
+
+
+def _run_start(event: Event) -> Iterator[str]:
+    yield f"Run {event['run']} with {event['harness']}" + (
+        f" in {event['worktree']}" if event.get("worktree") else ""
+    )
+    if event.get("permissions") == "bypass":
+        yield add_style("The client asks nobody: its permissions are bypassed.", fg="yellow")
+
+
+def _attempt_start(event: Event) -> Iterator[str]:
+    which = f" (attempt {event['n']})" if event["n"] > 1 else ""
+    yield ""
+    title = add_style(f"{event['task']}: {event['title']}", bold=True)
+    yield f"{format_local_time(event['ts'], '%H:%M:%S')} {title}{which}"
+
+
+def _check_end(event: Event) -> Iterator[str]:
+    before = " before the attempt" if event["base"] else ""
+    took = format_duration(event["dur_s"])
+    if event["exit"] == 0:
+        yield f"  check{before}: {event['cmd']} passed ({took})"
+    elif event["exit"] is None:
+        yield f"  check{before}: {event['cmd']} did not end ({took})"
+    else:
+        count = f", {event['n']} failing" if event["n"] else ""
+        yield f"  check{before}: {event['cmd']} failed{count} ({took})"
+
+
+def _attempt_end(event: Event) -> Iterator[str]:
+    usage = event.get("tok") or {}
+    tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
+    spent = ", ".join(
+        filter(None, [format_duration(event["dur_s"]), format_cost(tokens, event.get("usd") or 0)])
+    )
+    change = event.get("git") or {}
+    files = len(change.get("files") or ())
+    lines = f" +{change.get('ins', 0)} -{change.get('del', 0)}" if "ins" in change else ""
+    what = f"{files} file{'s' * (files != 1)}{lines}" if files else "no change"
+    if event["ok"]:
+        commit = f", commit {change['head'][:8]}" if change.get("head") else ""
+        yield f"  {add_style('ok', fg='green')}: {what}{commit} ({spent})"
+        return
+    fail = event["fail"]
+    reason = f": {fail['reason']}" if fail.get("reason") else ""
+    free = "" if fail.get("charge") else " [not charged]"
+    yield f"  {add_style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
+    if change.get("patch"):
+        yield f"  the changes are kept in {change['patch']}"
+
+
+def _task_state(event: Event) -> Iterator[str]:
+    why = f": {event['why']}" if event.get("why") else ""
+    task = event["task"]
+    yield f"  {task} is {_STATUS.get(event['status'], event['status'])}{why}"
+    if event.get("question"):
+        yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
+
+
+def _notice(event: Event) -> Iterator[str]:
+    yield f"  {event['text']}"
+
+
+def _recovered(event: Event) -> Iterator[str]:
+    yield f"{event['task']}: {event['text']}"
+
+
+def _waiting(event: Event) -> Iterator[str]:
+    until = format_local_time(event["until"], "%Y-%m-%d %H:%M:%S")
+    yield f"  waiting until {until}, when the limit of {event['harness']} ends"
+
+
+def _run_end(event: Event) -> Iterator[str]:
+    yield ""
+    counts = ", ".join(
+        f"{count} {_STATUS.get(status, status)}" for status, count in event["tasks"].items()
+    )
+    tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
+    used = format_cost(tokens, event["usd"])
+    why = f" ({event['why']})" if event.get("why") else ""
+    if event["end"] in ("unverified", "broken", "machine"):
+        why = ""  # the attempt has said it
+    end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
+    end = "machine_failed" if end == "machine" and event.get("why") else end
+    yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
+    if event.get("hint"):
+        yield f"hint: {event['hint']}"
+    attempts = event["attempts"]
+    if attempts:
+        left = f", {event['ready']} ready" if event["ready"] else ""
+        yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
+    if found := event.get("left_parked"):
+        yield from format_parked_tasks(found["tasks"], found["n"])
+    if branch := event.get("branch"):
+        yield from _branch(branch)
+
+
+def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
+    """The parked tasks, of which the first ones are named, and how a person frees them."""
+    what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
+    yield f"{what} parked, and not tried until somebody reopens {them}:"
+    for task in tasks:
+        yield f"  {task['id']}: {task['title']}"
+    yield from _more(count - len(tasks))
+    key, one = (tasks[0]["id"], "it") if count == 1 else ("ID", "one")
+    yield f"`cub task reopen {key}` gives {one} all its attempts back."
+
+
+def _branch(branch: Mapping[str, Any]) -> Iterator[str]:
+    """The commits of a work tree's branch, and the line that merges them."""
+    name, count = branch["name"], branch["n"]
+    if branch.get("left"):
+        yield f"What is not committed stays in {branch['left']}."
+    if not count:
+        yield f"There is nothing to merge: {name} has no commit that is not here."
+        return
+    yield f"{count} commit{'s are' if count != 1 else ' is'} on {name}:"
+    for commit in branch["commits"]:
+        yield f"  {commit}"
+    yield from _more(count - len(branch["commits"]))
+    yield from ("", f"  {branch['merge']}")
+
+
+def _more(count: int) -> Iterator[str]:
+    if count:
+        yield f"  and {count} more"
+
+
+_TOLD: dict[str, Callable[[Event], Iterator[str]]] = {
+    "run_start": _run_start,
+    "attempt_start": _attempt_start,
+    "check_end": _check_end,
+    "attempt_end": _attempt_end,
+    "task_state": _task_state,
+    "notice": _notice,
+    "recovered": _recovered,
+    "waiting": _waiting,
+    "run_end": _run_end,
+}

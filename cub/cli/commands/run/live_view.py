@@ -1,0 +1,120 @@
+"""The live view of a run on a terminal: one panel below the lines that have been printed.
+
+`cub run status`: how runs stand, read from the files that they keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cub.cli import output
+from cub.cli.commands.run.event_lines import format_cost, format_duration
+from cub.cli.time_format import format_time_with_age
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from cub.actions.run.run_status import RunStatus
+    from cub.processes.command import StopRequest
+
+
+_FRAMES = 4  # a second
+
+
+@contextmanager
+def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[str], None]]:
+    """Show how the run stands, anew several times a second; gives what prints lines above it."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(
+        emoji=False, highlight=False, color_system="auto" if output.has_color() else None
+    )
+    with Live(
+        get_renderable=lambda: _table(status, stop),
+        console=console,
+        refresh_per_second=_FRAMES,
+        transient=True,
+    ):
+        yield lambda line: console.print(
+            Text.from_ansi(output.format_for_terminal(line)), soft_wrap=True
+        )
+
+
+def _table(status: RunStatus, stop: StopRequest) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True, min_width=6)
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for name, text in list_status_rows(status, datetime.now(UTC)):
+        table.add_row(name, Text.from_ansi(output.format_for_terminal(text)))
+    if stop.is_requested:
+        table.add_row("", Text("Stopping. Ctrl-C once more ends at once.", style="yellow"))
+    return table
+
+
+def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
+    """What there is to see: the task, the client, what it does, what is used up, the queue."""
+    if status.task:
+        which = f" (attempt {status.attempt})" if status.attempt > 1 else ""
+        yield "task", f"{status.task}: {status.title}{which}"
+        since = format_duration(get_seconds_since(status.attempt_started, now))
+        yield "client", f"{status.harness}, for {since}"
+    if status.waiting_until:
+        left = format_duration(max(0.0, -get_seconds_since(status.waiting_until, now)))
+        yield "now", f"waiting for the end of a limit, {left} more"
+    elif status.doing:
+        yield "now", status.doing
+    if status.said:
+        yield "said", status.said
+    used = format_cost(status.tokens, status.usd)
+    tried = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
+    so_far = [f"{status.ready} more ready", tried, used]
+    yield "run", "; ".join(filter(None, so_far))
+
+
+def get_seconds_since(moment: str, now: datetime) -> float:
+    """How long ago a moment was; 0 for none."""
+    try:
+        return (now - datetime.fromisoformat(moment)).total_seconds()
+    except ValueError:
+        return 0.0
+
+
+def show_run_status(root: Path, *, json: bool) -> None:
+    """The runs that are at work; where there is none, the last one."""
+    from cub.actions.run.run_folders import RunFolder
+    from cub.actions.run.run_status import read_status
+
+    found = [read_status(folder) for folder in RunFolder.list_all(root)]
+    shown = [one for one in found if one.is_alive] or found[-1:]
+    if json:
+        runs = [{**one.status.to_json(), "alive": one.is_alive} for one in shown]
+        output.print_json({"v": 1, "root": root.as_posix(), "runs": runs})
+        return
+    if not shown:
+        output.print_line("No run has been here yet.")
+    now = datetime.now(UTC)
+    for number, one in enumerate(shown):
+        if number:
+            output.print_line()
+        _show(one.status, now, alive=one.is_alive)
+
+
+def _show(status: RunStatus, now: datetime, *, alive: bool) -> None:
+    since = format_duration(get_seconds_since(status.started, now))
+    if alive:
+        output.print_heading(f"{status.run}: at work for {since}")
+    elif status.ended:
+        at = format_time_with_age(status.at, now)
+        output.print_heading(f"{status.run}: ended {at}: {status.ended}")
+    else:
+        output.print_heading(f"{status.run}: was killed; the next `cub run` takes it up")
+    output.print_rows([*list_status_rows(status, now)], prose=(1,), indent="  ")

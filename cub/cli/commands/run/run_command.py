@@ -1,0 +1,232 @@
+"""`cub run` and `cub run status`: options in, the events of a run out.
+
+`cub run --dry-run`: what a run would do, without doing any of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.commands.run.event_lines import format_parked_tasks
+from cub.cli.task_stores import open_task_stores as stores_here
+from cub.errors import CubError
+from cub.masking import mask_text
+
+if TYPE_CHECKING:
+    from cub.actions.run.run_options import RunOptions
+    from cub.actions.tasks.stores import Stores
+    from cub.store.task_index import TaskIndex, TaskSummary
+
+
+app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
+
+Once = Annotated[bool, typer.Option("--once", help="Stop after one attempt.")]
+Task = Annotated[str, typer.Option("--task", metavar="ID", help="Work on this task alone.")]
+Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="Only tasks below this one.")]
+Label = Annotated[str, typer.Option("--label", metavar="L", help="Only tasks with this label.")]
+Harness = Annotated[
+    str,
+    typer.Option(
+        "--harness",
+        metavar="NAME",
+        help="The client: auto, scripted[:FILE], or one of `harnesses` in the configuration. "
+        "After a comma, the next one for when one can't go on.",
+    ),
+]
+Model = Annotated[str, typer.Option("--model", metavar="M", help="The model that it is to use.")]
+Iterations = Annotated[
+    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="At most N attempts.")
+]
+Dollars = Annotated[
+    float | None, typer.Option("--budget-usd", min=0, metavar="X", help="Stop at X dollars.")
+]
+Tokens = Annotated[
+    int | None, typer.Option("--budget-tokens", min=1, metavar="N", help="Stop at N tokens.")
+]
+Timeout = Annotated[
+    str,
+    typer.Option("--timeout", metavar="TIME", help="How long an attempt, or a check, may take."),
+]
+Idle = Annotated[
+    str, typer.Option("--idle-timeout", metavar="TIME", help="How long a client may be silent.")
+]
+Checks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--check", metavar="CMD", help="A command that decides, in place of run.checks; repeatable."
+    ),
+]
+NoChecks = Annotated[bool, typer.Option("--no-checks", help="Let no check decide.")]
+Branch = Annotated[
+    str,
+    typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
+]
+Worktree = Annotated[
+    bool, typer.Option("--worktree", help="Work in a work tree of the run's own, beside yours.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Agree, this once, to the commands of the project.")
+]
+Profile = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="A profile of the configuration.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on as the last run was asked to that was killed.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the events as lines of JSON.")]
+
+
+@app.callback()
+def run(
+    context: typer.Context,
+    once: Once = False,
+    task: Task = "",
+    epic: Epic = "",
+    label: Label = "",
+    harness: Harness = "",
+    model: Model = "",
+    max_iterations: Iterations = None,
+    budget_usd: Dollars = None,
+    budget_tokens: Tokens = None,
+    timeout: Timeout = "",
+    idle_timeout: Idle = "",
+    check: Checks = None,
+    no_checks: NoChecks = False,
+    branch: Branch = "",
+    worktree: Worktree = False,
+    trust: Trust = False,
+    profile: Profile = None,
+    dry_run: DryRun = False,
+    resume: Resume = False,
+    json: Json = False,
+) -> None:
+    """Work tasks off: the next ready one, a client, the project's checks, a commit, the next.
+
+    A task is done when its files hold up: the client succeeded, no check fails that passed
+    before, and something changed or nothing had to. Else the changes are kept as a patch, the
+    files are put back, and the next attempt is told why.
+
+    Ctrl-C ends the client and the bookkeeping; a second one ends at once.
+
+    Example: cub run --once --harness scripted
+    """
+    if context.invoked_subcommand:
+        return
+    from cub.actions.run.run_options import RunOptions, require_consistent
+
+    asked = RunOptions(
+        once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
+        timeout, idle_timeout, tuple(check or ()), no_checks, branch, worktree, trust,
+    )  # fmt: skip
+    require_consistent(asked)
+    stores = stores_here(context, "cub run")
+    if resume:
+        asked = _resumed(stores, asked)
+    if dry_run:
+        preview_run(stores, asked, profile, json=json)
+        return
+    from cub.actions.tasks.current_attempt import find_current_attempt
+    from cub.cli.commands.run.execute import execute_run
+
+    if find_current_attempt(stores.root):
+        raise CubError("an attempt can't start a run of its own project")
+    raise typer.Exit(execute_run(stores, asked, profile, json=json))
+
+
+@app.command()
+def status(context: typer.Context, json: Json = False) -> None:
+    """Show how the runs stand that are at work, or else the last one.
+
+    Example: cub run status
+    """
+    from cub.cli.commands.run.live_view import show_run_status
+
+    show_run_status(stores_here(context, "cub run").root, json=json)
+
+
+def _resumed(stores: Stores, asked: RunOptions) -> RunOptions:
+    """What the killed run was asked for, but for what is asked now."""
+    from cub.actions.run.run_options import merge_options
+    from cub.actions.run.run_setup import read_last_options
+
+    last = read_last_options(stores.root)
+    if last is None:
+        output.print_message("No run was killed: this is a new one.")
+        return asked
+    return merge_options(asked, last)
+
+
+_SHOWN = 20
+
+
+def preview_run(stores: Stores, request: RunOptions, profile: str | None, *, json: bool) -> None:
+    """The clients, the checks, and the queue in its order."""
+    from cub.actions.run.agent_process import find_missing_programs, require_available
+    from cub.actions.run.command_trust import require_trust
+    from cub.actions.run.run_options import resolve_settings
+    from cub.actions.run.task_queue import list_runnable_tasks, require_startable
+    from cub.harness.harness_registry import load_harnesses
+    from cub.project.config_layers import resolve_config
+
+    layers = resolve_config(stores.project, os.environ, profile)
+    settings = resolve_settings(layers.values, request)
+    clients = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    tasks = stores.backend.read_tasks()
+    require_startable(tasks, stores, request)
+    rows = list_runnable_tasks(tasks, stores, request).summaries
+    missing = find_missing_programs(clients, settings, stores.project, os.environ)
+    untrusted = _refusal(lambda: require_trust(stores, settings))
+    refusals = [untrusted, _refusal(lambda: require_available(clients, missing))]
+    if json:
+        tree = {
+            "v": 1,
+            "root": stores.root.as_posix(),
+            "harnesses": [client.name for client in clients],
+            "missing": [{"harness": one.harness, "why": one.why} for one in missing],
+            "checks": [mask_text(check) for check in settings.checks],
+            "trusted": not untrusted,
+            "tasks": [row.id for row in rows],
+        }
+        output.print_json(tree)
+        return
+    output.print_paragraph(f"client: {', '.join(client.name for client in clients)}")
+    for check in settings.checks:
+        output.print_paragraph(f"check: {mask_text(check)}")
+    _print_queue(rows, tasks, request)
+    if len(missing) < len(clients):
+        for one in missing:
+            output.print_message(f"{one.to_text()}.")
+    for refusal in filter(None, refusals):
+        output.print_message(f"It would not begin: {mask_text(refusal)}.")
+
+
+def _print_queue(rows: Sequence[TaskSummary], tasks: TaskIndex, asked: RunOptions) -> None:
+    """Print the tasks that a run would take, the first ones of many, or why there is none."""
+    from cub.actions.run.task_queue import list_parked_tasks
+
+    for row in rows[:_SHOWN]:
+        title = str(tasks.read_record(row.id).get("title"))
+        output.print_paragraph(f"task: {row.id}: {mask_text(title)}")
+    if len(rows) > _SHOWN:
+        output.print_paragraph(f"and {len(rows) - _SHOWN} more")
+    if not rows:
+        output.print_paragraph("Nothing is ready.")
+        if left := list_parked_tasks(tasks, asked):
+            named = [tasks.read_record(row.id) for row in left[:_SHOWN]]
+            for line in format_parked_tasks(named, len(left)):
+                output.print_paragraph(line)
+
+
+def _refusal(require: Callable[[], object]) -> str:
+    """Why a run would be refused; "" if it would not."""
+    try:
+        require()
+    except CubError as error:
+        return error.message
+    return ""

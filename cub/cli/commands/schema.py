@@ -1,0 +1,37 @@
+"""`cub schema`: what `--json` prints, as JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cub.cli import output
+
+app = typer.Typer(add_completion=False)
+
+Name = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME",
+        help="A schema, or a command that prints JSON: task list.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def schema(name: Name = None) -> None:
+    """Print the JSON Schema of what a command prints with --json; without a NAME, list them.
+
+    Each is one document, which refers to nothing outside of it.
+
+    Example: cub schema task list
+    """
+    from cub.actions.schemas import bundle_schema, find_schema, list_schemas
+
+    if name:
+        output.print_json(bundle_schema(find_schema(" ".join(name))))
+        return
+    rows = [(one.name, one.title) for one in list_schemas()]
+    output.print_table(("schema", "describes"), rows)

@@ -1,0 +1,116 @@
+"""`cub status`: one table of what is whose, and how it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import JsonObject, status_to_json
+from cub.cli.many_projects import (
+    Dirs,
+    ProjectResult,
+    for_each_project,
+    format_error_cell,
+    projects_to_json,
+)
+from cub.cli.options import GlobalOptions
+
+if TYPE_CHECKING:
+    from cub.actions.project_status import FileStatus
+    from cub.edit.plan import PlanWarning
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+_HEADER = ("file", "owner", "state", "tokens", "read by")
+_PROSE = ("state", "read by")
+_NO_CUB = "There is no cub in this project yet: run `cub init`."
+
+
+class _Table(NamedTuple):
+    """What `cub status` found in one project."""
+
+    rows: list[FileStatus]
+    warnings: tuple[PlanWarning, ...]
+    is_initialized: bool
+
+    def tree(self, root: Path) -> JsonObject:
+        return status_to_json(self.rows, self.warnings, root)
+
+
+@app.command()
+def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> None:
+    """Show every file: whose it is, how it stands, what it costs, who reads it.
+
+    Example: cub status --json
+    """
+    from cub.project.project import Project, find_project_root
+
+    options: GlobalOptions = context.obj
+    if dirs:
+        _show_many(for_each_project(options.directory, dirs, _table), json=json)
+        return
+    project = Project.load(find_project_root(options.directory))
+    table = _table(project)
+    if json:
+        output.print_json(table.tree(project.root))
+        return
+    output.print_warnings(table.warnings)
+    output.print_table(_HEADER, [_cells(row) for row in table.rows], prose=_PROSE)
+    if not table.is_initialized:
+        output.print_message(_NO_CUB)
+
+
+def _table(project: Project) -> _Table:
+    from cub.actions.migration.migrate import warn_due_migrations
+    from cub.actions.plan_warnings import warn_unread_sections
+    from cub.actions.project_state import load_project_state
+    from cub.actions.project_status import list_file_statuses as rows_of
+    from cub.files import warn_pending_change
+
+    seen = load_project_state(project)
+    older = warn_due_migrations(project)
+    warnings = (
+        *warn_pending_change(project.root),
+        *older,
+        *project.config.warnings,
+        *warn_unread_sections(seen),
+    )
+    return _Table(rows_of(seen), warnings, seen.is_initialized or bool(older))
+
+
+def _show_many(outcomes: list[ProjectResult[_Table]], *, json: bool) -> None:
+    """One table with a column for the project; exit code 1 if one could not be looked at."""
+    if json:
+        output.print_json(projects_to_json(outcomes, _Table.tree))
+    else:
+        rows = [row for found in outcomes for row in _rows_of(found)]
+        output.print_table(("project", *_HEADER), rows, prose=_PROSE)
+    if any(found.error for found in outcomes):
+        raise typer.Exit(1)
+
+
+def _rows_of(found: ProjectResult[_Table]) -> list[tuple[str, ...]]:
+    if found.value is None:
+        return [(found.name, "", "", format_error_cell(found.error) if found.error else "", "", "")]
+    if not found.value.is_initialized:
+        return [(found.name, "", "", "no cub yet", "", "")]
+    return [(found.name, *_cells(row)) for row in found.value.rows]
+
+
+def _cells(row: FileStatus) -> tuple[str, ...]:
+    tokens = "" if row.tokens is None else f"{row.tokens:,}"
+    clients = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
+    return row.path, row.owner, row.state, tokens, ", ".join(clients)
+
+
+def _reader(name: str, read: int | None) -> str:
+    """A client, and how much of the file it reads where that is not all."""
+    if read is None:
+        return name
+    whole, rest = divmod(read, 1024)
+    return f"{name} (first {read:,} bytes)" if rest else f"{name} (first {whole} KiB)"

@@ -1,0 +1,262 @@
+"""`cub task add`, `edit` and `dep`: what a task says.
+
+`cub task edit` without options: the task in the person's editor.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.task_stores import Id, Json, open_task_stores, print_task_result, read_file_argument
+from cub.errors import CubError, UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Stores, TaskResult
+
+
+Type = Annotated[
+    str | None, typer.Option("--type", "-t", help="task, feature, bug, epic or chore.")
+]
+Priority = Annotated[
+    str | None, typer.Option("--priority", "-p", metavar="N", help="0 to 4; 0 comes first.")
+]
+Parent = Annotated[
+    str | None, typer.Option("--parent", metavar="ID", help="The epic that it is a part of.")
+]
+DependsOn = Annotated[
+    list[str] | None,
+    typer.Option("--depends-on", metavar="ID", help="What must be done before it; repeatable."),
+]
+Labels = Annotated[
+    list[str] | None, typer.Option("--label", "-l", metavar="WORD", help="A label; repeatable.")
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option("--accept", metavar="TEXT", help="An acceptance criterion; repeatable."),
+]
+Checks = Annotated[
+    list[str] | None,
+    typer.Option("--check", metavar="COMMAND", help="A check of this task alone; repeatable."),
+]
+Description = Annotated[
+    str | None,
+    typer.Option("--description", "-d", metavar="TEXT", help="What it is about; - reads stdin."),
+]
+File = Annotated[
+    Path | None, typer.Option("--file", "-F", metavar="FILE", help="The description from a file.")
+]
+
+dep = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@dep.callback()
+def _dep() -> None:
+    """Let a task wait for others, or no longer.
+
+    Example: cub task dep add k3f9a 7q2bx
+    """
+
+
+def register_edit_commands(app: typer.Typer) -> None:
+    """The commands of this module."""
+    app.command()(add)
+    app.command()(edit)
+
+
+def add(
+    context: typer.Context,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
+    type: Type = None,  # noqa: A002 - as the option is called
+    priority: Priority = None,
+    parent: Parent = None,
+    depends_on: DependsOn = None,
+    label: Labels = None,
+    accept: Accept = None,
+    check: Checks = None,
+    description: Description = None,
+    file: File = None,
+    json: Json = False,
+) -> None:
+    """Add a task and print its id.
+
+    Example: cub task add "Bake the bread" -p 1 --label oven
+    """
+    from cub.actions.tasks.task_edits import add_task as put
+    from cub.actions.tasks.task_fields import TaskFields
+
+    text = _text(context, description, file)
+    fields = (type, priority, parent, depends_on, label, accept, check, text)
+    stores = open_task_stores(context)
+    outcome = put(stores, TaskFields(title, *fields))
+    _agree(stores, check)
+    if json:
+        print_task_result(stores, outcome, "", json=True)
+        return
+    output.print_warnings(outcome.warnings)
+    output.print_line(outcome.tasks[0]["id"])
+    for line in outcome.messages:
+        output.print_message(line)
+
+
+def edit(
+    context: typer.Context,
+    key: Id,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")
+    ] = None,
+    type: Type = None,  # noqa: A002 - as the option is called
+    priority: Priority = None,
+    parent: Annotated[
+        str | None, typer.Option("--parent", metavar="ID", help='Its epic; "" for none.')
+    ] = None,
+    label: Labels = None,
+    unlabel: Annotated[
+        list[str] | None, typer.Option("--unlabel", metavar="WORD", help="Take a label away.")
+    ] = None,
+    accept: Accept = None,
+    check: Checks = None,
+    description: Description = None,
+    file: File = None,
+    note: Annotated[
+        str | None, typer.Option("--note", "-m", metavar="TEXT", help="Add to its notes.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Change what is given; without an option, open the task in $EDITOR.
+
+    Labels are added; acceptance criteria and checks take the place of the old ones.
+
+    Example: cub task edit k3f9a --priority 0 --label oven
+    """
+    from cub.actions.tasks.task_edits import edit_task as change
+    from cub.actions.tasks.task_fields import TaskFields
+
+    text = _text(context, description, file)
+    fields = (title, type, priority, parent, None, label, accept, check, text)
+    stores = open_task_stores(context)
+    if all(field is None for field in (*fields, unlabel, note)):
+        outcome = edit_in_editor(stores, key)
+    else:
+        outcome = change(stores, key, TaskFields(*fields), unlabel=unlabel or (), note=note)
+        _agree(stores, check)
+    print_task_result(stores, outcome, "Changed", json=json)
+
+
+Others = Annotated[list[str], typer.Argument(metavar="OTHER...", help="What it waits for.")]
+
+
+@dep.command(name="add")
+def dep_add(context: typer.Context, key: Id, others: Others, json: Json = False) -> None:
+    """Let a task wait for others; a circle is refused.
+
+    Example: cub task dep add k3f9a 7q2bx
+    """
+    _depend(context, key, others, remove=False, json=json)
+
+
+@dep.command(name="remove")
+def dep_remove(context: typer.Context, key: Id, others: Others, json: Json = False) -> None:
+    """Let a task wait for others no longer.
+
+    Example: cub task dep remove k3f9a 7q2bx
+    """
+    _depend(context, key, others, remove=True, json=json)
+
+
+def _depend(
+    context: typer.Context, key: str, others: list[str], *, remove: bool, json: bool
+) -> None:
+    from cub.actions.tasks.task_edits import set_dependencies
+
+    stores = open_task_stores(context)
+    print_task_result(
+        stores, set_dependencies(stores, key, others, remove=remove), "Changed", json=json
+    )
+
+
+def _agree(stores: Stores, checks: list[str] | None) -> None:
+    """What a person writes here themselves, `cub run` need not ask them about."""
+    from cub.actions.run.command_trust import trust_checks
+    from cub.actions.tasks.current_attempt import find_current_attempt
+
+    if checks and not find_current_attempt(stores.root):
+        trust_checks(stores, checks)
+
+
+def _text(context: typer.Context, description: str | None, file: Path | None) -> str | None:
+    """What the description is to be, from where it was said to be."""
+    if description is not None and file is not None:
+        raise UsageError("--description and --file exclude each other")
+    if description == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
+    if file is None:
+        return description
+    return read_file_argument(context, file).decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def edit_in_editor(stores: Stores, key: str) -> TaskResult:
+    """Open the form of a task, and change the task as it says when the editor ends.
+
+    A form that can't be applied stays where it is: what a person wrote is never lost.
+    """
+    from cub.actions.tasks.task_form import apply_form, render_form
+
+    command = _command()
+    tasks = stores.backend.read_tasks()
+    key = tasks.find_id(key)
+    before = render_form(tasks.read_record(key))
+    path = _file(before)
+    try:
+        _run([*command, str(path)])
+        outcome = apply_form(stores, key, before, _editor_text(path), path.as_posix())
+    except CubError as error:
+        if path.exists() and _editor_text(path) != before:
+            error.details = (*error.details, f"what you wrote is in {path.as_posix()}")
+        else:
+            path.unlink(missing_ok=True)
+        raise
+    path.unlink()
+    return outcome
+
+
+def _command() -> list[str]:
+    said = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
+    if not said and not sys.stdin.isatty():
+        raise UsageError("there is nothing to change", hint="name a field, or set EDITOR")
+    try:
+        return shlex.split(said or "vi")
+    except ValueError as error:
+        what = f"EDITOR is no command: {str(error).lower()}"
+        raise CubError(what, where=said, hint="set EDITOR") from None
+
+
+def _file(text: str) -> Path:
+    handle, name = tempfile.mkstemp(prefix="cub-task-", suffix=".yaml")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    return Path(name)
+
+
+def _editor_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        raise CubError("the editor left no file; nothing was changed") from None
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise CubError(f"the editor can't be started: {command[0]}", hint="set EDITOR") from error
+    if done.returncode:
+        raise CubError(f"the editor ended with {done.returncode}; nothing was changed")

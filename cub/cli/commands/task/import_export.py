@@ -1,0 +1,124 @@
+"""`cub task import` and `export`: tasks from other tools, and back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import GlobalOptions
+from cub.cli.task_stores import Json, open_task_stores, read_file_argument
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.import_export import ImportResult
+    from cub.actions.tasks.stores import Stores
+
+_FORMATS = "jsonl, beads, task-master or prd"
+
+
+def register_import_export_commands(app: typer.Typer) -> None:
+    """The commands of this module."""
+    app.command(name="import")(import_)
+    app.command()(export)
+
+
+def import_(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is stdin.")],
+    format: Annotated[  # noqa: A002 - as the option is called
+        str, typer.Option("--format", "-f", help=f"auto, {_FORMATS}.")
+    ] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would change, and write nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Take in the tasks of another tool: add new ones, and bring known ones up to date.
+
+    The same file twice changes nothing, and no import opens what is closed.
+
+    Example: cub task import .beads/issues.jsonl --dry-run
+    """
+    from cub.actions.tasks.import_export import import_tasks
+    from cub.cli.json_output import import_result_to_json
+    from cub.store.formats import parse_tasks
+
+    from_stdin = file == Path("-")
+    data = sys.stdin.buffer.read() if from_stdin else read_file_argument(context, file)
+    shown = "stdin" if from_stdin else file.as_posix()
+    found = parse_tasks(data, shown, format)
+    stores = open_task_stores(context)
+    taken = import_tasks(stores, found, shown, dry_run=dry_run)
+    if json:
+        output.print_json(import_result_to_json(taken, stores.root))
+        return
+    output.print_warnings(taken.task_result.warnings)
+    _tell(taken, dry_run=dry_run)
+
+
+def export(
+    context: typer.Context,
+    format: Annotated[  # noqa: A002 - as the option is called
+        str, typer.Option("--format", "-f", help=f"{_FORMATS}.")
+    ] = "jsonl",
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write there, in place of stdout."),
+    ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: what was written where, or the file itself as a text in it."
+        ),
+    ] = False,
+) -> None:
+    """Print all tasks as another tool has them, imported ones as they were as far as they are.
+
+    Example: cub task export -f beads -o issues.jsonl
+    """
+    from cub.actions.tasks.import_export import export_tasks as exported
+    from cub.cli.json_output import export_result_to_json
+
+    stores = open_task_stores(context)
+    made = exported(stores, format)
+    if not json:
+        output.print_warnings(made.warnings)
+    if file is not None:
+        _write(context, stores, file, made.data)
+    if json:
+        output.print_json(export_result_to_json(made, format, file, stores.root))
+    elif file is None:
+        output.print_bytes(made.data)
+    else:
+        output.print_message(f"Wrote {file.as_posix()}.")
+
+
+def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
+    from cub.files import lock_project
+    from cub.files.single_file import read_single_file, replace_single_file
+
+    options: GlobalOptions = context.obj
+    shown, path = file.as_posix(), options.directory / file
+    inside = Path(os.path.realpath(path)).is_relative_to(stores.root)
+    with lock_project(stores.root) if inside else nullcontext():
+        replace_single_file(path, read_single_file(path, shown), data, shown)
+
+
+def _tell(taken: ImportResult, *, dry_run: bool) -> None:
+    for verb, records in (("new", taken.added), ("changed", taken.changed)):
+        for record in records:
+            title = str(record.get("title", ""))
+            output.print_paragraph(f"{verb:8}{record['id']}: {title}")
+    for line in taken.task_result.messages:
+        output.print_paragraph(line)
+    counts = (len(taken.added), len(taken.changed), taken.unchanged)
+    new, other, same = (f"{count:,}" for count in counts)
+    would = "would be " if dry_run else ""
+    output.print_message(
+        f"{taken.format}: {new} {would}new, {other} {would}changed, {same} as they were."
+    )

@@ -1,0 +1,123 @@
+"""One task as a page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import typer
+
+from cub.cli import output
+from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.cli.time_format import format_time_with_age, localize_timestamps
+from cub.store.task_schema import PARKED
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.task_queries import TaskDetails
+    from cub.store.jsonl import Record
+
+
+def show(context: typer.Context, key: Id, json: Json = False) -> None:
+    """Show all of one task, what it waits for and what waits for it.
+
+    Example: cub task show k3f9a
+    """
+    from cub.actions.tasks.task_queries import read_task_details
+    from cub.cli.json_output import task_detail_to_json
+
+    stores = open_task_stores(context)
+    found = read_task_details(stores, key)
+    if json:
+        output.print_json(task_detail_to_json(found, stores.root))
+        return
+    output.print_warnings(found.warnings)
+    print_task_page(found)
+
+
+_FACTS = (
+    ("status", "status"),
+    ("close_reason", "closed as"),
+    ("priority", "priority"),
+    ("issue_type", "type"),
+    ("assignee", "assignee"),
+)
+_TIMES = (("created_at", "created"), ("updated_at", "changed"), ("closed_at", "closed"))
+_INDENT = "  "
+
+
+def print_task_page(detail: TaskDetails) -> None:
+    """Print the title, facts, neighbours, and then the longer texts."""
+    record = detail.record
+    output.print_heading(f"{record['id']}  {record.get('title', '')}")
+    facts = [*_facts(record, datetime.now(UTC)), *_around(detail)]
+    output.print_rows(facts, prose=(1,), indent=_INDENT)
+    _print_text("Description", str(record.get("description") or "").splitlines())
+    _print_text("Acceptance criteria", _items(record, "acceptance_criteria"))
+    _print_text("Checks", _items(record, "checks"))
+    _print_children(detail)
+    _print_text("Notes", map(_with_local_time, str(record.get("notes") or "").splitlines()))
+    if record["status"] == PARKED:
+        output.print_line()
+        output.print_paragraph(
+            f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
+            f"`cub task edit {record['id']} --note TEXT` tells the agent more before.",
+            "",
+        )
+
+
+def _facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
+    for key, name in _FACTS:
+        if (value := record.get(key)) is not None:
+            yield name, f"P{value}" if key == "priority" else str(value)
+    for key, name in _TIMES:
+        if (value := record.get(key)) is not None:
+            yield name, format_time_with_age(value, now)
+    if labels := record.get("labels"):
+        yield "labels", ", ".join(labels)
+    lease = record.get("lease")
+    if isinstance(lease, dict) and record["status"] == "in_progress":
+        yield "lease", f"until {format_time_with_age(lease.get('expires', '?'), now)}"
+
+
+def _around(shown: TaskDetails) -> Iterator[tuple[str, str]]:
+    if shown.parent is not None:
+        yield "part of", f"{shown.parent['id']}  {shown.parent.get('title', '')}"
+    if shown.waits_for:
+        yield "waits for", ", ".join(shown.waits_for)
+    if shown.blocks:
+        yield "blocks", ", ".join(shown.blocks)
+
+
+def _print_children(shown: TaskDetails) -> None:
+    rows = [(c["id"], str(c["status"]), str(c.get("title", ""))) for c in shown.children]
+    if rows:
+        output.print_line()
+        output.print_line("Tasks:")
+        output.print_rows(rows, prose=(2,), indent=_INDENT)
+
+
+def _with_local_time(note: str) -> str:
+    """A note with the stamp that cub has put before it in the person's own zone."""
+    stamp, space, text = note.partition(" ")
+    return f"{localize_timestamps(stamp)}{space}{text}"
+
+
+def _items(record: Record, key: str) -> list[str]:
+    return [f"- {item}" for item in record.get(key, ())]
+
+
+def _print_text(title: str, lines: Iterable[str]) -> None:
+    """A text below its title; code in it is shown as it is, however wide."""
+    fenced = False
+    for number, line in enumerate(lines):
+        if not number:
+            output.print_line()
+            output.print_line(f"{title}:")
+        shown = f"{_INDENT}{line}".rstrip()
+        fence = line.lstrip().startswith("```")
+        if fence or fenced or line.startswith(("    ", "\t")):
+            output.print_line(shown)
+        else:
+            output.print_paragraph(shown, _INDENT if line.lstrip().startswith(("- ", "* ")) else "")
+        fenced ^= fence

@@ -1,0 +1,82 @@
+"""`cub trust`: agree to the commands that a project brings along, as they are now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import JsonObject
+from cub.cli.task_stores import open_task_stores
+from cub.errors import CubError
+
+if TYPE_CHECKING:
+    from cub.actions.run.command_trust import ExecutableContent
+    from cub.actions.tasks.stores import Stores
+
+app = typer.Typer(add_completion=False)
+
+Show = Annotated[bool, typer.Option("--show", help="List the commands; agree to nothing.")]
+Revoke = Annotated[bool, typer.Option("--revoke", help="Take it back.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the commands as JSON, each with whether you agree.")
+]
+
+
+@app.command()
+def trust(
+    context: typer.Context, show: Show = False, revoke: Revoke = False, json: Json = False
+) -> None:
+    """Agree to what this project has `cub run` execute: checks, clients, and their like.
+
+    The commands are in .cub/config.yaml and in tasks. When they change, `cub run` asks again.
+
+    Example: cub trust --show
+    """
+    from cub.actions.run.command_trust import read_executable_content, revoke_trust, trust_project
+    from cub.actions.tasks.current_attempt import find_current_attempt
+
+    stores = open_task_stores(context)
+    if not show and find_current_attempt(stores.root):
+        raise CubError("an attempt can't agree for the person who started the run")
+    if revoke:
+        revoke_trust(stores)
+        found = None
+    else:
+        found = read_executable_content(stores) if show else trust_project(stores)
+    if json:
+        output.print_json(_tree(stores))
+    elif found is None:
+        output.print_line("Nothing that this project brings along is trusted now.")
+    else:
+        _tell(found, show=show)
+
+
+def _tell(found: ExecutableContent, *, show: bool) -> None:
+    for line in found.to_lines():
+        output.print_paragraph(line)
+    if not found.to_lines():
+        output.print_line("This project brings nothing along that runs.")
+    elif not show:
+        output.print_message("Trusted, until it changes.")
+
+
+def _tree(stores: Stores) -> JsonObject:
+    """The commands as they are now, and what the person has agreed to."""
+    from json import loads
+
+    from cub.actions.run.command_trust import make_trust_report
+
+    found = make_trust_report(stores)
+    config = [
+        {"key": key, "value": loads(value), "trusted": found.is_config_trusted}
+        for key, value in found.config.items()
+    ]
+    return {
+        "v": 1,
+        "root": stores.root.as_posix(),
+        "trusted": found.is_trusted,
+        "config": config,
+        "checks": [check._asdict() for check in found.checks],
+    }

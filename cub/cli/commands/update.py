@@ -1,0 +1,151 @@
+"""`cub update`: refresh what is cub's, or check that it is fresh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import plan_to_json
+from cub.cli.many_projects import (
+    ProjectResult,
+    for_each_project,
+    format_error_cell,
+    projects_to_json,
+)
+from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, GlobalOptions, Json, Prune
+from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
+from cub.cli.progress import ProgressBar
+from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.files.internal_files import ScheduleWrite
+    from cub.project.project import Project
+    from cub.repomap.map_types import ProgressCallback
+
+app = typer.Typer(add_completion=False)
+
+Projects = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="DIR",
+        help="The project to refresh, this one by default; with --check any number of them, in one "
+        "table.",
+        show_default=False,
+        readable=False,  # one that may not be read is a row, too
+    ),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Exit 1 if anything would change; write nothing.")
+]
+
+
+@app.command()
+def update(
+    context: typer.Context,
+    dirs: Projects = None,
+    check: Check = False,
+    diff: Diff = False,
+    dry_run: DryRun = False,
+    edited: Edited = EditedPolicyChoice.REFUSE,
+    prune: Prune = False,
+    json: Json = False,
+) -> None:
+    """Refresh the managed sections and cub's own files. It never asks.
+
+    Example: cub update --check
+    """
+    from cub.project.project import find_project_root
+
+    options: GlobalOptions = context.obj
+    show = PlanDisplay(dry_run, diff, json, check)
+    if dirs and check and not diff:
+        found = for_each_project(
+            options.directory, dirs, lambda p: make_update_plan(p, edited, prune, check=True)
+        )
+        _check_many(found, json=json)
+        return
+    here = options.directory / _only(dirs) if dirs else options.directory
+    with ProgressBar() as bar, defer_cache_writes() as keep:
+        plan = run_plan_command(
+            find_project_root(here),
+            lambda p: make_update_plan(
+                p, edited, prune, check=check, progress=bar, schedule_write=keep
+            ),
+            show,
+        )
+    if not show.json and not show.diff:
+        print_result(plan, show)
+    if check and plan.shared_edits:
+        raise typer.Exit(1)
+
+
+def _only(dirs: list[Path]) -> Path:
+    """One project; several are only checked: each is updated where its diff can be reviewed."""
+    if len(dirs) > 1:
+        hint = "name one DIR, or use --check without --diff"
+        raise UsageError("several projects are only checked, in one table", hint=hint)
+    return dirs[0]
+
+
+def _check_many(outcomes: list[ProjectResult[Plan]], *, json: bool) -> None:
+    """One table, a row for each project; exit code 1 if one would change or can't be checked."""
+    if json:
+        output.print_json(projects_to_json(outcomes, plan_to_json))
+    else:
+        output.print_table(
+            ("project", "state", "files"),
+            [_row(found) for found in outcomes],
+            prose=("state", "files"),
+        )
+    if any(found.error or (found.value and found.value.shared_edits) for found in outcomes):
+        raise typer.Exit(1)
+
+
+def _row(found: ProjectResult[Plan]) -> tuple[str, str, str]:
+    if found.value is None:
+        return found.name, format_error_cell(found.error) if found.error else "", ""
+    paths = [edit.path for edit in found.value.shared_edits]
+    count = f"{len(paths)} would change" if paths else "up to date"
+    return found.name, count, ", ".join(paths)
+
+
+def make_update_plan(
+    project: Project,
+    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
+    prune: bool = False,
+    *,
+    check: bool = False,
+    progress: ProgressCallback | None = None,
+    schedule_write: ScheduleWrite | None = None,
+) -> Plan:
+    """The plan of `cub update`."""
+    from cub.actions.init_update import plan_update
+    from cub.files.internal_files import write_now
+    from cub.repomap.map_types import ignore_progress
+
+    return plan_update(
+        project,
+        edited_policy=edited_policy.value,
+        prune=prune,
+        check=check,
+        progress=progress or ignore_progress,
+        schedule_write=schedule_write or write_now,
+    )
+
+
+def print_result(plan: Plan, show: PlanDisplay) -> None:
+    """The last line: how it stands."""
+    count = len(plan.shared_edits)
+    files = f"{count} file" + ("" if count == 1 else "s")
+    if not count:
+        output.print_message(
+            "Nothing to refresh." if plan.warnings else "Everything is up to date."
+        )
+    elif show.is_read_only:
+        output.print_message(f"{files} would change; run `cub update`.")
+    else:
+        output.print_message(f"Updated {files}.")

@@ -1,0 +1,222 @@
+"""The JSON shapes of plans, status and errors; docs/reference/json.md describes them.
+
+The JSON shapes of tasks; docs/reference/json.md describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cub.cli import output
+from cub.edit.plan import Plan, PlanWarning
+from cub.errors import CombinedError, CubError
+
+if TYPE_CHECKING:
+    from cub.actions.project_status import FileStatus
+    from cub.actions.repair import RepairReport
+    from cub.actions.review.review import FileReview, Review
+    from cub.actions.tasks.import_export import ExportResult, ImportResult
+    from cub.actions.tasks.task_queries import TaskDetails, TaskList, TaskStats
+    from cub.store.jsonl import Record
+
+
+JsonObject = dict[str, Any]
+
+
+def plan_to_json(plan: Plan, root: Path) -> JsonObject:
+    """A plan: one object for each file that would change."""
+    changes = [
+        {
+            "path": edit.path,
+            "action": edit.kind,
+            "reason": edit.reason,
+            "added": edit.changed_line_counts[0],
+            "removed": edit.changed_line_counts[1],
+            "local": edit.is_local,
+        }
+        for edit in plan.edits
+    ]
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "changes": changes,
+        "warnings": warnings_to_json(plan.warnings),
+    }
+
+
+def status_to_json(
+    rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
+) -> JsonObject:
+    """The table of `cub status`: one object for each file."""
+    files = [asdict(row) for row in rows]
+    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": warnings_to_json(warnings)}
+
+
+def review_to_json(review: Review, root: Path) -> JsonObject:
+    """A review: one object for each file, and one for each change to what executes."""
+    ends = review.commit_range
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "base": {"name": ends.base_name, "commit": ends.base},
+        "head": {"name": ends.head_name, "commit": ends.head},
+        "touched": review.has_hand_edits,
+        "files": [_reviewed(file) for file in review.files],
+        "executes": [asdict(change) for change in review.executable_changes],
+        "warnings": warnings_to_json(review.warnings),
+    }
+
+
+def _reviewed(file: FileReview) -> JsonObject:
+    section = None
+    if file.section:
+        section = {**asdict(file.section), "touched": file.section.needs_attention}
+    own = {"diff": file.own_diff}
+    return {
+        "path": file.path,
+        "action": file.kind,
+        "section": section,
+        "own": own,
+        "mode": file.mode,
+    }
+
+
+def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
+    """What `cub repair` offers: one object for each choice, and one for each broken file."""
+    choices = [
+        {
+            "n": choice.n,
+            "path": choice.edit.path,
+            "title": choice.title,
+            "why": choice.why,
+            "diff": list(choice.edit.format_diff()),
+            "added": choice.edit.changed_line_counts[0],
+            "removed": choice.edit.changed_line_counts[1],
+        }
+        for choice in findings.choices
+    ]
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "choices": choices,
+        "faults": [_error(file.fault, CubError.exit_code) for file in findings.broken_files],
+        "warnings": warnings_to_json(findings.warnings),
+    }
+
+
+def error_to_json(error: CubError, code: int) -> JsonObject:
+    """An error; where several were found at once, `errors` has them all."""
+    errors = error.errors if isinstance(error, CombinedError) else (error,)
+    objects = [_error(one, code) for one in errors]
+    return {"v": 1, "error": objects[0], "errors": objects}
+
+
+def _error(error: CubError, code: int) -> JsonObject:
+    return {
+        "message": error.message,
+        "where": error.where,
+        "hint": error.hint,
+        "code": code,
+        "details": list(error.details),
+    }
+
+
+def warnings_to_json(warnings: Iterable[PlanWarning]) -> list[JsonObject]:
+    """Warnings, each with its place and its hint."""
+    return [
+        {"path": w.path, "line": w.line, "message": w.message, "hint": w.hint} for w in warnings
+    ]
+
+
+def print_tasks_json(
+    records: Iterable[Record], root: Path, warnings: Iterable[PlanWarning]
+) -> None:
+    """Tasks in their order, each with all keys."""
+    tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_to_json(warnings)}
+    output.print_json_rows(tree, "tasks", map(task_to_json, records))
+
+
+def print_task_list_json(task_list: TaskList, root: Path) -> None:
+    """Tasks in their order, each with all keys and with what it waits for."""
+    tree = {
+        "v": 1,
+        "root": root.as_posix(),
+        "tasks": [],
+        "warnings": warnings_to_json(task_list.warnings),
+    }
+    pairs = zip(task_list.summaries, task_list.iter_records(), strict=True)
+    rows = (
+        {**task_to_json(record), "waits_for": task_list.list_blockers_of(row)}
+        for row, record in pairs
+    )
+    output.print_json_rows(tree, "tasks", rows)
+
+
+def task_to_json(record: Record) -> JsonObject:
+    """A task with all keys, also those that it does not set, and then its others."""
+    from cub.store.task_schema import LIST_KEYS, TASK_KEYS
+
+    empty: dict[str, Any] = {key: [] if key in LIST_KEYS else None for key in TASK_KEYS}
+    return {**empty, **record}
+
+
+def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
+    """One task with what is around it."""
+    around = {
+        "waits_for": detail.waits_for,
+        "blocks": detail.blocks,
+        "children": [child["id"] for child in detail.children],
+    }
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "task": {**task_to_json(detail.record), **around},
+        "warnings": warnings_to_json(detail.warnings),
+    }
+
+
+def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
+    """The counts of `cub task stats`."""
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "statuses": stats.statuses,
+        "types": stats.types,
+        "priorities": {f"P{number}": count for number, count in stats.priorities.items()},
+        "ready": stats.ready,
+        "blocked": stats.blocked,
+        "epics": {key: {"closed": c, "tasks": n} for key, (c, n) in stats.epics.items()},
+        "warnings": warnings_to_json(stats.warnings),
+    }
+
+
+def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
+    """What `cub task import` did, or would do, with tasks named by their ids."""
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "format": result.format,
+        "added": [record["id"] for record in result.added],
+        "changed": [record["id"] for record in result.changed],
+        "unchanged": result.unchanged,
+        "notes": result.task_result.messages,
+        "warnings": warnings_to_json(result.task_result.warnings),
+    }
+
+
+def export_result_to_json(
+    result: ExportResult, format_name: str, file: Path | None, root: Path
+) -> JsonObject:
+    """What `cub task export` made: where it was written, or else the text of it."""
+    return {
+        "v": 1,
+        "root": root.as_posix(),
+        "format": format_name,
+        "tasks": result.total,
+        "output": None if file is None else file.as_posix(),
+        "data": result.data.decode("utf-8", "surrogateescape") if file is None else None,
+        "warnings": warnings_to_json(result.warnings),
+    }

@@ -1,0 +1,78 @@
+"""Several projects at once: each looked at by itself, all of them in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+
+import typer
+
+from cub.cli.json_output import JsonObject, error_to_json
+from cub.errors import CombinedError, CubError
+from cub.files.read_files import make_os_error
+
+if TYPE_CHECKING:
+    from cub.project.project import Project
+
+Value = TypeVar("Value")
+Dirs = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="DIR",
+        help="Projects to look at, all in one table.",
+        show_default=False,
+        readable=False,  # one that may not be read is a row, too
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectResult(Generic[Value]):
+    """What came out for one project, under the name that the person gave: a value or an error."""
+
+    name: str
+    root: Path
+    value: Value | None
+    error: CubError | None = None
+
+
+def for_each_project(
+    base: Path, dirs: Sequence[Path], work: Callable[[Project], Value]
+) -> list[ProjectResult[Value]]:
+    """Do `work` for the project around each of `dirs`; no error of one keeps another from it."""
+    return [_one(base, folder, work) for folder in dict.fromkeys(dirs)]
+
+
+def projects_to_json(
+    outcomes: Iterable[ProjectResult[Value]], tree: Callable[[Value, Path], JsonObject]
+) -> JsonObject:
+    """One object for each project: its own tree, or the tree of its error."""
+    projects = []
+    for found in outcomes:
+        if found.value is not None:
+            projects.append(tree(found.value, found.root))
+        elif found.error is not None:
+            told = error_to_json(found.error, found.error.exit_code)
+            projects.append({**told, "root": found.root.as_posix()})
+    return {"v": 1, "projects": projects}
+
+
+def format_error_cell(error: CubError) -> str:
+    """An error as one cell of a table."""
+    more = len(error.errors) - 1 if isinstance(error, CombinedError) else 0
+    return f"error: {error}" + (f" (and {more} more)" if more else "")
+
+
+def _one(base: Path, folder: Path, work: Callable[[Project], Value]) -> ProjectResult[Value]:
+    from cub.project.project import Project, find_project_root
+
+    name, root = folder.as_posix(), (base / folder).absolute()
+    try:
+        root = find_project_root(base / folder)
+        return ProjectResult(name, root, work(Project.load(root)))
+    except CubError as error:
+        return ProjectResult(name, root, None, error)
+    except OSError as error:  # a folder on the way that may not be read
+        return ProjectResult(name, root, None, make_os_error(error, name, "cannot be read"))

@@ -1,0 +1,94 @@
+"""Plan, show, apply: what every command that changes files does, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cub.cli import output
+from cub.cli.json_output import plan_to_json
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.files.internal_files import CacheWrite, ScheduleWrite
+    from cub.project.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDisplay:
+    """How to show a plan; each of these flags also means: write nothing."""
+
+    dry_run: bool = False
+    diff: bool = False
+    json: bool = False
+    check: bool = False
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be written."""
+        return self.dry_run or self.diff or self.json or self.check
+
+
+def run_plan_command(
+    root: Path,
+    make_plan: Callable[[Project], Plan],
+    show: PlanDisplay,
+    *,
+    confirm: Callable[[], None] | None = None,
+) -> Plan:
+    """Make the plan of the project at `root` and show it; apply it unless it was only to be shown.
+
+    A writing command holds the project's lock from before it plans. It shows what is done when
+    it is done. With `confirm`, it shows what may be done, and then calls that, which may raise.
+    """
+    from cub.files import apply_plan, lock_project, require_applicable
+    from cub.project.project import Project
+
+    if show.is_read_only:
+        return _show_only(root, make_plan, show)
+    with lock_project(root) as held:
+        plan = make_plan(Project.load(root))
+        output.print_warnings(plan.warnings)
+        if confirm:
+            require_applicable(plan, held)
+            output.print_plan_summary(plan)
+            confirm()
+        apply_plan(plan, held)
+        if not confirm:
+            output.print_plan_summary(plan)
+    return plan
+
+
+@contextmanager
+def defer_cache_writes() -> Iterator[ScheduleWrite]:
+    """Takes writes of caches, and does them when the command has done its work."""
+    waiting: list[CacheWrite] = []
+    yield waiting.append
+    for write in waiting:
+        write()
+
+
+def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
+    """The plan of the project at `root`, to be looked at; it tells of a change that waits, too."""
+    from cub.files import warn_pending_change
+    from cub.project.project import Project
+
+    plan = make_plan(Project.load(root))
+    return replace(plan, warnings=(*warn_pending_change(root), *plan.warnings))
+
+
+def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: PlanDisplay) -> Plan:
+    plan = make_plan_only(root, make_plan)
+    if show.json:
+        output.print_json(plan_to_json(plan, root))
+        return plan
+    output.print_warnings(plan.warnings)
+    if show.diff:
+        output.print_diff(plan.format_diff())
+        output.print_changelog(plan)
+    else:
+        output.print_plan_summary(plan)
+    return plan

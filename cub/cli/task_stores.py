@@ -1,0 +1,69 @@
+"""What all commands about tasks share: opening the stores, and telling an outcome."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import GlobalOptions
+from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.tasks.stores import Stores, TaskResult
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or what is unique of its id.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="Tasks, or what is unique of their ids.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_VARIABLE = "CUB_AGENT"
+
+
+def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
+    """The stores of the project here, for the one who asks."""
+    from cub.actions.tasks.stores import open_stores
+    from cub.project.project import Project, find_project_root
+
+    options: GlobalOptions = context.obj
+    project = Project.load(find_project_root(options.directory))
+    output.print_warnings(project.config.warnings)
+    return open_stores(project, who or os.environ.get(_VARIABLE) or _user())
+
+
+def read_file_argument(context: typer.Context, file: Path) -> bytes:
+    """What a FILE holds, seen from where the command runs."""
+    from cub.files.single_file import read_single_file
+
+    options: GlobalOptions = context.obj
+    data = read_single_file(options.directory / file, file.as_posix())
+    if data is None:
+        raise UsageError("there is no such file", where=file.as_posix())
+    return data
+
+
+def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bool) -> None:
+    """The tasks that a command has changed, and what else there is to say."""
+    from cub.cli.json_output import print_tasks_json
+
+    tasks = {record["id"]: record for record in result.tasks}
+    if json:
+        print_tasks_json(tasks.values(), stores.root, result.warnings)
+        return
+    output.print_warnings(result.warnings)
+    for key, record in tasks.items():
+        if key not in result.silent_ids:
+            output.print_paragraph(f"{verb} {key}: {record.get('title', '')!s}")
+    for line in result.messages:
+        output.print_paragraph(line)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container's user may have no name
+        return "somebody"

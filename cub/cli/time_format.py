@@ -1,0 +1,56 @@
+"""Times as people read them: in their own zone, and how far away they are. JSON has UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, tzinfo
+
+from cub.store import timestamps
+
+_MOMENT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d\.\d{3})?Z\b")  # as cub writes them
+_DATE = len("2026-01-31")
+_UNITS = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
+_LONG_AGO = 30 * 86_400  # seconds; from there on the date alone says more
+
+
+def format_local_time(
+    stamp: object, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = None
+) -> str:
+    """A stamp in the person's own zone, or in `zone`; what tells no time as it is."""
+    at = _read(stamp)
+    if at is None:
+        return str(stamp)
+    try:
+        return at.astimezone(zone).strftime(form)
+    except (OverflowError, OSError, ValueError):  # a year that the zone does not reach
+        return str(stamp)
+
+
+def format_time_with_age(stamp: object, now: datetime, zone: tzinfo | None = None) -> str:
+    """A stamp in the person's own zone, and how long ago that was or when it will be."""
+    far = format_age(stamp, now)
+    return format_local_time(stamp, zone=zone) + (f" ({far})" if far else "")
+
+
+def format_age(stamp: object, now: datetime) -> str:
+    """Such as "5 min ago" or "in 2 days"; "" for what is more than a month away, or no time."""
+    at = _read(stamp)
+    if at is None or abs(seconds := (at - now).total_seconds()) >= _LONG_AGO:
+        return ""
+    for size, one, many in _UNITS:
+        if count := int(abs(seconds) // size):
+            amount = f"{count} {one if count == 1 else many}"
+            return f"in {amount}" if seconds > 0 else f"{amount} ago"
+    return "in less than a minute" if seconds > 0 else "just now"
+
+
+def localize_timestamps(text: str, zone: tzinfo | None = None) -> str:
+    """A text of cub's own in which every moment is in the person's own zone."""
+    return _MOMENT.sub(lambda found: format_local_time(found[0], zone=zone), text)
+
+
+def _read(stamp: object) -> datetime | None:
+    """A date alone is no time: it would be another day in some zones."""
+    return (
+        timestamps.parse_timestamp(stamp) if isinstance(stamp, str) and len(stamp) > _DATE else None
+    )

@@ -1,0 +1,113 @@
+"""From a text of JSON with comments to nodes: the standard library reads it, with comments blanked
+out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeKind, SourceText
+
+COMMENT_PATTERN = r"//[^\r\n]*|/\*[\s\S]*?\*/"
+MAX_JSON_LEVELS = 100
+_BOM = "\ufeff"
+_STRING = r'"(?:[^"\\]|\\.)*"?'
+_COMMENTS = re.compile(rf"{_STRING}|({COMMENT_PATTERN})|(/\*)", re.DOTALL)
+_TOKENS = re.compile(rf"{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:\"]+", re.DOTALL)
+_BLANKS = re.compile(r"[ \t\r\n]*")
+
+
+def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | None:
+    """The value of a text; None if there is nothing in it. A comma behind the last item and a
+    byte order mark are fine unless `strict`; comments always are.
+
+    Raises CubError with `path:line:column` for anything else that is not JSON.
+    """
+    if strict and source.text.startswith(_BOM):
+        raise source.make_error(0, "a byte order mark, which the readers of this file refuse")
+    plain = _without_comments(source)
+    last_commas = list(_last_commas(plain))
+    if strict and last_commas:
+        message = "a comma behind the last item, which the readers of this file refuse"
+        raise source.make_error(last_commas[0], message)
+    plain = _blanked(plain, last_commas)
+    if not plain.strip():
+        return None
+    try:
+        _DECODER.decode(plain)
+        return _node(plain, _skip(plain, 0), 1)
+    except json.JSONDecodeError as error:
+        raise source.make_error(error.pos, f"this is not JSON: {error.msg}") from None
+    except ValueError as error:
+        raise source.make_error(0, f"this is not JSON: {error}") from None
+    except RecursionError:
+        raise source.make_error(0, "this is nested too deeply") from None
+
+
+def _without_comments(source: SourceText) -> str:
+    """The text with blanks in place of comments and byte order mark, of the same length."""
+
+    def blank(found: re.Match[str]) -> str:
+        if found[2]:
+            raise source.make_error(found.start(), "this comment has no end")
+        return re.sub(r"[^\r\n]", " ", found[0]) if found[1] else found[0]
+
+    plain = _COMMENTS.sub(blank, source.text)
+    return plain.replace(_BOM, " ", 1) if plain.startswith(_BOM) else plain
+
+
+def _last_commas(text: str) -> Iterator[int]:
+    """Where a comma stands between a last item and its closing bracket."""
+    before, last = "", ""
+    at = 0
+    for token in _TOKENS.finditer(text):
+        if token[0] in ("]", "}") and last == "," and before not in ("", "[", "{", ",", ":"):
+            yield at
+        before, last, at = last, token[0], token.start()
+
+
+def _blanked(text: str, places: list[int]) -> str:
+    pieces = zip([-1, *places], [*places, len(text)], strict=True)
+    return " ".join(text[start + 1 : end] for start, end in pieces)
+
+
+def _node(text: str, start: int, level: int) -> ConfigNode:
+    """The value at `start` in a text that is known to be JSON."""
+    if level > MAX_JSON_LEVELS:
+        raise RecursionError
+    if text[start] not in "[{":
+        value, end = _DECODER.raw_decode(text, start)
+        return ConfigNode("scalar", start, end, '"' if text[start] == '"' else "", value)
+    items, entries = [], []
+    at = _skip(text, start + 1)
+    while text[at] not in "]}":
+        node = _node(text, at, level + 1)
+        if text[start] == "{":
+            key, node = node, _node(text, _skip(text, _skip(text, node.end) + 1), level + 1)
+            entries.append(MappingEntry(key, node))
+        else:
+            items.append(node)
+        at = _skip(text, node.end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    kind: NodeKind = "list" if text[start] == "[" else "mapping"
+    return ConfigNode(kind, start, at + 1, text[start], items=tuple(items), entries=tuple(entries))
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
+
+
+def _whole(digits: str) -> int | float:
+    """An integer; as a float where it is longer than Python likes to count."""
+    return int(digits) if len(digits) < 19 else float(digits)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse)

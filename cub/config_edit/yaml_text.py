@@ -1,0 +1,217 @@
+"""From a YAML text to nodes; what no configuration needs is refused by its place.
+
+ruamel.yaml cuts the text into events. Nothing is built before its size and depth are known, so
+that no text costs more than reading it.
+
+Values as YAML on one line, the way that a person would write them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, SourceText, parse_scalar
+from cub.errors import CubError
+
+MAX_YAML_LEVELS = 32
+MAX_YAML_VALUES = 10_000
+_HINTS = {
+    "mapping values are not allowed": 'put a text that has ": " in it in quotes',
+    "cannot start any token": "put the text in quotes",
+}
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def parse_yaml(source: SourceText) -> ConfigNode | None:
+    """The one document of a text; None if there is nothing in it."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    reading = _Reading(source, YAML(typ="safe", pure=True).parse(source.text))
+    try:
+        return reading.document()
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise source.make_error(mark.index if mark else reading.at, *_syntax(error)) from None
+    except (YAMLError, ValueError, OverflowError):  # escapes that are no characters
+        raise source.make_error(reading.at, "what follows this is not YAML") from None
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the events; `at` is where the last one began, for errors without a place."""
+
+    source: SourceText
+    events: Iterator[Any]
+    at: int = 0
+    values: int = 0
+    anchors: dict[str, ConfigNode | None] = field(default_factory=dict)
+
+    def document(self) -> ConfigNode | None:
+        self._next()  # the start of the stream
+        start = self._next()
+        if not _is(start, "DocumentStart"):
+            return None
+        if start.version not in (None, (1, 2)):
+            raise self._error("only YAML 1.2 is read", "delete the line %YAML")
+        root = self._node(self._next(), 1)
+        self._next()  # the end of the document
+        if _is(self._next(), "DocumentStart"):
+            raise self._error("a second document begins here, and only one is read")
+        return root
+
+    def _next(self) -> Any:
+        event = next(self.events)
+        self.at = event.start_mark.index
+        return event
+
+    def _error(self, message: str, hint: str = "") -> CubError:
+        return self.source.make_error(self.at, message, hint)
+
+    def _node(self, event: Any, level: int) -> ConfigNode:
+        if _is(event, "Alias"):
+            return self._alias(event)
+        self._count(1)
+        if event.tag is not None:
+            tag = re.search(r"!\S*", self.source.text[self.at :])
+            raise self._error(f"tags such as {_clip(tag[0] if tag else '!')} are not read")
+        if level > MAX_YAML_LEVELS:
+            raise self._error(f"this is nested more than {MAX_YAML_LEVELS} levels deep")
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None  # until it ends, no alias can mean it
+        node = self._value(event, level)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def _value(self, event: Any, level: int) -> ConfigNode:
+        if _is(event, "Scalar"):
+            return self._scalar(event)
+        return (self._list if _is(event, "SequenceStart") else self._mapping)(event, level)
+
+    def _count(self, more: int) -> None:
+        self.values += more
+        if self.values > MAX_YAML_VALUES:
+            raise self._error(
+                f"up to here there are more than {MAX_YAML_VALUES:,} values, "
+                "aliases counted in full"
+            )
+
+    def _alias(self, event: Any) -> ConfigNode:
+        node = self.anchors.get(event.anchor)
+        if node is None:
+            inside = event.anchor in self.anchors
+            why = "stands inside what it repeats" if inside else "has no anchor in front of it"
+            raise self._error(f"the alias *{_clip(event.anchor)} {why}")
+        self._count(node.value_count)
+        return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
+
+    def _scalar(self, event: Any) -> ConfigNode:
+        if _HALF.search(event.value):
+            raise self._error("an escape in this text is half a character")
+        start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
+        if style in ("|", ">"):
+            end = start + len(self.source.text[start:end].rstrip())
+        return ConfigNode(
+            "scalar", start, end, style, event.value if style else parse_scalar(event.value)
+        )
+
+    def _list(self, event: Any, level: int) -> ConfigNode:
+        items = []
+        while not _is(inner := self._next(), "SequenceEnd"):
+            items.append(self._node(inner, level + 1))
+        start, flow = event.start_mark.index, bool(event.flow_style)
+        end = inner.end_mark.index if flow else items[-1].end
+        size = 1 + sum(item.value_count for item in items)
+        return ConfigNode(
+            "list", start, end, "[" if flow else "", items=tuple(items), value_count=size
+        )
+
+    def _mapping(self, event: Any, level: int) -> ConfigNode:
+        found: dict[Scalar, MappingEntry] = {}
+        while not _is(inner := self._next(), "MappingEnd"):
+            key = self._key(inner, found)
+            value = self._settled(key, self._node(self._next(), level + 1))
+            if key.is_merge_key and not _can_merge(value):
+                raise self.source.make_error(value.start, "only a mapping can be merged with <<")
+            found[key.value] = MappingEntry(key, value)
+        start, flow, entries = event.start_mark.index, bool(event.flow_style), tuple(found.values())
+        end = inner.end_mark.index if flow else entries[-1].value.end
+        size = 1 + sum(1 + entry.value.value_count for entry in entries)
+        return ConfigNode(
+            "mapping", start, end, "{" if flow else "", entries=entries, value_count=size
+        )
+
+    def _settled(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
+        """An empty value stands behind the colon; the parser takes it to be somewhere below."""
+        if not value.is_empty:
+            return value
+        at = self.source.text.find(":", key.end, value.start) + 1 or key.end
+        return replace(value, start=at, end=at)
+
+    def _key(self, event: Any, found: dict[Scalar, MappingEntry]) -> ConfigNode:
+        if not _is(event, "Scalar"):
+            raise self._error("a key must be a text")
+        key = self._node(event, 1)
+        if not isinstance(key.value, str):
+            shown = _clip(self.source.text[key.start : key.end])
+            hint = f'write it as "{shown}"' if shown else "write a key in front of the colon"
+            raise self._error(f"the key {shown!r} is not a text", hint)
+        if key.value in found:
+            line = self.source.get_line_number(found[key.value].key.start)
+            raise self._error(f"the key {_clip(key.value)!r} is already in line {line}")
+        return key
+
+
+def _is(event: Any, kind: str) -> bool:
+    """By its name: ruamel.yaml is imported only when something is parsed."""
+    return type(event).__name__ == f"{kind}Event"
+
+
+def _can_merge(value: ConfigNode) -> bool:
+    parts = value.items if value.kind == "list" else (value,)
+    return all(part.kind == "mapping" for part in parts)
+
+
+def _syntax(error: Any) -> tuple[str, str]:
+    """A parser's complaint in one line, and a hint."""
+    words = " ".join(str(error.problem or error.context).split())
+    if "'\\t'" in words:
+        return "a tab can't stand here", "use spaces"
+    return words, next((hint for part, hint in _HINTS.items() if part in words), "")
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+_PLAIN = re.compile(r"[\w./](?:[\w./+=@%^~-]| (?=[\w./-]))*")
+# Words, numbers and dates in YAML 1.1, which other programs read.
+_OLDER = re.compile(r"yes|no|on|off|\.inf|\.nan|0[bx][\da-f_]+|[\d._-]+(e[+-]?\d+)?", re.IGNORECASE)
+_INVISIBLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def format_yaml(value: Any, quote: str = "") -> str:
+    """A scalar, a list or a mapping; `quote` is how a text is quoted where that is possible."""
+    if isinstance(value, dict):
+        inner = (f"{format_yaml(str(key))}: {format_yaml(item)}" for key, item in value.items())
+        return "{" + ", ".join(inner) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(format_yaml, value)) + "]"
+    if isinstance(value, str):
+        return _text(value, quote)
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+
+
+def _text(text: str, quote: str) -> str:
+    if quote == "'" and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    plain = _PLAIN.fullmatch(text) and text.isprintable() and parse_scalar(text) == text
+    if plain and quote != '"' and not _OLDER.fullmatch(text):
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)

@@ -1,0 +1,164 @@
+"""Lines of a text where blocks of the top level begin, found without parsing all of it.
+
+A blank line ends paragraphs, headings, quotes and most HTML; a line behind it that begins at the
+margin, and with no marker of a list, ends lists and indented code with all that they hold. Such a
+*margin line* is a boundary, unless a fence, a comment or a raw element of the top level is open.
+Each of those begins with an *opener*, and only pieces that have one are parsed to see where they
+end.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from itertools import chain
+
+from cub.edit.blocks import (
+    Block,
+    BlockSpan,
+    parse_block_spans,
+    parse_blocks,
+    pause_garbage_collection,
+)
+
+# Whatever begins a fence or HTML of the conditions 1 to 5 (CommonMark 4.5, 4.6), and a little more.
+_OPENER = re.compile(r"^ {0,3}(?:```|~~~|<(?:[!?]|(?i:pre|script|style|textarea)))", re.MULTILINE)
+_MARGIN_LINE = re.compile(r"(?<=\n\n)[^ \t\n*+\-0-9]")
+_PROBE = "<!-- end -->\n"
+_ROOM = 4096  # characters behind an opener that are parsed at first
+
+
+@lru_cache(maxsize=4)  # links and commits bring the same text again, and so do several looks
+def find_boundaries(text: str) -> BlockBoundaries:
+    """The boundaries of a text."""
+    return BlockBoundaries(text)
+
+
+class BlockBoundaries:
+    """The boundaries of `text` (LF line ends), found from the top as far as they are asked for.
+
+    At each of them, every block above has ended; which ones there are above a line depends on
+    nothing below it. The first line is one, and so is what would stand behind the last.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = array("Q", chain((0,), (m.end() for m in re.finditer("\n", text))))
+        # The pieces that the text is cut into so far begin in these lines, those in `_open` with
+        # an opener in them, and with this HTML; the last one is still to be cut.
+        self._pieces = [0]
+        self._open: dict[int, list[BlockSpan]] = {}
+
+    def __len__(self) -> int:
+        """How many lines the text has."""
+        return len(self._starts)
+
+    def reuse_boundaries(self, other: BlockBoundaries, lines: int) -> None:
+        """Take the boundaries of another text for those of this one, if the first `lines` lines,
+        at least one, are the same.
+        """
+        if len(self._pieces) == 1 and self._text.startswith(other.get_text(0, lines)):
+            other._piece(lines - 1)
+            self._pieces = other._pieces[: max(1, bisect_left(other._pieces, lines))]
+            last = self._pieces[-1]
+            self._open = {piece: html for piece, html in other._open.items() if piece < last}
+
+    def find_at_or_above(self, line: int) -> int:
+        """The last boundary that is not below `line`."""
+        piece, end = self._piece(line)
+        if end == line or piece in self._open:
+            return end if end == line else piece
+        first, at = self._starts[piece], self._offset(line) + 1
+        found = self._margin_line_before(first, at)
+        return self.get_line_number(found) if found else piece
+
+    def find_at_or_below(self, line: int) -> int:
+        """The first boundary that is not above `line`."""
+        piece, end = self._piece(line)
+        if piece == line or piece in self._open:
+            return line if piece == line else end
+        found = _MARGIN_LINE.search(self._text, self._offset(line), self._offset(end))
+        return self.get_line_number(found.start()) if found else end
+
+    def parse_blocks_between(self, start: int, end: int) -> list[Block]:
+        """The blocks between two boundaries."""
+        return [block.shift(start) for block in parse_blocks(self.get_text(start, end))]
+
+    def find_html_blocks(self, line: int) -> tuple[range, list[BlockSpan]]:
+        """The lines of the piece around `line`, and the HTML blocks in it.
+
+        None are told of a piece without an opener: no comment begins a line in it.
+        """
+        piece, end = self._piece(line)
+        return range(piece, end), self._open.get(piece, [])
+
+    def get_line_number(self, offset: int) -> int:
+        """The line that has an offset."""
+        return bisect_right(self._starts, offset) - 1
+
+    def get_text(self, start: int, end: int) -> str:
+        """The text of the lines `start` to `end`, half-open."""
+        return self._text[self._offset(start) : self._offset(end)]
+
+    def _piece(self, line: int) -> tuple[int, int]:
+        """The piece that has `line`, the last one for what is behind it: its lines, half-open."""
+        if self._pieces[-1] <= line:
+            with pause_garbage_collection():
+                while self._pieces[-1] <= line and self._pieces[-1] < len(self):
+                    self._cut()
+        number = min(bisect_right(self._pieces, line), len(self._pieces) - 1)
+        return self._pieces[number - 1], self._pieces[number]
+
+    def _cut(self) -> None:
+        """One piece more, or two: one without openers, and one that begins as closely as it can
+        above the next opener.
+        """
+        first = self._starts[self._pieces[-1]]
+        opener = _OPENER.search(self._text, first)
+        if opener is None:
+            self._pieces.append(len(self))
+            return
+        start = self._margin_line_before(first, opener.start() + 1)
+        if start:
+            self._pieces.append(self.get_line_number(start))
+        piece = self._pieces[-1]
+        end, spans = self._opened(piece, opener.start())
+        html = (span for span in spans if span.kind == "html_block" and span.start < end - piece)
+        self._open[piece] = [span.shift(piece) for span in html]
+        self._pieces.append(end)
+
+    def _margin_line_before(self, first: int, end: int) -> int:
+        """The last margin line between two offsets; 0 for none."""
+        while (found := self._text.rfind("\n\n", first, end)) >= 0:
+            if _MARGIN_LINE.match(self._text, found + 2) and found + 2 < end:
+                return found + 2
+            end = found + 1
+        return 0
+
+    def _opened(self, piece: int, opener: int) -> tuple[int, list[BlockSpan]]:
+        """The first boundary that is found below an opener, and the blocks down to there, in a
+        piece that begins in a line.
+        """
+        first, begin = self._starts[piece], opener + 1
+        while True:
+            limit = begin + max(_ROOM, begin - first)
+            margin = _MARGIN_LINE.search(self._text, begin, limit)
+            if margin:
+                limit = margin.start()
+                line = self.get_line_number(limit)
+                spans = parse_block_spans(self.get_text(piece, line) + _PROBE)
+                if spans[-1].start == line - piece:
+                    return line, spans
+            elif limit >= len(self._text):
+                return len(self), parse_block_spans(self.get_text(piece, len(self)))
+            else:  # the last block may go on, and everything above it has ended
+                spans = parse_block_spans(self.get_text(piece, self.get_line_number(limit)))
+                last = piece + spans[-1].start
+                if self._starts[last] > opener:
+                    return last, spans
+            begin = max(limit + 1, 2 * limit - first)  # twice as much, so that all of it is linear
+
+    def _offset(self, line: int) -> int:
+        return self._starts[line] if line < len(self) else len(self._text)

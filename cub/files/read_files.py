@@ -1,0 +1,182 @@
+"""Exact reads of user files, and which paths cub may touch at all.
+
+Reading the many files of a project: by the bytes of their paths, so that no locale matters, and
+regular files alone, so that none makes the reader wait.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import stat
+from pathlib import Path
+
+from cub.debug_log import log_debug
+from cub.errors import CubError
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_file(root: Path, path: str, display_path: str = "") -> bytes | None:
+    """The bytes of `path` (relative to `root`), or None where there is no such file.
+
+    `display_path` stands for a path that is no project's in the debug log.
+    """
+    real = find_regular_file(root, path)
+    if real is None:
+        log_debug(f"{display_path or path} is not there")
+        return None
+    try:
+        data = real.read_bytes()
+    except OSError as error:
+        raise make_os_error(error, path, "cannot be read") from error
+    log_debug(f"read {display_path or path}: {len(data):,} bytes")
+    return data
+
+
+def list_names(folder: Path) -> frozenset[str]:
+    """The names in a folder, spelled as the disk spells them; none where there is no folder.
+
+    Whether a file exists is decided here: opening `AGENTS.md` would also open `agents.md` on
+    a disk that ignores case.
+    """
+    try:
+        return frozenset(entry.name for entry in folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+    except OSError as error:
+        raise make_os_error(error, folder.as_posix(), "cannot be listed") from error
+
+
+def find_regular_file(root: Path, path: str) -> Path | None:
+    """The regular file that `path` stands for, links followed; None where there is none.
+
+    Links out of `root`, dangling or looping links, and anything but a regular file are errors:
+    a FIFO would hang the reader, and a file elsewhere is not this project's to change.
+    """
+    full = root / path
+    try:
+        os.lstat(full)
+    except (FileNotFoundError, NotADirectoryError):
+        _require_inside(root, Path(os.path.realpath(full)), path)
+        return None
+    except OSError as error:
+        raise make_os_error(error, path, "cannot be read") from error
+    real = _resolve(full, path)
+    _require_inside(root, real, path)
+    kind = stat.S_IFMT(real.stat().st_mode)
+    if kind != stat.S_IFREG:
+        raise CubError(
+            f"this is {_KINDS.get(kind, 'not a regular file')}, not a text file",
+            where=path,
+            hint="move it out of the way",
+        )
+    return real
+
+
+def resolve_path(root: Path, path: str) -> str:
+    """Where `path` leads, relative to `root`, whether or not it is there; never out of `root`."""
+    real = Path(os.path.realpath(root / path))
+    _require_inside(root, real, path)
+    return real.relative_to(root).as_posix()
+
+
+def read_link_text(root: Path, path: str) -> bytes | None:
+    """The text of the symbolic link `path` itself; None where there is no link."""
+    resolve_path(root, posixpath.dirname(path))
+    try:
+        return os.fsencode((root / path).readlink())
+    except OSError:
+        return None
+
+
+def require_writable(real: Path, path: str) -> None:
+    """Refuse a file that may not be written; `path` is its name for messages."""
+    # As root, access() allows everything; a mode without any write bit is still a wish.
+    if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
+        raise CubError(
+            "this file is read-only; nothing was written",
+            where=path,
+            hint=f"make it writable (chmod u+w {path}), then run the command again",
+        )
+
+
+def make_os_error(error: OSError, path: str, what: str) -> CubError:
+    """A system error as a known one."""
+    return CubError(f"{what}: {describe_os_error(error)}", where=path, hint=_hint(error))
+
+
+def describe_os_error(error: OSError) -> str:
+    """Why a system call failed, as a part of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "free some disk space; nothing was changed"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "check who owns it and whether it may be written; nothing was changed"
+    return ""
+
+
+def _resolve(full: Path, path: str) -> Path:
+    try:
+        return Path(os.path.realpath(full, strict=True))
+    except FileNotFoundError:
+        raise CubError(
+            f"this symbolic link points to {full.readlink().as_posix()}, which does not exist",
+            where=path,
+            hint="create the file that it points to, or delete the link",
+        ) from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise make_os_error(error, path, "cannot be followed") from error
+        raise CubError(
+            "this symbolic link leads back to itself", where=path, hint="delete the link"
+        ) from None
+
+
+def _require_inside(root: Path, real: Path, path: str) -> None:
+    inside = real.is_relative_to(root)
+    if inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
+        raise CubError(
+            "this leads into git's own folder", where=path, hint="replace the link by a file"
+        )
+    if not inside:
+        raise CubError(
+            "this leads out of the project",
+            where=path,
+            hint="cub changes only files inside the project: replace the link by a file",
+            details=[f"it leads to {real.as_posix()}"],
+        )
+
+
+_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # each where the system has it
+_FLAGS = sum(getattr(os, name, 0) for name in _NAMES)
+
+
+def encode_path(root: str, path: str) -> bytes:
+    """Where `path`, relative to `root` and with `/`, is on disk."""
+    return os.fsencode(root) + b"/" + path.encode("utf-8", "surrogateescape")
+
+
+def read_prefix(root: str, path: str, max_bytes: int) -> bytes:
+    """The first `max_bytes` bytes of a file; OSError for what is none, and for a link."""
+    with os.fdopen(_open_regular(encode_path(root, path)), "rb") as file:
+        return file.read(max_bytes)
+
+
+def _open_regular(path: bytes) -> int:
+    """A FIFO opens without anybody at its other end, and is found out."""
+    handle = os.open(path, os.O_RDONLY | _FLAGS)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, "no regular file")

@@ -1,0 +1,150 @@
+"""cub's own state, outside of every project: the folder for it, and files of JSON that are signed.
+
+A signature (a MAC by a key of this user's) tells what cub wrote from what somebody else put there,
+or moved there from another place. The key is in the same folder, and in no environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from hashlib import blake2b
+from hmac import compare_digest
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any
+
+from cub.errors import CubError
+from cub.files.internal_files import replace_file
+
+KEY_FILE = "key"
+_KEY_SIZE = 32  # bytes
+_LARGEST = 256 << 20  # bytes; a snapshot of a million files takes less
+
+
+def find_state_folder() -> Path:
+    """Return this user's folder for cub's state; on Linux `~/.local/state/cub`."""
+    from platformdirs import user_state_path
+
+    return user_state_path("cub").absolute()
+
+
+def find_project_state(root: Path) -> Path:
+    """Return the folder of what cub keeps of the project at `root`, wherever links lead to it."""
+    name = blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
+    return find_state_folder() / "projects" / name
+
+
+def read_signed(path: Path) -> dict[str, Any]:
+    """Read the mapping in a signed file; {} where it is missing, broken, or not cub's own."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return {}
+        data, _, signature = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
+        key = _read_key()
+        if not key or not compare_digest(signature, _sign(_name_place(path), data, key)):
+            return {}
+        tree = json.loads(data)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
+
+
+def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -> None:
+    """Write a mapping and its signature; a reader finds the old or the new one, after a power cut
+    as well unless it need not be `is_lasting`. Raises CubError where the folder can't be written.
+    """
+    data = json.dumps(tree).encode()
+    try:
+        make_private_folder(path.parent)
+        signature = _sign(_name_place(path), data, _read_key() or _make_key())
+        replace_file(path, [data, b"\n", signature, b"\n"], is_lasting=is_lasting)
+    except OSError as error:
+        raise make_state_error(error) from error
+
+
+def append_signed(path: Path, tree: dict[str, Any]) -> None:
+    """Add a mapping to a file that has many, each signed by itself. Raises CubError like
+    `write_signed`.
+    """
+    data = json.dumps(tree).encode()
+    try:
+        make_private_folder(path.parent)
+        line = data + b"\t" + _sign(_name_place(path), data, _read_key() or _make_key()) + b"\n"
+        with path.open("ab", buffering=0) as file:
+            file.write(line)
+    except OSError as error:
+        raise make_state_error(error) from error
+
+
+def read_signed_lines(path: Path) -> list[dict[str, Any]]:
+    """Read the mappings of such a file, without lines that are not cub's own."""
+    found = []
+    try:
+        key, lines = _read_key(), path.read_bytes().splitlines() if path.is_file() else []
+        place = _name_place(path)
+        for line in lines if key else ():
+            data, _, signature = line.rpartition(b"\t")
+            if compare_digest(signature, _sign(place, data, key)):
+                found.append(json.loads(data))
+    except (OSError, ValueError):
+        pass
+    return found
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder, and those above it, that nobody else can read. Raises OSError."""
+    if not folder.is_dir():
+        make_private_folder(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+
+
+def make_state_error(error: OSError) -> CubError:
+    """The error for state that can't be kept."""
+    reason = (error.strerror or str(error)).lower()
+    hint = "cub run keeps there what an agent must not reach; XDG_STATE_HOME names another place"
+    return CubError(
+        f"cub's state can't be written: {reason}", where=find_state_folder().as_posix(), hint=hint
+    )
+
+
+def _name_place(path: Path) -> bytes:
+    """What a signature says of where a file belongs: a decision about one attempt is none about
+    another.
+    """
+    return os.fsencode(os.path.relpath(path, find_state_folder()))
+
+
+def _sign(place: bytes, data: bytes, key: bytes) -> bytes:
+    sized = len(place).to_bytes(4, "big")
+    return blake2b(sized + place + data, key=key, digest_size=32).hexdigest().encode()
+
+
+def _read_key() -> bytes:
+    """The key; b"" where there is none."""
+    try:
+        key = (find_state_folder() / KEY_FILE).read_bytes()
+    except FileNotFoundError:
+        return b""
+    return key if len(key) == _KEY_SIZE else b""
+
+
+def _make_key() -> bytes:
+    """Make the key, unless another process just did so."""
+    path = find_state_folder() / KEY_FILE
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".key.")  # nobody else can read it
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(token_bytes(_KEY_SIZE))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists() and not _read_key():  # it was damaged: what it signed is lost
+            path.unlink()
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()
+    return _read_key()

@@ -1,0 +1,85 @@
+"""What a value reads as: chance, as a secret does, or a word, a type, code, a number, a blank."""
+
+from __future__ import annotations
+
+import re
+
+MASK = "[masked]"
+_RANDOM_LENGTH = 16
+# A place for a secret that nobody has filled in, or what is filled in elsewhere.
+_PLACEHOLDER = re.compile(
+    r"(?i)redacted|masked|x{3,}|_+"
+    r"|(?:your|enter|insert|replace|paste|fill)[-_ ].*|change[-_ ]?(?:me|it|this).*"
+    r"|(?:my|some|the|an?|new|old)[-_ ]?(?:token|secret|password|key|api[-_ ]?key)"
+    r"|.*[-_ ](?:here|placeholder)|place_?holder|todo|tbd"
+    r"|(?:tests?|dummy|fake|example|sample|mock|demo|foo|bar|baz|invalid|wrong|bad|expired)"
+    r"(?:[-_ ][a-z_ -]*)?|example.*"
+    r"|none|null|nil|undefined|nan|true|false|yes|no|on|off|void"
+    r"|str|string|text|int|integer|bool|boolean|bytes|float|number|object|array|list|dict|any"
+    r"|char|varchar|secretstr|optional|required|missing|empty|unset|absent|present|valid|hidden"
+    r"|password|passwd|passphrase|secret|token|key|apikey|api_key|credentials?|username|user"
+)
+_EDGES = re.compile(r"\A\W+|(?<!\W)\W+\Z")
+_FILLED_IN_ELSEWHERE = ("<", "$", "{", "%", "#{", "@{")
+_CODE = re.compile(
+    r"[A-Za-z_$][\w.$:]*[(\[{<].*"  # a call, an index, a type with arguments
+    r"|[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+"  # an attribute
+    r"|!\w+.*|&\w+|\*\w+|[|>][+-]?|lambda\b.*|(?:await|new|not)\b.*"
+)
+_CALL = re.compile(r"^[(\[]|[A-Za-z_][\w.]*\(")
+_COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}")
+_NUMBER = re.compile(
+    r"[+-]?\d[\d.,_:/x-]*(?:%|(?i:[num]?s|secs?|mins?|[hdb]|[kmgt]i?b|px|em|chars?|bytes)\b)?"
+)
+_DIGEST = re.compile(r"(?i)(?:sha\d{1,3}|md5|blake\w{1,3})[-:=].*")
+_PATH = re.compile(r"(?:[A-Za-z]:\\|\.{0,2}/|~/|\w+://|[\w@.-]+/[\w@./-]*\.\w{1,5}\b).*")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+[\w-]*")
+_HASH = re.compile(r"(?i)[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_KINDS = re.compile(r"[a-z]+|[A-Z]+|\d+")
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def looks_random(value: str, least: int = _RANDOM_LENGTH) -> bool:
+    """Whether letters of both cases and digits change places as in a secret, not as in a name.
+
+    A name, a path or a test's id has words: few changes for its length.
+    """
+    if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+        return False
+    runs = _KINDS.findall(value)
+    words = sum(len(part) for part in _PARTS.findall(value) if len(part) > 4 and part.isalpha())
+    return len(runs) >= 0.25 * len(value) and words <= 0.45 * len(value)
+
+
+def looks_like_id(value: str) -> bool:
+    """Whether it is a UUID, or a digest by its length: a weak name makes no secret of it."""
+    return _UUID.fullmatch(value) is not None or _HASH.fullmatch(value) is not None
+
+
+def is_harmless_value(value: str) -> bool:
+    """Whether a value hides nothing, whatever its name: a placeholder, code, a digest, a path."""
+    core = _EDGES.sub("", value)
+    if not core or value.startswith((MASK, *_FILLED_IN_ELSEWHERE)):
+        return True
+    if _DIGEST.match(value) or _COLOR.fullmatch(value):
+        return True
+    if _CALL.search(value):
+        return not looks_random(value, 8)
+    if _PLACEHOLDER.fullmatch(core) or _CODE.fullmatch(value):
+        return not looks_random(value, 24)
+    return _PATH.match(value) is not None and not any(
+        looks_random(part) for part in re.split(r"[/\\=?&]", value)
+    )
+
+
+def is_number(value: str) -> bool:
+    """Whether it is a count, a time, a size, a version."""
+    return _NUMBER.fullmatch(value) is not None
+
+
+def is_word(value: str) -> bool:
+    """Whether it reads as a word or as the name of something, which code may well hand on."""
+    if _IDENTIFIER.fullmatch(value) is None:
+        return False
+    return not any(map(str.isdigit, value)) and (len(value) < 24 or "_" in value or "-" in value)

@@ -1,0 +1,160 @@
+"""cub's side of a keeper: starts one for a command, tells it to end that, hears the result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.errors import CubError
+from cub.processes.command import CommandSpec
+from cub.processes.orphans import active_keepers, kill_orphans
+from cub.processes.process_tree import make_keeper_argv
+
+_ROOT = Path(__file__).parents[2]
+
+
+class KeeperReport(NamedTuple):
+    """What became of a command: see Ended."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    start_error: str = ""
+
+
+@dataclass(slots=True)
+class KeeperHandle:
+    """A command with its keeper, and cub's ends of the pipes to both."""
+
+    command: CommandSpec
+    process: subprocess.Popen[bytes]
+    control: FileIO
+    status: FileIO
+    stdin: FileIO | None
+    out: FileIO
+    err: FileIO | None
+    files: ExitStack
+    _said: bytes = b""
+
+    def send(self, word: bytes) -> None:
+        """Have the keeper `end` the command in steps, or `kill` it at once."""
+        with suppress(OSError):  # it has ended
+            self.control.write(word + b"\n")
+            self.process.send_signal(signal.SIGCONT)  # a command may have stopped it
+
+    def read_report(self) -> KeeperReport | None:
+        """What `status` says, waiting for it; None if that isn't the result yet."""
+        more = self.status.read(4096)
+        self._said += more or b""
+        words = [line.split() for line in self._said.split(b"\n")[:-1]]
+        for word, number in words:
+            if word != b"pid":
+                return self._result(word.decode(), int(number))
+        if more:
+            return None
+        if not words:
+            raise CubError("cub's own process that keeps a command was ended before that started")
+        # Somebody killed the keeper. Linux has killed the command with it; not so its children.
+        client = int(words[0][1])
+        active_keepers.discard(self.process.pid)
+        with suppress(OSError):
+            os.killpg(client, signal.SIGKILL)
+        kill_orphans(client)
+        return KeeperReport(signal=signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close all pipes, and wait for the keeper, which ends its command if it still runs."""
+        self.files.close()
+        self.process.wait()
+        active_keepers.discard(self.process.pid)
+
+    def _result(self, word: str, number: int) -> KeeperReport:
+        match word:
+            case "exit":
+                return KeeperReport(exit_code=number)
+            case "signal":
+                return KeeperReport(signal=number)
+            case "folder":
+                return KeeperReport(
+                    start_error=f"{self.command.folder}: {os.strerror(number).lower()}"
+                )
+            case "program":
+                return KeeperReport(start_error=os.strerror(number).lower())
+            case _:
+                return KeeperReport()
+
+
+def start_keeper(
+    command: CommandSpec,
+    grace: tuple[float, float],
+    end_time_file: Path | None,
+    merge_streams: bool,
+) -> KeeperHandle:
+    """Start a command under a keeper; `merge_streams` gives it one pipe for stdout and stderr.
+
+    Raises CubError, with nothing started.
+    """
+    if os.name != "posix":
+        raise CubError("cub run needs Linux or macOS", hint="WSL works")
+    order = _order(command, end_time_file)
+    with ExitStack() as ours, ExitStack() as theirs:
+        orders, control = _pipe(theirs, ours)
+        status, results = _pipe(ours, theirs)
+        feeds, stdin = _pipe(theirs, ours) if command.stdin else (None, None)
+        out, says = _pipe(ours, theirs)
+        err, complains = (None, says) if merge_streams else _pipe(ours, theirs)
+        words = [str(_ROOT), orders.fileno(), results.fileno(), *grace]
+        try:
+            process = subprocess.Popen(  # noqa: S603 - Python itself
+                [sys.executable, *make_keeper_argv(map(str, words), command.mark)],
+                stdin=feeds or subprocess.DEVNULL,
+                stdout=says,
+                stderr=complains,
+                pass_fds=(orders.fileno(), results.fileno()),
+                start_new_session=True,
+            )
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise CubError(f"Python can't be started: {said}", where=sys.executable) from error
+        theirs.close()
+        active_keepers.add(process.pid)
+        kept = KeeperHandle(command, process, control, status, stdin, out, err, ours.pop_all())
+    try:
+        _send(control, order)
+    except BaseException:
+        kept.close()
+        raise
+    return kept
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
+    reads, writes = os.pipe()
+    return reader.enter_context(FileIO(reads)), writer.enter_context(FileIO(writes, "w"))
+
+
+def _send(control: FileIO, order: bytes) -> None:
+    left = memoryview(len(order).to_bytes(8, "big") + order)
+    with suppress(BrokenPipeError):  # the result, which is missing then, tells
+        while left:
+            left = left[control.write(left) :]
+
+
+def _order(command: CommandSpec, end_time_file: Path | None) -> bytes:
+    """What the keeper is to do: fields with a zero byte between them, see keeper.py."""
+    variables = [f"{name}={value}" for name, value in command.environ.items()]
+    place = [str(end_time_file or ""), str(command.folder)]
+    fields = [*place, str(len(command.argv)), *command.argv, *variables]
+    if not command.argv or not command.argv[0]:
+        raise CubError("there is no command to run")
+    if any("\0" in field for field in fields):
+        raise CubError("a command can't have a zero byte in it", where=command.argv[0])
+    try:
+        return "\0".join(fields).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise CubError(f"a command can't be written: {error}", where=command.argv[0]) from error

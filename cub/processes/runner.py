@@ -1,0 +1,264 @@
+"""A command while it runs: what it says as it comes, its limits, and its end in any case.
+
+A command run to its end, with what it said; of very much only the beginning and the end.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, NamedTuple, Self, cast
+
+from cub.debug_log import log_debug
+from cub.processes.command import (
+    CommandSpec,
+    EndCause,
+    OutputChunk,
+    ProcessResult,
+    StopRequest,
+    TimeLimits,
+)
+from cub.processes.keeper_handle import KeeperHandle, KeeperReport, start_keeper
+
+_PIECE = 65_536
+# For pipes that someone else still holds open, when all that the command started has ended.
+_DRAIN = 2.0
+
+
+@dataclass(slots=True)
+class RunningCommand:
+    """Runs `command` within a `with` block, which nothing that it started outlives.
+
+    A requested `stop` ends it as the limits do. `tick_seconds` asks for a Piece without data every
+    so many seconds; `merges_streams` has stdout and stderr come as one stream, in their true order.
+    The file `end_time_file` gets the time (seconds since 1970) when all has ended, even if cub is
+    killed.
+    """
+
+    command: CommandSpec
+    limits: TimeLimits = field(default_factory=TimeLimits)
+    stop: StopRequest | None = None
+    end_time_file: Path | None = None
+    tick_seconds: float | None = None
+    merges_streams: bool = False
+    _keeper: KeeperHandle = field(init=False, repr=False)
+    _selector: selectors.BaseSelector = field(init=False, repr=False)
+    _unsent: memoryview = field(init=False, repr=False)
+    _started: float = 0.0
+    _last_output: float = 0.0
+    _ticked: float = 0.0
+    _cause: EndCause = ""
+    _ended: ProcessResult | None = None
+
+    def __enter__(self) -> Self:
+        """Start it. Raises CubError if there is nothing to run, or on Windows."""
+        self._started = self._last_output = self._ticked = time.monotonic()
+        self._unsent = memoryview(self.command.stdin)
+        log_debug(f"start {' '.join(self.command.argv[:1])} in {self.command.folder.as_posix()}")
+        self._keeper = start_keeper(
+            self.command, self.limits.grace, self.end_time_file, self.merges_streams
+        )
+        self._selector = selectors.DefaultSelector()
+        try:
+            self._register_pipes()
+        except BaseException:
+            self._keeper.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Kill what still runs, and wait for it."""
+        try:
+            if self._ended is None:
+                self._cause = self._cause or "ended"
+                self._keeper.send(b"kill")
+                while self._ended is None:
+                    self._finish(self._keeper.read_report())
+        finally:
+            self._selector.close()
+            self._keeper.close()
+
+    @property
+    def result(self) -> ProcessResult:
+        """How it ended; it has when `iter_output` is through, or the block is left."""
+        assert self._ended is not None
+        return self._ended
+
+    def terminate(self) -> None:
+        """End it on the caller's behalf: INT, TERM and KILL with the grace of its limits."""
+        self._end("ended")
+
+    def iter_output(self) -> Iterator[OutputChunk]:
+        """What it says as it comes, and ticks, until it has ended and said all."""
+        while self._is_open():
+            ready = [key for key, _ in self._selector.select(self._select_timeout())]
+            for key in ready:
+                file = cast(FileIO, key.fileobj)
+                match key.data:
+                    case "out" | "err" as name:
+                        if data := self._read(file):
+                            yield OutputChunk(name, data)
+                    case "stdin":
+                        self._write_stdin(file)
+                    case "status":
+                        self._finish(self._keeper.read_report())
+                    case "stop":
+                        self._unregister("stop")
+                        self._end("stopped")
+            self._keep_limits(silent=not any(key.data in ("out", "err") for key in ready))
+            if (
+                self.tick_seconds is not None
+                and time.monotonic() >= self._ticked + self.tick_seconds
+            ):
+                self._ticked = time.monotonic()
+                yield OutputChunk("", b"")
+
+    def _register_pipes(self) -> None:
+        if self._keeper.stdin:
+            os.set_blocking(self._keeper.stdin.fileno(), False)
+            self._selector.register(self._keeper.stdin, selectors.EVENT_WRITE, "stdin")
+        for name in ("out", "err", "status"):
+            if file := getattr(self._keeper, name):
+                self._selector.register(file, selectors.EVENT_READ, name)
+        if self.stop:
+            self._selector.register(self.stop, selectors.EVENT_READ, "stop")
+
+    def _is_open(self) -> bool:
+        """Whether there may be more to come."""
+        if self._ended is None:
+            return True
+        self._unregister("status", "stdin", "stop")
+        return bool(self._selector.get_map()) and time.monotonic() < self._deadlines()[0]
+
+    def _deadlines(self) -> list[float]:
+        """When to look up next, even if nothing comes."""
+        if self._ended is not None:
+            return [self._started + self._ended.seconds + _DRAIN]
+        spans = [(self._ticked, self.tick_seconds)]
+        if not self._cause:
+            spans += [(self._started, self.limits.wall), (self._last_output, self.limits.idle)]
+        return [since + span for since, span in spans if span is not None]
+
+    def _select_timeout(self) -> float | None:
+        moments = self._deadlines()
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
+
+    def _keep_limits(self, *, silent: bool) -> None:
+        now, wall, idle = time.monotonic(), self.limits.wall, self.limits.idle
+        if wall is not None and now >= self._started + wall:
+            self._end("wall")
+        elif silent and idle is not None and now >= self._last_output + idle:
+            self._end("idle")
+
+    def _end(self, cause: EndCause) -> None:
+        if not self._cause and self._ended is None:
+            self._cause = cause
+            self._keeper.send(b"end")
+
+    def _finish(self, result: KeeperReport | None) -> None:
+        if result is not None:
+            seconds = time.monotonic() - self._started
+            self._ended = ProcessResult(
+                result.exit_code, result.signal, self._cause, result.start_error, seconds
+            )
+
+    def _read(self, file: FileIO) -> bytes:
+        """What has come; at the end of the file, it is no longer listened to."""
+        self._last_output = time.monotonic()
+        data = file.read(_PIECE)
+        if not data:
+            self._selector.unregister(file)
+        return data
+
+    def _write_stdin(self, file: FileIO) -> None:
+        """Write as much of stdin as it takes, and close it after the last."""
+        try:
+            self._unsent = self._unsent[file.write(self._unsent[:_PIECE]) or 0 :]
+        except BrokenPipeError:  # it doesn't want the rest
+            self._unsent = self._unsent[:0]
+        if not self._unsent:
+            self._selector.unregister(file)
+            file.close()
+
+    def _unregister(self, *names: str) -> None:
+        for key in list(self._selector.get_map().values()):
+            if key.data in names:
+                self._selector.unregister(key.fileobj)
+
+
+_NO_LIMITS = TimeLimits()
+
+
+class CapturedOutput(NamedTuple):
+    """How it ended, what is kept of stdout and stderr in the order they came, and their size."""
+
+    result: ProcessResult
+    output: bytes
+    total: int
+
+
+class _HeadAndTail:
+    """The first and the last bytes of a stream, at most `most` together."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.total = 0
+        self.first = bytearray()
+        self.last = bytearray()
+
+    def add(self, data: bytes) -> bytes:
+        """Take more; what of it is among the first, and so is kept for sure."""
+        self.total += len(data)
+        kept = data[: max(0, self.most // 2 - len(self.first))]
+        self.first += kept
+        self.last += data[len(kept) :]
+        if len(self.last) > 2 * self.most:  # not at each piece: it copies
+            del self.last[: -self.most]
+        return kept
+
+    def rest(self) -> bytes:
+        """What is kept after the first, with a line that tells what is left out."""
+        out = self.total - self.most
+        if out <= 0:
+            return bytes(self.last)
+        kept = self.last[len(self.last) - (self.most - len(self.first)) :]
+        return f"\n… {out:,} bytes left out …\n".encode() + kept
+
+
+def run_and_capture(
+    command: CommandSpec,
+    limits: TimeLimits = _NO_LIMITS,
+    stop: StopRequest | None = None,
+    max_bytes: int = 2_000_000,
+    log: BinaryIO | None = None,
+    end_time_file: Path | None = None,
+) -> CapturedOutput:
+    """Run a command to its end and keep `max_bytes` bytes of what it says, half of them the last.
+
+    What is kept also goes `log` a file: the first half as it comes, the rest in the end.
+    `end_time_file` is the file that tells when all had ended (see Running).
+    Raises CubError if there is nothing to run, or on Windows.
+    """
+    ends = _HeadAndTail(max_bytes)
+    try:
+        with RunningCommand(command, limits, stop, end_time_file, merges_streams=True) as running:
+            for piece in running.iter_output():
+                kept = ends.add(piece.data)
+                if log and kept:
+                    log.write(kept)
+    finally:
+        rest = ends.rest()
+        if log and rest:
+            log.write(rest)
+    return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total)

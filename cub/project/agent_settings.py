@@ -1,0 +1,108 @@
+"""The clients that read a project's instructions only with a setting of their own, as one table."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cub.config_edit.config_text import JSON, STRICT_JSON, YAML, ConfigFormat
+from cub.config_edit.string_list import ListLocation, read_string_list
+from cub.errors import CubError, UsageError
+from cub.files import FileTree
+
+
+class RequiredFiles(NamedTuple):
+    """What an agent is to read in a project, as paths from its root.
+
+    `entry`: the root's instruction file, unless GEMINI.md brings it; `whole`: the instruction
+    files that together say everything, for a client that opens no file by itself; `references`:
+    what they import.
+    """
+
+    entry: tuple[str, ...]
+    whole: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+class AgentSettings(NamedTuple):
+    """A client by the name of its option, and its setting: a list of files to read.
+
+    `files`: where the setting may stand, the one to create last; `new_file`: how a new file begins;
+    `default`: what the client reads while the setting is not there; `select_files`: what has to be
+    in it.
+    """
+
+    name: str
+    title: str
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
+    format: ConfigFormat
+    select_files: Callable[[RequiredFiles], tuple[str, ...]]
+    default: tuple[str, ...] = ()
+    new_file: bytes = b""
+
+    def locate(self, tree: FileTree) -> ListLocation:
+        """Where the setting stands in a project, or will stand."""
+        there = (
+            p for p in self.files if posixpath.basename(p) in tree.list_names(posixpath.dirname(p))
+        )
+        return ListLocation(next(there, self.files[-1]), self.keys, self.format)
+
+
+GEMINI_SETTINGS = AgentSettings(
+    "gemini",
+    "Gemini CLI",
+    (".gemini/settings.json",),
+    ("context", "fileName"),
+    STRICT_JSON,
+    # It resolves imports, and looks for these names in every folder.
+    lambda reading: reading.entry,
+    # The first name is also the one under which it keeps its own memory.
+    default=("GEMINI.md",),
+)
+AIDER_SETTINGS = AgentSettings(
+    "aider",
+    "aider",
+    (".aider.conf.yml",),
+    ("read",),
+    YAML,
+    lambda reading: (*reading.whole, *reading.references),
+)
+OPENCODE_SETTINGS = AgentSettings(
+    "opencode",
+    "opencode",
+    ("opencode.jsonc", "opencode.json"),
+    ("instructions",),
+    JSON,
+    # AGENTS.md it reads by itself, but it does not resolve imports.
+    lambda reading: reading.references,
+    # It would put this line into the file itself.
+    new_file=b'{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
+)
+AGENT_SETTINGS = (GEMINI_SETTINGS, AIDER_SETTINGS, OPENCODE_SETTINGS)
+
+
+def find_agent_settings(name: str) -> AgentSettings:
+    """The row of a client; UsageError for a name that is not in the table."""
+    for client in AGENT_SETTINGS:
+        if client.name == name:
+            return client
+    names = ", ".join(client.name for client in AGENT_SETTINGS)
+    raise UsageError(f"--client: {name!r} is none of {names}")
+
+
+def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:
+    """The names of the instruction files that Gemini CLI loads in this project.
+
+    GEMINI.md is always one of them: Gemini CLI adds what the setting names. A settings file
+    that can't be read has no say.
+    """
+    place = GEMINI_SETTINGS.locate(tree)
+    try:
+        data = tree.read(place.path)
+        named = read_string_list(data, place) or () if data else ()
+    except CubError:
+        named = ()
+    names = (posixpath.normpath(name.strip()) for name in named if name.strip())
+    return tuple(dict.fromkeys((*names, *GEMINI_SETTINGS.default)))

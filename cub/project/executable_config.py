@@ -1,0 +1,102 @@
+"""What runs, or tells an agent what to run: the keys of config.yaml and the files of a repository
+that a reviewer must see apart from text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from cub.errors import CubError
+from cub.project.config import CONFIG_FILE, parse_config_tree
+
+ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
+
+# Of `run`; the last ones say what those commands may see, and whether checks have to decide.
+_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
+         "protect")  # fmt: skip
+_WHOLE = ("harnesses", "context_commands")
+
+# In any folder: clients look for these from where they are started.
+_FILES: tuple[tuple[ExecutableKind, str], ...] = (
+    ("bootstrap", r"\.[^/]+/.*-bootstrap"),
+    ("hook", r"\.cub/hooks/.*"),
+    ("hook", r"\.(?:claude|cursor|codex|gemini|github|opencode)/hooks(?:/.*|\.json)"),
+    ("hook", r"\.githooks/.*|\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"),
+    ("client setting", r"\.claude/settings(?:\.local)?\.json|\.gemini/settings\.json"),
+    ("client setting", r"\.codex/config\.toml|\.aider\.conf\.yml|opencode\.jsonc?"),
+    ("client setting", r"\.mcp\.json|\.(?:cursor|vscode)/mcp\.json|\.opencode/plugins?/.*"),
+    ("agent file", r"\.cub/agents/.*|\.agents/(?!rules/).*"),
+    ("agent file", r"\.claude/(?:agents|commands|skills)/.*"),
+    ("agent file", r"\.(?:opencode|cursor|gemini)/(?:agents?|commands?)/.*"),
+    ("agent file", r"\.codex/prompts/.*|\.github/(?:agents|prompts|chatmodes)/.*"),
+)
+# Some disks ignore case: there, `.Claude/settings.json` is read as well.
+_FLAGS = re.DOTALL | re.IGNORECASE
+_PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", _FLAGS)) for kind, pattern in _FILES]
+# A link or a submodule under one of these names stands for a whole folder of such files.
+_FOLDERS = re.compile(
+    r"(?:.*/)?\.(?:agents|claude|codex|cub|cursor|gemini|githooks|github|husky|opencode|vscode)/",
+    _FLAGS,
+)
+_LONGEST = 10_000  # characters of one value: aliases of YAML can make a small file a huge value
+
+
+def classify_executable_path(path: str) -> ExecutableKind | None:
+    """What `path` is among the files that run or make something run; None for all others.
+
+    A path with `/` at its end stands for a folder that is taken from elsewhere as a whole.
+    """
+    found = next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
+    return found or ("client setting" if _FOLDERS.fullmatch(path) else None)
+
+
+def list_config_commands(data: bytes | None, path: str = CONFIG_FILE) -> dict[str, str]:
+    """The keys of a config.yaml that hold commands, dotted, with their values as JSON.
+
+    Raises CubError for a file that can't be read or shown so.
+    """
+    tree = parse_config_tree(data, path) if data and data.strip() else None
+    try:
+        found = dict(_of_overlay(tree, ""))
+        for name, overlay in _items(_get(tree, "profiles")):
+            found |= _of_overlay(overlay, f"profiles.{name}.")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CubError("this file has a value that can't be shown", where=path) from error
+    return found
+
+
+def _of_overlay(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    run = _get(tree, "run")
+    for key in _KEYS:
+        if _get(run, key) is not None:
+            yield f"{prefix}run.{key}", _json(run[key])
+    for key in _WHOLE:
+        for name, value in _items(_get(tree, key)):
+            yield f"{prefix}{key}.{name}", _json(value)
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of a mapping by key, of a list by number; a scalar is one entry."""
+    if isinstance(value, dict):
+        yield from ((str(key), entry) for key, entry in value.items())
+    elif isinstance(value, list):
+        yield from ((str(number), entry) for number, entry in enumerate(value))
+    elif value is not None:
+        yield "", value
+
+
+def _get(tree: Any, key: str) -> Any:
+    return tree.get(key) if isinstance(tree, dict) else None
+
+
+def _json(value: Any) -> str:
+    """JSON on one line; ValueError for too much of it, or for a value that contains itself."""
+    text = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
+        text += piece
+        if len(text) > _LONGEST:
+            raise ValueError(len(text))
+    return text

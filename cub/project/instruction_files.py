@@ -1,0 +1,189 @@
+"""Flattened links: what git makes of a symbolic link on a system without them, a file that holds
+nothing but the link's text.
+
+The instruction files of a project as they stand: which exist, which are one file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from cub.edit import sections
+from cub.edit.document import BOM, Document
+from cub.edit.file_imports import find_imports
+from cub.edit.sections import Section
+from cub.errors import CubError
+from cub.files import FileTree, MissingFile
+from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nested_target
+
+_LONGEST = 255
+
+
+def follow_flattened_link(
+    path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
+) -> str:
+    """The instruction file that `path` leads to, which is `path` itself for anything but a link.
+
+    A link leads to one of the files in `target_paths`, or to another instruction file that is
+    there. Text that cub wrote into it would become part of the link's target in every other
+    checkout.
+    """
+    passed = [path]
+    while target := _leads_to(passed[-1], read(passed[-1]) or b""):
+        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
+        will_be = target in target_paths and passed[-1] != AGENTS_MD.path
+        if is_fully_managed(target) or not (will_be or (find_target(target) and read(target))):
+            break
+        if target in passed:
+            return path
+        passed.append(target)
+    return passed[-1]
+
+
+def _leads_to(path: str, data: bytes) -> str:
+    """The path that a file consists of, as seen from the root; "" for any other text."""
+    text = data.strip().decode("utf-8", "replace") if len(data) <= _LONGEST else ""
+    if not (text and text.isprintable()) or text.startswith("/"):
+        return ""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+
+
+_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
+_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
+
+
+@dataclass(frozen=True)
+class InstructionFile:
+    """One target. `path` is its name in the project, `real_path` the file behind links.
+
+    `document` is None where there is no such file; `section` where it has none; `error` says
+    why it can be neither read nor edited; `case_variant` is the name that stands in its place and
+    differs by case; `lacks_folder`: even its folder is not there; `missing`: git has it all the
+    same; `identity` is equal for two names of one file, a flattened link among them.
+    """
+
+    path: str
+    real_path: str = ""
+    document: Document | None = None
+    section: Section | None = None
+    error: CubError | None = None
+    case_variant: str = ""
+    lacks_folder: bool = False
+    missing: MissingFile | None = None
+    identity: Hashable | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file is there and readable."""
+        return self.document is not None
+
+    @property
+    def identity_key(self) -> Hashable:
+        """Equal for two names of one file: a file has one section, whatever leads to it."""
+        return self.real_path if self.identity is None else self.identity
+
+    @property
+    def is_present(self) -> bool:
+        """Whether there is something under this name, readable or not."""
+        return self.exists or self.error is not None
+
+    @cached_property
+    def user_bytes(self) -> bytes:
+        """The user's bytes: everything outside the section, without blank lines around it."""
+        if self.document is None:
+            return b""
+        data = self.document.data
+        own = sections.get_bytes_outside(self.document, self.section) if self.section else data
+        return _BLANK_LINES.sub(b"", own.removeprefix(BOM)).rstrip()
+
+    @cached_property
+    def imported_paths(self) -> frozenset[str]:
+        """The paths that the user's own text imports."""
+        if self.document is None or b"@" not in self.user_bytes:
+            return frozenset()
+        return find_imports(self.document.replace_data(self.user_bytes).text)
+
+    def contains_only(self, *texts: str) -> bool:
+        """Whether the file is nothing but one of `texts`."""
+        return self.section is None and self.user_bytes.strip() in {text.encode() for text in texts}
+
+    def section_mentions(self, word: str) -> bool:
+        """Whether cub's own words in the section, those above inlined texts, have `word`."""
+        body = b"".join(self.section.body) if self.section else b""
+        return word.encode() in _INLINED.split(body, maxsplit=1)[0]
+
+
+class _Look:
+    """One look at a tree and the files `known`: each folder listed, each file read only once."""
+
+    def __init__(self, tree: FileTree, known: Collection[str]) -> None:
+        self.tree = tree
+        self.known = known
+        self.names = cache(tree.list_names)
+        self.read = cache(self._read)
+
+    def _read(self, path: str) -> bytes | None:
+        folder, name = posixpath.split(path)
+        return self.tree.read(path) if name in self.names(folder) else None
+
+
+def read_instruction_files(tree: FileTree, paths: Iterable[str]) -> dict[str, InstructionFile]:
+    """Look at each of `paths`; faults become `error`, never an exception."""
+    once = _Look(tree, tuple(paths))
+    return {path: _look_at(once, path) for path in once.known}
+
+
+def remove_duplicates(files: Iterable[InstructionFile]) -> list[InstructionFile]:
+    """Each file once, under its first name, however many links lead to it."""
+    found: dict[object, InstructionFile] = {}
+    for file in files:
+        found.setdefault(file.identity_key, file)
+    return list(found.values())
+
+
+def _look_at(look: _Look, path: str) -> InstructionFile:
+    real, identity = path, None
+    try:
+        there = follow_flattened_link(path, look.read, look.known)
+        real = look.tree.resolve_path(there)
+        data = look.read(there)
+        if data is None:
+            return _absent(look, path, there, real)
+        identity = look.tree.get_identity(there)
+        document = Document.parse(data, there)
+        section = sections.find_section(document)
+    except CubError as error:
+        return InstructionFile(path, real, error=error, identity=identity)
+    return InstructionFile(path, real, document, section, identity=identity)
+
+
+def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:
+    folder, name = posixpath.split(there)
+    names = look.names(folder)
+    misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
+    homeless = not names and not look.tree.has_folder(folder)
+    if homeless and not is_nested_target(there):
+        _require_no_file(look, folder)
+    missing = look.tree.find_missing(there)
+    # Of the root's files, each may decide what the others have to say.
+    if missing and missing.is_outside_checkout and not is_nested_target(there):
+        raise missing.make_error()
+    return InstructionFile(
+        path, real, case_variant=misnamed, lacks_folder=homeless, missing=missing
+    )
+
+
+def _require_no_file(look: _Look, folder: str) -> None:
+    """A folder that is missing is made for a file of the root, unless a file has its name."""
+    while folder:
+        above, name = posixpath.split(folder)
+        if name in look.names(above):
+            if look.tree.has_folder(folder):
+                return
+            message = "this is a file, where cub needs a folder"
+            raise CubError(message, where=folder, hint="move it away")
+        folder = above

@@ -1,0 +1,179 @@
+"""What a value of each kind looks like, and the words for a person who wrote another one.
+
+Templates of a person's with words in braces, as `cub/{run}`: names alone, never a format of
+Python's, which could name attributes and widths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cub.project.settings import Setting, SettingKind
+from cub.project.targets import find_target_problem
+
+TIME_PATTERN = r"[0-9]+(\.[0-9]+)?[smh]"
+SIZE_PATTERN = r"[0-9]+(\.[0-9]+)?[kMG]B"
+
+
+class SettingFault(NamedTuple):
+    """Why a value can't be used; `item` is the number of the list's item that it is about."""
+
+    message: str
+    hint: str = ""
+    item: int | None = None
+
+
+class _Rule(NamedTuple):
+    """Which values are of a kind, what they are called, and how one is written."""
+
+    fits: Callable[[Setting, Any], bool]
+    words: str
+    hint: str = ""
+
+
+def _fits_whole(setting: Setting, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= setting.minimum
+
+
+def _fits_number(setting: Setting, value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and value >= setting.minimum
+
+
+def _fits_time(_: Setting, value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(TIME_PATTERN, value) is not None and float(value[:-1]) > 0
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _fits_size(_: Setting, value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(SIZE_PATTERN, value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _fits_texts(_: Setting, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _fits_specifier(_: Setting, value: Any) -> bool:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        SpecifierSet(str(value))
+    except InvalidSpecifier:
+        return False
+    return True
+
+
+_ANY = Setting("", "time", None, "")
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_BYTES = {"kB": 10, "MB": 20, "GB": 30}  # powers of two
+_RULES: dict[SettingKind, _Rule] = {
+    "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
+    "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
+    "number": _Rule(_fits_number, "a number of {least} or more"),
+    "template": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
+    "text": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
+    "time": _Rule(_fits_time, "a time such as 90s, 30m or 2h", "a number alone counts seconds"),
+    "size": _Rule(_fits_size, "a size such as 500kB, 64MB or 1GB", "a number alone counts bytes"),
+    "choice": _Rule(lambda setting, value: value in setting.choices, ""),
+    "choices": _Rule(_fits_texts, "a list of words", "write it like [map]"),
+    "texts": _Rule(_fits_texts, "a list of texts", "write it like [one, two]"),
+    "list": _Rule(lambda _, value: isinstance(value, list), "a list"),
+    "mapping": _Rule(lambda _, value: isinstance(value, dict), "a mapping"),
+    "specifier": _Rule(_fits_specifier, "a version specifier", 'write it like ">=0.1"'),
+    "targets": _Rule(_fits_texts, "a list of file names", "write it like [AGENTS.md, CLAUDE.md]"),
+}
+
+
+def parse_seconds(value: str | float) -> float:
+    """A time in seconds; ValueError for what tells none."""
+    if not _fits_time(_ANY, value):
+        raise ValueError(value)
+    return float(value) if not isinstance(value, str) else float(value[:-1]) * _UNITS[value[-1]]
+
+
+def parse_byte_count(value: str | int) -> int:
+    """A size in bytes; ValueError for what tells none."""
+    if not _fits_size(_ANY, value):
+        raise ValueError(value)
+    return int(float(value[:-2]) * 2 ** _BYTES[value[-2:]]) if isinstance(value, str) else value
+
+
+def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
+    """What is wrong with a value; None if nothing is. Null is always fine: it is not set then."""
+    rule = _RULES[setting.kind]
+    if value is None:
+        return None
+    if not rule.fits(setting, value):
+        what = "this" if "a list" in rule.words or "a map" in rule.words else _shown(value)
+        words = rule.words.format(least=setting.minimum)
+        return SettingFault(
+            f"{what} is not {words}" if words else _other(setting, value), rule.hint
+        )
+    if setting.kind == "choices":
+        odd = [n for n, item in enumerate(value) if item not in setting.choices]
+        return SettingFault(_other(setting, value[odd[0]]), item=odd[0]) if odd else None
+    if setting.kind == "template":
+        problem = find_template_problem(value, setting.choices)
+        return SettingFault(problem, describe_template_words(setting.choices)) if problem else None
+    if setting.kind == "targets":
+        problem, name = next(((p, t) for t in value if (p := find_target_problem(t))), ("", ""))
+        return SettingFault(f"{_shown(name)} {problem}") if problem else None
+    return None
+
+
+def _other(setting: Setting, value: Any) -> str:
+    """For a value that is none of the choices."""
+    *most, last = setting.choices
+    if len(most) == 1:
+        return f"{_shown(value)} is neither {most[0]} nor {last}"
+    return f"{_shown(value)} is none of {', '.join(most)} and {last}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+MAX_TEMPLATE_CHARS = 1000  # characters of a template
+_PART = re.compile(r"\{\{|\}\}|\{(\w+)\}|([{}])", re.ASCII)
+
+
+def fill_template(template: str, words: Mapping[str, str]) -> str:
+    """A template with its words; `{{` and `}}` stand for braces.
+
+    ValueError, with what is wrong, for anything else in braces.
+    """
+    if problem := find_template_problem(template, tuple(words)):
+        raise ValueError(problem)
+    return _PART.sub(lambda found: words[found[1]] if found[1] else found[0][0], template)
+
+
+def find_template_problem(template: str, names: Sequence[str]) -> str:
+    """What is wrong with a template that may hold these names; "" if nothing is."""
+    if len(template) > MAX_TEMPLATE_CHARS:
+        return f"a template has no more than {MAX_TEMPLATE_CHARS:,} characters"
+    for found in _PART.finditer(template):
+        if found[2]:
+            part = re.match(r"\{[^{}]*\}?|\}", template[found.start() :])
+            shown = part[0] if part else found[0]
+            shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
+            return f"{shown!r} is no word of this template"
+        if found[1] and found[1] not in names:
+            return f"{found[0]!r} is no word of this template"
+    return ""
+
+
+def build_template_pattern(names: Sequence[str]) -> str:
+    """A regular expression of what `find_template_problem` takes, for a JSON Schema."""
+    return rf"^(?:[^{{}}]|\{{\{{|\}}\}}|\{{(?:{'|'.join(names)})\}})*$"
+
+
+def describe_template_words(names: Sequence[str]) -> str:
+    """What a template may hold, for a person who wrote something else."""
+    *most, last = (f"{{{name}}}" for name in names)
+    return f"it may hold {', '.join(most)} and {last}; {{{{ and }}}} stand for braces"

@@ -1,1 +1,0 @@
-"""What command lines and targets are for, and which of them a newcomer would type."""

@@ -1,1 +1,0 @@
-"""What manifests are written in."""

@@ -1,1 +1,0 @@
-"""The manifests of Java, Kotlin and Scala."""

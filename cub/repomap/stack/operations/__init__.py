@@ -1,1 +1,0 @@
-"""Where a project is built and run: CI, containers, infrastructure as code."""

@@ -1,1 +1,0 @@
-"""Tasks that beads keeps, through its client `bd`."""

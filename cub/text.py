@@ -1,0 +1,20 @@
+"""Phrase what messages of every package have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def join_first(names: Sequence[str], most: int = 5) -> str:
+    """Name the first of several things for a message, and say how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def suggest_similar(key: str, candidates: Iterable[str]) -> str:
+    """The known key that `key` may be a slip of ("" if none is near)."""
+    from difflib import get_close_matches
+
+    names = {name.replace("_", "-"): name for name in candidates}
+    near = get_close_matches(key.replace("_", "-"), names, 1)
+    return names[near[0]] if near else ""

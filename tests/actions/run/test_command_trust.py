@@ -1,0 +1,389 @@
+"""What a repository brings along runs only if the person agreed to it, as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions.run.command_trust import (
+    ApprovedChecks,
+    make_trust_report,
+    revoke_trust,
+    trust_checks,
+    trust_project,
+)
+from cub.actions.tasks.stores import Stores, open_stores
+from cub.actions.tasks.task_edits import edit_task
+from cub.actions.tasks.task_fields import TaskFields
+from cub.errors import CubError
+from cub.project.project import Project
+from cub.store.events import Event
+from tests.actions.run.shop import Shop
+from tests.conftest import Cub, git
+from tests.examples import keep_few
+
+_MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
+_SCRIPT = {"files": {"made": "x"}}
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where it is kept: not where this person's own is."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def stall(bakery: Shop, state: Path) -> Shop:
+    """A client and checks of the configuration, and a task with a check of its own."""
+    assert not state.exists()
+    bakery.client(_MAKE)
+    bakery.configure(run={"checks": ["test -f kept.txt"]})
+    bakery.task(checks=["test -f made-s-1"])
+    return bakery
+
+
+def _stores(shop: Shop) -> Stores:
+    return open_stores(Project.load(shop.root), "ida")
+
+
+def _refused(shop: Shop, **asked: Any) -> Sequence[str]:
+    """What a run shows of what is not agreed to; it must not have begun."""
+    before = shop.ledger()
+    with pytest.raises(CubError) as refused:
+        shop.run(trust=False, **asked)
+    assert "cub trust" in refused.value.hint
+    assert "--trust" in refused.value.hint
+    assert shop.ledger() == before
+    return refused.value.details
+
+
+def _runs(shop: Shop, **asked: Any) -> list[str]:
+    return shop.run(trust=False, once=True, **asked).outcomes
+
+
+def test_what_nobody_agreed_to_is_shown_and_does_not_run(stall: Shop) -> None:
+    stall.client("touch ../ran")
+    stall.configure(run={"checks": ["touch ../ran"]})
+    shown = _refused(stall)
+    assert list(shown) == [
+        'run.checks: ["touch ../ran"]',
+        'harnesses.mine: {"argv": ["/bin/sh", "-c", "touch ../ran"]}',
+        "a task's check: test -f made-s-1",
+    ]
+    assert not (stall.root.parent / "ran").exists()
+    assert not (stall.cub / "runs").exists()
+
+
+def _says(shop: Shop) -> str:
+    with pytest.raises(CubError) as refused:
+        shop.run(trust=False)
+    return refused.value.message
+
+
+def test_what_nobody_agreed_to_has_not_changed(stall: Shop) -> None:
+    assert _says(stall) == "what this project runs is not trusted yet"
+    trust_checks(_stores(stall), ["test -f made-s-1"])  # as `cub task add --check` does
+    assert _says(stall) == "what this project runs is not trusted yet"
+
+
+def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.configure(run={"checks": ["true"]})
+    assert _says(stall) == "what this project runs changed since you trusted it"
+    revoke_trust(_stores(stall))
+    assert _says(stall) == "what this project runs is not trusted yet"
+
+
+def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.task("s-2", checks=["test -f made-s-2"])
+    assert _says(stall) == "a task brings a check along that is not trusted yet"
+    stall.task("s-3", checks=["test -f made-s-3"])
+    assert _says(stall) == "tasks bring 2 checks along that are not trusted yet"
+
+
+def test_what_was_agreed_to_runs(stall: Shop) -> None:
+    found = trust_project(_stores(stall))
+    assert [*found.config] == ["run.checks", "harnesses.mine"]
+    assert _runs(stall) == ["ok"]
+
+
+def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
+    trust_project(_stores(stall))
+    other = Shop(tmp_path / "other", stall.environ)
+    other.root.mkdir()
+    other.write(".cub/config.yaml", (stall.cub / "config.yaml").read_bytes())
+    other.task()
+    assert _refused(other)
+
+
+def test_taken_back_it_does_not_run(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    revoke_trust(_stores(stall))
+    assert len(_refused(stall)) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"checks": ["test -f kept.txt "]},
+        {"checks": ["test -f kept.txt"], "notify": "touch ../ran"},
+        {"checks": ["test -f kept.txt"], "wrap": ["env"]},
+        {"checks": ["test -f kept.txt"], "permissions": "bypass"},
+        {"checks": ["test -f kept.txt"], "harness": "mine"},
+        {"checks": []},
+    ],
+)
+def test_any_change_of_what_runs_asks_again(stall: Shop, change: dict[str, Any]) -> None:
+    trust_project(_stores(stall))
+    stall.configure(run=change)
+    with pytest.raises(CubError, match="changed since"):
+        stall.run(trust=False)
+
+
+def test_another_client_or_another_argument_asks_again(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.client(f"{_MAKE}; true")
+    assert any(line.startswith("harnesses.mine") for line in _refused(stall))
+    trust_project(_stores(stall))
+    stall.client("true", "another")
+    assert any(line.startswith("harnesses.another") for line in _refused(stall))
+
+
+def test_what_does_not_run_changes_nothing(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.configure(run={"checks": ["test -f kept.txt"], "max_attempts": 7}, map={"tokens": 9})
+    assert _runs(stall) == ["ok"]
+
+
+def test_a_profile_is_a_part_of_it(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.configure(profiles={"night": {"run": {"checks": ["touch ../ran"]}}})
+    shown = _refused(stall)
+    assert 'profiles.night.run.checks: ["touch ../ran"]' in shown
+
+
+def test_checks_of_tasks_are_agreed_to_one_by_one(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    stall.task("s-2", checks=["test -f made-s-2", "test -f made-s-1"])
+    assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
+    stall.task("s-3", status="closed", checks=["touch ../ran"])
+    assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        r'"\u0063hecks": ["touch ../ran"]',
+        r'"\u0063\u0068\u0065\u0063\u006b\u0073": ["touch ../ran"]',
+        r'"check\u0073" : "touch ../ran"',
+        '"checks": [], "checks": ["touch ../ran"]',
+        '"priority": "P1", "checks": "touch ../ran"',
+    ],
+)
+def test_a_check_is_one_however_json_spells_it(
+    bakery: Shop, state: Path, tmp_path: Path, spelled: str
+) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    line = f'{{"id": "s-1", "title": "a", "status": "open", {spelled}}}\n'
+    bakery.write(".cub/tasks.jsonl", line)
+    assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
+    assert [check.command for check in make_trust_report(_stores(bakery)).checks] == [
+        "touch ../ran"
+    ]
+    assert not (tmp_path / "ran").exists()
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "false", "{}", "7.5", '{"a": ["b"]}'])
+def test_a_check_that_is_no_text_runs_as_one_and_is_asked_about(
+    bakery: Shop, state: Path, value: str
+) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    bakery.write(".cub/tasks.jsonl", f'{{"id": "s-1", "title": "a", "checks": {value}}}\n')
+    assert len(_refused(bakery, harness="scripted")) == 1
+    assert not state.exists()
+
+
+def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, state: Path) -> None:
+    bakery.script({"s-1": [_SCRIPT]})
+    bakery.task(rev=1)
+    bakery.write(
+        ".cub/tasks.jsonl",
+        (bakery.cub / "tasks.jsonl").read_text()
+        + r'{"id": "s-1", "rev": 2, "title": "a", "status": "open", '
+        + r'"created_at": "2026-01-01T08:00:00.000Z", "\u0063hecks": ["touch ../ran"]}'
+        + "\n",
+    )
+    assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
+    assert not state.exists()
+
+
+def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
+    bakery: Shop, state: Path
+) -> None:
+    """What was looked at is another file then."""
+    bakery.script({"*": [_SCRIPT]})
+    bakery.configure(run={"branch": "other"})
+    bakery.task("s-1")
+    bakery.commit("here")
+    git(bakery.root, "switch", "-qc", "other")
+    bakery.task("s-2", checks=["touch ../ran"])
+    bakery.write(
+        ".cub/tasks.jsonl",
+        (bakery.cub / "tasks.jsonl")
+        .read_text()
+        .replace('"Do s-1"', '"Do s-1", "checks": ["touch ../ran"]'),
+    )
+    bakery.commit("there")
+    git(bakery.root, "switch", "-q", "-")
+    bakery.run(trust=False, harness="scripted")
+    assert git(bakery.root, "branch", "--show-current") == "other\n"
+    assert not (bakery.root.parent / "ran").exists()
+    assert not [*state.rglob("trust.json")]
+
+
+def test_a_check_that_is_spelled_oddly_and_comes_meanwhile_does_not_run(stall: Shop) -> None:
+    line = r'{"id": "s-2", "title": "Two", "status": "open", "\u0063hecks": ["touch ../ran"]}'
+    stall.write("line", line + "\n")
+    stall.commit("line")
+    stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || cat line >> .cub/tasks.jsonl")
+    trust_project(_stores(stall))
+    stall.run(trust=False)
+    assert not (stall.root.parent / "ran").exists()
+
+
+def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop) -> None:
+    """By hand, by a merge, or by the agent itself: nobody has seen it."""
+    trust_project(_stores(stall))
+    line = '{"id": "s-2", "title": "Two", "status": "open", "checks": ["touch ../ran"]}'
+    stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || echo '{line}' >> .cub/tasks.jsonl")
+    trust_project(_stores(stall))
+    stall.run(trust=False)
+    assert not (stall.root.parent / "ran").exists()
+
+
+def test_a_check_that_the_agent_gives_its_own_task_does_not_run(stall: Shop) -> None:
+    stall.client(f"{_MAKE}; sed -i 's/test -f made-s-1/touch ..\\/ran/' .cub/tasks.jsonl; exit 1")
+    trust_project(_stores(stall))
+    stall.run(trust=False)
+    assert not (stall.root.parent / "ran").exists()
+
+
+def test_a_check_of_the_command_line_is_the_persons_own(stall: Shop) -> None:
+    (stall.cub / "tasks.jsonl").unlink()
+    stall.task()
+    stall.write(".cub/config.yaml", '{"run": {"checks": ["touch ../ran"]}}')
+    stall.script({"s-1": [_SCRIPT]})
+    assert list(_refused(stall, harness="scripted")) == ['run.checks: ["touch ../ran"]']
+    assert _runs(stall, harness="scripted", checks="true") == ["ok"]
+    assert not (stall.root.parent / "ran").exists()
+
+
+def test_without_checks_none_has_to_be_agreed_to(stall: Shop) -> None:
+    stall.write(".cub/config.yaml", '{"run": {"checks": ["touch ../ran"]}}')
+    stall.script({"s-1": [_SCRIPT]})
+    assert _runs(stall, harness="scripted", no_checks=True) == ["ok"]
+    assert not (stall.root.parent / "ran").exists()
+
+
+def test_without_checks_the_client_has_to_be_agreed_to_all_the_same(stall: Shop) -> None:
+    (shown,) = _refused(stall, no_checks=True)
+    assert shown.startswith("harnesses.mine: ")
+
+
+def test_nothing_that_runs_needs_nobodys_word(bakery: Shop, state: Path) -> None:
+    bakery.task()
+    bakery.script({"s-1": [_SCRIPT]})
+    assert _runs(bakery, harness="scripted") == ["ok"]
+    assert not [*state.rglob("trust.json")]
+
+
+def test_to_agree_on_the_command_line_is_for_once(stall: Shop, state: Path) -> None:
+    assert stall.run(trust=True, once=True).outcomes == ["ok"]
+    assert not [*state.rglob("trust.json")]
+    stall.task("s-2")
+    assert _refused(stall)
+
+
+def test_a_check_that_a_person_adds_is_agreed_to(stall: Shop, cub: Cub, state: Path) -> None:
+    trust_project(_stores(stall))
+    added = cub("task", "add", "More", "--check", "test -f kept.txt", XDG_STATE_HOME=str(state))
+    assert added.code == 0
+    edited = cub("task", "edit", "s-1", "--check", "test -e kept.txt", XDG_STATE_HOME=str(state))
+    assert edited.code == 0
+    assert _runs(stall) == ["ok"]
+
+
+def test_a_check_that_is_added_in_an_attempt_is_not(stall: Shop, cub: Cub, state: Path) -> None:
+    trust_project(_stores(stall))
+    inside = {
+        "XDG_STATE_HOME": str(state), "CUB_TASK": "s-1", "CUB_ATTEMPT": str(stall.root),
+        "CUB_ROOT": str(stall.root),
+    }  # fmt: skip
+    assert cub("task", "add", "More", "--check", "touch ../ran", **inside).code == 0
+    assert list(_refused(stall)) == ["a task's check: touch ../ran"]
+
+
+def test_an_agent_can_not_agree_for_the_person(stall: Shop, cub: Cub, state: Path) -> None:
+    inside = {"XDG_STATE_HOME": str(state), "CUB_TASK": "s-1", "CUB_ATTEMPT": str(stall.root)}
+    assert cub("trust", **inside).code == 1
+    assert not state.exists()
+    assert _refused(stall)
+
+
+@pytest.mark.parametrize(
+    "data", keep_few(["", "{", "[]", '{"projects": 7}', '{"projects": {"%s": 7}}'], 3)
+)
+def test_a_damaged_memory_asks_again(stall: Shop, state: Path, data: str) -> None:
+    trust_project(_stores(stall))
+    (file,) = state.rglob("trust.json")
+    file.write_text(data.replace("%s", str(stall.root)))
+    assert len(_refused(stall)) == 3
+    trust_project(_stores(stall))
+    assert _runs(stall) == ["ok"]
+
+
+def test_a_work_tree_goes_by_the_same_word(stall: Shop) -> None:
+    trust_project(_stores(stall))
+    assert _runs(stall, worktree=True) == ["ok"]
+
+
+def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall: Shop) -> None:
+    stall.client(f"{_MAKE}; sed -i 's/test -f kept.txt/touch ..\\/ran/' .cub/config.yaml")
+    trust_project(_stores(stall))
+    stall.task("s-2")
+    stall.commit("stall")
+    stall.run(trust=False)
+    assert not (stall.root.parent / "ran").exists()
+    stall.task("s-3")
+    assert any("touch ../ran" in line for line in _refused(stall))
+
+
+def test_a_check_that_a_person_gives_a_waiting_task_counts_when_it_is_begun(stall: Shop) -> None:
+    stall.task("s-2", checks=["test -f made-s-2"])
+    trust_project(_stores(stall))
+
+    def each(event: Event) -> None:
+        if event["ev"] == "attempt_start" and event["task"] == "s-1":
+            edit_task(_stores(stall), "s-2", TaskFields(checks=["test -f other"]))
+            trust_checks(_stores(stall), ["test -f other"])
+
+    done = stall.run(trust=False, each=each, iterations=2)
+    assert done.outcomes == ["ok", "checks_failed"]
+    assert stall.record("s-2")["checks"] == ["test -f other"]
+
+
+@pytest.mark.parametrize("checks", [["true"], []])
+def test_a_task_keeps_the_checks_that_it_had_as_the_run_began(
+    bakery: Shop, state: Path, checks: list[str]
+) -> None:
+    agreed = ApprovedChecks(bakery.root, {"s-1": ("make test",)})
+    assert agreed.pin_checks({"id": "s-1", "checks": checks}) == ("make test",)
+    assert agreed.pin_checks({"id": "s-2", "checks": checks}) == tuple(checks)
+    assert not state.exists()

@@ -1,0 +1,310 @@
+"""A run from the first task to the last one.
+
+What a run says at its end: commits to merge, tasks that only a person frees, bookkeeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from cub.cli.commands.run.event_lines import format_event_lines
+from cub.store.events import Event
+from tests.actions.run.shop import CHECK, Shop
+from tests.conftest import git
+from tests.examples import keep_few
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+
+
+def test_tasks_are_worked_off_in_their_order_a_commit_each(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task("s-1", priority=3)
+    bakery.task("s-2", priority=1, issue_type="feature", title="Bake\n bread")
+    done = bakery.run()
+    assert done.outcomes == ["ok", "ok"]
+    assert bakery.log() == [
+        "chore(cub): record what the run did", "task(s-1): Do s-1", "feature(s-2): Bake bread",
+        "start",
+    ]  # fmt: skip
+    assert [bakery.status(key) for key in ("s-1", "s-2")] == ["closed", "closed"]
+    assert done.end["end"] == "done"
+    assert done.end["ok"]
+    assert not bakery.dirt()
+
+
+def test_nothing_ready_is_no_failure(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task("s-1", status="parked")
+    done = bakery.run()
+    assert (done.end["end"], done.end["ok"], done.outcomes) == ("nothing_ready", True, [])
+
+
+def test_a_failing_check_is_told_to_the_retry_which_mends_it(bakery: Shop) -> None:
+    bakery.client(
+        "grep -q shop.py:7 && echo mended > fixed && exit 0; echo 'shop.py:7:1: F821 gone' > wrong"
+    )
+    bakery.task()
+    done = bakery.run(checks=CHECK)
+    assert done.outcomes == ["checks_failed", "ok"]
+    first, second = done.of("attempt_end")
+    assert first["fail"]["reason"] == "shop.py:7:1: F821 gone"
+    assert first["fail"]["charge"]
+    assert second["n"] == 2
+    assert (
+        "shop.py:7" in (bakery.root / first["log"]).with_name("2").joinpath("prompt.md").read_text()
+    )
+    assert "wrong" in (bakery.root / first["git"]["patch"]).read_text()
+    assert bakery.log()[1:] == ["task(s-1): Do s-1", "start"]
+    assert not (bakery.root / "wrong").exists()
+    assert (bakery.root / "fixed").exists()
+
+
+def test_what_failed_before_does_not_trap_the_loop(bakery: Shop) -> None:
+    bakery.write("wrong", "shop.py:7:1: F821 old\n")
+    bakery.commit()
+    bakery.client(WRITE)
+    bakery.task()
+    assert bakery.run(checks=(CHECK, "true")).outcomes == ["ok"]
+
+
+def test_a_new_failure_beside_an_old_one_counts(bakery: Shop) -> None:
+    bakery.write("wrong", "shop.py:7:1: F821 old\n")
+    bakery.commit()
+    bakery.client("cat > /dev/null; echo 'shop.py:9:1: F821 new' >> wrong")
+    bakery.task()
+    done = bakery.run(checks=CHECK, once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert done.of("attempt_end")[0]["fail"]["reason"] == "shop.py:9:1: F821 new"
+    assert (bakery.root / "wrong").read_text() == "shop.py:7:1: F821 old\n"
+
+
+def test_after_so_many_failures_a_task_is_parked(bakery: Shop) -> None:
+    bakery.client('cat > /dev/null; echo "a.py:1:1: F821 $CUB_ATTEMPT" > wrong')
+    bakery.configure(run={"max_attempts": 2})
+    bakery.client(
+        'cat > /dev/null; echo "a.py:1:1: F8 $(basename $CUB_ATTEMPT | tr 12 ab)" > wrong'
+    )
+    bakery.task()
+    done = bakery.run(checks=CHECK)
+    assert done.outcomes == ["checks_failed", "checks_failed"]
+    assert bakery.status() == "parked"
+    assert done.end["ok"] is False
+    assert done.end["parked"] == ["s-1"]
+    assert "all of its 2 attempts failed" in bakery.record()["notes"]
+
+
+def test_the_same_failure_three_times_parks(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; echo 'a.py:1:1: F821 x' > wrong")
+    bakery.configure(run={"max_attempts": 9})
+    bakery.client("cat > /dev/null; echo 'a.py:1:1: F821 x' > wrong")
+    bakery.task()
+    done = bakery.run(checks=CHECK)
+    assert done.outcomes == ["checks_failed"] * 3
+    assert bakery.status() == "parked"
+    third = (bakery.root / done.of("attempt_end")[2]["log"] / "prompt.md").read_text()
+    assert "same 1 failure, 2 times" in third
+    assert "take another way" in third.lower()
+
+
+def test_a_check_of_the_task_has_to_get_better(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task(checks=["echo 'a.py:1:1: F821 x'; exit 1"])
+    assert bakery.run(once=True).outcomes == ["checks_failed"]
+    assert bakery.run(once=True, no_checks=True).outcomes == ["ok"]
+
+
+RECORD = "chore(cub): record what the run did"
+
+
+def said(events: Iterable[Event]) -> str:
+    return "\n".join(line for event in events for line in format_event_lines(event))
+
+
+def test_the_commits_of_a_work_tree_and_the_line_that_merges_them(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(no_checks=True, worktree=True, cwd=bakery.root)
+    branch = f"cub/{done.end['run']}"
+    assert done.end["branch"] == {
+        "name": branch,
+        "n": 2,
+        "commits": git(
+            bakery.root, "log", "--reverse", "--format=%h %s", f"..{branch}"
+        ).splitlines(),
+        "merge": f"git merge {branch}",
+    }
+    lines = said([done.end]).splitlines()
+    at = lines.index(f"2 commits are on {branch}:")
+    assert [line.split(" ", 3)[3] for line in lines[at + 1 : at + 3]] == [
+        "task(s-1): Do s-1", "task(s-2): Do s-2",
+    ]  # fmt: skip
+    assert lines[at + 3 :] == ["", f"  git merge {branch}"]
+    git(bakery.root, *done.end["branch"]["merge"].split()[1:], "--quiet")
+    assert (bakery.root / "s-2.txt").exists()
+    assert bakery.ledger("run_end")[-1]["branch"]["merge"] == f"git merge {branch}"
+
+
+def test_who_stands_elsewhere_is_told_where_to_merge(bakery: Shop, tmp_path: Path) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    inner = bakery.root / "in ner"
+    inner.mkdir()
+    done = bakery.run(no_checks=True, worktree=True, cwd=inner)
+    assert done.end["branch"]["merge"].startswith("git merge ")
+    bakery.task("s-2")
+    done = bakery.run(no_checks=True, worktree=True, cwd=tmp_path, branch="it's/{run}")
+    name = f"""'it'"'"'s/{done.end["run"]}'"""
+    assert done.end["branch"]["merge"] == f"git -C {bakery.root} merge {name}"
+
+
+@pytest.mark.thorough
+def test_of_many_commits_few_are_named(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    for number in range(13):
+        bakery.task(f"s-{number}")
+    branch = bakery.run(no_checks=True, worktree=True).end["branch"]
+    assert (branch["n"], len(branch["commits"])) == (13, 10)
+    assert branch["commits"][-1].endswith("task(s-9): Do s-9")
+    assert "  and 3 more\n" in said([{**bakery.run(worktree=True).end, "branch": branch}])
+
+
+def test_a_branch_of_ones_own_is_told_with_all_that_a_merge_brings(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.run(no_checks=True, worktree=True, branch="night")
+    bakery.task("s-2")
+    done = bakery.run(no_checks=True, worktree=True, branch="night")
+    assert (done.end["branch"]["name"], done.end["branch"]["n"]) == ("night", 2)
+
+
+def test_where_there_is_nothing_to_merge_the_run_says_so(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; exit 1")
+    bakery.task()
+    done = bakery.run(no_checks=True, worktree=True, once=True)
+    branch = f"cub/{done.end['run']}"
+    assert done.end["branch"] == {"name": branch, "n": 0, "commits": []}
+    last = said([done.end]).splitlines()[-1]
+    assert last == f"There is nothing to merge: {branch} has no commit that is not here."
+
+
+def test_what_is_not_committed_is_told_with_its_place(bakery: Shop) -> None:
+    bakery.configure(run={"commit": False})
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True, worktree=True)
+    place = done.of("run_start")[0]["worktree"]
+    assert (Path(place) / "s-1.txt").exists()
+    assert done.end["branch"]["left"] == place
+    assert f"\nWhat is not committed stays in {place}." in said([done.end])
+
+
+def test_of_a_repository_that_the_attempt_broke_nothing_is_claimed(bakery: Shop) -> None:
+    git_folder = bakery.root / ".git"
+    bakery.client(f"cat > /dev/null; echo x > x; mv {git_folder}/refs {git_folder}/refs.away")
+    bakery.task()
+    end = bakery.run(no_checks=True, worktree=True).end
+    assert (end["end"], end["branch"]["n"]) == ("broken", 0)
+
+
+def test_in_the_person_s_own_checkout_there_is_nothing_to_tell(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert "branch" not in done.end
+    assert "merge" not in said([done.end])
+
+
+def test_where_only_parked_tasks_are_left_they_are_named(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task(status="parked")
+    bakery.task("s-2", status="parked", issue_type="epic")
+    bakery.task("s-3", status="closed")
+    end = bakery.run(no_checks=True).end
+    assert (end["end"], end["ok"]) == ("nothing_ready", True)
+    assert end["left_parked"] == {"n": 1, "tasks": [{"id": "s-1", "title": "Do s-1"}]}
+    assert said([end]).splitlines() == [
+        "",
+        "Nothing is ready.",
+        "1 task is parked, and not tried until somebody reopens it:",
+        "  s-1: Do s-1",
+        "`cub task reopen s-1` gives it all its attempts back.",
+    ]
+
+
+def test_of_many_parked_tasks_few_are_named(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task("s-e", issue_type="epic")
+    for number in range(14):
+        bakery.task(f"s-{number}", status="parked", **({"parent": "s-e"} if number < 12 else {}))
+    end = bakery.run(no_checks=True, epic="s-e").end
+    assert (end["left_parked"]["n"], len(end["left_parked"]["tasks"])) == (12, 10)
+    text = said([end])
+    assert "12 tasks are parked, and not tried until somebody reopens them:\n" in text
+    assert "  and 2 more\n`cub task reopen ID` gives one all its attempts back." in text
+
+
+def test_tasks_that_the_run_itself_parked_are_named_as_well(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; exit 1")
+    bakery.task()
+    end = bakery.run(no_checks=True).end
+    assert (end["end"], end["parked"]) == ("done", ["s-1"])
+    assert [task["id"] for task in end["left_parked"]["tasks"]] == ["s-1"]
+
+
+def test_while_tasks_are_ready_parked_ones_are_no_matter(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.task("s-2")
+    bakery.task("s-3", status="parked")
+    assert "left_parked" not in bakery.run(no_checks=True, once=True).end
+
+
+def test_where_nothing_was_done_nothing_is_committed(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task(status="parked")
+    head = bakery.commit("tasks")
+    bakery.run(no_checks=True)
+    assert bakery.head == head
+    assert not bakery.dirt()
+
+
+@pytest.mark.parametrize("shell", [WRITE, "cat > /dev/null; exit 1"])
+def test_what_an_attempt_came_to_is_committed(bakery: Shop, shell: str) -> None:
+    bakery.client(shell)
+    bakery.task()
+    bakery.run(no_checks=True, once=True)
+    assert bakery.log()[0] == RECORD
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize(
+    ("local", "committed"),
+    keep_few(
+        [
+            (("tasks",), {".cub/ledger.jsonl"}),
+            (("ledger",), {".cub/tasks.jsonl"}),
+            (("tasks", "ledger"), set[str]()),
+        ],
+        3,
+    ),
+)
+def test_what_is_kept_local_is_in_no_commit_of_a_run(
+    bakery: Shop, tracked: bool, local: tuple[str, ...], committed: set[str]
+) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.write(".cub/ledger.jsonl", "")
+    if tracked:
+        bakery.commit("stores")
+    bakery.configure(**{name: {"commit": False} for name in local})
+    head = bakery.head
+    bakery.run(no_checks=True)
+    changed = git(bakery.root, "log", "--format=", "--name-only", f"{head}..").split()
+    assert {path for path in changed if "jsonl" in path} == committed
+    assert "s-1.txt" in changed
+    assert (RECORD in bakery.log()) == bool(committed)
+    assert bakery.status() == "closed"

@@ -1,0 +1,146 @@
+"""Telling a person by `run.notify`: when, with what, and what if it fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cub.actions.run.run_loop import run_tasks
+from cub.actions.run.run_options import RunOptions
+from cub.actions.run.run_setup import RunEnvironment, prepare_run
+from cub.actions.run.run_status import MAX_LAST_LINE, LastLine, send_notifications
+from cub.actions.tasks.stores import open_stores
+from cub.processes.command import StopRequest
+from cub.project.project import Project
+from cub.store.events import Event
+from tests.actions.run.shop import Shop
+
+_TELL = 'echo "$CUB_EVENT $CUB_TASK" >> ../told; cat >> ../events'
+
+
+def _run(shop: Shop, client: str, notify: str = _TELL, **asked: Any) -> list[Event]:
+    shop.client(f"cat > /dev/null; {client}")
+    shop.configure(run={"notify": notify, "max_attempts": 2})
+    stop = StopRequest()
+    try:
+        stores = open_stores(Project.load(shop.root), "cub run")
+        around = RunEnvironment(stop, shop.environ, clock=shop.clock)
+        with prepare_run(stores, RunOptions(harness="mine", trust=True, **asked), around) as it:
+            return list(send_notifications(run_tasks(it.context), it.context))
+    finally:
+        stop.close()
+
+
+def _told(shop: Shop) -> tuple[list[str], list[Event]]:
+    kinds = (shop.root.parent / "told").read_text().splitlines()
+    lines = (shop.root.parent / "events").read_text().splitlines()
+    return [line.strip() for line in kinds], [json.loads(line) for line in lines]
+
+
+def test_the_end_of_a_run_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "echo x > f")
+    kinds, (event,) = _told(bakery)
+    assert kinds == ["stop"]
+    assert (event["ev"], event["end"], event["ok"]) == ("run_end", "done", True)
+
+
+def test_an_agent_that_is_stuck_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "echo '<stuck>no oven</stuck>'", once=True)
+    kinds, events = _told(bakery)
+    assert kinds == ["stuck s-1", "stop"]
+    assert (events[0]["ev"], events[0]["question"]) == ("task_state", "no oven")
+
+
+def test_a_parked_task_is_told(bakery: Shop) -> None:
+    bakery.task()
+    _run(bakery, "exit 1")
+    kinds, events = _told(bakery)
+    assert kinds == ["stuck s-1", "stop"]
+    assert (events[0]["ev"], events[0]["status"]) == ("task_state", "parked")
+    assert "2 attempts" in events[0]["why"]
+
+
+def test_a_used_up_budget_is_told(bakery: Shop) -> None:
+    bakery.task()
+    bakery.task("s-2")
+    _run(bakery, 'echo x >> f; echo \'{"type": "cost", "usd": 2}\'', usd=1.0)
+    kinds, (event,) = _told(bakery)
+    assert (kinds, event["end"]) == (["budget"], "budget")
+
+
+@pytest.mark.parametrize(
+    ("notify", "says"),
+    [
+        ("echo 'no such bell' >&2; exit 4", "exit code 4 no such bell"),
+        ("no-such-bell", "127"),
+        ("kill -9 $$", ""),
+        ("exec 0<&-; exit 1", "exit code 1"),
+    ],
+)
+def test_who_can_not_be_told_is_told_of_here(bakery: Shop, notify: str, says: str) -> None:
+    bakery.task()
+    events = _run(bakery, "echo x > f", notify)
+    (notice,) = [event["text"] for event in events if event["ev"] == "notice"]
+    assert notice.startswith("run.notify failed: ")
+    assert says in notice
+    assert "None" not in notice
+    assert bakery.status() == "closed"
+
+
+def test_without_a_command_nobody_is_told(bakery: Shop) -> None:
+    bakery.task()
+    events = _run(bakery, "exit 1", "")
+    assert [event for event in events if event["ev"] == "notice"] == []
+
+
+def test_hidden_variables_are_hidden_from_it_too(bakery: Shop) -> None:
+    bakery.task()
+    bakery.environ |= {"AWS_KEY": "secret"}
+    bakery.configure(run={"hide_env": ["AWS_*"], "notify": "env > ../told"})
+    bakery.client("cat > /dev/null; echo x > f")
+    stop = StopRequest()
+    stores = open_stores(Project.load(bakery.root), "cub run")
+    with prepare_run(
+        stores, RunOptions(harness="mine", trust=True), RunEnvironment(stop, bakery.environ)
+    ) as it:
+        list(send_notifications(run_tasks(it.context), it.context))
+    stop.close()
+    told = (bakery.root.parent / "told").read_text()
+    assert "CUB_EVENT=stop" in told
+    assert "secret" not in told
+
+
+def test_what_it_reads_and_what_it_says_is_masked(bakery: Shop) -> None:
+    bakery.environ["S"] = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    bakery.task()
+    notify = f'{_TELL}; yes | head -c 9000; printf "%s" "$S"; exit 1'
+    events = _run(bakery, 'echo "<stuck>$S has expired</stuck>"', notify, once=True)
+    said = json.dumps([events, _told(bakery)])
+    assert bakery.environ["S"] not in said
+    assert "run.notify failed: exit code 1 [masked]" in said
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        ([], ""),
+        (["I look first.\n"], "I look first."),
+        (["I ", "look", " first"], "I look first"),
+        (["one\n", "two\nthree ", "four\n"], "three four"),
+        (["one\n\n```\n", "\n", "---\n"], "one"),
+        (["  two\t  words \r\n"], "two words"),
+        (["\x1b[31mred\x1b[0m \x1b]0;title\x07alert\x07\n"], "red alert"),
+        (["10 %\r20 %\r"], "20 %"),
+        (["x" * 1_000_000], "x" * (MAX_LAST_LINE - 1) + "…"),
+        (["x" * 300 + "\n", "after\n"], "after"),
+    ],
+)
+def test_the_last_line_that_says_something_is_shown(pieces: list[str], shown: str) -> None:
+    line = LastLine()
+    for piece in pieces:
+        line.add_text(piece)
+    assert line.text == shown

@@ -1,0 +1,177 @@
+"""What an attempt came to, by the evidence alone: no client, no check and no git is run.
+
+Whether checks can decide about an attempt, and did, by their results alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES, CheckComparison, CheckResult
+from cub.actions.run.verdict import (
+    AttemptEvidence,
+    Verdict,
+    describe_undecided_checks,
+    explain_unverified,
+    find_check_obstacle,
+    has_run_project_code,
+    judge_before_checks,
+    judge_by_checks,
+)
+from cub.checks.failing_items import FailingItem
+from cub.harness.base import Transcript
+from cub.processes.command import ProcessResult
+
+_FINE = AttemptEvidence(
+    process=ProcessResult(0, None, "", "", 12.0),
+    transcript=Transcript(has_result=True),
+    stderr="",
+    is_success=True,
+    has_changes=True,
+    restored_files=(),
+    head_move="",
+    uncommittable=(),
+    conflicts=(),
+    oversized_files=(),
+    request={},
+    is_over_budget=False,
+    time=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def _final(text: str) -> Transcript:
+    return Transcript(has_result=True, _result=text)
+
+
+def _judged(**different: Any) -> Verdict | None:
+    return judge_before_checks(replace(_FINE, **different))
+
+
+def test_where_nothing_stands_against_it_the_checks_decide() -> None:
+    assert judge_before_checks(_FINE) is None
+
+
+@pytest.mark.parametrize(
+    ("different", "failure"),
+    [
+        ({"process": ProcessResult(None, 2, "stopped", "", 1.0)}, "interrupted"),
+        ({"process": ProcessResult(None, None, "", "no such program", 0.0)}, "harness_missing"),
+        (
+            {"process": ProcessResult(127, None, "", "", 0.0), "is_success": False},
+            "harness_missing",
+        ),
+        ({"is_over_budget": True}, "budget"),
+        ({"process": ProcessResult(None, 9, "idle", "", 1.0)}, "timeout_idle"),
+        ({"process": ProcessResult(None, 9, "wall", "", 1.0)}, "timeout_wall"),
+        ({"transcript": Transcript(denials=["rm"]), "has_changes": False}, "permission_denied"),
+        ({"transcript": _final("<stuck>which oven?</stuck>")}, "stuck"),
+        ({"transcript": _final("status: stuck\nsummary: no oven")}, "stuck"),
+        ({"request": {"reason": "wontfix"}}, "stuck"),
+        ({"transcript": _final("Which oven do you mean?"), "has_changes": False}, "asked_question"),
+        ({"process": ProcessResult(3, None, "", "", 1.0), "is_success": False}, "harness_exit"),
+        ({"head_move": "away"}, "unknown"),
+        ({"conflicts": ["a.py"]}, "merge_conflict"),
+        ({"oversized_files": ["a.bin"]}, "too_large"),
+        ({"uncommittable": ["inner"]}, "commit_failed"),
+        ({"has_changes": False}, "no_changes"),
+    ],
+)
+def test_the_class_of_a_failure(different: dict[str, Any], failure: str) -> None:
+    verdict = _judged(**different)
+    assert verdict is not None
+    assert (verdict.failure, verdict.is_ok) == (failure, False)
+
+
+def test_what_had_not_to_be_changed_is_no_failure() -> None:
+    request = {"reason": "no_change"}
+    assert _judged(has_changes=False, request=request) is None
+    known = replace(_FINE, has_changes=False, request=request)
+    assert judge_by_checks([], known) == Verdict(no_change=True)
+
+
+def test_one_check_that_is_worse_is_enough() -> None:
+    item = FailingItem("test", "test_a", "it broke")
+    fine = CheckComparison(CheckResult("make", 0), is_ok=True)
+    worse = CheckComparison(CheckResult("make test", 1, items=(item,)), is_ok=False, new=(item,))
+    assert judge_by_checks([fine], _FINE).is_ok
+    verdict = judge_by_checks([fine, worse, fine], _FINE)
+    assert verdict == Verdict("checks_failed", "test_a: it broke")
+    stopped = CheckComparison(CheckResult("make", None, cause="stopped"), is_ok=False)
+    assert judge_by_checks([worse, stopped], _FINE).failure == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "charged"),
+    [
+        (Verdict(), False),
+        (Verdict("checks_failed"), True),
+        (Verdict("checks_failed", is_uncounted=True), False),
+        (Verdict("interrupted"), False),
+        (Verdict("budget"), False),
+        (Verdict("stuck"), True),
+    ],
+)
+def test_only_a_fault_of_the_attempt_is_charged(verdict: Verdict, charged: bool) -> None:
+    assert verdict.counts_as_attempt is charged
+
+
+TEST, CRASH = (
+    FailingItem("test", "test_a", ""),
+    FailingItem("error", "test_b.py", "no module named b"),
+)
+PASSED, MUTE = CheckResult("make", 0), CheckResult("make", 1, reason="it broke")
+FAILED = CheckResult("make", 1, items=(TEST,))
+
+
+@pytest.mark.parametrize("code", NOT_RUN_EXIT_CODES)
+def test_a_check_that_can_not_be_run_is_an_obstacle_beside_others_that_pass(code: int) -> None:
+    before = {"true": CheckResult("true", 0), "maek": CheckResult("maek", code, reason="not found")}
+    says = "the check `maek` can't be run (not found)"
+    assert find_check_obstacle(before, ()) == says
+    assert find_check_obstacle(before, ("maek",)) == ""
+
+
+def test_one_check_that_may_decide_is_enough() -> None:
+    no_test = CheckResult("pytest", 5, finds_no_test=True)
+    for check in (PASSED, FAILED, no_test):
+        assert find_check_obstacle({"x": MUTE, check.command: check}, ()) == ""
+    assert "names no failing item" in find_check_obstacle({"make": MUTE}, ())
+    assert find_check_obstacle({"make": MUTE}, ("make",)) == ""
+    assert find_check_obstacle({}, ()) == ""
+
+
+def test_a_check_that_decides_nothing_is_told() -> None:
+    checks = {str(n): check for n, check in enumerate((PASSED, FAILED, MUTE))}
+    assert len([*describe_undecided_checks(checks, ())]) == 1
+    assert not [*describe_undecided_checks(checks, ("make",))]
+
+
+@pytest.mark.parametrize(
+    ("one", "is_judged"),
+    [
+        (CheckComparison(PASSED, True), True),
+        (CheckComparison(FAILED, True), False),
+        (CheckComparison(FAILED, True, fixed=(TEST,)), True),
+        (CheckComparison(CheckResult("make", 1, items=(TEST,), passes=True), True), True),
+        (CheckComparison(CheckResult("make", 1, passes=True), True), False),
+        (CheckComparison(MUTE, True), False),
+    ],
+)
+def test_what_judges_an_attempt(one: CheckComparison, is_judged: bool) -> None:
+    assert (explain_unverified([one]) == "") is is_judged
+    assert explain_unverified([CheckComparison(MUTE, True), one]) == "" or not is_judged
+
+
+def test_what_could_not_work_is_told_apart_from_what_fails_as_before() -> None:
+    crashed = CheckComparison(CheckResult("make", 2, items=(CRASH,)), True)
+    assert explain_unverified([crashed]).startswith("the checks could not work")
+    assert explain_unverified([CheckComparison(FAILED, True)]).startswith(
+        "every check fails as it did"
+    )
+    assert not has_run_project_code([crashed])
+    assert has_run_project_code([crashed, CheckComparison(FAILED, True)])
+    assert explain_unverified([]) == ""

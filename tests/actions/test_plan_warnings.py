@@ -1,0 +1,101 @@
+"""AGENTS.md files that are longer than Codex reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.actions.init_update import plan_update
+from cub.actions.plan_warnings import warn_unread_sections
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import FileStatus, list_file_statuses
+from cub.edit.plan import Plan
+from cub.project.project import Project
+from tests.actions.helpers import init, remove, section_of, update, write
+
+LIMIT = 32 * 1024
+LINE = "- Bake the bread, and count it.\n"
+
+
+def long(size: int) -> str:
+    return (LINE * (size // len(LINE) + 1))[: size - 1] + "\n"
+
+
+def said(plan: Plan) -> list[tuple[str, str]]:
+    return [(warning.location, warning.message) for warning in plan.warnings]
+
+
+def row(root: Path, path: str = "AGENTS.md") -> FileStatus:
+    return next(
+        row
+        for row in list_file_statuses(load_project_state(Project.load(root)))
+        if row.path == path
+    )
+
+
+def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
+    project: Path,
+) -> None:
+    write(project, "AGENTS.md", long(40_000))
+    message = "Codex reads the first 32 KiB of this file only, and the section ends behind them"
+    plan = init(project)
+    section = section_of(project, "AGENTS.md")
+    assert section is not None
+    where = f"AGENTS.md:{section.start + 1}"
+    assert said(plan) == [(where, message)]
+    assert "placement top" in plan.warnings[0].hint
+    plan = update(project)
+    assert said(plan) == [(where, message)]
+    assert "move the section" in plan.warnings[0].hint
+    warnings = list(warn_unread_sections(load_project_state(Project.load(project))))
+    assert [(w.location, w.message) for w in warnings] == [(where, message)]
+    assert row(project).read_in_part == {"Codex": LIMIT}
+    assert "Codex" in row(project).clients
+
+
+def test_the_way_out_leads_out(project: Path) -> None:
+    text = long(40_000)
+    write(project, "AGENTS.md", text)
+    init(project)
+    remove(project)
+    assert (project / "AGENTS.md").read_text() == text
+    write(project, ".cub/config.yaml", "placement: top\n")
+    assert init(project).warnings == ()
+    assert plan_update(Project.load(project)).warnings == ()
+    assert row(project).read_in_part == {"Codex": LIMIT}
+
+
+@pytest.mark.parametrize("room", [-1, 0])
+def test_the_last_byte_counts(project: Path, room: int) -> None:
+    write(project, "AGENTS.md", "x\n")
+    init(project)
+    added = len((project / "AGENTS.md").read_bytes()) - 2
+    remove(project)
+    write(project, "AGENTS.md", long(LIMIT - added - room))
+    assert bool(init(project).warnings) == (room < 0)
+    assert row(project).read_in_part == ({"Codex": LIMIT} if room < 0 else {})
+
+
+def test_files_above_take_their_part(project: Path) -> None:
+    write(project, "AGENTS.md", long(10_000))
+    write(project, "oven/AGENTS.md", long(20_000))
+    (project / "oven/hot").mkdir()
+    plan = init(project, "oven/hot")
+    above = sum(len((project / name).read_bytes()) for name in ("AGENTS.md", "oven/AGENTS.md"))
+    assert above < LIMIT
+    assert plan.warnings == ()
+    write(project, "oven/AGENTS.md", long(LIMIT - (above - 20_000) - 100))
+    assert said(update(project)) == [
+        (
+            "oven/hot/AGENTS.md:1",
+            "Codex reads 32 KiB of AGENTS.md files from the root down, not this section",
+        )
+    ]
+    assert row(project, "oven/hot/AGENTS.md").read_in_part == {"Codex": 100}
+
+
+def test_other_files_have_no_such_limit(project: Path) -> None:
+    write(project, "CLAUDE.md", long(40_000))
+    assert init(project).warnings == ()
+    assert row(project, "CLAUDE.md").read_in_part == {}

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cub.checks.failing_items import FailingItem, compare_items, fingerprint_items, mask_volatile
+from tests.examples import few_examples
+
+WORDS = st.text(st.sampled_from("abc xyz[]()'=,"), max_size=20)
+ITEMS = st.builds(
+    FailingItem,
+    st.sampled_from(["test", "error", "build", "type", "lint"]),
+    st.sampled_from(["tests/test_a.py::test_x", "tests/test_a.py::test_x[1]", "a.c:1:2", "a.c:3"]),
+    st.sampled_from(["", "assert 1 == 2", "assert 1 == 3", "no flour"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no flour", "no flour"),
+        ("got 3 of 12.5, not -1e-05", "got <number> of <number>, not <number>"),
+        ("at 0x7f876a1c54b0>", "at <address>>"),
+        ("id 123e4567-e89b-12d3-a456-426614174000", "id <uuid>"),
+        ("commit 59807616e1fa2540724bfbac14d7976d7e4a3860", "commit <hex>"),
+        ("took 1.5s", "took <duration>"),
+        ("took 1m 30s", "took <duration>"),
+        ("took 250 ms", "took <duration>"),
+        ("on 2026-11-21T09:54:29.676162+00:00", "on <time>"),
+        ("on 2026-11-21 09:54:29,570", "on <time>"),
+        ("at 09:54:29", "at <time>"),
+        ("on Nov 21 09:54:29 2026", "on <time>"),
+        ("in ovens.py:12", "in ovens.py<line>"),
+        ("in ovens.py:12:5: too hot", "in ovens.py<line>: too hot"),
+        ("in /tmp/pytest-of-ada/pytest-12/test_x0/a.txt", "in <tmp>/a.txt"),
+        ("in /tmp/tmpab3_x/a.txt'", "in <tmp>/a.txt'"),
+        ("in /var/folders/zz/abc123/T/tmpab/a.txt", "in <tmp>/a.txt"),
+        ("in /private/var/folders/zz/abc123/T/tmpab/a.txt", "in <tmp>/a.txt"),
+        (r"in C:\Users\ada\AppData\Local\Temp\tmpab\a.txt", r"in <tmp>\a.txt"),
+        ("seed=12345", "seed=<number>"),
+        ("a decade, a facade, Mayor", "a decade, a facade, Mayor"),
+    ],
+)
+def test_what_differs_by_chance_is_masked(text: str, expected: str) -> None:
+    assert mask_volatile(text) == expected
+
+
+@few_examples
+@given(st.text())
+def test_any_text_can_be_masked(text: str) -> None:
+    assert not [sign for sign in mask_volatile(text) if sign in "0123456789"]
+
+
+@few_examples
+@given(st.lists(ITEMS), st.randoms(use_true_random=False))
+def test_order_and_repetition_do_not_matter(items: list[FailingItem], random: Random) -> None:
+    shuffled = [*items, *items[:2]]
+    random.shuffle(shuffled)
+    assert fingerprint_items(shuffled) == fingerprint_items(items)
+
+
+@few_examples
+@given(
+    WORDS, st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 10**6), st.floats(0, 10**6)
+)
+def test_lines_numbers_durations_and_addresses_do_not_matter(
+    words: str, one: int, two: int, first: float, second: float
+) -> None:
+    def told(number: int, seconds: float) -> str:
+        message = f"{words} at {number:#x}, line {number}, a.py:{number}: {seconds:.3f} s, {number}"
+        return fingerprint_items([FailingItem("lint", f"a.py:{number}:{number}", message)])
+
+    assert told(one, first) == told(two, second)
+
+
+@few_examples
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_different_names_of_tests_differ(one: str, two: str) -> None:
+    assume(one != two)
+    first, second = (
+        FailingItem("test", f"tests/test_a.py::test_x[{name}]", "no") for name in (one, two)
+    )
+    assert fingerprint_items([first]) != fingerprint_items([second])
+    assert compare_items([first], [second]) == ((second,), (first,), ())
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("tests/a.py::test_a1", "tests/a.py::test_a2"),
+        ("tests/a.py::test_a[1]", "tests/a.py::test_a[2]"),
+        ("shop.TestClock/10:30", "shop.TestClock/10:45"),
+        ("src/a1.ts:1:1", "src/a2.ts:1:1"),
+    ],
+)
+def test_numbers_in_names_matter(one: str, two: str) -> None:
+    assert fingerprint_items([FailingItem("test", one, "")]) != fingerprint_items(
+        [FailingItem("test", two, "")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("src/a.ts:1:5", "src/a.ts:12:9"),
+        ("src/a.py:1", "src/a.py:2"),
+        ("src/lib.rs - heat (line 5)", "src/lib.rs - heat (line 8)"),
+    ],
+)
+def test_lines_at_the_end_of_a_name_do_not_matter(one: str, two: str) -> None:
+    before, after = FailingItem("type", one, "no"), FailingItem("type", two, "no")
+    assert fingerprint_items([before]) == fingerprint_items([after])
+    assert compare_items([before], [after]) == ((), (), (after,))
+
+
+def test_other_messages_are_other_failures() -> None:
+    one, two = (FailingItem("test", "test_x", message) for message in ("no flour", "no oven"))
+    assert fingerprint_items([one]) != fingerprint_items([two])
+
+
+def test_without_items_the_tail_counts() -> None:
+    assert fingerprint_items([]) == fingerprint_items([], " \n") == ""
+    assert fingerprint_items([], "killed after 3 s\n") == fingerprint_items(
+        [], "killed after 14.5 s"
+    )
+    assert fingerprint_items([], "killed") != fingerprint_items([], "crashed")
+    item = FailingItem("test", "test_x", "")
+    assert fingerprint_items([item], "killed") == fingerprint_items([item])
+    assert len(fingerprint_items([item])) == 16
+
+
+def test_a_test_is_the_same_however_it_fails() -> None:
+    before = [FailingItem("test", "test_x", "no flour"), FailingItem("test", "test_y", "")]
+    after = [FailingItem("error", "test_x", "no oven"), FailingItem("test", "test_z", "")]
+    assert compare_items(before, after) == ((after[1],), (before[1],), (after[0],))
+
+
+def test_of_findings_that_look_alike_each_counts() -> None:
+    before = [FailingItem("lint", f"a.py:{line}:1", "F401 unused") for line in (1, 2, 3)]
+    after = [FailingItem("lint", f"a.py:{line}:1", "F401 unused") for line in (5, 6)]
+    assert compare_items(before, after) == ((), (before[2],), tuple(after))
+
+
+@few_examples
+@given(st.lists(ITEMS), st.lists(ITEMS))
+def test_nothing_is_lost_in_a_comparison(
+    before: list[FailingItem], after: list[FailingItem]
+) -> None:
+    change = compare_items(before, after)
+    assert sorted(change.new + change.unchanged) == sorted(after)
+    assert len(change.fixed) + len(change.unchanged) == len(before)
+    assert compare_items(after, after) == ((), (), tuple(after))
+    assert [len(part) for part in compare_items(after, before)[:2]] == [
+        len(change.fixed),
+        len(change.new),
+    ]

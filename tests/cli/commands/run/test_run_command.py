@@ -1,0 +1,255 @@
+"""`cub run` as a process: exit codes, what is printed, signals, two at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.actions.run.shop import CHECK, Shop, alive
+from tests.cli.commands.run.started import WAIT, client_of, start_run, started
+from tests.conftest import Cub, git
+from tests.fork_server import start_cub
+
+WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+
+
+@pytest.fixture
+def ready(bakery: Shop) -> Shop:
+    bakery.client(WRITE)
+    bakery.task()
+    return bakery
+
+
+def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
+    done = cub("run", "--trust", "--check", CHECK)
+    assert done.code == 0, done.err
+    assert re.sub(r"\d{8}-\d{6}-\w{4}|\d\d:\d\d:\d\d|\d+\.\d s|[0-9a-f]{8}\b", "…", done.out) == (
+        "Run … with mine\n"
+        "\n"
+        "… s-1: Do s-1\n"
+        f"  check before the attempt: {CHECK} passed (…)\n"
+        f"  check: {CHECK} passed (…)\n"
+        "  ok: 1 file +1 -0, commit … (…)\n"
+        "  s-1 is closed\n"
+        "\n"
+        "All that was ready is done. 1 closed.\n"
+        "1 attempt\n"
+    )
+    assert done.err == ""
+    assert ready.status() == "closed"
+
+
+def test_a_failure_is_exit_1(bakery: Shop, cub: Cub) -> None:
+    bakery.client("cat > /dev/null; exit 3")
+    bakery.task()
+    done = cub("run", "--trust", "--no-checks", "--once")
+    assert done.code == 1
+    assert "harness_exit: exit code 3" in done.out
+
+
+def test_nothing_ready_is_exit_0(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WRITE)
+    done = cub("run", "--trust", "--no-checks")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Nothing is ready.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--check", "true", "--no-checks"),
+        ("--task", "s-1", "--epic", "s-1"),
+        ("--timeout", "soon"),
+        ("--harness", "nobody"),
+        ("--max-iterations", "0"),
+    ],
+)
+def test_wrong_words_are_exit_2_and_nothing_is_done(
+    ready: Shop, cub: Cub, words: tuple[str, ...]
+) -> None:
+    done = cub("run", "--trust", *words)
+    assert done.code == 2, done.out
+    assert done.err.startswith("error: ")
+    assert ready.status() == "open"
+    assert not (ready.cub / "runs").exists()
+
+
+def test_what_is_not_trusted_does_not_run(ready: Shop, cub: Cub) -> None:
+    refused = cub("run", "--no-checks")
+    assert refused.code == 1
+    assert "harnesses.mine" in refused.err
+    assert "cub trust" in refused.err
+    assert not ready.ledger()
+    trusted = cub("trust")
+    assert (trusted.code, "harnesses.mine" in trusted.out) == (0, True)
+    assert cub("run", "--no-checks").code == 0
+    assert cub("trust", "--revoke").code == 0
+    assert cub("run", "--no-checks").code == 1
+
+
+@pytest.mark.usefixtures("ready")
+def test_events_are_lines_of_json(cub: Cub) -> None:
+    done = cub("run", "--trust", "--json", "--check", CHECK)
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert [event["ev"] for event in events if event["ev"] not in ("client", "notice")] == [
+        "run_start", "attempt_start", "check_start", "check_end", "check_start", "check_end",
+        "attempt_end", "task_state", "run_end",
+    ]  # fmt: skip
+    assert all(event["v"] == 1 and event["ts"] for event in events)
+    assert events[-1]["end"] == "done"
+
+
+def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> None:
+    before = sorted(ready.cub.iterdir())
+    done = cub("run", "--dry-run", "--check", "make test")
+    assert (done.code, done.out) == (0, "client: mine\ncheck: make test\ntask: s-1: Do s-1\n")
+    assert "not trusted" in done.err
+    tree = json.loads(cub("run", "--dry-run", "--json").out)
+    assert (tree["tasks"], tree["harnesses"], tree["trusted"]) == (["s-1"], ["mine"], False)
+    assert sorted(ready.cub.iterdir()) == before
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_status_tells_how_it_ended(cub: Cub) -> None:
+    assert cub("run", "status").out == "No run has been here yet.\n"
+    cub("run", "--trust", "--no-checks")
+    heading = r"\d{8}-\d{6}-\w{4}: ended 20\d\d-\d\d-\d\d \d\d:\d\d \([\w ]+\): done\n"
+    assert re.match(heading, cub("run", "status").out)
+    (run,) = json.loads(cub("run", "status", "--json").out)["runs"]
+    assert (run["alive"], run["ended"], run["outcomes"]) == (False, "done", {"ok": 1})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_the_client_and_the_bookkeeping(
+    bakery: Shop, number: signal.Signals
+) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery)
+    run.send_signal(number)
+    out, err = run.communicate()
+    assert (run.returncode, err) == (130, "")
+    end = json.loads(out.splitlines()[-1])
+    assert (end["ev"], end["end"]) == ("run_end", "interrupted")
+    assert not alive([client_of(bakery)])
+    assert bakery.status() == "open"
+    assert not bakery.dirt()
+    (event,) = bakery.ledger("attempt_end")
+    assert event["fail"] == {
+        "class": "interrupted", "reason": "the run was stopped", "charge": False,
+        "fp": event["fail"]["fp"],
+    }  # fmt: skip
+    assert "half" in (bakery.root / event["git"]["patch"]).read_text()
+
+
+def test_a_signal_is_answered_at_once_while_git_is_at_work(bakery: Shop) -> None:
+    """A filter holds git up, and so the run, before the client is started."""
+    fifo = bakery.root.parent / "fifo"
+    os.mkfifo(fifo)
+    bakery.write(".gitattributes", "slow.txt filter=slow\n")
+    bakery.write("slow.txt", "x\n")
+    bakery.client(WRITE)
+    bakery.task()
+    bakery.commit()
+    git(bakery.root, "config", "filter.slow.clean", f"cat > /dev/null; cat {fifo}")
+    (bakery.root / "slow.txt").touch()
+    reads, writes = os.pipe()
+    with os.fdopen(reads, "rb") as stderr, Path(os.devnull).open("r+b") as null:
+        run = start_cub(
+            ["run", "--trust", "--no-checks"],
+            cwd=bakery.root,
+            environ=bakery.environ,
+            descriptors=(null.fileno(), null.fileno(), writes),
+        )
+        os.close(writes)
+        with run, fifo.open("w"):  # git has come to the filter
+            run.send_signal(signal.SIGTERM)
+            while b"stopping" not in (said := stderr.readline()):
+                assert said
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(timeout=20) == 130
+
+
+def test_who_is_to_ignore_a_signal_does(bakery: Shop) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery, before=("nohup",))
+    run.send_signal(signal.SIGHUP)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate()
+    assert json.loads(out.splitlines()[-1])["end"] == "interrupted"
+    assert run.returncode == 130
+
+
+def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) -> None:
+    bakery.client(WAIT.replace("exec sleep", "trap '' INT TERM; while :; do sleep 1; done #"))
+    bakery.task()
+    run = started(bakery)
+    run.send_signal(signal.SIGINT)
+    run.send_signal(signal.SIGTERM)
+    run.communicate()
+    assert run.returncode == 130
+    assert not alive([client_of(bakery)])
+    bakery.client(WRITE)
+    done = bakery.run(no_checks=True)
+    assert [event["task"] for event in done.of("recovered")] == ["s-1"]
+    assert (done.outcomes, bakery.status()) == (["ok"], "closed")
+
+
+def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    for number in range(3):
+        bakery.task(f"s-{number}")
+    run = start_run(bakery, "--no-checks")
+    run.stdout.readline()
+    run.stdout.close()
+    with run.stderr:
+        assert run.process.wait(30) == 1
+        run.stderr.seek(0)
+        assert run.stderr.read() == b""
+    assert [event["end"] for event in bakery.ledger("run_end")] == ["interrupted"]
+    assert {bakery.status(f"s-{number}") for number in range(3)} <= {"open", "closed"}
+    assert not bakery.dirt()
+
+
+def test_the_status_of_a_run_at_work_shows_its_task(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    run = started(bakery)
+    shown = cub("run", "status").out
+    run.send_signal(signal.SIGINT)
+    run.communicate()
+    assert "at work for" in shown
+    assert "s-1: Do s-1" in shown
+
+
+def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WAIT)
+    bakery.task()
+    bakery.task("s-2")
+    run = started(bakery)
+    refused = cub("run", "--trust", "--no-checks")
+    run.send_signal(signal.SIGINT)
+    run.communicate()
+    assert refused.code == 1
+    assert "another run is at work in this checkout" in refused.err
+    assert "--worktree" in refused.err
+
+
+@pytest.mark.thorough
+def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
+    bakery.client('cat > /dev/null; echo "$CUB_TASK" >> "$HOME/taken"; ' + WRITE)
+    for number in range(10):
+        bakery.task(f"s-{number}")
+    runs = [start_run(bakery, "--no-checks", "--worktree") for _ in range(3)]
+    for run in runs:
+        out, err = run.communicate()
+        assert run.returncode == 0, out + err
+    taken = (Path(bakery.environ["HOME"]) / "taken").read_text().split()
+    assert sorted(taken) == [f"s-{number}" for number in range(10)]
+    assert all(bakery.status(f"s-{number}") == "closed" for number in range(10))
+    assert not list((bakery.cub / "worktrees").glob("[!.]*"))

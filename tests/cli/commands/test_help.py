@@ -1,0 +1,94 @@
+"""The help of every command, at the widths that people have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer.core import TyperGroup, TyperOption
+
+from cub.cli.app import build_root_command, run_command_line
+from cub.cli.commands.help import format_help, split_paragraphs
+from cub.cli.tables import wrap_text
+from cub.cli.terminal import strip_styles
+
+
+def _contexts(command: Any, name: str, parent: typer.Context | None) -> Iterator[typer.Context]:
+    settings = command.context_settings
+    context = command.context_class(command, info_name=name, parent=parent, **settings)
+    yield context
+    if isinstance(command, TyperGroup):
+        for inner in command.list_commands(context):
+            yield from _contexts(command.get_command(context, inner), inner, context)
+
+
+ALL = list(_contexts(build_root_command(), "cub", None))
+WIDTHS = [60, 80, 120]
+every_command = pytest.mark.parametrize("context", ALL, ids=lambda c: c.command_path)
+
+
+def _lines(context: typer.Context, width: int) -> list[str]:
+    text = "\n".join(format_help(context.command, context, width))
+    return strip_styles(text).split("\n")
+
+
+@every_command
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_terminal(context: typer.Context, width: int) -> None:
+    assert [line for line in _lines(context, width) if len(line) > min(width, 100)] == []
+
+
+@every_command
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_is_wrapped_once(context: typer.Context, width: int) -> None:
+    page = "\n".join(_lines(context, width))
+    for text in split_paragraphs(context.command.help or "")[0]:
+        assert "\n".join(wrap_text(text, min(width, 100))) in page
+
+
+@every_command
+def test_types_of_python_are_not_shown(context: typer.Context) -> None:
+    assert [line for line in _lines(context, 80) if re.search(r"<[a-z]+>|list\[", line)] == []
+
+
+@every_command
+def test_every_option_says_what_it_does(context: typer.Context) -> None:
+    options = [p for p in context.command.get_params(context) if isinstance(p, TyperOption)]
+    assert [option.opts for option in options if not option.help and not option.hidden] == []
+
+
+@every_command
+def test_every_command_takes_the_global_options(context: typer.Context) -> None:
+    names = {n for p in context.command.get_params(context) for n in p.opts}
+    assert names >= {"-C", "--no-color", "-q", "--quiet", "-v", "--verbose", "-h", "--help"}
+
+
+@pytest.mark.parametrize("path", ["", "init", "task", "task add", "task dep add", "run status"])
+def test_help_of_a_command_is_the_same_as_its_option(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["help", *path.split()]) == 0
+    by_command = capsys.readouterr()
+    assert run_command_line([*path.split(), "--help"]) == 0
+    assert capsys.readouterr() == by_command
+    assert f"Usage: cub {path}".rstrip() in by_command.out
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "hint"),
+    [
+        ("confg", "No such command 'confg'. Did you mean 'config'?", "`cub --help`"),
+        ("task lst", "No such command 'lst'. Did you mean 'list'?", "`cub task --help`"),
+        ("status now", "`cub status` has no commands", "`cub status --help`"),
+    ],
+)
+def test_help_of_nothing_is_a_usage_error(
+    path: str, error: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["help", *path.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {error}\nhint: {hint}")

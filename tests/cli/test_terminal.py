@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.cli.terminal import escape_invisible
+from tests.cli.processes import run_in_shell
+from tests.cli.standing import MINE
+from tests.cli.terminal import in_terminal, remove_progress
+from tests.command_line import Result
+from tests.conftest import Cub, environment
+from tests.fork_server import get_cub_command
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+
+COMMANDS = ["init --diff", "status", "update"]
+SAME = ["--help", "task --help", "config show", "status", "init", "update", "task list", "nope"]
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_terminal_gets_colors(project: Path, home: Path, command: str) -> None:
+    screen = in_terminal(*command.split(), cwd=project, home=home)
+    assert "\x1b[" in screen.text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_who_wants_no_colors_gets_none(project: Path, home: Path, command: str) -> None:
+    screens = [
+        in_terminal("--no-color", *command.split(), cwd=project, home=home),
+        in_terminal(*command.split(), cwd=project, home=home, NO_COLOR="1"),
+        in_terminal(*command.split(), cwd=project, home=home, TERM="dumb"),
+    ]
+    assert [screen for screen in screens if "\x1b" in remove_progress(screen.text)] == []
+    assert all(screen.text for screen in screens)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_pipe_gets_none_whatever_the_environment(cub: Cub, command: str) -> None:
+    result = cub(*command.split(), NO_COLOR="", TERM="xterm", FORCE_COLOR="")
+    assert "\x1b" not in result.out + result.err
+
+
+def test_no_color_changes_colors_and_nothing_else(project: Path, home: Path) -> None:
+    seen = []
+    for wanted in ({}, {"NO_COLOR": "1"}, {"NO_COLOR": ""}):
+        screens = [in_terminal(*line.split(), cwd=project, home=home, **wanted) for line in SAME]
+        seen.append("".join(screen.text for screen in screens))
+        cub = project / ".cub"
+        assert cub.is_dir()
+        shutil.rmtree(cub)
+        for name in ("AGENTS.md", "CLAUDE.md"):
+            (project / name).unlink()
+    colored, _, empty = seen
+    assert STYLE.search(remove_progress(colored))
+    assert STYLE.search(remove_progress(empty))
+    assert len({remove_progress(STYLE.sub("", text)) for text in seen}) == 1
+
+
+@pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colors_can_be_forced_into_a_pipe_unless_there_are_to_be_none(cub: Cub, name: str) -> None:
+    forced = cub("status", NO_COLOR="", **{name: "1"}).out
+    plain = cub("status", NO_COLOR="1", **{name: "1"}).out
+    assert STYLE.search(forced)
+    assert STYLE.sub("", forced) == plain
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+ALL_CLOSED = ">&- 2>&- <&-"
+# The streams that are closed in the fast tier.
+CLOSED = {"init": [ALL_CLOSED], "status": [">&-", "2>&-"], "update --check": ["<&-"]}
+RESULTS = [
+    "init --diff", "init --json", "init --dry-run", "status", "status --json", "map --json",
+    "--help",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", RESULTS)
+def test_stdout_is_the_result_alone(project: Path, cub: Cub, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    result = cub(*command.split())
+    assert result.out
+    assert not any(word in result.out for word in ("error:", "warning:", "hint:", "Done."))
+
+
+@pytest.mark.parametrize("command", ["init", "update", "remove"])
+def test_the_talk_is_on_stderr(project: Path, cub: Cub, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    if command != "init":
+        cub("init")
+        (project / ".cub" / "runloop.md").unlink()
+    result = cub(command)
+    assert len(result.err.splitlines()) == 1
+    assert result.err.startswith(("Done", "Updated"))
+    assert "AGENTS.md" in result.out or ".cub/runloop.md" in result.out
+
+
+def test_warnings_are_on_stderr_with_a_hint(project: Path, cub: Cub) -> None:
+    (project / "AGENTS.md").write_bytes(b"```sh\nmake\n")
+    result = cub("init", "--diff")
+    assert result.err.startswith("warning: AGENTS.md: the section goes to the top: ")
+    assert result.out.startswith("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ ")
+
+
+def without_reader(project: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run cub with a stdout that nobody reads any more."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return subprocess.run(
+            [*get_cub_command(), *arguments],
+            cwd=project,
+            env=environment(home),
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+
+@posix
+@pytest.mark.parametrize(
+    "command", [*RESULTS, "init", pytest.param("demo", marks=pytest.mark.thorough)]
+)
+def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, command: str) -> None:
+    (project / "AGENTS.md").write_bytes(MINE * 20_000)
+    done = without_reader(project, home, *command.split())
+    assert done.returncode in (0, 1)
+    for word in ("Traceback", "Exception", "BrokenPipe", "this is a bug"):
+        assert word not in done.stderr
+
+
+@posix
+def test_a_reader_that_is_gone_leaves_nothing_half_done(
+    project: Path, home: Path, cub: Cub
+) -> None:
+    (project / "AGENTS.md").write_bytes(MINE)
+    without_reader(project, home, "init")
+    names = sorted(path.name for path in project.iterdir())
+    assert names in ([".git", "AGENTS.md"], [".cub", ".git", "AGENTS.md", "CLAUDE.md"])
+    assert cub("init").code == 0
+    assert cub("update", "--check").code == 0
+
+
+@posix
+def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"x\n")
+    done = run_in_shell("init --diff | head -n 1", project, home, get_cub_command())
+    assert done.stdout == "--- a/AGENTS.md\n"
+    assert "Traceback" not in done.stderr
+
+
+def to_a_full_stdout(arguments: Sequence[str], cwd: Path, home: Path) -> Result:
+    """What cub says where its stdout takes nothing."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*get_cub_command(), *arguments],
+            cwd=cwd,
+            env=environment(home),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    return Result(done.returncode, "", done.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", RESULTS)
+def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, command: str) -> None:
+    done = to_a_full_stdout(command.split(), project, home)
+    assert done.code == 1
+    assert done.err.startswith("error: ")
+    assert "no space left on device" in done.err
+
+
+@posix
+@pytest.mark.parametrize(
+    ("command", "closed"),
+    [
+        pytest.param(command, closed, marks=() if closed in fast else pytest.mark.thorough)
+        for command, fast in CLOSED.items()
+        for closed in (">&-", "2>&-", "<&-", ALL_CLOSED)
+    ],
+)
+def test_streams_may_be_closed(
+    project: Path, home: Path, cub: Cub, command: str, closed: str
+) -> None:
+    if command != "init":
+        cub("init")
+    # An interpreter of its own: a stream that is closed can't be handed on to a server.
+    done = run_in_shell(f"{command} {closed}", project, home, [sys.executable, "-m", "cub"])
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert "this is a bug" not in done.stderr
+    assert cub("update", "--check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("plain text, `code` & <b>", "plain text, `code` & <b>"),
+        ("\tindented", "\tindented"),
+        ("Bäckerei 面包 🥖", "Bäckerei 面包 🥖"),
+        ("⚠️ and ⚠", "⚠️ and ⚠"),
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("a\x9bb", "a\\x9bb"),
+        ("a\rb\nc\0", "a\\rb\\nc\\x00"),
+        ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
+        ("a\u200bb\ufeffc\u00add", "a\\u200bb\\ufeffc\\xadd"),
+        ("a\u00a0b\u3000c\u2028d", "a\\xa0b\\u3000c\\u2028d"),
+        ("\U000e0041\U000e007f", "\\U000e0041\\U000e007f"),
+        ("a\ufe0fb\ufe00c\U000e0101", "a\\ufe0fb\\ufe00c\\U000e0101"),
+        ("\u3164\u115f\u2800\u034f", "\\u3164\\u115f\\u2800\\u034f"),
+        ("caf\udce9", "caf\\udce9"),
+        ("", ""),
+    ],
+)
+def test_what_a_reader_cannot_see_is_written_out(line: str, shown: str) -> None:
+    assert escape_invisible(line) == shown
+
+
+# The plane of nearly all scripts, and the one of tags and selectors.
+@pytest.mark.parametrize(
+    "plane",
+    [
+        pytest.param(plane, marks=() if plane in (0, 14) else pytest.mark.thorough)
+        for plane in range(sys.maxunicode + 1 >> 16)
+    ],
+)
+def test_no_invisible_character_of_unicode_comes_through(plane: int) -> None:
+    through = {
+        character
+        for character in map(chr, range(plane << 16, plane + 1 << 16))
+        if escape_invisible(f"a{character}b") == f"a{character}b"
+    }
+    kinds = {unicodedata.category(c)[0] for c in through - {"\t", " "}}
+    assert kinds <= {"L", "M", "N", "P", "S"}
+    assert not through & {chr(c) for c in range(0xFE00, 0xFE10)}
+    assert not through & {chr(c) for c in range(0xE0000, 0xE1000)}
+
+
+@given(st.text(alphabet=st.characters()))
+def test_a_shown_line_is_one_line_and_stays_as_it_is(line: str) -> None:
+    shown = escape_invisible(line)
+    assert shown.isprintable() or "\t" in shown
+    assert len(shown.splitlines()) <= 1
+    assert escape_invisible(shown) == shown
+    shown.encode("utf-8")

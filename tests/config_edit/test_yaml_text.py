@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+
+from cub.config_edit import round_trip
+from cub.config_edit.nodes import ConfigNode, SourceText, decode_source
+from cub.config_edit.value_edits import make_canonical
+from cub.config_edit.yaml_text import format_yaml, parse_yaml
+from cub.errors import CubError
+from tests.project.test_config_hostile import TEXTS
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            "[~, null, NULL, '', true, FALSE, yes, on, n]",
+            [None] * 3 + ["", True, False, "yes", "on", "n"],
+        ),
+        ("[1, -1, +1, 007, 0o17, 0xfF, 1_000, 0b1]", [1, -1, 1, 7, 15, 255, "1_000", "0b1"]),
+        (
+            "[1., .5, 1e3, -1.5E-2, .inf, .NaN, 1e999, .]",
+            [1.0, 0.5, 1000.0, -0.015, ".inf", ".NaN", "1e999", "."],
+        ),
+        ("[2026-11-20, 12:30, =, 0x, '1', \"2\"]", ["2026-11-20", "12:30", "=", "0x", "1", "2"]),
+        ("[999999999999999999, 9999999999999999999]", [10**18 - 1, "9" * 19]),
+        ("a: |\n  b\n  c\nd: >\n  e\n  f\n", {"a": "b\nc\n", "d": "e f\n"}),
+        ("a: &x [1]\nb: *x\nc: &x 2\nd: *x\n", {"a": [1], "b": [1], "c": 2, "d": 2}),
+        ("a: &a {x: 1, y: 1}\nb: {<<: *a, x: 2}\n", {"a": {"x": 1, "y": 1}, "b": {"y": 1, "x": 2}}),
+        (
+            "a: [&a {x: 1}, &b {x: 2, y: 2}]\nb: {<<: [*a, *b]}\n",
+            {"a": [{"x": 1}, {"x": 2, "y": 2}], "b": {"x": 1, "y": 2}},
+        ),
+        ("'<<': {a: 1}\n", {"<<": {"a": 1}}),
+        ("? a\n: b\n? c\n", {"a": "b", "c": None}),
+        ("- - a\n  -\n- {b}\n", [["a", None], {"b": None}]),
+        ("", None),
+        ("--- # nothing\n", None),
+    ],
+)
+def test_values_are_those_of_the_core_schema(text: str, value: Any) -> None:
+    root = parse_yaml(SourceText(text, "x"))
+    assert (root.to_python() if root else None) == value
+
+
+def spans(node: ConfigNode, text: str) -> list[str]:
+    inner = [part for entry in node.entries for part in entry]
+    return [text[node.start : node.end]] + [
+        s for n in (*inner, *node.items) for s in spans(n, text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: 'b'  # c\n", ["a: 'b'", "a", "'b'"]),
+        ("a:  # c\n\nb: x\n", ["a:  # c\n\nb: x", "a", "", "b", "x"]),
+        ("a: |  # c\n  b\n\n\n# d\n", ["a: |  # c\n  b", "a", "|  # c\n  b"]),
+        ("a: [b, 'c', ]  # d\n", ["a: [b, 'c', ]", "a", "[b, 'c', ]", "b", "'c'"]),
+        (
+            "a: &x {b: c}\nd: *x\n",
+            ["a: &x {b: c}\nd: *x", "a", "&x {b: c}", "b", "c", "d", "*x", "b", "c"],
+        ),
+        ("\ufeffa:\r\n- b\r\n- c\r\n", ["a:\r\n- b\r\n- c", "a", "- b\r\n- c", "b", "c"]),
+    ],
+)
+def test_a_node_knows_where_it_stands(text: str, expected: list[str]) -> None:
+    root = parse_yaml(SourceText(text, "x"))
+    assert root
+    assert spans(root, text) == expected
+
+
+def test_an_empty_value_stands_behind_its_colon() -> None:
+    root = parse_yaml(SourceText("a :  # c: d\nb: 1\n", "x"))
+    assert root
+    assert root.entries[0].value.start == 3
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_places_are_counted_as_editors_count_them(end: str) -> None:
+    source = SourceText(f"\ufeffab{end}c\u2028d{end}{end}e", "x.yaml")
+    places = [
+        source.format_location(offset)
+        for offset in (1, 3, source.text.index("d"), len(source.text))
+    ]
+    assert places == ["x.yaml:1:1", "x.yaml:1:3", "x.yaml:2:3", "x.yaml:4:2"]
+    assert source.get_line_number(source.text.index("e")) == 4
+
+
+def test_comments_that_no_round_trip_keeps_are_an_error() -> None:
+    source = decode_source(b"a:\n  # one\n  | # two\n  b\n", "x")
+    assert parse_yaml(source)
+    with pytest.raises(CubError, match="a comment is in its way"):
+        round_trip.load_round_trip(source)
+
+
+@given(TEXTS)
+@example(" # c\n| # c\n")
+def test_the_round_trip_reads_the_same_values(text: str) -> None:
+    try:
+        source = decode_source(text.encode(), "x")
+        root = parse_yaml(source)
+        tree = round_trip.load_round_trip(source)
+    except CubError:
+        return
+    assert make_canonical(_bare(tree)) == make_canonical(root.to_python() if root else None)
+
+
+def _bare(value: Any) -> Any:
+    """ruamel's values without what it remembers of their looks."""
+    if isinstance(value, dict):
+        return {key: _bare(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    if type(value).__name__ == "ScalarBoolean":
+        return bool(value)
+    plain = next((kind for kind in (bool, int, float, str) if isinstance(value, kind)), None)
+    return plain(value) if plain and value is not None else None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("AGENTS.md", "AGENTS.md"),
+        ("30m", "30m"),
+        ("y", "y"),
+        ("a b", "a b"),
+        ([1, None, {"a": True}], "[1, null, {a: true}]"),
+        # Other values in YAML 1.1, which other programs read.
+        *((text, f'"{text}"') for text in ["yes", "No", "on", "OFF", "2026-11-20", "012", "1_000"]),
+        *((text, f'"{text}"') for text in ["0b11", "0x_f", "1.", ".5", "1e3", ".inf", ".NaN"]),
+    ],
+)
+def test_what_any_reader_of_yaml_takes_for_a_text_needs_no_quotes(value: Any, words: str) -> None:
+    assert format_yaml(value) == words

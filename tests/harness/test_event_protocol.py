@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.harness.base import AgentEvent, TokenUsage
+from cub.harness.event_protocol import EventProtocolReader, LineSplitter
+from tests.examples import few_examples
+
+
+def cut(pieces: list[bytes], most: int = 1_000_000) -> list[bytes]:
+    lines = LineSplitter(most)
+    return [*(line for piece in pieces for line in lines.feed(piece)), *lines.flush()]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "lines"),
+    [
+        ([], []),
+        ([b""], []),
+        ([b"a"], [b"a"]),
+        ([b"a\n"], [b"a"]),
+        ([b"a\r\n\r\nb\r"], [b"a", b"", b"b"]),
+        ([b"a\r", b"\nb"], [b"a", b"b"]),
+        ([b"a\r\r\n"], [b"a\r"]),
+        ([b"\n\n"], [b"", b""]),
+        ([b"a", b"b\nc", b"\n"], [b"ab", b"c"]),
+        ([b"\xff\x00\n"], [b"\xff\x00"]),
+    ],
+)
+def test_pieces_become_lines(pieces: list[bytes], lines: list[bytes]) -> None:
+    assert cut(pieces) == lines
+
+
+def test_the_rest_of_a_long_line_is_dropped() -> None:
+    assert cut([b"abcd", b"efg\nabc\r\nabcdefg"], 4) == [b"abcd", b"abc", b"abcd"]
+    assert cut([b"abc\rx\n"], 4) == [b"abc\r"]
+
+
+def test_the_rest_comes_once() -> None:
+    lines = LineSplitter()
+    assert list(lines.feed(b"a")) == []
+    assert list(lines.flush()) == [b"a"]
+    assert list(lines.flush()) == []
+
+
+@few_examples
+@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"\n", b"\r", b"\r\n"]), max_size=20))
+def test_how_the_bytes_come_does_not_matter(pieces: list[bytes]) -> None:
+    whole = b"".join(pieces)
+    assert cut(pieces, 8) == cut([whole], 8) == cut([bytes([one]) for one in whole], 8)
+
+
+def test_a_line_without_end_takes_no_long_time_and_little_memory() -> None:
+    lines = LineSplitter(1000)
+    started = time.process_time()
+    for _ in range(20_000):
+        assert list(lines.feed(b"x" * 5_000)) == []
+    assert time.process_time() - started < 3
+    assert [len(line) for line in lines.flush()] == [1000]
+
+
+def read(line: bytes) -> list[AgentEvent]:
+    return list(EventProtocolReader().read_line(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "event"),
+    [
+        ('{"type":"text","text":"hi"}', AgentEvent("text", "hi\n")),
+        ('{"type":"text","text":"hi\\n"}', AgentEvent("text", "hi\n")),
+        ('{"type":"tool","text":"ls"}', AgentEvent("tool", "ls")),
+        ('{"type":"usage","input":1,"output":2,"cache_read":3,"cache_write":4}',
+         AgentEvent("usage", tokens=TokenUsage(1, 2, 3, 4))),
+        ('{"type":"cost","usd":0.5}', AgentEvent("cost", usd=0.5)),
+        ('{"type":"session","id":"s-1"}', AgentEvent("session", "s-1")),
+        ('{"type":"denied","text":"rm"}', AgentEvent("denied", "rm")),
+        ('{"type":"limit","text":"wait"}', AgentEvent("limit", "wait")),
+        ('{"type":"result","text":"end","failed":true}', AgentEvent("result", "end", failed=True)),
+        ('{"type":"result"}', AgentEvent("result")),
+        ('{"type":"new","text":"x"}', AgentEvent("other")),
+        ('{"type":["text"]}', AgentEvent("other")),
+        ("{}", AgentEvent("other")),
+        ("[1]", AgentEvent("text", "[1]\n")),
+        ('{"type":"te', AgentEvent("text", '{"type":"te\n')),
+        ("plain", AgentEvent("text", "plain\n")),
+        ("", AgentEvent("text", "\n")),
+        ("\x1b[31mred\x1b[0m", AgentEvent("text", "red\n")),
+        ("10%\r20%", AgentEvent("text", "20%\n")),
+    ],
+)  # fmt: skip
+def test_a_line_is_an_event(line: str, event: AgentEvent) -> None:
+    assert read(line.encode()) == [event]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"type":"usage"}',
+        '{"type":"usage","input":-1,"output":true,"cache_read":"5","cache_write":1e3}',
+        '{"type":"usage","input":NaN,"output":99999999999999999}',
+        '{"type":"cost","usd":NaN}',
+        '{"type":"cost","usd":Infinity}',
+        '{"type":"cost","usd":-1}',
+        '{"type":"cost","usd":true}',
+        '{"type":"cost","usd":"1"}',
+    ],
+)
+def test_numbers_that_make_no_sense_say_nothing(line: str) -> None:
+    assert read(line.encode()) == []
+
+
+def test_other_fields_count_all_the_same() -> None:
+    line = b'{"type":"usage","input":-1,"output":7}'
+    assert read(line) == [AgentEvent("usage", tokens=TokenUsage(output=7))]
+    assert read(b'{"type":"result","text":5,"failed":"yes"}') == [AgentEvent("result")]
+
+
+def test_half_a_character_does_no_harm() -> None:
+    (event,) = read(b'{"type":"text","text":"\\ud800"}')
+    assert event.text == "?\n"
+
+
+EVENTS = st.one_of(
+    st.builds(
+        AgentEvent, st.sampled_from(["tool", "denied", "limit", "session"]), st.text(max_size=9)
+    ),
+    st.builds(AgentEvent, st.just("text"), st.text(max_size=9).map(lambda said: said + "\n")),
+    st.builds(AgentEvent, st.just("result"), st.text(max_size=9), failed=st.booleans()),
+    st.builds(AgentEvent, st.just("cost"), usd=st.floats(0, 999)),
+    st.builds(
+        AgentEvent,
+        st.just("usage"),
+        tokens=st.builds(TokenUsage, st.integers(1, 9), *[st.integers(0, 9)] * 3),
+    ),
+)
+
+
+@few_examples
+@given(EVENTS)
+def test_an_event_is_one_line_that_reads_the_same(event: AgentEvent) -> None:
+    line = event.to_json()
+    assert line.isascii()
+    assert "\n" not in line
+    assert read(line.encode()) == [event]
+
+
+@few_examples
+@given(st.binary(max_size=200) | st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.dictionaries(
+        st.sampled_from(["type", "text", "usd", "input", "id", "failed"]), inner, max_size=5
+    ) | st.lists(inner, max_size=3),
+).map(lambda tree: json.dumps(tree).encode()))  # fmt: skip
+def test_no_line_is_an_error(line: bytes) -> None:
+    for event in read(line):
+        event.to_json()
+        event.text.encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"usage","input":' + b"9" * 900_000 + b"}",
+        b'{"a":' * 200_000,
+        b'{"a":' + b"[" * 900_000,
+        b"\x1b[1m" * 250_000,
+        b"\x1b" + b"a" * 999_000,
+        b"\r" * 1_000_000,
+        b"\xff" * 1_000_000,
+        b"\x1b]" + b"x" * 999_000,
+    ],
+    ids=range(8),
+)
+def test_long_lines_take_no_long_time(line: bytes) -> None:
+    started = time.process_time()
+    assert [event.kind for event in read(line)] == ["text"]
+    assert time.process_time() - started < 2

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.errors import CubError
+from cub.repomap.map_types import MapOmission
+from cub.repomap.stack.facts import (
+    Manifest,
+    ManifestFacts,
+    ManifestReader,
+    ProjectPackage,
+    ProjectStack,
+    Technology,
+)
+from cub.repomap.stack.manifest_index import load_all_readers, load_readers
+from cub.repomap.stack.python import readers
+from cub.repomap.stack.read_stack import MAX_MANIFEST_BYTES, read_manifests
+from tests.repomap.stack.projects import names, stack_of
+
+PROJECT = {
+    "pyproject.toml": "[project]\nname = 'acme'\ndependencies = ['flask']\n[tool.ruff]\n",
+    "package.json": '{"name": "web", "scripts": {"test": "jest", "dev": "vite"}}',
+    "Makefile": "test:\n\tpytest\nlint:\n\truff check\n",
+    "tox.ini": "[testenv]\ncommands = pytest\n",
+    "pnpm-workspace.yaml": "packages: ['*']\n",
+    "api/package.json": '{"name": "api", "dependencies": {"express": "5"}}',
+    "api/requirements.txt": "flask==1\n",
+    ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: mypy .\n",
+    ".github/workflows/test.yaml": "jobs:\n  a:\n    steps:\n      - run: pyright\n",
+    "broken/package.json": "{",
+    "broken/pyproject.toml": "=",
+}
+
+
+def test_the_order_of_paths_makes_no_difference() -> None:
+    expected = stack_of(PROJECT)
+    for seed in range(20):
+        paths = list(PROJECT)
+        random.Random(seed).shuffle(paths)
+        assert read_manifests(paths, lambda path: PROJECT[path].encode()) == expected
+
+
+def test_the_seed_of_hashes_makes_no_difference() -> None:
+    line = "from tests.repomap.stack import test_read_stack as t; print(t.stack_of(t.PROJECT))"
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", line],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert shown == {f"{stack_of(PROJECT)}{os.linesep}".encode()}
+
+
+def test_only_manifests_are_read() -> None:
+    paths = ["a.py", "tests/pyproject.toml", "node_modules/x/package.json", "README.md", "setup"]
+
+    def read(path: str) -> bytes:
+        raise AssertionError(path)
+
+    assert read_manifests(paths, read) == ProjectStack()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a = 1\nb = '\xff'\n", "line 2: byte 0xff is not UTF-8"),
+        (b"\x7fELF\0\0", "this is not a text: it has NUL bytes"),
+        ("a = 1\n".encode("utf-16"), "this is not a text: it has NUL bytes"),
+        (
+            b"a" * (MAX_MANIFEST_BYTES + 1),
+            "this has 1,000,001 bytes, and cub reads no more than 1,000,000",
+        ),
+        (b"a = ", "this is not TOML: Invalid value"),
+    ],
+)
+def test_a_file_that_is_no_text_costs_a_note(data: bytes, message: str) -> None:
+    stack = stack_of({"pyproject.toml": data, "tox.ini": "[tox]\n"})
+    assert stack.omissions == (MapOmission("pyproject.toml", message),)
+    assert names(stack) == ["tox"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(13, "Permission denied"), "this can't be read: Permission denied"),
+        (FileNotFoundError(), "this can't be read: FileNotFoundError"),
+        (CubError("this is a FIFO"), "this is a FIFO"),
+    ],
+)
+def test_a_file_that_cannot_be_read_costs_a_note(error: Exception, message: str) -> None:
+    def read(path: str) -> bytes:
+        if path == "setup.cfg":
+            raise error
+        return b"[tox]\n"
+
+    stack = read_manifests(["setup.cfg", "tox.ini"], read)
+    assert stack.omissions == (MapOmission("setup.cfg", message),)
+    assert names(stack) == ["tox"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    text = b"\xef\xbb\xbf[project]\nname = 'a'\n"
+    assert stack_of({"pyproject.toml": text}).packages[0].name == "a"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("line 3:  so\nnot"), "line 3: so not"),
+        (RecursionError(), "this is nested too deeply"),
+        (MemoryError(), "this is nested too deeply"),
+        (SyntaxError("bad", ("f", 7, 1, "x")), "line 7: bad"),
+        (ValueError("x" * 500), "x" * 200),
+    ],
+)
+def test_what_a_reader_raises_costs_what_it_would_have_read(error: Exception, message: str) -> None:
+    def fails(manifest: Manifest) -> ManifestFacts:  # noqa: ARG001
+        raise error
+
+    def works(manifest: Manifest) -> ManifestFacts:
+        return ManifestFacts((Technology("X", "tool", "", manifest.path),))
+
+    stack = stack_of({"x": ""}, [ManifestReader(("x",), fails), ManifestReader(("x",), works)])
+    assert stack.omissions == (MapOmission("x", message),)
+    assert names(stack) == ["X"]
+
+
+def test_at_most_300_manifests_are_read_the_shallow_ones() -> None:
+    files = {f"a/b{n:03}/package.json": f'{{"name": "p{n}"}}' for n in range(350)}
+    files["package.json"] = '{"name": "root"}'
+    stack = stack_of(files)
+    assert len(stack.packages) == 300
+    assert stack.packages[0].name == "root"
+    assert stack.packages[-1].folder == "a/b298"
+    message = "this and 50 deeper manifests are left out: 300 are read"
+    assert stack.omissions == (MapOmission("a/b299/package.json", message),)
+
+
+def test_facts_are_made_fit_to_be_shown() -> None:
+    text = (
+        '[project]\nname = "a\\nb"\ndescription = "one\\n# two\\u202e\\u0000 three"\n'
+        'requires-python = ">=3 `x`"\ndependencies = ["flask>=1\\n2"]\n'
+        '[project.scripts]\n"x\\ny" = "a:b"\nok = "a:b\\u0007"\nfine = "a:b"\n'
+        "[tool.uv.sources]\n[tool.ruff]\n"
+    )
+    stack = stack_of({"pyproject.toml": text}, readers.READERS)
+    assert stack.packages == ()
+    assert [one.name for one in stack.entry_points] == ["fine"]
+    assert names(stack)[:2] == ["Python", "Flask >=1 2"]
+
+
+def test_a_description_is_one_line_of_a_sensible_length() -> None:
+    text = f"[project]\nname = 'a'\ndescription = '''one\n  two {'three ' * 100_000}'''\n"
+    description = stack_of({"pyproject.toml": text}).packages[0].description
+    assert description.startswith("one two three three")
+    assert len(description) <= 300
+    assert description.endswith("three…")
+
+
+def test_a_package_is_one_folder_and_the_first_name_counts() -> None:
+    def packages(manifest: Manifest) -> ManifestFacts:
+        return ManifestFacts(packages=(ProjectPackage("", manifest.text, "", manifest.path),))
+
+    stack = stack_of(
+        {"b": "two", "a": "", "c": "three"}, [ManifestReader(("a", "b", "c"), packages)]
+    )
+    assert [one.name for one in stack.packages] == ["two"]
+
+
+def test_a_technology_is_named_once_with_the_first_version() -> None:
+    def technologies(manifest: Manifest) -> ManifestFacts:
+        name, _, version = manifest.text.partition(" ")
+        return ManifestFacts((Technology(name, "tool", version, manifest.path),))
+
+    files = {"a/x": "Ruff 1", "x": "Ruff", "b/x": "ruff 2", "c/x": "Black"}
+    stack = stack_of(files, [ManifestReader(("x",), technologies)])
+    assert stack.technologies == (
+        Technology("Ruff", "tool", "1", "x"),
+        Technology("Black", "tool", "", "c/x"),
+    )
+
+
+@pytest.mark.parametrize(
+    "glob", sorted({glob for each in load_all_readers() for glob in each.globs})
+)
+def test_a_manifest_brings_its_reader(glob: str) -> None:
+    found = load_readers([glob.replace("*", "x")])
+    assert glob in {pattern for each in found for pattern in each.globs}
+
+
+def test_what_is_no_manifest_brings_no_reader() -> None:
+    assert load_readers(["src/app.rs", "README.md", "a/b.c"]) == ()

@@ -1,0 +1,87 @@
+"""What is kept of files between runs, and what a damaged or foreign cache costs: nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.repomap.listing.file_listing import ListedFile
+from cub.repomap.symbols.file_facts import (
+    CachedFacts,
+    Definition,
+    FileFacts,
+    ScanJob,
+    load_facts_cache,
+    save_facts_cache,
+)
+from tests.examples import few_examples
+
+FACTS = FileFacts("a b", "b", (Definition("a", "function", 3, "def a(ü)", "", True),))
+texts = st.text(max_size=20)
+facts = st.builds(
+    FileFacts,
+    texts,
+    texts,
+    st.lists(
+        st.builds(Definition, texts, st.just("class"), st.integers(0), texts, texts, st.booleans())
+    ).map(tuple),
+    texts,
+    texts,
+)
+
+
+def entry(path: str = "a.py") -> CachedFacts:
+    return CachedFacts(ListedFile(path, 1, 2, 3), ScanJob(path, "python", True), FACTS)
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    save_facts_cache(tmp_path / "c/facts", "v", [entry(), entry("b.py")])
+    assert load_facts_cache(tmp_path / "c/facts", "v") == {"a.py": entry(), "b.py": entry("b.py")}
+
+
+def test_a_path_that_is_no_text_survives(tmp_path: Path) -> None:
+    odd = entry("x/\udc80\ny.py")
+    save_facts_cache(tmp_path / "facts", "v", [odd])
+    assert list(load_facts_cache(tmp_path / "facts", "v").values()) == [odd]
+
+
+@few_examples
+@given(facts)
+def test_facts_survive_json(found: FileFacts) -> None:
+    assert FileFacts.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_another_version_has_nothing(tmp_path: Path) -> None:
+    save_facts_cache(tmp_path / "facts", "v1", [entry()])
+    assert load_facts_cache(tmp_path / "facts", "v2") == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"", b"\0\xff", b"[", b"{}\n", b'["v"]\n[1]\n', b'["v"]\nnull\n',
+        b'["v"]\n' + b"[" * 10_000,
+        b'["v"]\n["a",1,2,3,"python",true,"","",[["a",1,2,3,4,5]],"",""]\n',
+        b'["v"]\n["a",1,2,3,"python",true,"",""',
+    ],
+)  # fmt: skip
+def test_a_damaged_cache_is_an_empty_one(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "facts").write_bytes(damage)
+    assert load_facts_cache(tmp_path / "facts", "v") == {}
+
+
+def test_the_cache_keeps_itself_out_of_git_and_leaves_no_other_file(tmp_path: Path) -> None:
+    save_facts_cache(tmp_path / "cache/facts", "v", [entry()])
+    save_facts_cache(tmp_path / "cache/facts", "v", [entry()])
+    assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == [".gitignore", "facts"]
+    assert (tmp_path / "cache/.gitignore").read_bytes() == b"*\n"
+
+
+def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    save_facts_cache(tmp_path / "file/cache/facts", "v", [entry()])
+    assert load_facts_cache(tmp_path / "file/cache/facts", "v") == {}
