@@ -11,8 +11,13 @@ def join_first(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
+def describe_os_error(error: OSError) -> str:
+    """Say why a system call failed, as a part of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 def suggest_similar(key: str, candidates: Iterable[str]) -> str:
-    """The known key that `key` may be a slip of ("" if none is near)."""
+    """Return the known key that `key` may be a slip of, "" if none is near."""
     from difflib import get_close_matches
 
     names = {name.replace("_", "-"): name for name in candidates}

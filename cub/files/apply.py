@@ -24,7 +24,6 @@ from cub.files.journal import (
 )
 from cub.files.lock import ProjectLock
 from cub.files.read_files import (
-    describe_os_error,
     find_regular_file,
     make_os_error,
     read_file,
@@ -33,6 +32,7 @@ from cub.files.read_files import (
     resolve_path,
 )
 from cub.files.recovery import finish_change, undo_change
+from cub.text import describe_os_error
 
 _LONGEST = 50  # characters of a name that are in that of a temporary file: 255 bytes are allowed
 

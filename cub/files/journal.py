@@ -19,7 +19,8 @@ from typing import Literal
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.disk import Disk
-from cub.files.read_files import describe_os_error, read_file, read_link_text
+from cub.files.read_files import read_file, read_link_text
+from cub.text import describe_os_error
 
 JOURNAL_FILE = ".cub/journal.jsonl"
 _COMMITTED = b'{"committed":true}\n'

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cub.debug_log import log_debug
 from cub.errors import CubError
+from cub.text import describe_os_error
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -111,11 +112,6 @@ def require_writable(real: Path, path: str) -> None:
 def make_os_error(error: OSError, path: str, what: str) -> CubError:
     """A system error as a known one."""
     return CubError(f"{what}: {describe_os_error(error)}", where=path, hint=_hint(error))
-
-
-def describe_os_error(error: OSError) -> str:
-    """Why a system call failed, as a part of a sentence."""
-    return (error.strerror or str(error)).lower()
 
 
 def _hint(error: OSError) -> str:

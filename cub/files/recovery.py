@@ -22,7 +22,8 @@ from cub.files.journal import (
     make_incomplete_error,
     warn_pending_change,
 )
-from cub.files.read_files import describe_os_error, make_os_error, read_link_text
+from cub.files.read_files import make_os_error, read_link_text
+from cub.text import describe_os_error
 
 
 class RolledBackError(CubError):

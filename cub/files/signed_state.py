@@ -18,6 +18,7 @@ from typing import Any
 
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
+from cub.text import describe_os_error
 
 KEY_FILE = "key"
 _KEY_SIZE = 32  # bytes
@@ -104,7 +105,7 @@ def make_private_folder(folder: Path) -> None:
 
 def make_state_error(error: OSError) -> CubError:
     """The error for state that can't be kept."""
-    reason = (error.strerror or str(error)).lower()
+    reason = describe_os_error(error)
     hint = "cub run keeps there what an agent must not reach; XDG_STATE_HOME names another place"
     return CubError(
         f"cub's state can't be written: {reason}", where=find_state_folder().as_posix(), hint=hint

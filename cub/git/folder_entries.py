@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from cub.errors import CubError
+from cub.text import describe_os_error
 
 _LARGEST = 1 << 20  # bytes that are kept in memory
 _HAS_DIR_FD = {os.open, os.stat, os.rename, os.mkdir, os.unlink} <= os.supports_dir_fd
@@ -232,7 +233,7 @@ def open_folder(path: str, near: int | None = None, display_path: str = "") -> I
 
 def make_restore_error(error: OSError, name: str) -> CubError:
     """The error for an entry that could not be put back."""
-    reason = (error.strerror or str(error)).lower()
+    reason = describe_os_error(error)
     return CubError(f"the attempt changed {name}, and it can't be put back: {reason}")
 
 

@@ -19,6 +19,7 @@ from typing import IO, NamedTuple, Self
 from cub.errors import CubError
 from cub.git.process import run_git, split_nul, start_git_query
 from cub.git.worktree import find_toplevel
+from cub.text import describe_os_error
 
 FOLDER_MODE, LINK_MODE, SUBMODULE_MODE = 0o040000, 0o120000, 0o160000
 _INCOMPLETE = (
@@ -74,7 +75,7 @@ class ObjectReader:
         except OSError as error:
             self._said.close()
             raise CubError(
-                f"git can't be started: {(error.strerror or str(error)).lower()}",
+                f"git can't be started: {describe_os_error(error)}",
                 hint="install git: commits can't be read without it",
             ) from error
         return self

@@ -24,6 +24,7 @@ from cub.git.snapshot import Snapshot
 from cub.git.untracked_blobs import UntrackedBlob
 from cub.git.worktree import Worktree, find_git_dir
 from cub.git.worktree_status import list_flagged_paths
+from cub.text import describe_os_error
 
 _PATIENCE = 2.0  # seconds: somebody else's git holds a lock for milliseconds
 _ADD = ("--add", "--remove", "--replace", "--ignore-skip-worktree-entries")
@@ -294,4 +295,4 @@ def _remove(index: Path) -> None:
 
 
 def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    return describe_os_error(error)

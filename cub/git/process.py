@@ -13,6 +13,7 @@ from typing import IO, Final, NamedTuple
 
 from cub.debug_log import log_debug
 from cub.errors import CubError
+from cub.text import describe_os_error
 
 # Seconds: a first look at a large repository takes long, a hung drive takes for ever.
 _TIMEOUT = 600.0
@@ -202,7 +203,7 @@ def try_git(
         )
         return _await_answer(process, stdin, _TIMEOUT)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = describe_os_error(error)
         raise CubError(f"git can't be started: {reason}", where=folder.as_posix()) from error
     except subprocess.TimeoutExpired:
         raise CubError(f"git {args[0]} did not end in {_TIMEOUT:.0f} seconds") from None

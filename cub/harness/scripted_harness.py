@@ -35,6 +35,7 @@ from cub.harness import script_player
 from cub.harness.base import LaunchCommand, LaunchRequest, TokenUsage, Transcript
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.script_player import explain_forbidden_path
+from cub.text import describe_os_error
 
 SCRIPTED = "scripted"
 DEFAULT_SCRIPT = ".cub/script.yaml"
@@ -106,7 +107,7 @@ def read_script(path: Path, shown: str) -> ScriptSteps:
     try:
         data = path.read_bytes()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = describe_os_error(error)
         hint = "write one: it says what the scripted client does for each task"
         raise CubError(f"this script can't be read: {reason}", where=shown, hint=hint) from error
     source = decode_source(data, shown, _MOST_BYTES)

@@ -16,6 +16,7 @@ from cub.errors import CubError
 from cub.processes.command import CommandSpec
 from cub.processes.orphans import active_keepers, kill_orphans
 from cub.processes.process_tree import make_keeper_argv
+from cub.text import describe_os_error
 
 _ROOT = Path(__file__).parents[2]
 
@@ -120,7 +121,7 @@ def start_keeper(
                 start_new_session=True,
             )
         except OSError as error:
-            said = (error.strerror or str(error)).lower()
+            said = describe_os_error(error)
             raise CubError(f"Python can't be started: {said}", where=sys.executable) from error
         theirs.close()
         active_keepers.add(process.pid)

@@ -19,6 +19,7 @@ from cub.files.internal_files import read_json, replace_file
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, read_signed
 from cub.processes.process_tree import iter_keeper_marks
+from cub.text import describe_os_error
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
@@ -64,7 +65,7 @@ class CurrentAttempt(NamedTuple):
             except OSError as error:  # a sandbox may have no more than the project
                 if not last:
                     what = "the run can't be asked: "
-                    raise CubError(what + (error.strerror or str(error)).lower()) from error
+                    raise CubError(what + describe_os_error(error)) from error
         return f"You asked to close {self.task_id} ({reason}): {_DECIDES} when you have ended."
 
 

@@ -20,6 +20,7 @@ from cub.repomap.listing.languages import detect_header_language, detect_languag
 from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.file_facts import Definition, FileFacts, ScanJob
 from cub.repomap.symbols.identifiers import find_imported_names, find_names
+from cub.text import describe_os_error
 
 
 class ClassifiedFiles(NamedTuple):
@@ -77,7 +78,7 @@ def scan_file(root: str, job: ScanJob) -> FileFacts:
     try:
         data = read_prefix(root, job.path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
-        reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        reason = f"cannot be read: {describe_os_error(error)}"
         return FileFacts(skip_reason=reason).with_digest()
     return extract_facts(job, data).with_digest()
 
