@@ -135,7 +135,6 @@ def _make_context(
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
 ) -> tuple[RunContext, RecoveryReport]:
-    """Recover killed runs, and open the workspace of this one."""
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
     report = recover_killed_runs(stores, environ, environment.clock)
@@ -264,7 +263,6 @@ def _save_run_facts(context: RunContext) -> None:
 
 
 def _clean_up_run(context: RunContext) -> None:
-    """Delete backups of the repository, and the run's own worktree if all of it is committed."""
     context.workspace.worktree.release()
     if context.settings.options.worktree:
         remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)
@@ -286,9 +284,8 @@ def _suggest_checks(commands: Sequence[ProjectCommand]) -> str:
 
 
 def _has_task_without_check(context: RunContext) -> bool:
-    """Return whether one of the next tasks has no check of its own."""
     tasks = context.initial_stores.backend.read_tasks()
-    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options).summaries
+    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options)
     return any(not tasks.read_record(task.id).get("checks") for task in queue[:_MAX_TASKS_READ])
 
 
