@@ -101,6 +101,11 @@ class Plan:
         """The edits that other people and machines get to see."""
         return tuple(edit for edit in self.edits if not edit.is_local)
 
+    @property
+    def contents(self) -> dict[str, bytes | None]:
+        """Return the bytes of each edited file after the plan; None for a deletion."""
+        return {edit.path: edit.after for edit in self.edits}
+
     def format_diff(self) -> Iterator[str]:
         """The diffs of all shared edits, line by line."""
         # Behind an empty file's, the names of the next one would be read as further ones of it.

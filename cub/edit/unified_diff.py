@@ -97,11 +97,7 @@ def _with_context(hunk: Sequence[_Change], old: int, new: int) -> list[_Change]:
     below = min(_CONTEXT, old - last.old_end, new - last.new_end)
     start, other = first.old - above, first.new - above
     end, other_end = last.old_end + below, last.new_end + below
-    return [
-        _Change(start, start, other, other),
-        *hunk,
-        _Change(end, end, other_end, other_end),
-    ]
+    return [_Change(start, start, other, other), *hunk, _Change(end, end, other_end, other_end)]
 
 
 def _span(start: int, end: int) -> str:
