@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.migration.migrate import plan_migrations
 from cub.edit.plan import Plan
 from cub.errors import CubError, InternalError
@@ -111,7 +111,7 @@ def test_init_and_update_take_them_from_the_same_plan(project: Path, tmp_path: P
     rename = RENAME.replace("from: old, to: new", "from: files, to: targets")
     folder = migrations(tmp_path / "m", m1=MOVE, m2=rename)
     write(project, RECORD, "files: [AGENTS.md]\n")
-    plan = plan_init(Project.load(project), migrations=folder)
+    plan = plan_init(Project.load(project), InitOptions(migrations=folder))
     assert "CLAUDE.md" not in [edit.path for edit in plan.edits]
     assert next(e.after for e in plan.edits if e.path == RECORD) == (
         b"targets: [AGENTS.md]\nschema: 2\n"
