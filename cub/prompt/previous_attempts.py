@@ -163,8 +163,8 @@ def summarize_failures(newest_first: Iterable[Event]) -> FailureSummary | None:
     last, *before = told[: OLDER_COUNT + 1]
     return FailureSummary(
         _reason(last),
-        tuple(_observations(last, before)),
-        tuple(_avoid(told)),
+        tuple(filter(None, _observations(last, before))),
+        tuple(filter(None, _avoid(told))),
         "" if get_failing_items(last) else get_output_tail(last),
         tuple(_earlier(event) for event in before),
     )

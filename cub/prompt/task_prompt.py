@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cub.edit.blocks import parse_headings
 from cub.masking import mask_text
 from cub.prompt import untrusted_text
-from cub.prompt.forged_headings import RESERVED_TITLES
 from cub.prompt.previous_attempts import MAX_NEWEST, FailureSummary
 from cub.prompt.templates import TemplateSet, fill_commit_template
 from cub.store.events import truncate_text
@@ -28,7 +28,6 @@ DEFAULT_TOKENS = 4000
 MAX_EPIC_WORDS, MAX_NOTES = 200, 5
 _TITLE, _SHORTEST = 200, 40  # characters: of a sibling's title, and of a line that was cut
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\dZ \S")  # as cub begins a note
-_HEADINGS = re.compile(rf"^## (?P<title>{'|'.join(RESERVED_TITLES)})$", re.MULTILINE)
 
 
 class PromptSection(NamedTuple):
@@ -40,12 +39,22 @@ class PromptSection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskPrompt:
-    """A prompt, its sections, what was cut, and whether it is over its budget all the same."""
+    """Hold a prompt, what was cut of it, and whether it is over its budget nevertheless."""
 
     text: str
-    sections: tuple[PromptSection, ...]
     cuts: tuple[str, ...]
     is_over_budget: bool
+
+    @property
+    def sections(self) -> tuple[PromptSection, ...]:
+        """Return the sections, found by their headings: all headings of others are escaped."""
+        lines = self.text.splitlines(keepends=True)
+        headings = parse_headings(self.text)
+        ends = [*(heading.start for heading in headings[1:]), len(lines)]
+        return tuple(
+            PromptSection(heading.content, estimate_tokens("".join(lines[heading.start : end])))
+            for heading, end in zip(headings, ends, strict=True)
+        )
 
 
 def compose_prompt(
@@ -61,7 +70,6 @@ def compose_prompt(
     text, kept = fit_parts(full, render, tokens)
     return TaskPrompt(
         text,
-        tuple(_sections(text)),
         (*_bounds(inputs, full), *kept.describe_cuts(full, tokens)),
         estimate_tokens(text) > tokens,
     )
@@ -73,7 +81,8 @@ def _fixed_parts(inputs: PromptInputs) -> dict[str, Any]:
     notes = _notes(mask_text(str(task.get("notes") or "")))  # a key may take many of them
     said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
     words = {key: untrusted_text.embed_line(value or "") for key, value in said.items()}
-    message = fill_commit_template(inputs.message, words)
+    plain = {key: untrusted_text.join_words(value or "") for key, value in said.items()}
+    message = fill_commit_template(inputs.message, plain)
     return {
         **words,
         "description": untrusted_text.embed_prose(str(task.get("description") or "")),
@@ -192,15 +201,6 @@ def _bounds(inputs: PromptInputs, full: CuttableParts) -> list[str]:
         ),
     )
     return [what for is_so, what in counts if is_so]
-
-
-def _sections(text: str) -> list[PromptSection]:
-    starts = [*_HEADINGS.finditer(text)]
-    ends = [*(found.start() for found in starts[1:]), len(text)]
-    return [
-        PromptSection(found["title"], estimate_tokens(text[found.start() : end]))
-        for found, end in zip(starts, ends, strict=True)
-    ]
 
 
 class CuttableParts(NamedTuple):
