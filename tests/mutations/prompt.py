@@ -8,8 +8,8 @@ PROMPT = (
     Mutation(
         "an attempt before the last success is told",
         "cub/prompt/previous_attempts.py",
-        'return [*takewhile(lambda event: not event.get("ok"), found)]',
-        'return [event for event in found if not event.get("ok")]',
+        'failed = [*takewhile(lambda event: not event.get("ok"), events)]',
+        'failed = [event for event in events if not event.get("ok")]',
         ("tests/prompt/test_previous_attempts.py",),
     ),
     Mutation(
@@ -36,8 +36,8 @@ PROMPT = (
     Mutation(
         "items that are new are told as fixed",
         "cub/prompt/previous_attempts.py",
-        "return ItemChanges(new if _whole(then) else (), fixed if _whole(now) else (), unchanged)",
-        "return ItemChanges(fixed if _whole(then) else (), new if _whole(now) else (), unchanged)",
+        "return ItemChanges(new if _is_whole(then) else (), fixed if _is_whole(now) else (), unchanged)",
+        "return ItemChanges(fixed if _is_whole(then) else (), new if _is_whole(now) else (), unchanged)",
         ("tests/prompt/test_previous_attempts.py",),
     ),
     Mutation(
