@@ -1,4 +1,4 @@
-"""The clients that read a project's instructions only with a setting of their own, as one table."""
+"""The agents that read a project's instructions only with a setting of their own, as one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RequiredFiles(NamedTuple):
     """What an agent is to read in a project, as paths from its root.
 
     `entry`: the root's instruction file, unless GEMINI.md brings it; `whole`: the instruction
-    files that together say everything, for a client that opens no file by itself; `references`:
+    files that together say everything, for an agent that opens no file by itself; `references`:
     what they import.
     """
 
@@ -26,10 +26,10 @@ class RequiredFiles(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """A client by the name of its option, and its setting: a list of files to read.
+    """An agent by the name of its option, and its setting: a list of files to read.
 
     `files`: where the setting may stand, the one to create last; `new_file`: how a new file begins;
-    `default`: what the client reads while the setting is not there; `select_files`: what has to be
+    `default`: what the agent reads while the setting is not there; `select_files`: what has to be
     in it.
     """
 
@@ -84,12 +84,12 @@ AGENT_SETTINGS = (GEMINI_SETTINGS, AIDER_SETTINGS, OPENCODE_SETTINGS)
 
 
 def find_agent_settings(name: str) -> AgentSettings:
-    """The row of a client; UsageError for a name that is not in the table."""
-    for client in AGENT_SETTINGS:
-        if client.name == name:
-            return client
-    names = ", ".join(client.name for client in AGENT_SETTINGS)
-    raise UsageError(f"--client: {name!r} is none of {names}")
+    """The row of an agent; UsageError for a name that is not in the table."""
+    for agent in AGENT_SETTINGS:
+        if agent.name == name:
+            return agent
+    names = ", ".join(agent.name for agent in AGENT_SETTINGS)
+    raise UsageError(f"--agent: {name!r} is none of {names}")
 
 
 def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:

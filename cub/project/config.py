@@ -139,7 +139,7 @@ class LayerValue(NamedTuple):
 
 @dataclass(slots=True)
 class ConfigLayer:
-    """What one file sets, by key; a client or a profile as a whole, as `harnesses.NAME`.
+    """What one file sets, by key; an agent or a profile as a whole, as `harnesses.NAME`.
 
     `unknown_key_warnings` warns about keys that are not in the table, those in profiles too,
     `inactive_key_warnings` about those that this version does not act on. `profiles` are layers of
@@ -211,7 +211,7 @@ def _read(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
 
 
 def _named(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
-    """Clients, or profiles: mappings under names of the person's choice."""
+    """Agents, or profiles: mappings under names of the person's choice."""
     if not _is_mapping(entry.value, layer, path):
         return
     for name, inner in entry.value.collect_entries().items():

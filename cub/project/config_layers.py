@@ -61,7 +61,7 @@ def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
 
 
 def get_environment_variable(setting: Setting) -> str:
-    """The environment variable of a setting ("" if it has none, being of a client)."""
+    """The environment variable of a setting ("" if it has none, being of an agent)."""
     name = setting.key.upper().replace(".", "_").replace("-", "_")
     return "" if "*" in setting.key else f"CUB_{name}"
 
@@ -94,7 +94,7 @@ ValueOrigin = Literal["default", "user", "project", "profile", "environment", "s
 class ConfigValue:
     """A key's value. `where` is a file and line, `profile NAME` or a variable; empty for defaults.
 
-    A client or a profile is one value, under `harnesses.NAME` or `profiles.NAME`. A mapping of
+    An agent or a profile is one value, under `harnesses.NAME` or `profiles.NAME`. A mapping of
     keys has the origin "several".
     """
 
@@ -112,7 +112,7 @@ class ResolvedConfig:
     warnings: list[PlanWarning] = field(default_factory=list)
 
     def list_values(self) -> list[ConfigValue]:
-        """All keys in the order of the table, clients and profiles under their names."""
+        """All keys in the order of the table, agents and profiles under their names."""
         found = []
         for key in dict.fromkeys(
             [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
@@ -145,7 +145,7 @@ class ResolvedConfig:
 
 
 def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
-    """What stands inside a client or a profile, or else the default of a client's key."""
+    """What stands inside an agent or a profile, or else the default of an agent's key."""
     found: Any = outer.value
     for name in inner:
         found = found.get(name) if isinstance(found, dict) else None

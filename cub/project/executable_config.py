@@ -19,7 +19,7 @@ _KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "acce
          "protect")  # fmt: skip
 _WHOLE = ("harnesses", "context_commands")
 
-# In any folder: clients look for these from where they are started.
+# In any folder: agents look for these from where they are started.
 _FILES: tuple[tuple[ExecutableKind, str], ...] = (
     ("bootstrap", r"\.[^/]+/.*-bootstrap"),
     ("hook", r"\.cub/hooks/.*"),

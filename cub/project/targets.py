@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """An instruction file by its path at the root, and the clients that read it by themselves.
+    """An instruction file by its path at the root, and the agents that read it by themselves.
 
     `can_be_nested`: a file of this name in a folder is read there, too. `is_fully_managed`: the
     file is cub's from its first byte, instead of a section in the user's text.
-    `also_reads_agents_md`: the clients that read AGENTS.md as well, and so would get the same text
+    `also_reads_agents_md`: the agents that read AGENTS.md as well, and so would get the same text
     twice.
     """
 
@@ -63,7 +63,7 @@ def is_fully_managed(path: str) -> bool:
 
 
 def list_reading_agents(path: str) -> tuple[str, ...]:
-    """The clients that read `path`, by its name."""
+    """The agents that read `path`, by its name."""
     target = find_target(path)
     return target.agents if target else ()
 

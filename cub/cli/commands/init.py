@@ -41,9 +41,9 @@ Targets = Annotated[
 Agents = Annotated[
     list[str] | None,
     typer.Option(
-        "--client",
+        "--agent",
         metavar="NAME",
-        help="Also let this client read the instructions, through its settings file: "
+        help="Also let this agent read the instructions, through its settings file: "
         "gemini, aider, opencode. Repeatable.",
     ),
 ]
@@ -74,7 +74,7 @@ def init(
     nested = tuple(resolve_path_argument(root, options.directory, path) for path in paths or ())
     chosen = _split(targets) if targets is not None else None
     show = PlanDisplay(dry_run, diff, json)
-    named = _known(agents or ())
+    named = _require_known_agents(agents or ())
     with ProgressBar() as bar, defer_cache_writes() as keep:
         plan = run_plan_command(
             root, lambda p: make_init_plan(p, nested, chosen, edited, named, prune, bar, keep), show
@@ -124,10 +124,10 @@ def print_result(plan: Plan, root: Path) -> None:
         output.print_message("Done. `cub update` refreshes what is cub's.")
 
 
-def _known(clients: Iterable[str]) -> tuple[str, ...]:
+def _require_known_agents(agents: Iterable[str]) -> tuple[str, ...]:
     from cub.project.agent_settings import find_agent_settings
 
-    return tuple(find_agent_settings(name).name for name in clients)
+    return tuple(find_agent_settings(name).name for name in agents)
 
 
 def _split(targets: str) -> tuple[str, ...]:

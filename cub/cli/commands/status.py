@@ -104,12 +104,12 @@ def _rows_of(found: ProjectResult[_Table]) -> list[tuple[str, ...]]:
 
 def _cells(row: FileStatus) -> tuple[str, ...]:
     tokens = "" if row.tokens is None else f"{row.tokens:,}"
-    clients = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
-    return row.path, row.owner, row.state, tokens, ", ".join(clients)
+    agents = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
+    return row.path, row.owner, row.state, tokens, ", ".join(agents)
 
 
 def _reader(name: str, read: int | None) -> str:
-    """A client, and how much of the file it reads where that is not all."""
+    """An agent, and how much of the file it reads where that is not all."""
     if read is None:
         return name
     whole, rest = divmod(read, 1024)
