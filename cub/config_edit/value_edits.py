@@ -211,28 +211,6 @@ def set_value(config: ConfigText, path: KeyPath, value: Any, *ways: EditMethod) 
     )
 
 
-def rename_key(config: ConfigText, old: KeyPath, new: KeyPath) -> bytes:
-    """The file's bytes with the key at `old` renamed to `new`, a name in the same mapping.
-
-    Its value, its quotes and all comments stay. The same bytes come back if there is no `old`,
-    or already a `new`. Raises CubError as `set_value` does.
-    """
-    node = config.root.find_node(old[:-1]) if config.root else None
-    entry = node.find_entry(old[-1]) if node else None
-    if node is None or entry is None or new[-1] in node.collect_entries():
-        return config.text.encode()
-    word = TextEdit(entry.key.start, entry.key.end, config.format_value(new[-1], entry.key.style))
-    done = apply_text_edits(config.text, [word]).encode()
-    wanted = _without(_set(config.python_value, new, entry.value.to_python()), old)
-    if verify_edit(config, done, wanted):
-        return done
-    raise CubError(
-        f"cub can't rename `{'.'.join(old)}` here without touching the rest of the file",
-        where=config.source.format_location(entry.key.start),
-        hint=f"write `{'.'.join(new)}` for it by hand",
-    )
-
-
 def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
     """What a person can write into the file, as a hint."""
     return f"write it by hand: {format_member(config, path, value)}"
@@ -243,10 +221,3 @@ def _set(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
     inner = tree.get(path[0])
     inner = inner if isinstance(inner, dict) else {}
     return {**tree, path[0]: _set(inner, path[1:], value) if path[1:] else value}
-
-
-def _without(tree: dict[str, Any], path: KeyPath) -> dict[str, Any]:
-    """A copy of the tree with one value less."""
-    if path[1:]:
-        return {**tree, path[0]: _without(tree[path[0]], path[1:])}
-    return {key: value for key, value in tree.items() if key != path[0]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from cub.config_edit.config_text import parse_config_text
 from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
 from cub.config_edit.yaml_text import parse_yaml as nodes_of
 from cub.edit.plan import PlanWarning
@@ -83,15 +84,11 @@ def parse_config(
 
 
 def parse_config_tree(data: bytes, path: str) -> Any:
-    """The file as ruamel's round-trip tree; None for a file that says nothing.
+    """Return the file's values; None for a file that has none.
 
-    Raises CubError as `parse_config` does for what is not YAML, or no YAML that cub reads.
+    Raises CubError as `parse_config` does for what is not YAML, or not YAML that cub reads.
     """
-    from cub.config_edit import round_trip
-
-    source = decode_source(data, path)
-    nodes_of(source)
-    return round_trip.load_round_trip(source)
+    return parse_config_text(data, path).python_value
 
 
 def _require_known(root: ConfigNode | None, source: SourceText, version: str, schema: int) -> None:

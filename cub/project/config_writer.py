@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from cub import __version__
-from cub.config_edit import value_edits
 from cub.config_edit.config_text import YAML, parse_config_text
-from cub.config_edit.round_trip import set_value_by_round_trip
 from cub.config_edit.string_list import ListLocation, edit_string_list, read_string_list
-from cub.config_edit.value_edits import set_value_in_text
+from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 from cub.project import config as config_file
 from cub.project.config import CONFIG_FILE, parse_config_tree
@@ -29,25 +27,15 @@ _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
 def set_config_value(
     data: bytes | None, key: str, value: object, *, path: str = CONFIG_FILE
 ) -> bytes:
-    """The file's bytes with `value` at the dotted `key`; missing parents are added.
+    """Return the file's bytes with `value` at the dotted `key`; missing parents are added.
 
     A value that is there is replaced in the text, in its style of quotes, and every other byte
-    stays. Where that is not possible, the file goes through ruamel.yaml with its own indents.
-    The same bytes come back if nothing is to be changed.
+    stays. The same bytes come back if nothing is to be changed.
 
-    Raises CubError for a file that can't be read, and as `value_edits.set_value` does.
+    Raises CubError for a file that can't be read, and as `set_value` does.
     """
-    here = parse_config_text(data or b"", path)
-    return value_edits.set_value(
-        here, tuple(key.split(".")), _plain(value), set_value_in_text, set_value_by_round_trip
-    )
-
-
-def rename_config_key(data: bytes, old: str, new: str, *, path: str = CONFIG_FILE) -> bytes:
-    """The file's bytes with a dotted key renamed, as `value_edits.rename_key` does it."""
-    return value_edits.rename_key(
-        parse_config_text(data, path), tuple(old.split(".")), tuple(new.split("."))
-    )
+    config = parse_config_text(data or b"", path)
+    return set_value(config, tuple(key.split(".")), _plain(value))
 
 
 def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
