@@ -19,10 +19,10 @@ from cub.config_edit.nodes import ConfigNode
 def insert_in_brackets(
     config: ConfigText, node: ConfigNode, make: Callable[[str], Sequence[str]], at: int
 ) -> Iterator[TextEdit]:
-    """New children in front of the one with the number `at`, or behind all of them.
+    """Yield edits that insert children before the one numbered `at`, or after all of them.
 
-    `make` gets what stands in front of each child on a line of its own, a line end and blanks,
-    or "" where all is on one line.
+    `make` gets the text before each child on a line of its own, a line ending and whitespace, or ""
+    if all children are on one line.
     """
     row, spans = _row(config, node), node.child_spans
     new = make(row)
@@ -54,9 +54,7 @@ def remove_from_brackets(node: ConfigNode, indexes: Sequence[int]) -> Iterator[T
 
 
 def format_member(config: ConfigText, path: KeyPath, value: Any, row: str = "") -> str:
-    """`value` under the keys of `path`; new mappings get lines of their own behind `row`, as for
-    `insert_in_brackets`.
-    """
+    """Return `value` under the keys of `path`; new mappings get lines of their own after `row`."""
     name = f"{config.format_value(path[0])}:{config.separator_space}"
     if len(path) == 1:
         return name + config.format_value(value)
@@ -65,13 +63,13 @@ def format_member(config: ConfigText, path: KeyPath, value: Any, row: str = "") 
 
 
 def format_object(config: ConfigText, path: KeyPath, value: Any) -> str:
-    """`value` under the keys of `path`, as all that a file of JSON says."""
+    """Return `value` under the keys of `path` as a whole JSON file."""
     row = f"{config.newline}  "
     return f"{{{row}{format_member(config, path, value, row)}{config.newline}}}"
 
 
 def _rows(config: ConfigText, last: int, rows: list[str]) -> Iterator[TextEdit]:
-    """New lines behind the one of the last child, which ends at `last`, and its comment."""
+    """Yield new lines after that of the last child, which ends at `last`, and its comment."""
     behind = config.skip_blanks(last, r"\s")
     closed = config.text[behind] == ","
     if not closed:
@@ -81,7 +79,7 @@ def _rows(config: ConfigText, last: int, rows: list[str]) -> Iterator[TextEdit]:
 
 
 def _filled(config: ConfigText, node: ConfigNode, new: Sequence[str], row: str) -> TextEdit:
-    """The first children of empty brackets."""
+    """Return the first children of empty brackets."""
     start = config.text.index(node.style, node.start) + 1
     at = start + len(config.text[start : node.end - 1].rstrip())
     if not row:
@@ -93,7 +91,7 @@ def _filled(config: ConfigText, node: ConfigNode, new: Sequence[str], row: str) 
 
 
 def _row(config: ConfigText, node: ConfigNode) -> str:
-    """What stands in front of each child, if each has a line of its own; else ""."""
+    """Return the text before each child, if each has a line of its own; else ""."""
     if node.child_spans:
         start, end = node.child_spans[-1]
         indent = config.get_indent(start)
@@ -108,7 +106,7 @@ def _row(config: ConfigText, node: ConfigNode) -> str:
 
 
 def _unit(config: ConfigText) -> str:
-    """How much further the inside of brackets is indented."""
+    """Return how much further the inside of brackets is indented."""
     if config.root is None or not config.root.child_spans:
         return "  "
     outer, inner = (
@@ -119,7 +117,7 @@ def _unit(config: ConfigText) -> str:
 
 
 def _comma(config: ConfigText, spans: Sequence[tuple[int, int]]) -> str:
-    """What separates children on one line, as between the last two."""
+    """Return what separates children on one line, as between the last two."""
     between = config.text[spans[-2][1] : spans[-1][0]] if spans[1:] else ""
     return between if re.fullmatch(r" *, *", between) else f",{config.separator_space}"
 
@@ -129,7 +127,7 @@ def _is_cut(config: ConfigText, start: int, end: int) -> bool:
 
 
 class _Change(NamedTuple):
-    """The `items` that stand behind the first `at` ones are to become `values`."""
+    """Replace the `items` after the first `at` ones with `values`."""
 
     at: int
     items: tuple[ConfigNode, ...]
@@ -137,9 +135,9 @@ class _Change(NamedTuple):
 
 
 def make_list_edits(config: ConfigText, node: ConfigNode, values: list[Any]) -> Iterator[TextEdit]:
-    """What to do to the list `node`, so that it has `values`, at least one.
+    """Yield the edits that give the list `node` the `values`, at least one.
 
-    ValueError for items that stand elsewhere or over several lines.
+    ValueError for items that are elsewhere or span several lines.
     """
     gone: list[int] = []
     there = {repr(item.to_python()): config.text[item.start : item.end] for item in node.items}
@@ -165,20 +163,20 @@ def _changes(node: ConfigNode, values: list[Any]) -> Iterator[_Change]:
 
 
 def _word(config: ConfigText, there: dict[str, str], value: Any, quote: str = "") -> str:
-    """A value as it stands in the list already, if on one line, or in these quotes."""
+    """Return a value as the list already spells it, if on one line, or in these quotes."""
     word = there.get(repr(value), "")
     return word if word and word.isprintable() else config.format_value(value, quote)
 
 
 def _put(config: ConfigText, node: ConfigNode, words: list[str], at: int) -> Iterator[TextEdit]:
-    """New items behind the first `at` ones."""
+    """Yield the edits that add new items after the first `at` ones."""
     if node.style:
         return insert_in_brackets(config, node, lambda _: words, at)
     return iter([insert_item_lines(config, node, words, at)])
 
 
 class YamlIndents(NamedTuple):
-    """How far mappings and lists stand in: of a list, its dashes, and the items behind them."""
+    """Hold how far mappings and lists are indented: a list's dashes, and the items after them."""
 
     mapping: int = 2
     dash: int = 2
@@ -186,7 +184,7 @@ class YamlIndents(NamedTuple):
 
 
 def detect_indents(config: ConfigText) -> YamlIndents:
-    """The first indents that a file shows below its top level."""
+    """Return the first indents that a file has below its top level."""
     found = YamlIndents()
     for key, node in reversed(config.root.entries if config.root else ()):
         if node.is_alias or node.style or node.kind == "scalar":
@@ -204,8 +202,9 @@ def detect_indents(config: ConfigText) -> YamlIndents:
 def format_key_lines(
     config: ConfigText, path: KeyPath, value: Any, column: int, *, one_item_per_line: bool
 ) -> list[str]:
-    """A key for each line, the value behind the last one; if `one_item_per_line`, a list's items
-    below it.
+    """Return a line for each key, with the value after the last one.
+
+    If `one_item_per_line`, a list's items follow below it.
     """
     step = detect_indents(config).mapping
     heads = [
@@ -217,13 +216,13 @@ def format_key_lines(
 
 
 def format_item_lines(config: ConfigText, values: list[Any], column: int) -> list[str]:
-    """A list's items below a key that stands in column `column`."""
+    """Return a list's items below a key in column `column`."""
     dash = " " * (column + detect_indents(config).dash) + "- "
     return [dash + config.format_value(value) for value in values]
 
 
 def insert_item_lines(config: ConfigText, node: ConfigNode, texts: list[str], at: int) -> TextEdit:
-    """New items behind the first `at` ones, with dashes where the others have them."""
+    """Return the edit that adds items after the first `at` ones, with dashes in their column."""
     if config.text[node.start] != "-":
         raise ValueError("the list has an anchor")
     dash = " " * config.get_column(node.start) + "- "

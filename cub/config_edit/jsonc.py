@@ -1,6 +1,4 @@
-"""From a text of JSON with comments to nodes: the standard library reads it, with comments blanked
-out.
-"""
+"""Parse JSON with comments into nodes: the standard library reads it with comments blanked out."""
 
 from __future__ import annotations
 
@@ -21,10 +19,10 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | None:
-    """The value of a text; None if there is nothing in it. A comma behind the last item and a
-    byte order mark are fine unless `strict`; comments always are.
+    """Return the value of a text; None if there is nothing in it.
 
-    Raises CubError with `path:line:column` for anything else that is not JSON.
+    A trailing comma and a byte order mark are allowed unless `strict`; comments always are. Raises
+    CubError with `path:line:column` for anything else that is not JSON.
     """
     if strict and source.text.startswith(_BOM):
         raise source.make_error(0, "a byte order mark, which the readers of this file refuse")
@@ -48,7 +46,7 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
 
 
 def _without_comments(source: SourceText) -> str:
-    """The text with blanks in place of comments and byte order mark, of the same length."""
+    """Return the text, equally long, with spaces in place of comments and byte order mark."""
 
     def blank(found: re.Match[str]) -> str:
         if found[2]:
@@ -60,7 +58,7 @@ def _without_comments(source: SourceText) -> str:
 
 
 def _last_commas(text: str) -> Iterator[int]:
-    """Where a comma stands between a last item and its closing bracket."""
+    """Yield the positions of commas between a last item and its closing bracket."""
     before, last = "", ""
     at = 0
     for token in _TOKENS.finditer(text):
@@ -75,7 +73,7 @@ def _blanked(text: str, places: list[int]) -> str:
 
 
 def _node(text: str, start: int, level: int) -> ConfigNode:
-    """The value at `start` in a text that is known to be JSON."""
+    """Return the value at `start` in a text that is known to be JSON."""
     if level > MAX_JSON_LEVELS:
         raise RecursionError
     if text[start] not in "[{":
@@ -102,7 +100,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _whole(digits: str) -> int | float:
-    """An integer; as a float where it is longer than Python likes to count."""
+    """Return an integer; a float if it has more digits than Python converts."""
     return int(digits) if len(digits) < 19 else float(digits)
 
 

@@ -1,4 +1,4 @@
-"""Text edits of a list in a settings file: every other byte of the file stays as it is."""
+"""Edit a list of strings in a settings file; every other byte of the file stays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cub.config_edit.value_edits import set_value, set_value_in_text, suggest_ma
 
 
 class ListLocation(NamedTuple):
-    """A list of texts in a file, by the keys that lead to it."""
+    """Locate a list of strings in a file by the keys that lead to it."""
 
     path: str
     keys: KeyPath
@@ -26,12 +26,12 @@ class ListLocation(NamedTuple):
 
     @property
     def dotted_key(self) -> str:
-        """The keys as one word, for messages."""
+        """Return the keys as one word, for messages."""
         return ".".join(self.keys)
 
 
 def read_string_list(data: bytes, location: ListLocation) -> tuple[str, ...] | None:
-    """The texts at `location`, where a single text counts as a list; None if it is not set.
+    """Return the strings at `location`; a single string counts as a list; None if it is not set.
 
     Raises CubError with `path:line:column` for a file or a value of another kind.
     """
@@ -46,15 +46,13 @@ def edit_string_list(
     removed_texts: Sequence[str] = (),
     default: Sequence[str] = (),
 ) -> bytes:
-    """The file's bytes with `items` in the list at `location`, and without those in
-    `removed_texts`.
+    """Return the file's bytes with `items` in the list, and without those in `removed_texts`.
 
-    A list that is not there yet begins with `default`. Paths are compared in their normal form.
-    What is missing is added in the style of the file: items, the list, and the mappings around
-    it. Items are taken out with their lines, or with their commas.
-
-    Raises CubError for a file or a value of another kind, and where an edit of the text would
-    not give exactly the same values with this list; the hint says what to write by hand.
+    A list that does not exist yet begins with `default`. Paths are compared in their normal form.
+    What is missing is added in the style of the file: items, the list, and the mappings around it.
+    Items are removed with their lines, or with their commas. Raises CubError for a file or a value
+    of another kind, and if an edit of the text would not give exactly the same values with this
+    list; the hint says what to write by hand.
     """
     here = parse_config_text(data, location.path, location.format)
     there = _texts(
@@ -100,7 +98,7 @@ def _joined(config: ConfigText, path: KeyPath, wanted: list[str]) -> str:
 
 
 def _cleared(config: ConfigText, location: ListLocation, gone: Collection[str]) -> ConfigText:
-    """Without the comments behind items that go, where each has a line of its own."""
+    """Return the text without comments after removed items that have a line of their own."""
     node = config.root.find_node(location.keys) if config.root else None
     if node is None or node.style or node.is_alias:
         return config

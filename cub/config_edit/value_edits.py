@@ -1,10 +1,7 @@
-"""The proof that an edited text says what it should, and has kept every comment.
+"""Set one value in a configuration text, and prove that nothing else has changed.
 
-Setting one value in a text at the places of its nodes: every other byte stays.
-
-What can't be done at one place is a ValueError. Callers prove the result by reading it again.
-
-Setting a value in a text, and renaming a key, with the proof that nothing else changed.
+What can't be done at one place is a ValueError. The result is parsed again: it must have the value
+and every comment.
 """
 
 from __future__ import annotations
@@ -33,9 +30,7 @@ from cub.errors import CubError
 
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
-    """Whether the bytes `edited_data` say what is `expected`, with every comment that is there
-    now.
-    """
+    """Return whether `edited_data` has the value `expected` and every comment of `config`."""
     try:
         after = parse_config_text(edited_data, config.source.path, config.format)
     except CubError:
@@ -46,7 +41,7 @@ def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
 
 
 def make_canonical(value: Any) -> str:
-    """Equal for equal values of equal types. The order of keys has no say."""
+    """Return a text that is equal for equal values of equal types, whatever the order of keys."""
     if isinstance(value, dict):
         members = sorted((str(key), make_canonical(item)) for key, item in value.items())
         return repr(members)
@@ -57,14 +52,14 @@ def make_canonical(value: Any) -> str:
 
 
 def _comments(config: ConfigText) -> list[str]:
-    """All comments in their order: those outside of every scalar."""
+    """Return all comments in order: those outside of every scalar."""
     spans = _spans(config, config.root)
     hidden = apply_text_edits(config.text, (TextEdit(s, e, "x" * (e - s)) for s, e in spans))
     return re.findall(config.format.comment, hidden)
 
 
 def _spans(config: ConfigText, node: ConfigNode | None) -> list[tuple[int, int]]:
-    """Where scalars stand; of a block scalar, the lines of its own."""
+    """Return the spans of scalars; of a block scalar, its own lines."""
     if node is None or node.is_alias:
         return []
     if node.kind == "scalar":
@@ -77,9 +72,9 @@ def _spans(config: ConfigText, node: ConfigNode | None) -> list[tuple[int, int]]
 def set_value_in_text(
     config: ConfigText, path: KeyPath, value: Any, *, one_item_per_line: bool = False
 ) -> str:
-    """The text with `value` at `path`; parents that are missing are added.
+    """Return the text with `value` at `path`; missing parents are added.
 
-    `one_item_per_line`: where lines of YAML get a new list, each item has a line of its own.
+    `one_item_per_line`: each item of a new block list has a line of its own.
     """
     return apply_text_edits(config.text, _splices(config, path, value, tall=one_item_per_line))
 
@@ -118,7 +113,9 @@ def _added(
     *,
     tall: bool,
 ) -> Iterable[TextEdit]:
-    """A new key in the mapping `node`, which may still be an empty value of `parent`'s."""
+    """Yield the edits that add a key to the mapping `node`, which may be an empty value of
+    `parent`.
+    """
     if node.kind == "mapping" and node.style:
         return collection_edits.insert_in_brackets(
             config,
@@ -150,7 +147,7 @@ def _added(
 def _listed(
     config: ConfigText, parent: ConfigNode, node: ConfigNode, values: list[Any], *, tall: bool
 ) -> Iterable[TextEdit]:
-    """A list in place of `node`, which may be a list already, or its first item."""
+    """Yield the edits that put a list in place of `node`, a list already or its first item."""
     if node.kind == "list":
         return make_list_edits(config, node, values)
     if node.is_empty and tall and not parent.style:
@@ -175,7 +172,7 @@ def _replaced(config: ConfigText, node: ConfigNode, value: Any) -> TextEdit:
 
 
 def _wrapped(path: KeyPath, value: Any) -> Any:
-    """The value inside mappings of one key each."""
+    """Return the value inside mappings of one key each."""
     for key in reversed(path):
         value = {key: value}
     return value
@@ -185,13 +182,10 @@ EditMethod = Callable[[ConfigText, KeyPath, Any], str]
 
 
 def set_value(config: ConfigText, path: KeyPath, value: Any, *ways: EditMethod) -> bytes:
-    """The file's bytes with `value` at `path`; missing parents are added.
+    """Return the file's bytes with `value` at `path`; missing parents are added.
 
-    `ways` to do it are tried in turn; without any, only `set_value_in_text`, with which every other
-    byte stays. The same bytes come back if nothing is to be changed.
-
-    Raises CubError, with what to write by hand, unless the result is proven to say the same with
-    this value, and all comments are still there.
+    The same bytes are returned if nothing changes. Raises CubError, with what to write by hand,
+    unless the result is proven to have this value and all comments.
     """
     before = config.python_value
     wanted = _set(before if isinstance(before, dict) else {}, path, value)
@@ -212,12 +206,12 @@ def set_value(config: ConfigText, path: KeyPath, value: Any, *ways: EditMethod) 
 
 
 def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
-    """What a person can write into the file, as a hint."""
+    """Return a hint with what a user can write into the file."""
     return f"write it by hand: {format_member(config, path, value)}"
 
 
 def _set(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
-    """A copy of the tree with one more value."""
+    """Return a copy of the tree with one more value."""
     inner = tree.get(path[0])
     inner = inner if isinstance(inner, dict) else {}
     return {**tree, path[0]: _set(inner, path[1:], value) if path[1:] else value}

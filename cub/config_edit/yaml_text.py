@@ -1,9 +1,7 @@
-"""From a YAML text to nodes; what no configuration needs is refused by its place.
+"""Parse YAML into nodes, and format values as YAML on one line.
 
-ruamel.yaml cuts the text into events. Nothing is built before its size and depth are known, so
-that no text costs more than reading it.
-
-Values as YAML on one line, the way that a person would write them.
+ruamel.yaml splits the text into events. Nothing is built before its size and depth are known, so
+that no text costs more than reading it. What no configuration needs is refused with its place.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def parse_yaml(source: SourceText) -> ConfigNode | None:
-    """The one document of a text; None if there is nothing in it."""
+    """Return the one document of a text; None if there is nothing in it."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -43,7 +41,7 @@ def parse_yaml(source: SourceText) -> ConfigNode | None:
 
 @dataclass(slots=True)
 class _Reading:
-    """One pass over the events; `at` is where the last one began, for errors without a place."""
+    """Read the events once; `at` is where the last one began, for errors without a place."""
 
     source: SourceText
     events: Iterator[Any]
@@ -147,7 +145,7 @@ class _Reading:
         )
 
     def _settled(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
-        """An empty value stands behind the colon; the parser takes it to be somewhere below."""
+        """Return an empty value placed after the colon; the parser places it somewhere below."""
         if not value.is_empty:
             return value
         at = self.source.text.find(":", key.end, value.start) + 1 or key.end
@@ -168,7 +166,7 @@ class _Reading:
 
 
 def _is(event: Any, kind: str) -> bool:
-    """By its name: ruamel.yaml is imported only when something is parsed."""
+    """Return whether an event has this class name: ruamel.yaml is imported only to parse."""
     return type(event).__name__ == f"{kind}Event"
 
 
@@ -178,7 +176,7 @@ def _can_merge(value: ConfigNode) -> bool:
 
 
 def _syntax(error: Any) -> tuple[str, str]:
-    """A parser's complaint in one line, and a hint."""
+    """Return a parser's complaint in one line, and a hint."""
     words = " ".join(str(error.problem or error.context).split())
     if "'\\t'" in words:
         return "a tab can't stand here", "use spaces"
@@ -196,7 +194,7 @@ _INVISIBLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def format_yaml(value: Any, quote: str = "") -> str:
-    """A scalar, a list or a mapping; `quote` is how a text is quoted where that is possible."""
+    """Format a scalar, a list or a mapping; `quote` is used for strings where possible."""
     if isinstance(value, dict):
         inner = (f"{format_yaml(str(key))}: {format_yaml(item)}" for key, item in value.items())
         return "{" + ", ".join(inner) + "}"
