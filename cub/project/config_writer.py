@@ -39,10 +39,10 @@ def set_config_value(
 
 
 def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
-    """The file's bytes with `targets` set; a list that is there keeps its order.
+    """Return the file's bytes with `targets` set; an existing list keeps its order.
 
-    Raises CubError, and names what to write by hand, where an edit of the text does not give
-    exactly the same configuration with these targets.
+    Raises CubError, and says what to write by hand, if an edit would not give exactly this
+    configuration.
     """
     data = data or b""
     dropped = [
@@ -64,14 +64,14 @@ UNSET: Final = object()
 
 
 class JsonImport(NamedTuple):
-    """The bytes of config.yaml (None: there is none), and the keys that it does not speak for."""
+    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
 
     config: bytes | None
     unmapped_keys: tuple[str, ...]
 
 
 def parse_json_settings(data: bytes) -> dict[str, Any]:
-    """The object in a JSON file; ValueError for anything else, and for a key given twice."""
+    """Parse a JSON object; ValueError for anything else, and for a key given twice."""
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
     except RecursionError:
@@ -84,7 +84,7 @@ def parse_json_settings(data: bytes) -> dict[str, Any]:
 def import_json_settings(
     tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
 ) -> JsonImport:
-    """`config` with the values of `tree` added; what it says already is never overwritten."""
+    """Add the values of `tree` to `config`; existing values are never overwritten."""
     left = []
     for key, value in _leaves(tree, ""):
         if any(_same(value, known) for known in step.default.get(key, ())):
@@ -103,7 +103,7 @@ def import_json_settings(
 
 
 def _with(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
-    """None where config.yaml can't take the value."""
+    """Return the configuration with one more value; None if it can't take the value."""
     try:
         more = set_config_value(config, key, value)
         config_file.parse_config(more, version=__version__, schema=schema)
@@ -121,7 +121,7 @@ def _leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def get_config_value(data: bytes | None, key: str) -> Any:
-    """The value of a dotted key in config.yaml; UNSET where it has none."""
+    """Return the value of a dotted key in config.yaml; UNSET if it has none."""
     node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
     for name in key.split("."):
         if node is None:
@@ -135,7 +135,7 @@ def get_config_value(data: bytes | None, key: str) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: true is not 1."""
+    """Compare as JSON does: true is not 1."""
     return one is not UNSET and json.dumps(one, default=str) == json.dumps(other, default=str)
 
 

@@ -1,7 +1,4 @@
-"""The table of all keys of config.yaml.
-
-Parsing, `cub config`, the JSON Schema and the reference are made from it.
-"""
+"""List all keys of config.yaml: parsing, `cub config`, the JSON Schema and the reference use it."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ SettingPath = tuple[str, ...]
 
 
 class Setting(NamedTuple):
-    """A key of the configuration; `*` in it stands for a name that the person chooses.
+    """Describe a key of the configuration; `*` in it stands for a name that the user chooses.
 
     `is_project_only`: taken from the project's own file only. `is_active`: this version of cub acts
-    on it. A default of None, and null in a file, mean that it is not set. The `choices` of a
-    template are the words that it may hold.
+    on it. A default of None, and null in a file, mean "not set". The `choices` of a template are
+    the words that it may hold.
     """
 
     key: str
@@ -35,7 +32,7 @@ class Setting(NamedTuple):
 
     @property
     def path(self) -> SettingPath:
-        """The key's parts."""
+        """Return the key's parts."""
         return tuple(self.key.split("."))
 
 
@@ -116,18 +113,18 @@ TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS)
 
 
 def find_setting(path: SettingPath) -> Setting | None:
-    """The row of a key."""
+    """Return the row of a key; None if it is unknown."""
     wanted = _general(path)
     return next((setting for setting in SETTINGS if setting.path == wanted), None)
 
 
 def list_member_keys(path: SettingPath) -> SettingPath:
-    """The keys that may stand in the mapping at `path`; none where it is no mapping of keys."""
+    """Return the keys that the mapping at `path` may have; none if it is not a mapping of keys."""
     wanted = _general(path)
     inner = (s.path[len(wanted)] for s in SETTINGS if s.path[: len(wanted)] == wanted != s.path)
     return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP_LEVEL_KEYS
 
 
 def _general(path: SettingPath) -> SettingPath:
-    """`path` as the table has it."""
+    """Return `path` as it is in the table."""
     return (path[0], "*", *path[2:]) if path[:1] == ("harnesses",) and path[1:] else path
