@@ -1,4 +1,4 @@
-"""`cub init`: put managed sections and cub's own files into a project."""
+"""Put managed sections and cub's own files into a project: `cub init`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def make_init_plan(
     progress: ProgressCallback | None = None,
     schedule_write: ScheduleWrite | None = None,
 ) -> Plan:
-    """The plan of `cub init`."""
+    """Make the plan of `cub init`."""
     from cub.actions.init_update import plan_init
     from cub.files.internal_files import write_now
     from cub.repomap.map_types import ignore_progress
@@ -111,7 +111,7 @@ def make_init_plan(
 
 
 def print_result(plan: Plan, root: Path) -> None:
-    """The last line: what to do next; git is spoken of only where it is at hand."""
+    """Print the last line: what to do next; git is named only if it is available."""
     from cub.git import is_git_usable
 
     if plan.is_empty:
