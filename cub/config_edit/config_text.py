@@ -16,9 +16,7 @@ KeyPath = tuple[str, ...]
 
 
 class ConfigFormat(NamedTuple):
-    """Say how a text is read. `comment` matches a comment outside of strings;
-    `is_json`: no YAML.
-    """
+    """Say how a text is read: `comment` matches a comment outside of strings."""
 
     parse: Callable[[SourceText], ConfigNode | None]
     comment: str
@@ -85,8 +83,8 @@ class ConfigText:
 
     def find_line_end(self, offset: int) -> int:
         """Return where the line of `offset` ends, before its line ending."""
-        found = LINE_END_PATTERN.search(self.text, offset)
-        return found.start() if found else len(self.text)
+        line_end = LINE_END_PATTERN.search(self.text, offset)
+        return line_end.start() if line_end else len(self.text)
 
     def find_next_line(self, offset: int) -> int:
         """Return where the line of `offset` ends, after its line ending."""
@@ -106,18 +104,16 @@ class ConfigText:
 
     def skip_blanks(self, offset: int, blanks: str) -> int:
         """Return the first place from `offset` on that is not in `blanks` or a comment."""
-        found = re.compile(rf"(?:[{blanks}]|{self.format.comment})*").match(self.text, offset)
-        return found.end() if found else offset
+        match = re.compile(rf"(?:[{blanks}]|{self.format.comment})*").match(self.text, offset)
+        return match.end() if match else offset
 
     def insert_lines_below(self, offset: int, lines: Sequence[str]) -> TextEdit:
-        """Return the edit that adds lines below that of `offset`, keeping a missing
-        last newline.
-        """
-        place, newline = self.find_next_line(offset), self.newline
-        before = self.text[:place].removeprefix("\ufeff")
+        """Add lines below that of `offset`; a missing trailing newline stays missing."""
+        offset, newline = self.find_next_line(offset), self.newline
+        before = self.text[:offset].removeprefix("\ufeff")
         if before and not before.endswith(("\n", "\r")):
-            return TextEdit(place, place, newline.join(["", *lines]))
-        return TextEdit(place, place, newline.join([*lines, ""]))
+            return TextEdit(offset, offset, newline.join(["", *lines]))
+        return TextEdit(offset, offset, newline.join([*lines, ""]))
 
 
 def parse_config_text(data: bytes, path: str, config_format: ConfigFormat = YAML) -> ConfigText:

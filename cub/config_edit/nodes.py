@@ -76,22 +76,20 @@ class ConfigNode:
         return next(own, None)
 
     def find_node(self, keys: Sequence[str]) -> ConfigNode | None:
-        """Return the value that `keys` lead to through these very mappings; None if
-        there is none.
-        """
+        """Return the value at `keys` in these very mappings; None if there is none."""
         if not keys:
             return self
-        found = self.find_entry(keys[0])
-        return found.value.find_node(keys[1:]) if found else None
+        entry = self.find_entry(keys[0])
+        return entry.value.find_node(keys[1:]) if entry else None
 
     def collect_entries(self) -> dict[str, MappingEntry]:
         """Return the entries of a mapping by key; those written here override merged ones."""
-        found = {str(e.key.value): e for e in self.entries if not e.key.is_merge_key}
+        entries = {str(e.key.value): e for e in self.entries if not e.key.is_merge_key}
         for entry in self.entries:
             if entry.key.is_merge_key:
                 for other in entry.value.items or (entry.value,):
-                    found = {**other.collect_entries(), **found}
-        return found
+                    entries = {**other.collect_entries(), **entries}
+        return entries
 
     def to_python(self) -> Any:
         """Return the value as Python objects."""
@@ -149,11 +147,11 @@ class SourceText:
         return CubError(message, where=self.format_location(offset), hint=hint)
 
 
-def decode_source(data: bytes, path: str, most: int = MAX_CONFIG_BYTES) -> SourceText:
+def decode_source(data: bytes, path: str, max_bytes: int = MAX_CONFIG_BYTES) -> SourceText:
     """Return the text of a file, if a parser may see it."""
-    if len(data) > most:
+    if len(data) > max_bytes:
         raise CubError(
-            f"this file has {len(data):,} bytes, and cub reads no more than {most:,}",
+            f"this file has {len(data):,} bytes, and cub reads no more than {max_bytes:,}",
             where=f"{path}:1:1",
         )
     if data.startswith(_WIDE):
@@ -165,20 +163,21 @@ def decode_source(data: bytes, path: str, most: int = MAX_CONFIG_BYTES) -> Sourc
         raise before.make_error(
             error.start, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8"
         ) from None
-    if found := _CONTROL.search(source.text):
-        raise source.make_error(found.start(), f"U+{ord(found[0]):04X} is no character of a text")
-    _refuse_conflict(source)
+    if control := _CONTROL.search(source.text):
+        message = f"U+{ord(control[0]):04X} is no character of a text"
+        raise source.make_error(control.start(), message)
+    _refuse_conflict_markers(source)
     return source
 
 
-def _refuse_conflict(source: SourceText) -> None:
+def _refuse_conflict_markers(source: SourceText) -> None:
     lined = SourceText(LINE_END_PATTERN.sub("\n", source.text), source.path)
-    places = [found.start() for found in _CONFLICT.finditer(lined.text)]
-    if places:
-        lines = ", ".join(str(lined.get_line_number(place)) for place in places[1:])
+    offsets = [match.start() for match in _CONFLICT.finditer(lined.text)]
+    if offsets:
+        lines = ", ".join(str(lined.get_line_number(offset)) for offset in offsets[1:])
         others = f" (others: line {lines})" if lines else ""
         raise lined.make_error(
-            places[0],
+            offsets[0],
             f"this line is a conflict marker of git's{others}",
             "resolve the conflict: keep one side, and delete the marker lines",
         )
