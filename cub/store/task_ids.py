@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from cub.errors import CubError
+from cub.text import list_similar
 
 # Crockford's: no letter that reads like another letter or digit.
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -85,13 +86,11 @@ def list_ids_with_prefix(text: str, ids: Iterable[str]) -> list[str]:
 
 def suggest_ids(text: str, ids: Collection[str]) -> list[str]:
     """The ids that `text` may be a slip of, the nearest first."""
-    from difflib import get_close_matches
-
     start = text[:2].casefold()
     # Comparing takes time: of very many, only those that begin alike.
     among = ids if len(ids) <= 20_000 else [one for one in ids if _begins(one.casefold(), start)]
     tails = {one.rpartition("-")[2]: one for one in among}
-    near = [*get_close_matches(text, among, _NEAREST), *get_close_matches(text, tails, _NEAREST)]
+    near = [*list_similar(text, among, _NEAREST), *list_similar(text, tails, _NEAREST)]
     return list(dict.fromkeys(tails.get(one, one) for one in near))[:_NEAREST]
 
 

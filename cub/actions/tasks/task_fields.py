@@ -10,6 +10,7 @@ from cub.errors import CubError, UsageError
 from cub.store.dependencies import find_shortest_path
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import TASK_TYPES, normalize_priority
+from cub.text import suggest_similar
 
 MAX_TITLE, MAX_TEXT = 500, 65_536  # characters; bytes
 
@@ -101,10 +102,8 @@ def _title(value: str | None) -> str | None:
 def _type(value: str | None) -> str | None:
     if value is None or value in TASK_TYPES:
         return value
-    from difflib import get_close_matches
-
-    near = get_close_matches(value.lower(), TASK_TYPES, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(TASK_TYPES)}"
+    near = suggest_similar(value.lower(), TASK_TYPES)
+    hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(TASK_TYPES)}"
     raise UsageError(f"no type {value!r}", hint=hint)
 
 
