@@ -21,10 +21,11 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.files import lock_project
-from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue, task_to_issue
+from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue
+from cub.store.formats.source_fields import join_criteria
 from cub.store.jsonl import Record, iter_lines
 from cub.store.task_index import EPIC, TaskIndex, is_deleted
-from cub.store.task_schema import CLOSED, OPEN
+from cub.store.task_schema import CLOSED, OPEN, PARKED, RETRY
 
 
 @dataclass(slots=True)
@@ -151,6 +152,7 @@ def _read_error(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 BdCall = tuple[str, ...]
+_STATUSES = {RETRY: OPEN, PARKED: "deferred"}
 _OPTIONS = {
     "title": "--title",
     "issue_type": "--type",
@@ -206,7 +208,7 @@ def _require_storable(pair: RecordChange) -> None:
 def _create_calls(pair: RecordChange) -> Iterator[BdCall]:
     """Also with an id that begins with another prefix than the other issues have."""
     if pair.before is None:
-        yield "create", f"--id={pair.task_id}", *_options({}, task_to_issue(pair.after)), "--force"
+        yield "create", f"--id={pair.task_id}", *_options({}, _task_to_issue(pair.after)), "--force"
 
 
 def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
@@ -257,7 +259,16 @@ def _needs(record: Record) -> list[tuple[str, str]]:
 
 
 def _issues(pair: RecordChange) -> tuple[Record, Record]:
-    return task_to_issue(pair.before) if pair.before else {}, task_to_issue(pair.after)
+    return _task_to_issue(pair.before) if pair.before else {}, _task_to_issue(pair.after)
+
+
+def _task_to_issue(record: Record) -> Record:
+    """Return the fields of a task that a call of `bd` can set, in the words of beads."""
+    issue = {key: record[key] for key in _OPTIONS if record.get(key) is not None}
+    issue["status"] = _STATUSES.get(record["status"], record["status"])
+    if criteria := issue.pop("acceptance_criteria", None):
+        issue["acceptance_criteria"] = join_criteria(criteria)
+    return issue | ({"labels": record["labels"]} if record.get("labels") else {})
 
 
 def _options(before: Record, after: Record) -> list[str]:

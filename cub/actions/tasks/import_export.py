@@ -17,7 +17,7 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.dependencies import find_ready_tasks
 from cub.store.formats import ImportedTasks, dump_tasks
-from cub.store.formats.source_fields import ORIGIN, get_origin
+from cub.store.formats.source_fields import get_source_digest
 from cub.store.jsonl import Record
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex
@@ -123,13 +123,13 @@ def _list_changes(before: Record, record: Record, name: str, outcome: TaskResult
     """What is to change of a task: nothing where its source says what it said the last time, or
     is older.
     """
-    then, now = get_origin(before, name), get_origin(record, name)
-    if then and then.get("digest") == now.get("digest"):
-        return {ORIGIN: now}
-    if not then and _older(record, before):
+    last_digest = get_source_digest(before, name)
+    if last_digest and last_digest == get_source_digest(record, name):
+        return {}
+    if not last_digest and _older(record, before):
         return {}
     values = {key: value for key, value in record.items() if key not in _OURS}
-    if then:
+    if last_digest:
         values |= {key: None for key in _SINGLE if key not in record and key in before}
     if record["status"] == CLOSED:
         return {**values, "lease": None}

@@ -59,12 +59,12 @@ def list_priorities(_completion: CompletionContext) -> Iterator[Candidate]:
 
 
 def list_formats(completion: CompletionContext) -> Iterator[Candidate]:
-    """The formats of other tools."""
-    from cub.store.formats import AUTO_FORMAT, FORMATS
+    """Return the formats that a command reads or writes."""
+    from cub.store.formats import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
 
-    yield from ((name, "") for name in FORMATS)
-    if completion.command_path[-1] == "import":
-        yield AUTO_FORMAT, "as the file looks"
+    if completion.command_path[-1] != "import":
+        return ((name, "") for name in EXPORT_FORMATS)
+    return iter([*((name, "") for name in FORMATS), (AUTO_FORMAT, "as the file looks")])
 
 
 def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:

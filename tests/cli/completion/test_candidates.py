@@ -102,7 +102,7 @@ OFFERED = {
         "open", "in_progress", "retry", "parked", "closed", "all", "deleted",
     ],
     "cub task close b-clean --reason ": ["done", "no_change", "wontfix", "duplicate"],
-    "cub task export --format ": ["jsonl", "beads", "task-master", "prd"],
+    "cub task export --format ": ["jsonl", "markdown"],
     "cub task import --format a": ["auto"],
     "cub update --edited ": ["refuse", "move", "replace"],
     "cub run --harness ": ["mine", "other", "auto", "scripted"],

@@ -1,4 +1,4 @@
-"""`cub task import` and `export`: tasks from other tools, and back."""
+"""Run `cub task import` and `cub task export`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cub.actions.tasks.import_export import ImportResult
     from cub.actions.tasks.stores import Stores
 
-_FORMATS = "jsonl, beads, task-master or prd"
-
 
 def register_import_export_commands(app: typer.Typer) -> None:
     """The commands of this module."""
@@ -31,7 +29,7 @@ def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is stdin.")],
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help=f"auto, {_FORMATS}.")
+        str, typer.Option("--format", "-f", help="auto, jsonl, beads, task-master or prd.")
     ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell what would change, and write nothing.")
@@ -64,7 +62,7 @@ def import_(
 def export(
     context: typer.Context,
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help=f"{_FORMATS}.")
+        str, typer.Option("--format", "-f", help="jsonl or markdown.")
     ] = "jsonl",
     file: Annotated[
         Path | None,
@@ -77,9 +75,9 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Print all tasks as another tool has them, imported ones as they were as far as they are.
+    """Print all tasks, as JSON lines that cub reads or as Markdown that people read.
 
-    Example: cub task export -f beads -o issues.jsonl
+    Example: cub task export -f markdown -o tasks.md
     """
     from cub.actions.tasks.import_export import export_tasks as exported
     from cub.cli.json_output import export_result_to_json
