@@ -120,7 +120,7 @@ def run_bd(root: Path, *arguments: str) -> None:
 def _run_bd(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     program = shutil.which("bd")
     if program is None:
-        raise CubError("`bd`, the client of beads, is not on PATH", hint=f"install it; or {_HINT}")
+        raise CubError("`bd`, the program of beads, is not on PATH", hint=f"install it; or {_HINT}")
     try:
         return subprocess.run(  # noqa: S603 - the user's own bd, with arguments and no shell
             [program, *arguments],
