@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from cub.repomap.listing.file_kinds import FileKind
-from cub.repomap.listing.languages import MARKUP_LANGUAGES, detect_language
+from cub.repomap.listing.languages import detect_language
 from cub.repomap.safe_text import quote_path
 
 # The names of more files than this are a wall, not a view.
@@ -162,7 +162,7 @@ def _count(folder: FolderNode, name: str, kind: FileKind) -> None:
 def is_code_file(name: str) -> bool:
     """Whether the name of a file is one of a programming language."""
     language = detect_language(name)
-    return language is not None and language.name not in MARKUP_LANGUAGES
+    return language is not None and not language.markup
 
 
 def _add_up(folders: dict[str, FolderNode]) -> None:
