@@ -9,11 +9,7 @@ from typing import NamedTuple
 from cub.files.read_files import read_prefix
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier, FileKind
 from cub.repomap.listing.file_listing import FileListing, ListedFile
-from cub.repomap.listing.languages import (
-    detect_header_language,
-    detect_language,
-    index_grammars,
-)
+from cub.repomap.listing.languages import detect_header_language, detect_language, index_grammars
 from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.file_facts import Definition, FileFacts, ScanJob
 from cub.repomap.symbols.identifiers import find_imported_names, find_names
