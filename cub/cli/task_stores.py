@@ -1,4 +1,4 @@
-"""What all commands about tasks share: opening the stores, and telling an outcome."""
+"""Open the stores for commands about tasks, and print their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VARIABLE = "CUB_AGENT"
 
 
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
-    """The stores of the project here, for the one who asks."""
+    """Open the stores of the project here, for the user or agent `who`."""
     from cub.actions.tasks.stores import open_stores
     from cub.project.project import Project, find_project_root
 
@@ -36,7 +36,7 @@ def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
 
 
 def read_file_argument(context: typer.Context, file: Path) -> bytes:
-    """What a FILE holds, seen from where the command runs."""
+    """Return the content of a FILE, relative to where the command runs."""
     from cub.files.single_file import read_single_file
 
     options: GlobalOptions = context.obj
@@ -47,7 +47,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
 
 
 def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bool) -> None:
-    """The tasks that a command has changed, and what else there is to say."""
+    """Print the tasks that a command has changed, and its warnings."""
     from cub.cli.json_output import print_tasks_json
 
     tasks = {record["id"]: record for record in result.tasks}

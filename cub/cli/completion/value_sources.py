@@ -1,4 +1,4 @@
-"""What can be named that a table of cub's, or a configuration, has: clients, keys, statuses, …
+"""What can be named that a table of cub's, or a configuration, has: agents, keys, statuses, …
 
 The tasks of a project as words to be typed: those that are open first, with their titles.
 """
@@ -75,14 +75,14 @@ def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:
 
 
 def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The clients whose settings `cub init` can change."""
+    """The agents whose settings `cub init` can change."""
     from cub.project.agent_settings import AGENT_SETTINGS
 
-    return ((client.name, client.title) for client in AGENT_SETTINGS)
+    return ((agent.name, agent.title) for agent in AGENT_SETTINGS)
 
 
 def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
-    """The clients that a run may use."""
+    """The agents that a run may use."""
     from cub.harness.harness_registry import AUTO
     from cub.harness.scripted_harness import SCRIPTED
 
@@ -101,17 +101,17 @@ def list_profiles(completion: CompletionContext) -> Iterator[Candidate]:
 
 
 def list_config_keys(completion: CompletionContext) -> Iterator[Candidate]:
-    """The keys of the configuration, those of clients with their names."""
+    """The keys of the configuration, those of agents with their names."""
     from cub.project.settings import SETTINGS
 
-    clients = dict.fromkeys(
+    agents = dict.fromkeys(
         name for one in _layers(completion) for name in _members(one, "harnesses")
     )
     for setting in SETTINGS:
         if "*" not in setting.key:
             yield setting.key, setting.description
             continue
-        yield from ((setting.key.replace("*", name), setting.description) for name in clients)
+        yield from ((setting.key.replace("*", name), setting.description) for name in agents)
 
 
 def list_config_values(completion: CompletionContext) -> Iterator[Candidate]:
