@@ -59,6 +59,13 @@ def read_worktree_status(
     )
 
 
+def list_dirty_paths(worktree: Worktree) -> list[str]:
+    """List the tracked files that are not what HEAD says, staged or not."""
+    options = ("--untracked-files=no", "--ignore-submodules=untracked")
+    status = read_worktree_status(worktree, *options, environ={"GIT_OPTIONAL_LOCKS": "0"})
+    return sorted({*status.changed_paths, *status.staged_paths})
+
+
 def _read(lines: list[str]) -> WorktreeStatus:
     head = branch = ""
     differing, staged, unknown, unmerged = dict[str, bool](), list[str](), list[str](), list[str]()

@@ -183,8 +183,8 @@ GIT = (
     Mutation(
         "a commit is announced after it is made",
         "cub/git/commit.py",
-        "        if before_commit:\n            before_commit(parent.commit, tree)\n        done = _commit(worktree, message, environ, limits, stop)\n",
-        "        done = _commit(worktree, message, environ, limits, stop)\n        if before_commit:\n            before_commit(_tip(worktree).commit, tree)\n",
+        "        if before_commit:\n            before_commit(parent.commit, tree)\n        done = _commit(worktree, message, environ, limits)\n",
+        "        done = _commit(worktree, message, environ, limits)\n        if before_commit:\n            before_commit(_tip(worktree).commit, tree)\n",
         ("tests/git/test_commit.py",),
     ),
     Mutation(
