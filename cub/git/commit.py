@@ -220,10 +220,7 @@ def _verify_commit(
 
 
 def _commit(
-    worktree: Worktree,
-    message: str,
-    environ: Mapping[str, str],
-    limits: TimeLimits,
+    worktree: Worktree, message: str, environ: Mapping[str, str], limits: TimeLimits
 ) -> CommitReport:
     """A lock on the index that is there after we had to kill git is its own."""
     lock = find_git_dir(worktree.toplevel) / "index.lock"

@@ -7,7 +7,7 @@ import pytest
 from cub.git.restore_snapshot import restore_snapshot
 from cub.git.snapshot import Snapshot, list_changes
 from cub.git.take_snapshot import take_snapshot
-from cub.git.worktree_status import list_flagged_paths, may_have_flags
+from cub.git.worktree_status import list_flagged_paths
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, save, state, write
 
@@ -107,18 +107,14 @@ def test_an_index_of_any_version_tells_whether_it_has_flags(
     if flag:
         git(top, "update-index", flag, "sub/deep/c.txt")
     index = top / ".git/index"
-    assert may_have_flags(index.read_bytes()) is bool(flag)
     found = list_flagged_paths(checkout(top), index, None)
     assert found == ({"sub/deep/c.txt": flag == FLAGS[0]} if flag else {})
 
 
-def test_what_is_not_understood_may_have_flags(top: Path) -> None:
-    data = (top / ".git/index").read_bytes()
-    assert not may_have_flags(data)
-    for other in (b"", b"DIRC", data[:40], data[:100], b"X" + data[1:], data[:12] + data[24:]):
-        assert may_have_flags(other)
+def test_a_split_index_tells_its_flags_too(top: Path) -> None:
     git(top, "update-index", "--split-index")
-    assert may_have_flags((top / ".git/index").read_bytes())
+    git(top, "update-index", "--assume-unchanged", "a.txt")
+    assert list_flagged_paths(checkout(top), top / ".git/index", None) == {"a.txt": False}
 
 
 def test_an_index_with_longer_names_of_objects_is_asked_about(tmp_path: Path) -> None:

@@ -246,15 +246,8 @@ GIT = (
     Mutation(
         "files that git is told to assume unchanged are overlooked",
         "cub/git/worktree_status.py",
-        "        if flags & _ASSUMED:\n            return True\n",
-        "",
-        ("tests/git/test_worktree_status.py",),
-    ),
-    Mutation(
-        "an index that is not understood has no flags",
-        "cub/git/worktree_status.py",
-        'if mark != b"DIRC" or version not in (2, 3, 4):\n        return True',
-        'if mark != b"DIRC" or version not in (2, 3, 4):\n        return False',
+        'if line[0] == "S" or line[0].islower()}',
+        'if line[0] == "S"}',
         ("tests/git/test_worktree_status.py",),
     ),
     Mutation(
