@@ -33,8 +33,9 @@ from cub.actions.run.run_folders import (
 from cub.errors import CubError
 from cub.git import branches, repository_settings
 from cub.git import branches as history
-from cub.git.checkout import Checkout
+from cub.git.repository_backup import repair_repository
 from cub.git.snapshot import Snapshot
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 
 _KEEPER_SECONDS = 8.0  # seconds that the end of a killed run's processes may take
@@ -231,8 +232,8 @@ def repair_attempt_repository(
     top = str(start.get("top", ""))
     if not top or not Path(top).is_dir():
         return []
-    place = Checkout(Path(top), folder.state / INDEX_FILE, ())
-    return list(filter(None, [place.repair_repository(files.remove_links())]))
+    place = Worktree(Path(top), folder.state / INDEX_FILE, ())
+    return list(filter(None, [repair_repository(place, files.remove_links())]))
 
 
 def find_attempt_workspace(

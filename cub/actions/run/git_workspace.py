@@ -10,13 +10,27 @@ from typing import Any
 from cub import git
 from cub.actions.run.workspace import CommitResult, PrivateFilesReport, read_small_file
 from cub.git import branches, repository_settings
-from cub.git.checkout import Checkout
-from cub.git.commit import BeforeCommit, CheckedTree
+from cub.git.branches import classify_head_move, reattach_branch
+from cub.git.commit import BeforeCommit, CheckedTree, commit_paths
 from cub.git.folder_entries import FileCopies
-from cub.git.ignored_files import IgnoredFilesReport
+from cub.git.ignored_files import IgnoredFilesReport, back_up_ignored, restore_ignored
 from cub.git.lock_files import remove_stale_locks
+from cub.git.private_index import reset_user_index
+from cub.git.refs import restore_snapshot_refs
+from cub.git.repository_backup import back_up_repository, repair_repository
+from cub.git.restore_snapshot import delete_new_files, restore_snapshot, restore_snapshot_modes
 from cub.git.restore_untracked import UntrackedReport as RestoredUntracked
-from cub.git.snapshot import FileChange, Snapshot
+from cub.git.restore_untracked import restore_untracked
+from cub.git.snapshot import (
+    FileChange,
+    Snapshot,
+    count_changed_lines,
+    list_changed_submodules,
+    list_changes,
+    write_patch,
+)
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
 from cub.text import join_first
@@ -39,7 +53,7 @@ class GitWorkspace:
     """
 
     folder: Path
-    worktree: Checkout
+    worktree: Worktree
     store_paths: tuple[str, ...]
     hook_environment: Mapping[str, str]
     settings_copies: FileCopies = field(default_factory=FileCopies, compare=False)
@@ -51,11 +65,11 @@ class GitWorkspace:
 
     def take_snapshot(self, base: Snapshot | None = None) -> Snapshot:
         """See `Workspace`."""
-        return self.worktree.snapshot(base)
+        return take_snapshot(self.worktree, base)
 
     def list_changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         """See `Workspace`."""
-        return self.worktree.changes(before, after)
+        return list_changes(self.worktree, before, after)
 
     def read_file(self, path: str, max_bytes: int) -> bytes:
         """See `Workspace`."""
@@ -70,22 +84,22 @@ class GitWorkspace:
     def summarize_change(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
         """See `Workspace`."""
         changed = self.list_changes(before, after)
-        added, removed = self.worktree.counts(before, after) if changed else (0, 0)
+        added, removed = count_changed_lines(self.worktree, before, after) if changed else (0, 0)
         names = [one.path.encode("utf-8", "replace").decode() for one in changed]
         return {"base": before.head, "files": names, "ins": added, "del": removed}
 
     def write_patch(self, before: Snapshot, after: Snapshot, target: Path) -> bool:
         """See `Workspace`."""
-        return self.worktree.write_patch(before, after, target)
+        return write_patch(self.worktree, before, after, target)
 
     def back_up(self, before: Snapshot, max_ignored_bytes: int) -> list[str]:
         """See `Workspace`."""
-        self.worktree.keep_ignored(before, max_ignored_bytes)
-        return self.worktree.keep_repository()
+        back_up_ignored(self.worktree, before.ignored_paths, max_ignored_bytes)
+        return back_up_repository(self.worktree)
 
     def repair_repository(self, rescue_folder: Path) -> str:
         """See `Workspace`."""
-        return self.worktree.repair_repository(rescue_folder)
+        return repair_repository(self.worktree, rescue_folder)
 
     def read_git_settings(self) -> repository_settings.GitSettings:
         """See `Workspace`."""
@@ -112,35 +126,36 @@ class GitWorkspace:
         restores_modes: bool = False,
     ) -> PrivateFilesReport:
         """See `Workspace`."""
-        said = self.worktree.restore_refs(before)
-        said += _describe_modes(self.worktree.restore_rights(before) if restores_modes else [])
-        done = self.worktree.restore_untracked(
-            before, rescue_folder / UNTRACKED_PATCH, excluded_paths
+        said = restore_snapshot_refs(self.worktree, before)
+        if restores_modes:
+            said += _describe_modes(restore_snapshot_modes(self.worktree, before, exactly=False))
+        done = restore_untracked(
+            self.worktree, before, rescue_folder / UNTRACKED_PATCH, excluded_paths
         )
         said += _describe_untracked(done, has_patch=(rescue_folder / UNTRACKED_PATCH).exists())
         said += _describe_ignored(
-            self.worktree.restore_ignored(rescue_folder / IGNORED_FILES_FOLDER)
+            restore_ignored(self.worktree, rescue_folder / IGNORED_FILES_FOLDER)
         )
         return PrivateFilesReport(done.restored_files, tuple(said))
 
     def delete_new_files(self, before: Snapshot) -> list[str]:
         """See `Workspace`."""
-        gone = self.worktree.remove_new_files(before)
+        gone = delete_new_files(self.worktree, before)
         return [f"{path} was removed: the disk was full" for path in gone[:_MANY]]
 
     def reset_index(self) -> None:
         """See `Workspace`."""
-        self.worktree.unstage()
+        reset_user_index(self.worktree)
 
     def classify_head_move(self, before: Snapshot, after: Snapshot) -> str:
         """See `Workspace`."""
         if (before.head, before.branch) == (after.head, after.branch):
             return ""
-        return self.worktree.took_over(before)
+        return classify_head_move(self.worktree.toplevel, before)
 
     def adopt_commits(self, before: Snapshot) -> list[str]:
         """See `Workspace`."""
-        kept, private = self.worktree.settle(before)
+        kept, private = reattach_branch(self.worktree, before)
         if not private:
             return []
         what = f"the agent's commits held {join_first(private)}, which git did not know before"
@@ -149,13 +164,13 @@ class GitWorkspace:
 
     def list_uncommittable(self, before: Snapshot, after: Snapshot) -> list[str]:
         """See `Workspace`."""
-        return list(self.worktree.submodules_with_changes(before, after))
+        return list(list_changed_submodules(before, after))
 
     def restore_files(
         self, before: Snapshot, current: Snapshot, excluded_paths: Collection[str] = ()
     ) -> list[str]:
         """See `Workspace`."""
-        done = self.worktree.restore(before, current, excluded_paths)
+        done = restore_snapshot(self.worktree, before, current, excluded_paths)
         kept = [f"the agent's commits are kept as {ref}" for ref in done.rescued_refs]
         return kept + [f"{path} could not be put back" for path in done.failed_paths]
 
@@ -194,13 +209,13 @@ class GitWorkspace:
         checked_tree: CheckedTree | None = None,
         before_commit: BeforeCommit | None = None,
     ) -> CommitResult:
-        done = self.worktree.commit(
+        done = commit_paths(
+            self.worktree,
             paths,
             self.store_paths,
             message,
             self.hook_environment,
             limits,
-            None,
             checked_tree,
             before_commit,
         )
@@ -255,7 +270,7 @@ def open_git_workspace(
     prefix = "" if inner == "." else f"{inner}/"
     apart = tuple(prefix + name for name in (*STORE_FILES, *_LOCAL_FILES))
     along = tuple(prefix + name for name in stores)
-    return GitWorkspace(folder, Checkout(top, index, apart, largest), along, environ)
+    return GitWorkspace(folder, Worktree(top, index, apart, largest), along, environ)
 
 
 def remove_run_worktree(root: Path, place: Path) -> None:

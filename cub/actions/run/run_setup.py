@@ -55,6 +55,9 @@ from cub.errors import CubError
 from cub.files import lock_project
 from cub.files.signed_state import find_project_state
 from cub.git import branches
+from cub.git.commit import explain_missing_identity
+from cub.git.restore_snapshot import release_snapshot
+from cub.git.worktree_status import list_dirty_paths
 from cub.harness.harness_registry import load_harnesses
 from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits
@@ -179,7 +182,7 @@ def clean_up_run(context: RunContext) -> None:
     """Let go what only a run at work needs, and its own work tree if all of it is committed."""
     if not isinstance(context.workspace, GitWorkspace):
         return
-    context.workspace.worktree.release()
+    release_snapshot(context.workspace.worktree)
     if context.settings.options.worktree:
         remove_run_worktree(context.initial_stores.root, context.workspace.worktree.toplevel)
 
@@ -279,7 +282,7 @@ def choose_workspace(
         return FolderWorkspace(root)
     if not settings.options.worktree:
         _require_clean(here)
-    if settings.commits and (who := here.worktree.identity(environ)):
+    if settings.commits and (who := explain_missing_identity(here.worktree, environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
         raise CubError(f"git does not know who commits: {who.splitlines()[-1]}", hint=hint)
     words = {"run": folder.id, "date": folder.id[:8], "epic": settings.options.epic}
@@ -325,7 +328,7 @@ def _require_clean(ground: GitWorkspace) -> None:
     own = f"{ground.folder.relative_to(ground.worktree.toplevel).as_posix()}/.cub/".removeprefix(
         "./"
     )
-    if dirty := [path for path in ground.worktree.dirt() if not path.startswith(own)]:
+    if dirty := [path for path in list_dirty_paths(ground.worktree) if not path.startswith(own)]:
         more = [f"and {len(dirty) - _MANY} more"] if len(dirty) > _MANY else []
         raise CubError(
             "there are changes that are not committed",
