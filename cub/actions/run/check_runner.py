@@ -31,7 +31,7 @@ from cub.processes.command import StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.languages import detect_language
-from cub.repomap.symbols.syntax_errors import CHECKABLE_LANGUAGES, find_syntax_error
+from cub.repomap.symbols.syntax_errors import find_syntax_error
 from cub.store.events import Event
 
 MAX_TAIL = 1500  # characters
@@ -233,7 +233,7 @@ def _find_errors(
 def _find_grammar(path: str) -> str:
     """Return the grammar of a source file; "" for data, vendored and generated files."""
     language = detect_language(path)
-    if language is None or language.grammar not in CHECKABLE_LANGUAGES or _DATA.fullmatch(path):
+    if language is None or not language.syntax_checked or _DATA.fullmatch(path):
         return ""
     is_foreign = FileClassifier(()).classify(path) in (FileKind.VENDORED, FileKind.GENERATED)
     return "" if is_foreign else language.grammar

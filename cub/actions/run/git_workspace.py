@@ -12,7 +12,6 @@ from cub import git
 from cub.errors import CubError
 from cub.files.read_files import read_prefix
 from cub.git import branches, repository_settings
-from cub.git.checkout import Checkout
 from cub.git.commit import BeforeCommit, CheckedTree, commit_paths
 from cub.git.folder_entries import FileCopies
 from cub.git.ignored_files import IgnoredFilesReport, back_up_ignored, restore_ignored
@@ -21,6 +20,7 @@ from cub.git.repository_backup import back_up_repository
 from cub.git.restore_snapshot import restore_snapshot, restore_snapshot_modes
 from cub.git.restore_untracked import UntrackedReport, restore_untracked
 from cub.git.snapshot import Snapshot, count_changed_lines, list_changes
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
 from cub.text import join_first
@@ -58,7 +58,7 @@ class GitWorkspace:
     """
 
     folder: Path
-    worktree: Checkout
+    worktree: Worktree
     store_paths: tuple[str, ...]
     hook_environment: Mapping[str, str]
     settings_copies: FileCopies = field(default_factory=FileCopies, compare=False)
@@ -185,7 +185,7 @@ class GitWorkspace:
         before_commit: BeforeCommit | None = None,
     ) -> CommitResult:
         report = commit_paths(
-            self.worktree, paths, self.store_paths, message, self.hook_environment, limits, None,
+            self.worktree, paths, self.store_paths, message, self.hook_environment, limits,
             checked_tree, before_commit,
         )  # fmt: skip
         if report.is_ok:
@@ -241,7 +241,7 @@ def open_git_workspace(
     prefix = "" if inner == "." else f"{inner}/"
     excluded_paths = tuple(prefix + name for name in (*STORE_FILES, *_LOCAL_FILES))
     store_paths = tuple(prefix + name for name in stores)
-    worktree = Checkout(toplevel, index, excluded_paths, size_limit)
+    worktree = Worktree(toplevel, index, excluded_paths, size_limit)
     return GitWorkspace(folder, worktree, store_paths, environ)
 
 
