@@ -102,9 +102,9 @@ def run_attempt(
     workspace = context.workspace
     _save_git_settings(context, attempt)  # before checks, which run what agents wrote
     attempt.before = take_snapshot(workspace.worktree)
-    _save_start(context, attempt, attempt.before)
+    save_start(context, attempt, attempt.before)
     commands = tuple(dict.fromkeys((*attempt.own_checks, *context.settings.checks)))
-    baseline = yield from _run_baseline_checks(context, attempt, attempt.before, commands)
+    baseline = yield from run_baseline_checks(context, attempt, attempt.before, commands)
     if verdict := _judge_before_start(context, attempt, baseline):
         attempt.after = attempt.before
         return verdict
@@ -126,7 +126,7 @@ def run_attempt(
         return Verdict("unknown", "; ".join(attempt.replacements))
     if verdict := judge_before_checks(evidence) or _judge_inputs(context, attempt):
         return verdict
-    yield from _run_final_checks(context, attempt, commands, baseline)
+    yield from run_final_checks(context, attempt, commands, baseline)
     doubt = explain_unverified(attempt.checks)
     if syntax_check := check_syntax(workspace, attempt.before, attempt.changed):
         attempt.checks.append(syntax_check)
@@ -157,7 +157,7 @@ def _save_git_settings(context: RunContext, attempt: Attempt) -> None:
         context.folder.write_state(run_folders.GIT_SETTINGS_FILE, tree)
 
 
-def _save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+def save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
     """Write down what recovery needs, before anything is started."""
     start = {
         "task": attempt.task_id,
@@ -172,7 +172,7 @@ def _save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None
     attempt.files.write_state(run_folders.START_FILE, start)
 
 
-def _run_baseline_checks(
+def run_baseline_checks(
     context: RunContext, attempt: Attempt, before: Snapshot, commands: Sequence[str]
 ) -> Generator[Event, None, dict[str, CheckResult]]:
     """Return the results of checks on the files before the attempt; run those not stored."""
@@ -187,7 +187,7 @@ def _run_baseline_checks(
         current = take_snapshot(context.workspace.worktree)
         if current.tree != before.tree:
             attempt.before = before = current
-            _save_start(context, attempt, before)
+            save_start(context, attempt, before)
         for result in filter(None, results.values()):
             runner.store_result(before.tree, result)
     return {command: result for command, result in results.items() if result}
@@ -265,7 +265,7 @@ def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     return None
 
 
-def _run_final_checks(
+def run_final_checks(
     context: RunContext, attempt: Attempt, commands: Sequence[str], baseline: dict[str, CheckResult]
 ) -> Generator[Event, None, None]:
     """Run the checks on the files after the agent, unless this run has a result for them."""

@@ -25,6 +25,7 @@ from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.git.branches import read_head_commit
 from cub.git.private_index import reset_user_index
+from cub.git.restore_snapshot import delete_new_files
 from cub.git.snapshot import Snapshot, write_patch
 from cub.git.take_snapshot import take_snapshot
 from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
@@ -74,7 +75,7 @@ def finish_attempt(
                 raise
             # Perhaps the attempt filled the disk, so what it made has to go in any case.
             if attempt.before is not None:
-                paths = context.workspace.worktree.remove_new_files(attempt.before)
+                paths = delete_new_files(context.workspace.worktree, attempt.before)
                 removed = [f"{path} was removed: the disk was full" for path in paths]
                 attempt.notices += removed[:_MAX_NAMED]
             verdict = Verdict("unknown", describe_error(error), is_uncounted=True)
