@@ -68,7 +68,7 @@ class TaskSummary(NamedTuple):
 
 
 class RenamedTask(NamedTuple):
-    """Name an id that two branches gave to two tasks, and the newer one's new id."""
+    """Hold an id that two branches gave to two tasks, and the newer one's new id."""
 
     id: str
     new_id: str
@@ -127,9 +127,8 @@ class TaskIndex:
         """Return the id that `text` is or begins; CubError for none, or a deleted task."""
         if key := self.find_deleted_id(text):
             on = str(self.read_record(key)["deleted_at"])[:10]
-            raise CubError(
-                f"{key} was deleted on {on}", hint=f"`cub task reopen {key}` brings it back"
-            )
+            hint = f"`cub task reopen {key}` brings it back"
+            raise CubError(f"{key} was deleted on {on}", hint=hint)
         return match_id(text, self.summaries)
 
     def find_deleted_id(self, text: str) -> str | None:
@@ -184,9 +183,8 @@ class TaskIndex:
             self._merge_records(key, groups.get(first, []) + undated)
             for created in others:
                 new_id = f"{key}-{_make_suffix(created)}"
-                self._merge_records(
-                    new_id, [{**record, "id": new_id} for record in groups[created]]
-                )
+                records = [{**record, "id": new_id} for record in groups[created]]
+                self._merge_records(new_id, records)
                 self.renamed_tasks.append(RenamedTask(key, new_id))
 
     def _merge_records(self, key: str, records: list[Record]) -> None:

@@ -33,23 +33,23 @@ def find_current_attempt(
 
     Return None for a person, and when the attempt is over.
     """
-    shown = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
+    folder = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
     if mark := find_attempt_mark(root):
         return CurrentAttempt(
-            mark.task_id, (Path(mark.request_folder), *([shown] if shown.is_dir() else []))
+            mark.task_id, (Path(mark.request_folder), *([folder] if folder.is_dir() else []))
         )
     task = environ.get(TASK_VARIABLE)
-    if not task or not shown.is_dir() or _is_over(root, shown, environ.get(RUN_VARIABLE, "")):
+    if not task or not folder.is_dir() or _is_over(root, folder, environ.get(RUN_VARIABLE, "")):
         return None
-    return CurrentAttempt(task, (shown,))
+    return CurrentAttempt(task, (folder,))
 
 
-def _is_over(root: Path, shown: Path, run: str) -> bool:
+def _is_over(root: Path, folder: Path, run: str) -> bool:
     """Return whether an attempt is over, by the run's own files; else by those that it shows."""
     runs = find_project_state(root) / "runs"
     if not runs.is_dir():
-        return bool(read_json(shown / RESULT_FILE))
-    attempt = runs / run / shown.parent.name / shown.name
+        return bool(read_json(folder / RESULT_FILE))
+    attempt = runs / run / folder.parent.name / folder.name
     return not attempt.is_dir() or bool(read_signed(attempt / RESULT_FILE))
 
 
@@ -106,7 +106,7 @@ def read_request(*folders: Path) -> dict[str, Any]:
 
 
 class AttemptMark(NamedTuple):
-    """Name the project, the task, and the directory in which the run takes requests."""
+    """Hold the project, the task, and the directory in which the run takes requests."""
 
     root: str
     task_id: str

@@ -25,7 +25,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")
 
 
 class CloseReason(StrEnum):
-    """Name the reasons to close a task."""
+    """List the reasons to close a task."""
 
     DONE = "done"
     NO_CHANGE = "no_change"
