@@ -62,13 +62,15 @@ _ADDED = b"- Ask Ada before you touch the oven.\r\n"
 
 def show_section_demo(root: Path) -> None:
     """Init, a slip of a person's, update and remove, in a folder with an AGENTS.md of its own."""
+    from cub.actions.init_update import plan_init
+
     agents = root / "AGENTS.md"
     agents.write_bytes(_THEIRS)
     output.print_heading(
         "A repository with an AGENTS.md of its own: Windows line ends, no last one."
     )
-    _step(root, "cub init --diff", init.make_init_plan, PlanDisplay(diff=True), only="AGENTS.md")
-    init.print_result(_step(root, "cub init", init.make_init_plan), root)
+    _step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
+    init.print_result(_step(root, "cub init", plan_init), root)
     output.print_line()
     output.print_heading("Now a person writes a line into cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))

@@ -15,7 +15,7 @@ ValueSource = Callable[[CompletionContext], Iterable[Candidate]]
 
 # An option takes the same values in all commands.
 OPTION_SOURCES: dict[str, ValueSource] = {
-    "--client": value_sources.list_agents,
+    "--agent": value_sources.list_agents,
     "--depends-on": value_sources.list_unclosed_tasks,
     "--epic": value_sources.list_epics,
     "--format": value_sources.list_formats,
@@ -40,7 +40,7 @@ ARGUMENT_SOURCES: dict[str, ValueSource] = {
     "VALUE": value_sources.list_config_values,
 }
 # Options that take lists with commas.
-COMMA_LIST_OPTIONS = ("--client", "--depends-on", "--harness", "--label", "--targets", "--unlabel")
+COMMA_LIST_OPTIONS = ("--agent", "--depends-on", "--harness", "--label", "--targets", "--unlabel")
 
 
 def list_candidates(completion: CompletionContext, *, with_descriptions: bool) -> list[Candidate]:

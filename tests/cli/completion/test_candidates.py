@@ -108,7 +108,7 @@ OFFERED = {
     "cub run --harness ": ["mine", "other", "auto", "scripted"],
     "cub run --harness mine,o": ["mine,other"],
     "cub run --profile ": ["fast"],
-    "cub init --client ": ["gemini", "aider", "opencode"],
+    "cub init --agent ": ["gemini", "aider", "opencode"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
     "cub config get run.b": ["run.branch", "run.budget.usd", "run.budget.tokens",
                              "run.budget.iterations"],
@@ -145,7 +145,7 @@ def test_words_come_with_what_they_mean(ask: Ask) -> None:
     assert ask("cub task list --label h") == [("hot", "1 task")]
     assert ask("cub init --dry") == [("--dry-run", "Show what would change; write nothing.")]
     assert ask("cub task rea") == [("ready", "List what can be begun, the first one first.")]
-    assert ask("cub config set run.mo") == [("run.model", "The model that the client is to use.")]
+    assert ask("cub config set run.mo") == [("run.model", "The model that the agent is to use.")]
 
 
 def test_all_commands_are_offered_and_hidden_ones_are_not(ask: Ask) -> None:
