@@ -93,9 +93,20 @@ class TaskIndex:
     @classmethod
     def parse(cls, data: bytes) -> TaskIndex:
         """Return the tasks of a file; lines of one task that a git merge left are merged."""
-        read = read_summaries(BytesIO(data))
-        tasks = cls(read.summaries, data, {}, read.rejected_lines, [], sorted(read.duplicates))
-        tasks._merge_duplicates(read)
+        tasks = cls(data=data)
+        duplicates: dict[str, list[TaskSummary]] = {}
+        for line in iter_lines(BytesIO(data)):
+            try:
+                record = parse_task(decode_record(line.text))
+            except ValueError as error:
+                tasks.rejected_lines.append(RejectedLine(line, str(error)))
+                continue
+            task = summarize_task(record, line.offset, len(line.text))
+            if task.id in tasks.summaries:
+                duplicates.setdefault(task.id, [tasks.summaries[task.id]]).append(task)
+            else:
+                tasks.summaries[task.id] = task
+        tasks._merge_duplicates(duplicates)
         for key in [task.id for task in tasks if task.is_deleted]:
             tasks.deleted_summaries[key] = tasks.summaries.pop(key)
         return tasks
@@ -171,11 +182,12 @@ class TaskIndex:
         """Return the tasks that have a task as their parent."""
         return [task for task in self if task.parent == task_id]
 
-    def _merge_duplicates(self, read: ParsedTasks) -> None:
+    def _merge_duplicates(self, duplicates: dict[str, list[TaskSummary]]) -> None:
         """Merge the lines of each task; of two tasks with one id, the older one keeps it."""
+        self.duplicate_ids = sorted(duplicates)
         for key in self.duplicate_ids:
             groups: dict[str, list[Record]] = {}
-            for task in read.duplicates[key]:
+            for task in duplicates[key]:
                 record = normalize_record(decode_record(self._get_text(task)))
                 groups.setdefault(normalize_timestamp(record.get("created_at")), []).append(record)
             undated = groups.pop("", [])
@@ -199,30 +211,6 @@ class TaskIndex:
 def _make_suffix(created: str) -> str:
     """Return a few letters that are the same on all branches."""
     return encode_letters(blake2b(created.encode()).digest(), _SUFFIX_LENGTH)
-
-
-class ParsedTasks(NamedTuple):
-    """Hold a file's tasks by id, all tasks of duplicate ids, and rejected lines."""
-
-    summaries: dict[str, TaskSummary]
-    duplicates: dict[str, list[TaskSummary]]
-    rejected_lines: list[RejectedLine]
-
-
-def read_summaries(file: Iterable[bytes]) -> ParsedTasks:
-    """Return the summary of every line; only one line is parsed in memory at a time."""
-    parsed = ParsedTasks({}, {}, [])
-    for line in iter_lines(file):
-        try:
-            task = summarize_task(parse_task(decode_record(line.text)), line.offset, len(line.text))
-        except ValueError as error:
-            parsed.rejected_lines.append(RejectedLine(line, str(error)))
-            continue
-        if task.id in parsed.summaries:
-            parsed.duplicates.setdefault(task.id, [parsed.summaries[task.id]]).append(task)
-        else:
-            parsed.summaries[task.id] = task
-    return parsed
 
 
 def parse_task(raw: Record) -> Record:
