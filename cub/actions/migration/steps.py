@@ -13,14 +13,12 @@ from cub.edit.file_header import parse_file_header
 from cub.edit.sections import has_legacy_digest, rewrite_legacy_digest
 from cub.project import config_writer
 from cub.project.config import CONFIG_FILE
-from cub.project.config_writer import rename_config_key
 from cub.project.instruction_files import read_instruction_files, remove_duplicates
 from cub.project.migration_steps import (
     DeleteStep,
     ImportJsonStep,
     MigrationStep,
     MoveStep,
-    RenameKeyStep,
     RewriteMarkerStep,
     WarnStep,
 )
@@ -81,8 +79,6 @@ def _carry_out(step: MigrationStep, builder: PlanBuilder, schema: int, prune: bo
             _delete(step, builder, prune=prune)
         case RewriteMarkerStep():
             _rewrite_markers(builder)
-        case RenameKeyStep():
-            _rename(step, builder)
         case ImportJsonStep():
             _import_json(step, builder, schema)
         case WarnStep():
@@ -138,21 +134,6 @@ def _rewrite_markers(builder: PlanBuilder) -> None:
                 rewrite_legacy_digest(file.document, file.section),
                 "today's digest line",
             )
-
-
-def _rename(step: RenameKeyStep, builder: PlanBuilder) -> None:
-    data = builder.read(CONFIG_FILE)
-    if data is None or config_writer.get_config_value(data, step.source) is config_writer.UNSET:
-        return
-    if config_writer.get_config_value(data, step.to) is not config_writer.UNSET:
-        message = f"left: {step.source!r}, because {step.to!r} is there too, and counts"
-        builder.warn(CONFIG_FILE, message, f"delete {step.source!r}")
-        return
-    builder.write(
-        CONFIG_FILE,
-        rename_config_key(data, step.source, step.to),
-        f"{step.source} is {step.to} now",
-    )
 
 
 def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> None:
