@@ -82,19 +82,19 @@ def mask_named_values(text: str) -> str:
 
 
 def _find_named(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    done = 0
+    searched = 0
     for hint in SECRET_NAME_HINT.finditer(lower):
-        if hint.start() < done:
+        if hint.start() < searched:
             continue
-        start = _find_name_start(text, hint.start(), done)
+        start = _find_name_start(text, hint.start(), searched)
         name = _IN_NAME.match(text, start)
-        name_end = done = name.end() if name else hint.end()
+        name_end = searched = name.end() if name else hint.end()
         for match in _match_values(text, start):
             if span := _find_secret(text, match, start):
                 yield span
-                done = max(done, span[1])
+                searched = max(searched, span[1])
                 break
-        done = max(done, name_end)
+        searched = max(searched, name_end)
     yield from _find_comparisons(text)
 
 

@@ -15,7 +15,7 @@ _MARK = re.compile(
     r"-{4,5} ?(?P<which>BEGIN|END) (?:[A-Z0-9]{1,20} ){0,5}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
     r"|(?P<first>\bPrivate-Lines: \d{1,4}\b)|(?P<last>\bPrivate-MAC: [0-9a-f]{40,64})"
     # The rest of a mark that was itself cut, at the very start or end.
-    r"|\A(?P<begun>[A-Z ]{0,30}(?:PRIVATE KEY|KEY)(?: BLOCK)? ?-{3,5})(?=[\\\n])"
+    r"|\A(?P<cut_begin>[A-Z ]{0,30}(?:PRIVATE KEY|KEY)(?: BLOCK)? ?-{3,5})(?=[\\\n])"
     r"|(?P<ending>-{4,5}END(?: [A-Z0-9 ]{0,30})?)\Z"
 )
 _HINTS = ("-----", "---- ", "Private-")
@@ -72,20 +72,20 @@ def _find_spans(text: str, is_inside: bool) -> tuple[list[tuple[int, int]], bool
     """Return where the keys are, in order, and whether the last one continues after the text."""
     spans = list[tuple[int, int]]()
     opened = _KeyStart(0, 0, is_certain=True) if is_inside else None
-    done = 0  # lines above belong to other keys
+    searched = 0  # lines above belong to other keys
     for mark in _MARK.finditer(text):
-        begins = bool(mark["first"] or mark["begun"] or mark["which"] == "BEGIN")
+        begins = bool(mark["first"] or mark["cut_begin"] or mark["which"] == "BEGIN")
         if opened and not begins and _is_pair(text, opened, mark.start()):
             spans.append((opened.start, mark.end()))
         else:
             if opened and (end := _read_down(text, opened, mark.start()).end):
                 spans.append((opened.start, end))
-                done = end
-            body_start = None if begins else _read_up(text, done, mark.start())
+                searched = end
+            body_start = None if begins else _read_up(text, searched, mark.start())
             if body_start is not None:
                 spans.append((body_start, mark.end()))
         opened = _KeyStart(mark.start(), mark.end()) if begins else None
-        done = mark.end()
+        searched = mark.end()
     if opened is None:
         return spans, False
     body = _read_down(text, opened, len(text))
