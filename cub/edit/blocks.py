@@ -113,14 +113,6 @@ def parse_leaf_blocks(text: str) -> list[LeafBlock]:
         return [LeafBlock(*_get_lines(t), t.type, t.content) for t in tokens if t.content]
 
 
-def parse_inline_content(content: str) -> Sequence[Token]:
-    """Return the inline tokens of one paragraph or heading; link definitions are not known."""
-    tokens: list[Token] = []
-    parser = _choose_inline_parser(linked="](" in content)
-    parser.inline.parse(content, parser, {}, tokens)
-    return tokens
-
-
 def _choose_inline_parser(*, linked: bool) -> MarkdownIt:
     # Each bracket costs a search for its counterpart: in vain where there can be no link.
     return _make_parser() if linked else _make_parser("link", "image")
