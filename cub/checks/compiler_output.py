@@ -1,8 +1,7 @@
-"""What GCC and Clang tell, their linkers, and other compilers that write as they do.
+"""Read the errors of GCC, Clang, their linkers, and compilers with the same format.
 
-Syntax errors as the programs tell them that run a file: Python, Node, Ruby, shells, Go.
-
-Only where no other tool tells anything: test runners show such errors of theirs as well.
+Syntax errors of programs that run a file (Python, Node, Ruby, shells, Go) are read as well, if no
+other tool reports anything: test runners print such errors of their own.
 """
 
 from __future__ import annotations
@@ -52,7 +51,9 @@ def _error(line: str) -> FailingItem | None:
 
 
 def _parse_linker_line(line: str, *, macos: bool) -> FailingItem | None:
-    """What a linker misses or has twice; object files in temporary folders have no names."""
+    """Return what a linker misses or finds twice; object files in temporary folders
+    have no names.
+    """
     if " of " in line or " to " in line:
         unlinked = _UNLINKED.fullmatch(line)
         if unlinked:

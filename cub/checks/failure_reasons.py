@@ -1,6 +1,6 @@
-"""Why a command failed, in one line of what it printed: what is wrong, not what it printed last.
+"""Find why a command failed: the line of its output that says what is wrong, not the last one.
 
-What ended a program by itself: an error that nobody caught, in the words of its runtime.
+An uncaught error is found by the format of its runtime.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _NOISE = re.compile(
 
 
 def find_reason(output: str) -> str:
-    """The first line that says what is wrong, with its place if a runtime tells one; else the last
-    one that says anything.
+    """Return the first line that says what is wrong, with its place if a runtime reports one.
+
+    Without such a line, return the last one that says anything.
     """
     lines = [line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n")]
     if crash := find_crash(lines):
@@ -46,7 +47,7 @@ def find_reason(output: str) -> str:
 
 
 def find_last_error(output: str) -> str:
-    """What a program says last before its end; what ended it, if its runtime tells that."""
+    """Return what a program prints last before its end; if its runtime reports a crash, that."""
     lines = [line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n")]
     if crash := find_crash(lines):
         return _line(crash.message, MAX_REASON)
@@ -54,7 +55,7 @@ def find_last_error(output: str) -> str:
 
 
 def _last(lines: Sequence[str]) -> str:
-    """The last line that says anything, be it noise where there is nothing else."""
+    """Return the last line that says anything, or noise if there is nothing else."""
     told = (line for line in reversed(lines) if _says(line))
     return next(told, "") or next((line for line in reversed(lines) if line.strip()), "")
 
@@ -69,7 +70,9 @@ def _line(text: str, most: int) -> str:
 
 
 class Crash(NamedTuple):
-    """The number of the line that tells it, what it says, and `file:line` of it, "" if unknown."""
+    """Hold the number of the line that reports a crash, its message, and `file:line`, "" if
+    unknown.
+    """
 
     line: int
     message: str
@@ -98,7 +101,7 @@ _DEEP = 200  # frames that are looked at
 
 
 def find_crash(lines: Sequence[str]) -> Crash | None:
-    """The first crash; of Python's tracebacks the last one: programs log those that they catch."""
+    """Find the first crash; of Python tracebacks the last one, as programs log those they catch."""
     found = (reader(lines) for reader in (_node, _ruby, _java, _go, _rust, _python))
     return min(filter(None, found), default=None)
 
@@ -117,7 +120,7 @@ def _python(lines: Sequence[str]) -> Crash | None:
 
 
 def _node(lines: Sequence[str]) -> Crash | None:
-    """A place, its line with a mark below, and the error."""
+    """Find a crash of Node: a place, its line with a mark below, and the error."""
     for number in range(2, len(lines)):
         place = _NODE_MARK.fullmatch(lines[number]) and _NODE_PLACE.fullmatch(lines[number - 2])
         if not place:
@@ -176,7 +179,7 @@ def _rust(lines: Sequence[str]) -> Crash | None:
 
 
 def _whole(message: str, below: Iterable[str]) -> str:
-    """A message whose first line only announces the next one, with that."""
+    """Return a message, with the next line if its first line only announces that."""
     if not message.endswith(":"):
         return message
     return " ".join([message, *islice((line.strip() for line in below if line.strip()), 1)])
@@ -185,7 +188,7 @@ def _whole(message: str, below: Iterable[str]) -> str:
 def _first_frame(
     lines: Sequence[str], start: int, frame: re.Pattern[str], skip: Callable[[str], bool]
 ) -> str:
-    """The innermost place in a stack that is the project's own."""
+    """Return the innermost place in a stack that is the project's own."""
     below: Iterable[str] = lines[start + 1 : start + _DEEP]
     places = (found[1] for line in below if (found := frame.fullmatch(line)))
     return next((place for place in places if not skip(place)), "")

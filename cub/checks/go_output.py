@@ -1,8 +1,6 @@
-"""What `go test`, `go build` and `go vet` tell, and gotestsum, which shows the same lines.
+"""Read the output of `go test`, `go build`, `go vet` and gotestsum, and of `go test -json`.
 
-The tests of one Go package: which failed, and what they said last.
-
-What `go test -json` tells: the same output, each line wrapped and packages interleaved.
+In JSON, each line is wrapped in an event, and packages are interleaved.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _DEEPEST = 200  # characters of a name in which its parents are looked for
 
 @dataclass(slots=True)
 class GoPackage:
-    """What is known of the package whose output is read."""
+    """Collect what is known of the package whose output is read."""
 
     tests: dict[str, int] = field(default_factory=dict)  # the failed ones and their lines
     notes: dict[str, str] = field(default_factory=dict)
@@ -63,7 +61,7 @@ class GoPackage:
             self.exit = line
 
     def list_failures(self, name: str, line: int = 0) -> Iterator[LocatedItem]:
-        """The failed tests, but those that only hold failed ones; or why none was run."""
+        """Yield the failed tests, without those that only contain failed ones; or why none ran."""
         parents = {test[:at] for test in self.tests for at in _slashes(test)}
         for test, number in self.tests.items():
             if test not in parents or test in self.notes:
@@ -87,7 +85,7 @@ _POSITION = re.compile(r"(?:vet: )?(\S+\.go:\d+(?::\d+)?): (.*)")
 
 @dataclass(slots=True)
 class _Reader:
-    """Where in the output it is: in a package's tests, or in what the compiler found."""
+    """Track where in the output the reader is: in a package's tests, or in compiler errors."""
 
     package: GoPackage = field(default_factory=GoPackage)
     name: str = ""  # of the package, where it is told before its tests
@@ -129,7 +127,7 @@ class _Reader:
 
 
 def find_go_items(numbered: Iterable[tuple[int, str]]) -> Iterator[LocatedItem]:
-    """The items in lines that come with their numbers."""
+    """Yield the items in numbered lines."""
     reader = _Reader()
     for number, line in numbered:
         yield from reader.read(number, line)
@@ -157,7 +155,7 @@ def _parse_json(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _event(line: str) -> tuple[str, str] | None:
-    """The package of an event and what it put out."""
+    """Return the package of an event and its output."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -169,7 +167,7 @@ def _event(line: str) -> tuple[str, str] | None:
 
 
 def _lines(output: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Whole lines: an event may hold a part of one."""
+    """Yield whole lines: an event may hold a part of one."""
     text = ""
     for number, part in output:
         *whole, text = (text + part).split("\n")

@@ -1,9 +1,4 @@
-"""What Jest tells: a file that failed, and below it the tests with their first words.
-
-What Vitest tells below its rules: failed suites, failed tests, errors that nobody caught.
-
-What `node --test` tells people: the list of failing tests at the end.
-"""
+"""Read the failed tests of Jest, Vitest and `node --test`."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ def _jest_item(path: str, title: str, below: Sequence[str]) -> FailingItem:
 
 
 def _jest_message(below: Sequence[str]) -> str:
-    """The first words, and what an `expect` wanted and got."""
+    """Return the first words, and what an `expect` expected and received."""
     words = (line for line in below if line.strip())
     first = next(words, "").strip()
     if not first.startswith("expect("):
@@ -85,7 +80,7 @@ def _parse_vitest(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _vitest_message(lines: Sequence[str], number: int) -> str:
-    """What stands below; tests that failed alike share it."""
+    """Return the message below a failed test; tests that failed alike share one."""
     for line in lines[number + 1 : number + 30]:
         if line.strip() and not line.startswith(" FAIL  "):
             return line.strip()

@@ -1,6 +1,6 @@
-"""What Ruff (and others that write as it does), ESLint and formatters' checks tell.
+"""Read findings of Ruff, ESLint, formatters' checks, mypy, Pyright and the TypeScript compiler.
 
-What mypy, Pyright and the TypeScript compiler tell: errors, not notes or warnings.
+Of type checkers, errors count, and notes and warnings don't.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _eslint(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _join_columns(text: str) -> str:
-    """The message and its rule, which stand in columns; a parser's error has no rule."""
+    """Return the message and its rule, which are columns; a parser's error has no rule."""
     message, _, rule = text.rpartition("  ")
     return f"{message.strip()} [{rule}]" if message and " " not in rule else text
 
@@ -106,7 +106,7 @@ def _mypy(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _join_wrapped(below: Sequence[str]) -> str:
-    """The rest of a message that `--pretty` broke into lines: it ends with the code."""
+    """Return the rest of a message that `--pretty` broke into lines: it ends with the code."""
     rest = ""
     for line in below:
         if line.startswith(" ") or _PLACED.fullmatch(line):
@@ -127,7 +127,7 @@ def _pyright(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _rule(below: Sequence[str]) -> str:
-    """The rule's name at the end of the lines that explain an error."""
+    """Return the rule's name at the end of the lines that explain an error."""
     for line in below:
         if line[:3].strip() or " - error: " in line:
             break

@@ -1,10 +1,6 @@
-"""What pytest tells: its short summary, the tracebacks, the list of `-v`.
+"""Read pytest's output: the short summary, tracebacks, the list of `-v`, and startup errors.
 
-A traceback of pytest: whose it is, where it began and what was raised.
-
-The parts of what pytest prints: each begins with a title between two rules.
-
-What kept pytest from running: a missing file, a broken conftest, a bug in a plugin.
+Each part begins with a title between two rules.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ _EXCEPTION = re.compile(r"(?![\d.])[\w.]*(?:Error|Exception|Warning|Failed|Exit|
 
 @dataclass(slots=True)
 class PytestTraceback:
-    """A traceback under its title, in the part of failures or of errors."""
+    """Hold a traceback under its title, in the part of failures or of errors."""
 
     line: int
     kind: str
@@ -34,12 +30,12 @@ class PytestTraceback:
 
     @property
     def test_label(self) -> str:
-        """The test's name without its file, or the file that could not be collected."""
+        """Return the test's name without its file, or the file that could not be collected."""
         phase = _PHASE.fullmatch(self.title)
         return phase[1] if phase else self.title
 
     def find_test_id(self, root: str) -> str:
-        """The test's id, as well as the traceback tells it."""
+        """Return the test's id as far as the traceback contains it."""
         if self.title.startswith("ERROR collecting "):
             return self.test_label
         paths = [path.removeprefix(root + "/") for path in self._paths()]
@@ -49,9 +45,7 @@ class PytestTraceback:
         return f"{path}::{name}" if path else name
 
     def find_message(self, summary: str) -> str:
-        """The exception's first line; `summary` is what the summary says, which may be cut
-        short.
-        """
+        """Return the exception's first line; `summary` is the summary's text, which may be cut."""
         raised = list(self._list_exceptions())
         start = summary.removesuffix("...")
         texts = [text for block in reversed(raised) for text in block] + self.lines
@@ -72,7 +66,7 @@ class PytestTraceback:
                 yield place["native"] or place["path"]
 
     def _list_exceptions(self) -> Iterator[list[str]]:
-        """What is marked with an E, in pieces: one for each exception of a chain."""
+        """Yield the lines marked with an E, in pieces: one for each exception of a chain."""
         piece = list[str]()
         for line in [*self.lines, ""]:
             if line.startswith("E   "):
@@ -93,9 +87,9 @@ _TOTAL = re.compile(
 
 
 def parse_title(line: str, sign: str) -> str | None:
-    """The text between two rules of a sign; None for any other line.
+    """Return the text between two rules of a sign; None for any other line.
 
-    What `-q` counts at the end is a title without rules.
+    The counts that `-q` prints at the end are a title without rules.
     """
     if sign == "=" and line[:1].isdigit() and _TOTAL.fullmatch(line):
         return line
@@ -108,7 +102,7 @@ def parse_title(line: str, sign: str) -> str | None:
 
 
 def find_traceback_lines(lines: Sequence[str]) -> frozenset[int]:
-    """The lines of tracebacks and of what failing tests wrote: what they say is no finding."""
+    """Return the lines of tracebacks and of failing tests' output, which are not findings."""
     inside, found = False, list[int]()
     for number, line in enumerate(lines):
         if (title := parse_title(line, "=")) is not None:
@@ -129,7 +123,7 @@ STARTUP_ERROR_TRIGGERS = (*_MISSING, _INTERNAL, " while loading conftest '")
 
 
 def find_startup_errors(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    """Why runs ended before any test."""
+    """Yield why runs ended before any test."""
     return islice(_iter_startup_errors(lines), _MOST)
 
 
@@ -154,7 +148,7 @@ def _is_without_tests(lines: Sequence[str], number: int) -> bool:
 
 
 def _find_exception(lines: Sequence[str], start: int) -> str:
-    """The last exception that a traceback tells."""
+    """Return the last exception that a traceback contains."""
     message = ""
     for line in lines[start : start + _LONG]:
         if line.startswith("="):
@@ -171,7 +165,7 @@ _SUBTEST = re.compile(r"SUBFAIL(?:ED)?(?P<name>[\[( ].*?[\])]) (?P<rest>[^\s\])]
 
 @dataclass(slots=True)
 class _Run:
-    """One run of pytest; a log may have several."""
+    """Hold one run of pytest; a log may have several."""
 
     root: str = ""
     blocks: list[PytestTraceback] = field(default_factory=list)
@@ -179,7 +173,7 @@ class _Run:
     listed: list[LocatedItem] = field(default_factory=list)
 
     def list_items(self) -> list[LocatedItem]:
-        """The summary's items with the messages of the tracebacks, or theirs where it is silent."""
+        """Return the summary's items with messages of the tracebacks, or the tracebacks' alone."""
         blocks = dict[tuple[str, str], deque[PytestTraceback]]()
         for block in self.blocks:
             blocks.setdefault((block.kind, block.test_label), deque()).append(block)
@@ -218,7 +212,7 @@ def _parse_summary_line(
 
 
 def _split_summary(text: str) -> tuple[str, str]:
-    """The test's name and the message: " - " may stand in a parameter, too."""
+    """Return the test's name and the message: " - " may also be in a parameter."""
     at = first = text.find(" - ")
     while at >= 0:
         name = text[:at].partition("::")[2]
@@ -229,7 +223,7 @@ def _split_summary(text: str) -> tuple[str, str]:
 
 
 def _label(where: str) -> str:
-    """The name as it heads the test's traceback."""
+    """Return the name as it appears above the test's traceback."""
     path, _, name = where.partition("::")
     name, bracket, parameters = name.partition("[")
     return name.replace("::", ".") + bracket + parameters if name else path
@@ -257,7 +251,7 @@ def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _parse_verbose_line(number: int, line: str) -> Iterator[LocatedItem]:
-    """A line of `-v`, alone or of a worker's."""
+    """Yield the item of a line of `-v`, of one process or of a worker."""
     if not line.endswith("%]") and "%] " not in line:
         return
     for word, kind in _KINDS.items():

@@ -1,7 +1,4 @@
-"""What `cargo test` tells of tests; what it tells of the build is rustc's.
-
-What rustc and Clippy tell, in the long form: an error, and below it the place.
-"""
+"""Read the failed tests of `cargo test`, and errors of rustc and Clippy in the long form."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _CRASH = re.compile(r" +process didn't exit successfully: .*\((signal: [^()]+)\)
 
 @dataclass(slots=True)
 class _Binary:
-    """What is known of the test binary whose output is read."""
+    """Hold what is known of the test binary whose output is read."""
 
     crate: str = ""
     failed: dict[str, int] = field(default_factory=dict)
@@ -59,7 +56,7 @@ class _Binary:
 
 
 def _message(place: str, below: Sequence[str]) -> str:
-    """What a panic says, with both sides of an assertion; until Rust 1.73 it said so in quotes."""
+    """Return a panic's message with both sides of an assertion; quoted until Rust 1.73."""
     if not place.endswith(":"):
         old = _OLD_PANIC.fullmatch(place)
         return old[1] if old else place
@@ -111,7 +108,7 @@ def _parse_rustc(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _item(message: str, below: Sequence[str]) -> FailingItem | None:
-    """The error; None where neither place nor symbol follows: others begin lines like that, too."""
+    """Return the error; None if neither place nor symbol follows, as other lines begin like one."""
     if _LINKING.fullmatch(message):
         below = list(takewhile(str.strip, below))
         symbols = (symbol[0] for line in below if (symbol := _SYMBOL.search(line)))

@@ -1,6 +1,6 @@
-"""What the Test Anything Protocol tells, versions 12 to 14, and `prove`, which reads it.
+"""Read the Test Anything Protocol, versions 12 to 14, and the output of `prove`.
 
-What stands below a failed test of TAP: a block of YAML, or comments.
+Below a failed test there may be a block of YAML, or comments.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ _MOST = 2  # comments make a message; more are its details
 
 
 def find_failure_message(below: Sequence[str], indent: int) -> str:
-    """What the block says under `find_failure_message` or `error`; without one, what the comments
-    say.
-    """
+    """Return the block's `message` or `error`; without a block, the text of the comments."""
     block = list(_block(below, indent))
     for number, line in enumerate(block):
         if told := _KEY.fullmatch(line):
@@ -33,7 +31,7 @@ def find_failure_message(below: Sequence[str], indent: int) -> str:
 
 
 def find_failure_file(below: Sequence[str], indent: int) -> str:
-    """The file that the block names, "" for none."""
+    """Return the file that the block names, "" for none."""
     places = (place[1] for line in _block(below, indent) if (place := _PLACE.fullmatch(line)))
     return next(places, "")
 

@@ -1,4 +1,4 @@
-"""A terminal's output as the text that stays on the screen."""
+"""Turn a terminal's output into the text that stays on the screen."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STEP = re.compile(r"[\r\b\x00\x01]|[^\r\b\x00\x01]+")
 
 
 def to_plain_text(text: str) -> str:
-    """The text without escapes and control characters but line ends and tabs.
+    """Return the text without escapes and control characters except line endings and tabs.
 
-    What a carriage return or a backspace wrote over is gone, as it is on a terminal.
+    Text that a carriage return or a backspace overwrote is gone, as on a terminal.
     """
     if _LEFT.search(text) is None:
         return text
@@ -31,7 +31,7 @@ def to_plain_text(text: str) -> str:
 
 
 def take_tail(text: str, most: int) -> str:
-    """The last part of the plain text, at most `most` characters, from a line's start if possible.
+    """Return the last `most` characters of the plain text, from a line's start if possible.
 
     Blank lines at the end are dropped.
     """
@@ -43,7 +43,7 @@ def take_tail(text: str, most: int) -> str:
 
 
 def _meaning(escape: re.Match[str]) -> str:
-    """What replaces an escape: the few that move or erase within a line matter."""
+    """Return the replacement of an escape: the few that move or erase within a line matter."""
     kind = (escape["final"] or "") + (escape["arguments"] or "").lstrip("0")
     return {"G": "\r", "G1": "\r", "K": _ERASE, "K2": _ERASE_ALL}.get(kind, "")
 

@@ -1,6 +1,6 @@
-"""The failing items in any log: which tools are known, and how their findings are joined.
+"""Find the failing items in any log, with the parsers of all known tools.
 
-Whether tests passed, and whether there were any, as the summaries of test runners tell it.
+The summaries of test runners also say how many tests ran and passed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILIN
 
 
 def parse_output(output: str) -> tuple[FailingItem, ...]:
-    """The failing items that the output of any known tool tells, in its order, each once.
+    """Return the failing items of any known tool, in order of the output, each once.
 
     () if none is recognized; at most `MAX_ITEMS`.
     """
@@ -55,7 +55,7 @@ def _find_items(text: str) -> Iterator[LocatedItem]:
 
 
 def _find_syntax_errors(text: str) -> Iterator[LocatedItem]:
-    """What kept a file from being run at all."""
+    """Yield the errors that kept a file from running at all."""
     lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
     for tool in SYNTAX_ERRORS:
         yield from _run(tool, text, lines)
@@ -66,7 +66,7 @@ def _run(tool: OutputParser, text: str, lines: list[str]) -> Iterable[LocatedIte
 
 
 def _once(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
-    """Each item once; a test that two reports of one run tell is one, whatever they say."""
+    """Yield each item once; a test that two reports of one run contain is one item."""
     seen = set[tuple[str, ...]]()
     for item in items:
         key = item[:2] if item.kind in ("test", "error") else item
@@ -133,7 +133,7 @@ def reports_no_test(output: str) -> bool:
 
 
 def _counts(line: str) -> Iterator[tuple[int, int]]:
-    """How many tests a line counts, and how many of them did not pass."""
+    """Yield how many tests a line counts, and how many of them did not pass."""
     if found := _PROVE.match(line):
         yield int(found[1]), int(found[2])
     if found := _JUNIT.match(line):

@@ -1,7 +1,4 @@
-"""What a JUnit report tells, of whichever tool; it may stand anywhere in a log.
-
-What Python's unittest tells, and runners that are made of it, such as Django's.
-"""
+"""Read JUnit reports anywhere in a log, and the output of unittest and runners built on it."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ def _parse_junit(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _end(lines: Sequence[str], start: int) -> int:
-    """Behind the last line of the report that starts here; the start itself where none does."""
+    """Return the line after the report that starts here; the start itself if there is no report."""
     line = lines[start].lstrip()
     if not line.startswith((_PROLOG, "<testsuite")):
         return start
@@ -61,7 +58,7 @@ def _items(report: str) -> list[FailingItem]:
 
 
 def _failing(root: ET.Element, tool: str) -> Iterator[FailingItem]:
-    """The failing cases in their order, without recursion: reports may nest deeply."""
+    """Yield the failing cases in order, without recursion: reports may nest deeply."""
     waiting: list[tuple[ET.Element, tuple[str, ...]]] = [(root, ())]
     while waiting:
         element, path = waiting.pop()
@@ -87,7 +84,7 @@ def _case(case: ET.Element, path: Sequence[str], tool: str) -> Iterator[FailingI
 
 
 def _where(case: ET.Element, path: Sequence[str], tool: str) -> str:
-    """The test's name as its own runner would tell it."""
+    """Return the test's name as its own runner would print it."""
     group, name = case.get("classname", ""), case.get("name", "")
     if group == "test":  # of Node, which tells the suites around it instead
         return " > ".join([*path, name])
@@ -99,7 +96,7 @@ def _where(case: ET.Element, path: Sequence[str], tool: str) -> str:
 
 
 def _python(dotted: str, name: str) -> str:
-    """The id of a test in a module of classes, which begin with a capital."""
+    """Return the id of a test in a module of classes, which begin with a capital letter."""
     parts = _PYTHON.match(dotted)
     if parts is None or not parts[1]:
         return dotted + name
@@ -150,7 +147,7 @@ def _item(head: re.Match[str], lines: Sequence[str], start: int) -> FailingItem:
 
 
 def _unittest_message(lines: Sequence[str], start: int) -> str:
-    """The last exception's first line."""
+    """Return the last exception's first line."""
     message, inside = "", False
     for number in range(start, len(lines)):
         line = lines[number]

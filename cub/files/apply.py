@@ -1,7 +1,4 @@
-"""The one writer of plans: all of a plan is carried out, or nothing.
-
-What keeps a plan from being written, as far as that can be seen before anything is.
-"""
+"""Apply a plan, all of it or nothing, after checking everything that can be seen to fail."""
 
 from __future__ import annotations
 
@@ -54,12 +51,12 @@ def apply_plan(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
 
 
 def require_applicable(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
-    """CubError if it can be seen now that `plan` can't be carried out; nothing is written."""
+    """Raise CubError if `plan` can be seen to fail now; write nothing."""
     _steps(plan, lock.root, disk or Disk())
 
 
 def _steps(plan: Plan, root: Path, disk: Disk) -> list[JournalStep]:
-    """What to do for each edit, after the checks that keep the rest from being half done."""
+    """Return the step of each edit, after the checks that prevent a half-done change."""
     steps = [_step(edit, root) for edit in plan.edits]
     if len({step.target for step in steps}) < len(steps):
         raise InternalError("two edits of one file in one plan")
@@ -89,7 +86,7 @@ def _step(edit: FileEdit, root: Path) -> JournalStep:
 
 
 def _make_unlink_step(edit: FileEdit, root: Path) -> JournalStep:
-    """A link goes by its own name: only the folder around it is looked for behind links."""
+    """Make the step that deletes a link itself; links are followed only in the folder around it."""
     if edit.after is not None:
         raise InternalError("a link can only be deleted", where=edit.path)
     _guard(edit, root)
@@ -101,7 +98,7 @@ def _make_unlink_step(edit: FileEdit, root: Path) -> JournalStep:
 
 
 def _make_temp_name(target: Path, root: Path) -> str:
-    """A new name in the folder of a file, no longer than names may be."""
+    """Return a new name in the folder of a file, within the length limit of names."""
     name = f".{target.name[:_LONGEST]}.cub-{secrets.token_hex(4)}.tmp"
     return target.with_name(name).relative_to(root).as_posix()
 
@@ -117,7 +114,7 @@ def _guard(edit: FileEdit, root: Path) -> None:
 
 
 def _new_folders(plan: Plan, root: Path) -> list[str]:
-    """Folders that edits need and that do not exist yet, outermost first."""
+    """Return the folders that edits need and that do not exist yet, outermost first."""
     parents = {
         parent.as_posix()
         for edit in plan.edits
@@ -177,14 +174,14 @@ def _undo(begun: Journal, error: OSError) -> None:
 
 
 def _sync_names(begun: Journal) -> None:
-    """The commit may be on disk only after everything that it relies on."""
+    """Sync what the commit relies on: the commit must not be on disk before it."""
     made = [name for step in begun.steps for name in (step.temp, step.keep) if name]
     for folder in sorted({(begun.root / name).parent for name in (*made, *begun.folders)}):
         begun.disk.sync_folder(folder)
 
 
 def require_changeable(root: Path, steps: Sequence[JournalStep], disk: Disk) -> None:
-    """CubError, with all that is in the way, where files or folders may not be changed."""
+    """Raise CubError, naming all obstacles, if files or folders may not be changed."""
     folders = {(root / JOURNAL_FILE).parent: JOURNAL_FILE}
     for step in steps:
         folders.setdefault((root / step.target).parent, step.path)

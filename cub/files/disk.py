@@ -1,4 +1,4 @@
-"""The system calls of a transaction, one method each: the seam where tests pull the plug."""
+"""Make the system calls of a transaction, one method each: the seam for tests of crashes."""
 
 from __future__ import annotations
 
@@ -105,16 +105,16 @@ class Disk:
         path.write_bytes(data)
 
     def try_write(self, path: Path) -> None:
-        """OSError where a file may not be written. It is opened, and nothing is done to it."""
+        """Raise OSError if a file may not be written. The file is opened and not changed."""
         self._before("try", path)
         os.close(os.open(path, os.O_WRONLY | _BINARY))
 
     def try_replace(self, path: Path) -> None:
-        """OSError where a file, or a link itself, may not be renamed over, moved or deleted.
+        """Raise OSError if a file, or a link itself, may not be replaced, moved or deleted.
 
-        rmdir is refused in any case, but the system first looks at all that it looks at for
-        these: the folder's mode, stickiness, flags of both, the mount. On some systems it says
-        first that this is no folder, and then nothing is found out.
+        rmdir is refused in any case, but the system first checks what it checks for these: the
+        folder's mode, stickiness, the flags of both, the mount. A system that first reports "not a
+        directory" reveals nothing.
         """
         self._before("try", path)
         try:
@@ -124,7 +124,7 @@ class Disk:
         path.mkdir()  # an empty folder that took the file's place just now
 
     def try_change_folder(self, folder: Path) -> None:
-        """OSError where names may not be added to a folder, and taken from it."""
+        """Raise OSError if names may not be added to a folder or removed from it."""
         self._before("try", folder)
         if os.name == "nt":
             return
@@ -165,7 +165,7 @@ def _copy_attributes(source: Path, target: Path) -> None:
 
 
 def _is_append_only(folder: Path) -> bool:
-    """Whether a folder takes names and gives none back; False where the system can't say."""
+    """Return whether a folder only takes new names; False if the system can't say."""
     if sys.platform != "linux":
         fixed = stat.UF_IMMUTABLE | stat.UF_APPEND | stat.SF_IMMUTABLE | stat.SF_APPEND
         return bool(getattr(folder.stat(), "st_flags", 0) & fixed)

@@ -1,4 +1,4 @@
-"""Files that are cub's alone and can be made again: caches. Nothing of a person's goes this way."""
+"""Read and write files that only cub uses and can make again, such as caches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_now(write: CacheWrite) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The mapping in a file of JSON; {} where it is missing or broken."""
+    """Return the mapping in a JSON file; {} if it is missing or broken."""
     try:
         tree = json.loads(path.read_bytes())
     except READ_ERRORS:

@@ -1,7 +1,7 @@
-"""The journal of a transaction: what is on disk before anything changes, so that a crash ends
-either with everything old or with everything new.
+"""Keep the journal of a transaction on disk, so that a crash leaves everything old or everything
+new.
 
-What to say where a change can be neither finished nor taken back: which file is how.
+If a change can be neither finished nor undone, the error says which file is in which state.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _TEMP = re.compile(r"\..+\.cub-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class JournalStep:
-    """One file's change, replayable. Paths are relative to the root; hashes are "" for no file.
+    """Hold one file's change, which can be replayed.
 
-    `rename` puts `temp` over `target`; `overwrite` copies it into the same inode (hard links),
-    with `undo` (base64) being the old bytes; `delete` removes `target`; `unlink` removes a
-    symbolic link itself, whose text `before` stands for. `keep` is where the old file stays
-    until the whole change is made.
+    Paths are relative to the root; hashes are "" for no file. `rename` puts `temp` over `target`;
+    `overwrite` copies it into the same inode (hard links), with `undo` (base64) being the old
+    bytes; `delete` removes `target`; `unlink` removes a symbolic link itself, whose text `before`
+    stands for. `keep` is where the old file stays until the change is complete.
     """
 
     action: Literal["rename", "overwrite", "delete", "unlink"]
@@ -49,10 +49,10 @@ class JournalStep:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The journal of one change, in the hands of who began it or found it after a crash.
+    """Hold the journal of one change for the process that began it, or found it after a crash.
 
-    Only they end it: `begin_journal` makes one where there is none yet, and `load_journal` where
-    one was left.
+    Only that process ends it: `begin_journal` makes one if there is none yet, and `load_journal`
+    reads one that was left.
     """
 
     root: Path
@@ -62,7 +62,7 @@ class Journal:
     stage: Literal["begun", "committed", "taken back"] = "begun"
 
     def commit(self) -> Journal:
-        """The one moment that decides: from here on a crash is carried to its end."""
+        """Mark the change as decided: from here on a crash is carried to its end."""
         self.disk.append(self.root / JOURNAL_FILE, _COMMITTED)
         return replace(self, stage="committed")
 
@@ -75,18 +75,18 @@ class Journal:
         return replace(self, stage="taken back")
 
     def remove(self) -> None:
-        """The change is over, one way or the other."""
+        """Delete the journal: the change is complete or undone."""
         self.disk.unlink(self.root / JOURNAL_FILE)
         self.disk.sync_folder((self.root / JOURNAL_FILE).parent)
 
 
 def hash_content(data: bytes | None) -> str:
-    """The sha256 of a file's bytes in hex; "" for no file."""
+    """Return the sha256 of a file's bytes in hex; "" for no file."""
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def warn_pending_change(root: Path) -> list[PlanWarning]:
-    """A warning where an interrupted transaction waits for the next writing command."""
+    """Warn if an interrupted transaction waits for the next writing command."""
     if not os.path.lexists(root / JOURNAL_FILE):
         return []
     hint = "any command that writes, such as `cub update`, ends it first"
@@ -135,7 +135,7 @@ def encode_undo(data: bytes) -> str:
 
 
 def decode_undo(step: JournalStep) -> bytes:
-    """The old bytes of a file that is overwritten in place."""
+    """Return the old bytes of a file that is overwritten in place."""
     return b64decode(step.undo)
 
 
@@ -178,7 +178,7 @@ def _is_inside(root: Path, name: str) -> bool:
 
 
 def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> CubError:
-    """Both reasons, and what is where; the journal stays, and the next writer goes on with it."""
+    """Report both errors and the state of each file; the journal stays for the next writer."""
     forward = _stage(journal) == "committed"
     return CubError(
         f"cannot be written: {describe_os_error(error)}; and taking back what was done failed"
@@ -191,7 +191,7 @@ def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> 
 
 
 def find_error_path(journal: Journal, error: OSError) -> str:
-    """The file that an error is about, as the person knows it; "" for none of the change."""
+    """Return the user's name of the file that an error is about; "" if it is not in the change."""
     for name in (error.filename2, error.filename):
         if isinstance(name, str) and name:
             relative = os.path.relpath(name, journal.root).replace(os.sep, "/")
@@ -204,7 +204,7 @@ def find_error_path(journal: Journal, error: OSError) -> str:
 
 
 def _stage(journal: Journal) -> str:
-    """How far the journal on disk is, which the next command reads."""
+    """Return how far the journal on disk says the change is; the next command reads the same."""
     try:
         return load_journal(journal.root, journal.disk).stage
     except (CubError, OSError):

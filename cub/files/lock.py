@@ -1,8 +1,7 @@
-"""The one door to writing in a project: its lock, behind which no change is left half done.
+"""Take the project's lock, the only way to write, and recover an interrupted change first.
 
-How long a writer waits for the lock that another one holds: one rule for all of them.
-
-Who hears what comes up while a lock is taken: the command line, which shows it.
+All writers wait for the lock by one rule. The command line registers a sink that prints warnings of
+recovery and of waiting.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ LOCK_FILE = ".cub/lock"
 
 @dataclass(frozen=True, slots=True)
 class ProjectLock:
-    """The lock of the project at `root`, held, with no interrupted change left in it.
+    """Prove that the project at `root` is locked, and that no interrupted change is left in it.
 
-    Only `lock_project` makes one, and whoever applies or appends has to show it. So nobody can
-    write without the lock, or over what another command left half done. `recovery_warnings` says
-    what was ended first; the person has been told.
+    Only `lock_project` makes one, and applying or appending requires it, so nothing writes without
+    the lock or over an unfinished change. `recovery_warnings` says what was finished first; the
+    user has seen it.
     """
 
     root: Path
@@ -151,7 +150,7 @@ _VANISHED = 5.0  # for a folder that is gone again each time
 
 @dataclass(frozen=True, slots=True)
 class LockWaitPolicy:
-    """How long one and the same holder is waited for; the clock is a test's."""
+    """Say how long one and the same holder is waited for; tests pass their own clock."""
 
     limit: float = WAIT_LIMIT
     clock: Callable[[], float] = time.monotonic
@@ -160,7 +159,7 @@ class LockWaitPolicy:
 
 @dataclass(slots=True)
 class LockWaiter:
-    """One wait for the lock at `path`. Each new holder is progress: the time begins anew."""
+    """Wait once for the lock at `path`. Each new holder is progress and restarts the time."""
 
     path: Path
     policy: LockWaitPolicy
@@ -197,7 +196,7 @@ def _at_work(where: str, holder: str) -> CubError:
 
 
 def _mark(path: Path) -> tuple[int, int] | None:
-    """What tells one holder from the next: each makes the file anew and signs it."""
+    """Return what tells one holder from the next: each creates the file again and signs it."""
     try:
         status = path.stat()
     except OSError:
@@ -223,7 +222,7 @@ _CURRENT: ContextVar[MessageSink] = ContextVar("listener", default=_SILENT)
 
 
 def get_message_sink() -> MessageSink:
-    """The listener of this command."""
+    """Return the message sink of this command."""
     return _CURRENT.get()
 
 

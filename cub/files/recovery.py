@@ -27,7 +27,7 @@ from cub.text import describe_os_error
 
 
 class RolledBackError(CubError):
-    """The disk refused a change after its commit; every file is as it was."""
+    """Report that the disk refused a change after its commit, and that every file is as it was."""
 
 
 def recover_change(root: Path, disk: Disk) -> list[PlanWarning]:
@@ -233,7 +233,7 @@ def _restore(journal: Journal, step: JournalStep) -> bool:
 
 
 def _is_new(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is as the change makes it."""
+    """Return whether a file is as the change makes it."""
     target = journal.root / step.target
     if step.after:
         return hash_content(_bytes(target)) == step.after
@@ -241,14 +241,14 @@ def _is_new(journal: Journal, step: JournalStep) -> bool:
 
 
 def _is_lost(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is new, and what it was is nowhere: a change was being cleaned up."""
+    """Return whether a file is new and its old content is gone: a change was being cleaned up."""
     if step.action == "overwrite" or not step.before:
         return False
     return _is_new(journal, step) and not _is_kept(journal, step)
 
 
 def _is_kept(journal: Journal, step: JournalStep) -> bool:
-    """Whether the old file is there under its other name, as it was."""
+    """Return whether the old file exists unchanged under its other name."""
     keep = journal.root / step.keep
     if not step.keep or not os.path.lexists(keep):
         return False
@@ -266,7 +266,9 @@ def _overwritten_back(journal: Journal, step: JournalStep) -> bool:
 
 
 def _old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
-    """The old bytes of a file that is overwritten in place; None where they are nowhere else."""
+    """Return the old bytes of a file that is overwritten in place; None if they are
+    nowhere else.
+    """
     if step.action == "overwrite":
         return decode_undo(step)
     target, keep = journal.root / step.target, journal.root / step.keep
@@ -276,9 +278,9 @@ def _old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
 
 
 def _is_partly_written(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is what stopping while it was overwritten, or restored, leaves.
+    """Return whether a file is in a state that an interrupted overwrite or restore leaves.
 
-    Every byte is then the old one or the new one of its place.
+    Every byte is then the old or the new one of its place.
     """
     now, new = _bytes(journal.root / step.target), _bytes(journal.root / step.temp)
     old = _old_bytes(journal, step)
@@ -300,7 +302,7 @@ def _sync_targets(journal: Journal) -> None:
 
 
 def _clean_up(journal: Journal) -> None:
-    """What was only there to take it back, folders that deletions left empty, the journal."""
+    """Remove what served to undo the change, folders that deletions left empty, and the journal."""
     _drop_temps(journal)
     _prune(journal)
     journal.remove()

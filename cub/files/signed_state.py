@@ -1,7 +1,7 @@
-"""cub's own state, outside of every project: the folder for it, and files of JSON that are signed.
+"""Keep cub's own state outside of every project, as signed JSON files.
 
-A signature (a MAC by a key of this user's) tells what cub wrote from what somebody else put there,
-or moved there from another place. The key is in the same folder, and in no environment.
+A signature (a MAC by a key of this user) tells what cub wrote from what was put or moved there. The
+key is in the same folder, and in no environment.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_state_error(error: OSError) -> CubError:
-    """The error for state that can't be kept."""
+    """Return the error for state that can't be stored."""
     reason = describe_os_error(error)
     hint = "cub run keeps there what an agent must not reach; XDG_STATE_HOME names another place"
     return CubError(
@@ -113,9 +113,7 @@ def make_state_error(error: OSError) -> CubError:
 
 
 def _name_place(path: Path) -> bytes:
-    """What a signature says of where a file belongs: a decision about one attempt is none about
-    another.
-    """
+    """Return what a signature covers of a file's location: a decision belongs to one attempt."""
     return os.fsencode(os.path.relpath(path, find_state_folder()))
 
 
@@ -125,7 +123,7 @@ def _sign(place: bytes, data: bytes, key: bytes) -> bytes:
 
 
 def _read_key() -> bytes:
-    """The key; b"" where there is none."""
+    """Return the key; b"" if there is none."""
     try:
         key = (find_state_folder() / KEY_FILE).read_bytes()
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""One file that is in no plan, in a project or in none: read whole, replaced whole.
+"""Read and replace one whole file that is in no plan, in a project or outside.
 
-No journal is written, and a lock is the caller's. One rename puts the new file in place, so that a
-reader, and whoever comes after a crash, sees the old one or the new one.
+There is no journal, and the caller holds any lock. One rename puts the new file in place, so that
+readers see the old one or the new one, even after a crash.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _CHUNK = 1 << 20
 
 
 def read_single_file(path: Path, display_path: str) -> bytes | None:
-    """The bytes of `path`, links followed; None where there is no file. `display_path` is for
-    messages.
+    """Return the bytes of `path`, following links; None if there is no file.
+
+    `display_path` is for messages.
     """
     real = _real(path)
     try:
@@ -59,7 +60,7 @@ def replace_single_file(
 
 
 def _is_still(path: Path, before: bytes | None, display_path: str) -> bool:
-    """Whether a file is as it was; a large one is not held in memory a second time for that."""
+    """Return whether a file is unchanged, without holding a large one in memory a second time."""
     real = _real(path)
     if before is None or not real.is_file() or real.stat().st_size <= _CHUNK:
         return read_single_file(path, display_path) == before

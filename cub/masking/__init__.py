@@ -14,7 +14,7 @@ from cub.masking.http_credentials import mask_credentials
 from cub.masking.named_values import SECRET_NAME_HINT, mask_named_values
 from cub.masking.private_keys import mask_private_keys
 from cub.masking.value_heuristics import MASK
-from cub.masking.vendor_keys import mask_library_secrets, mask_vendor_keys
+from cub.masking.vendor_keys import mask_vendor_keys
 
 __all__ = ["MASK", "StreamMasker", "mask_text"]
 
@@ -25,7 +25,7 @@ _SECRET_HINT = re.compile(
     rf"[\w.~+/=:@-]{{15}}|://|-{{4}}|private-|{SECRET_NAME_HINT.pattern}"
     r"|basic|-u|user|machine |value|-cli"
 )
-_MOST_TURNS = 12  # who writes secrets around secrets on purpose gets no more
+_MAX_ROUNDS = 12  # a text that nests more secrets on purpose is not masked further
 
 
 def mask_text(text: str) -> str:
@@ -54,15 +54,11 @@ class StreamMasker:
 
 
 def _mask_until_stable(text: str) -> str:
-    """What stood around a secret may be one now: looked at until nothing is found."""
-    for _ in range(_MOST_TURNS):
-        once = _without_secrets(text)
-        if once == text:
+    """Mask until nothing is found: what is around a secret may read as one after it is masked."""
+    for _ in range(_MAX_ROUNDS):
+        masked = mask_vendor_keys(mask_named_values(mask_credentials(text)))
+        masked = mask_private_keys(masked)[0]
+        if masked == text:
             break
-        text = once
+        text = masked
     return text
-
-
-def _without_secrets(text: str) -> str:
-    text = mask_vendor_keys(mask_named_values(mask_credentials(text)))
-    return mask_library_secrets(mask_private_keys(text)[0])

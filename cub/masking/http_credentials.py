@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cub.masking.value_heuristics import MASK, is_harmless_value, is_word, looks_random
+from cub.masking.value_heuristics import MASK, is_harmless_value, is_word, looks_random, mask_group
 
 _NAME = r"(?i)\b(?:proxy-)?authorization[\\\"'`\]]{0,4}\s{0,4}(?:=>|[:=,])\s{0,4}"
 # These have one word behind them, or stand alone with it.
@@ -45,7 +45,7 @@ def mask_credentials(text: str) -> str:
     """A text without the credentials of its requests."""
     small = text.lower()
     if "authorization" in small:
-        text = _HEADER.sub(_header, _PARAMETERS.sub(_hide, text))
+        text = _HEADER.sub(_header, _PARAMETERS.sub(mask_group, text))
     if "bearer" in small or "basic" in small:
         text = _BEARER.sub(_header, text)
     if "cookie" in small:
@@ -57,18 +57,12 @@ def mask_credentials(text: str) -> str:
     return _NPM.sub(_header, text) if "/:_" in text else text
 
 
-def _hide(match: re.Match[str], group: str = "value") -> str:
-    """A match with the mask in the place of its secret."""
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    return match[0][:start] + MASK + match[0][end:]
-
-
 def _header(match: re.Match[str]) -> str:
     """The same, unless there is a word or a placeholder in that place."""
     value = match["value"]
     words = value.rstrip(".,:)]}").replace("/", "-")
     is_plain = is_word(words) and (words.islower() or words.istitle() or words.isupper())
-    return match[0] if is_plain or is_harmless_value(value) else _hide(match)
+    return match[0] if is_plain or is_harmless_value(value) else mask_group(match)
 
 
 def _cookies(match: re.Match[str]) -> str:
@@ -86,6 +80,8 @@ def _cookie(pair: re.Match[str]) -> str:
 
 def _user(match: re.Match[str]) -> str:
     if match["alone"] is not None:
-        return _hide(match, "alone") if looks_random(match["alone"]) else match[0]
+        return mask_group(match, "alone") if looks_random(match["alone"]) else match[0]
     value = match["value"]
-    return match[0] if value.casefold() in _NO_PASSWORDS or value[0] in "$<{%*" else _hide(match)
+    return (
+        match[0] if value.casefold() in _NO_PASSWORDS or value[0] in "$<{%*" else mask_group(match)
+    )

@@ -40,6 +40,12 @@ _KINDS = re.compile(r"[a-z]+|[A-Z]+|\d+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
+def mask_group(match: re.Match[str], group: str = "value") -> str:
+    """Return the text of `match` with the mask instead of the secret in `group`."""
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return match[0][:start] + MASK + match[0][end:]
+
+
 def looks_random(value: str, least: int = _RANDOM_LENGTH) -> bool:
     """Whether letters of both cases and digits change places as in a secret, not as in a name.
 
