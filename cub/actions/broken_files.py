@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from cub.actions.project_state import ProjectState, make_unmarked_error, with_planned_files
 from cub.edit.document import Document, decode_with_lf
@@ -21,10 +22,7 @@ from cub.prompt.section_text import SectionSpec, list_released_bodies, recognize
 
 @dataclass(frozen=True, slots=True)
 class BrokenFile:
-    """Describe a broken file: what is wrong with it, and what can be done, which may be nothing.
-
-    `names` are all that lead to it, the first one first; `real` is the file behind links.
-    """
+    """Describe a broken file with its repair choices; `names` all lead to the file `real`."""
 
     names: tuple[str, ...]
     real: str
@@ -57,14 +55,13 @@ def warn_other_faults(
 
 
 def _is_broken(state: ProjectState, file: InstructionFile) -> bool:
-    """Tell whether the fault of a file is in its markers."""
     if file.error:
         return _read_document(state, file) is not None
     return file.section is None and state.find_fault(file) is not None
 
 
 def _read_document(state: ProjectState, file: InstructionFile) -> Document | None:
-    """Return the document of a file that can be read, whatever its markers are; else None."""
+    """Return the document of a file even if its markers are broken; None if it can't be read."""
     try:
         data = None if file.document else state.tree.read(file.real_path)
         return file.document if data is None else Document.parse(data, file.path)
@@ -82,7 +79,6 @@ def _describe_other_fault(state: ProjectState, file: InstructionFile) -> Iterato
 
 
 def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> BrokenFile:
-    """Describe one broken file, which has all the names of `files`."""
     names, file = tuple(file.path for file in files), files[0]
     document, real = _read_document(state, file), file.real_path
     assert document is not None
@@ -99,17 +95,13 @@ def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> Brok
 def _drop_downgrades(
     state: ProjectState, document: Document, choices: Sequence[RepairChoice]
 ) -> tuple[RepairChoice, ...]:
-    """Drop the choices that would replace a newer cub's section with an older one."""
     version = state.templates.version
     newest = max(find_markers(document), key=lambda m: m.version or 0, default=None)
     if newest is None or (newest.version or 0) <= version:
         return tuple(choices)
     sections = (find_section(document.replace_data(choice.data)) for choice in choices)
-    remaining = tuple(
-        choice
-        for choice, section in zip(choices, sections, strict=True)
-        if section is None or section.version == newest.version
-    )
+    pairs = zip(choices, sections, strict=True)
+    remaining = tuple(c for c, section in pairs if not section or section.version == newest.version)
     if not remaining:
         where = document.format_location(newest.line)
         newer, ours = f"v{newest.version}", f"writes v{version}"
@@ -124,23 +116,19 @@ def make_recognizer(state: ProjectState, path: str, real: str) -> RecognizeBody:
     """
     specs = with_planned_files(state, {real: b""}).specs
     spec = specs.get(path, SectionSpec("agents", claude=True))
-    merge_bodies: dict[str, str] | None = None
+    load_merge_bodies = cache(lambda: dict(_read_merge_bodies(state, real)))
 
     def recognize(section: Section) -> str | None:
-        nonlocal merge_bodies
         for digest in filter(None, (section.digest, compute_digest(b"".join(section.body)))):
             body = recognize_section(state.templates, section.version, digest, spec)
             if body is not None:
                 return body
-        if merge_bodies is None:
-            merge_bodies = dict(_read_merge_bodies(state, real))
-        return merge_bodies.get(section.digest)
+        return load_merge_bodies().get(section.digest)
 
     return recognize
 
 
 def _read_merge_bodies(state: ProjectState, real: str) -> Iterator[tuple[str, str]]:
-    """Yield digest and body of cub's own sections in the versions that an unfinished merge has."""
     for data in read_merge_stages(state.root, real):
         section = find_section_or_none(Document(data))
         if section and section.author == "cub":

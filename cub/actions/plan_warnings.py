@@ -106,7 +106,6 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
 
 
 def _warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
-    """Yield the targets whose agents read AGENTS.md too, and get the same text twice."""
     for path in state.specs:
         target, document = find_target(path), state.files[path].document
         if is_fully_managed(path) and document and not parse_file_header(document.data):

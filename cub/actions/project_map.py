@@ -46,11 +46,7 @@ _HEADER_TEXT = "project map, about {estimate} of {tokens} tokens; `cub map` rene
 
 
 class MapOptions(NamedTuple):
-    """Hold what a command asks for beside the configuration.
-
-    `folder` is below the root, "" for all of the project; `schedule_write` gets each write of a
-    cache.
-    """
+    """Hold what a command asks for beside the configuration, such as a `folder` below the root."""
 
     tokens: int | None = None
     exclude: tuple[str, ...] = ()
@@ -146,7 +142,6 @@ def plan_map(project: Project, map_file: MapFile, warnings: tuple[PlanWarning, .
 
 
 def _plan_map_removal(project: Project, reason: str) -> Plan:
-    """Plan the removal of an intact map if there is nothing to map or no map is wanted."""
     data = project.tree.read(MAP)
     header = parse_known_header(data, MAP, MAP_FORMAT) if data is not None else None
     if header is None or not header.is_intact:
@@ -164,8 +159,7 @@ def plan_fresh_map(
 ) -> tuple[Plan, Project]:
     """Plan a fresh map if the project wants one; return also the project with that map.
 
-    With `check`, a stale map is only a warning, because any commit may make a map stale; an edited
-    or conflicting one is an edit.
+    With `check`, a stale map is only a warning: any commit may make one. An edited one is an edit.
     """
     old_data = project.tree.read(MAP)
     if project.config.map_tokens:
@@ -181,7 +175,6 @@ def plan_fresh_map(
 
 
 def _make_stale_warning(data: bytes, map_file: MapFile) -> PlanWarning:
-    """Say why the existing map differs from the fresh one: another budget, or other files."""
     old, new = _parse_budget(data), _parse_budget(map_file.data)
     if not (old and new) or old == new:
         return PlanWarning("the map is older than the files", MAP, hint="`cub map` renews it")

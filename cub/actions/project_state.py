@@ -167,7 +167,6 @@ def _describe_file(file: InstructionFile, spec: SectionSpec | None) -> str:
 def _find_available(
     project: Project, templates: TemplateSet, targets: tuple[str, ...], *, constitution: bool
 ) -> tuple[AvailableFiles, tuple[CubError, ...]]:
-    """Return what can be referred to, and what can't be inlined."""
     tree, config = project.tree, project.config
     principles, map_data = tree.read(CONSTITUTION), tree.read(MAP)
     if principles is None and constitution:
@@ -220,7 +219,6 @@ def _assign_specs(
 
 
 def _has_skills(project: Project) -> bool:
-    """Tell whether the project has skills for Claude that other checkouts have too."""
     for name in sorted(project.tree.list_names(SKILLS_FOLDER)):
         path = f"{SKILLS_FOLDER}/{name}/SKILL.md"
         if "SKILL.md" in project.tree.list_names(f"{SKILLS_FOLDER}/{name}"):

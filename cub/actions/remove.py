@@ -115,14 +115,12 @@ def _find_link(state: ProjectState, path: str) -> str:
 
 
 def _plan_rule_removal(state: ProjectState) -> Plan:
-    """Plan to delete the instruction file that is cub's as a whole, if it was asked for."""
     rule = state.files[CURSOR_RULE.path].document
     is_cubs = rule and (CURSOR_RULE.path in state.specs or parse_file_header(rule.data))
     return plan_managed_file_removal(state, CURSOR_RULE) if is_cubs else Plan()
 
 
 def _plan_managed_files(state: ProjectState, sections: Plan) -> Plan:
-    """Plan to delete cub's own files, except edited ones and what hides backups from git."""
     planned = any(edit.path.startswith(BACKUP_FOLDER) for edit in sections.edits)
     backups = planned or any((state.root / BACKUP_FOLDER).glob("*"))
     plans = []
@@ -152,7 +150,6 @@ def _plan_cache_removal(state: ProjectState) -> Iterator[FileEdit]:
 
 
 def _plan_purge(state: ProjectState, kept_backups: set[str]) -> Plan:
-    """Plan to delete everything in .cub/, except `kept_backups`."""
     edits, warnings = [], []
     for path in _iter_files(state.root / ".cub"):
         name = path.relative_to(state.root).as_posix()

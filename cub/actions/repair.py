@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from cub.actions.broken_files import BrokenFile, list_broken_files, warn_other_faults
 from cub.actions.project_state import ProjectState, load_project_state, with_planned_files
@@ -56,10 +55,7 @@ class RepairReport:
 def make_repair_report(
     project: Project, paths: Sequence[str] = (), templates: TemplateSet | None = None
 ) -> RepairReport:
-    """Inspect the instruction files of the project, and `paths` besides.
-
-    Numbers count across all files, so that they mean the same whatever `paths` are.
-    """
+    """Inspect the project's instruction files and `paths`; numbers do not depend on `paths`."""
     state = load_project_state(project, templates=templates)
     more_paths = [path for path in paths if path not in state.files]
     files = {**state.files, **read_instruction_files(state.tree, more_paths)}
@@ -67,15 +63,13 @@ def make_repair_report(
         if not files[path].is_present:
             raise UsageError("there is no such file", where=path)
     broken = list_broken_files(state, files.values(), paths)
-    # What a file needs depends on the other ones: each is taken to be repaired the first way.
+    # What a file needs depends on the others: assume that each is repaired the first way.
     repaired = {file.real: file.choices[0].data for file in broken if file.choices}
-    numbers = count(1)
-    choices = (
-        NumberedChoice(next(numbers), file, why, edit)
-        for file in broken
-        for why, edit in _iter_changes(state, file, repaired)
+    changes = (
+        (file, *change) for file in broken for change in _iter_changes(state, file, repaired)
     )
-    # Whatever is no target may be anything.
+    choices = (NumberedChoice(number, *change) for number, change in enumerate(changes, 1))
+    # A file that is neither a target nor managed may be anything.
     checked = {*state.targets, *paths}
     checked_files = [file for path, file in files.items() if path in checked or file.section]
     warnings = warn_other_faults(state, checked_files)

@@ -83,11 +83,8 @@ def plan_section_removal(
         return Plan()
     saved = _save_user_lines(options, file, section, spec)
     if saved.below:
-        above, below = (
-            document.get_bytes_before(section.start),
-            document.get_bytes_from(section.end),
-        )
-        data = above + saved.below + below
+        data = document.get_bytes_before(section.start) + saved.below
+        data += document.get_bytes_from(section.end)
     else:
         data = remove_section(document, section, top=options.at_top)
     if data or stays:

@@ -23,11 +23,7 @@ _Keys = frozenset[Hashable]  # of real files
 
 @dataclass(frozen=True, slots=True)
 class AvailableFiles:
-    """Hold what exists after the plan is applied, and can be referred to.
-
-    `map_text` and `constitution_text` are in the sections themselves instead; `gemini_files` are
-    the names of the files that Gemini CLI loads.
-    """
+    """Hold what sections can refer to after the plan is applied, and the texts that they inline."""
 
     constitution: bool
     map: bool
@@ -83,7 +79,6 @@ def _is_covered(path: str, files: _Files, targets: tuple[str, ...]) -> bool:
 def _find_root_file(
     nested: InstructionFile, files: _Files, specs: Mapping[str, SectionSpec]
 ) -> str:
-    """Return the root's instruction file, relative to `nested`."""
     names = [name for name in ROOT_FILES if name in specs or files[name].is_present]
     if not names:
         message = "there is no file at the root that this one could point to"
@@ -94,7 +89,6 @@ def _find_root_file(
 def _assign_root_specs(
     files: _Files, targets: Sequence[str], base: SectionSpec, available: AvailableFiles
 ) -> dict[str, SectionSpec]:
-    """Return the specs of those of the three root files that are targets, by path."""
     for_claude = replace(base, claude=True, skills=available.skills)
     specs = _assign_shared_spec(files, targets, base, for_claude)
     imports = {path: _collect_keys(files, path, files[path].imported_paths) for path in ROOT_FILES}
@@ -153,7 +147,6 @@ def _collect_keys(files: _Files, path: str, names: Iterable[str]) -> _Keys:
 
 
 def _spread_imports(covered: _Keys, files: _Files, imports: Mapping[str, _Keys]) -> _Keys:
-    """Add the files that import one of `covered`, over any number of steps."""
     for _ in ROOT_FILES:
         importers = (path for path in ROOT_FILES if imports[path] & covered)
         covered = covered | {files[path].identity_key for path in importers}
@@ -161,7 +154,6 @@ def _spread_imports(covered: _Keys, files: _Files, imports: Mapping[str, _Keys])
 
 
 def _order_importers(files: _Files, loads: Mapping[str, _Keys]) -> tuple[str, ...]:
-    """Return the file first that the other one loads."""
     claude, gemini = files[CLAUDE].identity_key, files[GEMINI].identity_key
     is_reversed = gemini in loads[CLAUDE] and claude not in loads[GEMINI]
     return (GEMINI, CLAUDE) if is_reversed else (CLAUDE, GEMINI)
@@ -174,10 +166,9 @@ def _is_skipped(files: _Files, path: str) -> bool:
 
 
 def _hides_claude(agents: InstructionFile, claude: InstructionFile) -> bool:
-    """Tell whether AGENTS.md keeps agents from a CLAUDE.md that has rules of its own.
+    """Tell whether AGENTS.md keeps opencode and Amp from a CLAUDE.md that has rules of its own.
 
-    opencode and Amp read CLAUDE.md only while there is no AGENTS.md. If cub made AGENTS.md, the
-    line stays whatever people add to that file.
+    If cub made AGENTS.md, the line stays whatever people add to that file.
     """
     if not claude.user_bytes or AGENTS in claude.imported_paths:
         return False

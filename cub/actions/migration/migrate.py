@@ -54,7 +54,6 @@ def plan_migrations(
 
 
 def _build_plan(project: Project, folder: Path, *, prune: bool) -> PlanBuilder:
-    """Apply every due migration whose traces exist; with `prune`, also delete leftovers."""
     schema = find_newest_number(folder)
     builder, is_adopted, summaries = PlanBuilder(project), False, list[str]()
     applied, applied_numbers = _list_applied(project, folder) if prune else [], set[int]()
@@ -123,8 +122,6 @@ def _has_header(tree: FileTree, path: str) -> bool:
 
 
 def _has_traces(traces: LayoutTraces, tree: FileTree) -> bool:
-    """Tell whether a trace of the older layout is there."""
-
     def exists(paths: tuple[str, ...]) -> bool:
         return any(posixpath.basename(p) in tree.list_names(posixpath.dirname(p)) for p in paths)
 
@@ -137,7 +134,6 @@ def _make_label(migration: Migration) -> str:
 
 
 def _record_schema(builder: PlanBuilder, schema: int, summaries: list[str]) -> None:
-    """Write the schema down, with the summaries of what has been migrated."""
     builder.label = f"migrate to schema {schema}"
     data = set_config_value(builder.read(CONFIG_FILE), "schema", schema)
     builder.write(CONFIG_FILE, data, "record it")

@@ -30,10 +30,7 @@ UNREAD_HINT = "cub does not read it: move what you need of it elsewhere, then de
 def apply_migration(
     migration: Migration, builder: PlanBuilder, schema: int, *, prune: bool
 ) -> None:
-    """Apply all steps of a migration, then delete the links that would be left dangling.
-
-    `schema` is the newest number, which a configuration may have.
-    """
+    """Apply all steps of a migration, then delete the links that would be left dangling."""
     record_referenced_files(builder)
     for step in migration.steps:
         _apply_step(step, builder, schema, prune)
@@ -64,7 +61,6 @@ def warn_unpruned_files(migration: Migration, builder: PlanBuilder) -> None:
 
 
 def _list_prunable_paths(migration: Migration) -> Iterator[str]:
-    """Yield the paths that only --prune deletes."""
     for step in migration.steps:
         if isinstance(step, DeleteStep) and step.only_with_prune:
             yield from step.paths
@@ -113,7 +109,6 @@ def _apply_delete(step: DeleteStep, builder: PlanBuilder, *, prune: bool) -> Non
 
 
 def _list_removed_paths(step: MigrationStep) -> tuple[str, ...]:
-    """Return the names of files that a step may delete or move."""
     match step:
         case MoveStep():
             return step.sources
@@ -172,10 +167,7 @@ def _apply_warning(step: WarnStep, builder: PlanBuilder) -> None:
 
 
 def record_referenced_files(builder: PlanBuilder) -> None:
-    """Record the files that the root's instruction files lead to: readers would miss them.
-
-    The same goes for links under the names of cub's own files.
-    """
+    """Record the files that instruction files and links under cub's names lead to."""
     names = (*(target.path for target in TARGETS), *builder.project.config.targets)
     for path, file in read_instruction_files(builder.tree, dict.fromkeys(names)).items():
         if file.exists and (real_path := builder.resolve_link(path)):

@@ -80,10 +80,9 @@ def review_range(
     prefix: str = "",
     templates: TemplateSet | None = None,
 ) -> Review:
-    """Compare two commits of the project at `prefix` in the repository.
+    """Compare two commits of the project at `prefix` in the repository, by git's objects only.
 
-    Only objects of git are read. Raises CubError if some are missing, or if a section has changed
-    in a project whose new configuration can't be used.
+    Raises CubError if objects are missing, or if a new configuration can't be used.
     """
     old, new = (
         CommitTree(objects, commit, prefix) for commit in (commit_range.base, commit_range.head)
@@ -121,10 +120,7 @@ def _review_file(path: str, commits: RevisionPair, change: EntryChange) -> Itera
 
 
 def _parse_side(path: str, entry: TreeEntry | None, data: bytes | None) -> SectionSide:
-    """Return what one side has of a section; a fault of its markers is a value.
-
-    Links, and files of an encoding without ASCII markers, have no section.
-    """
+    """Return what one side has of a section; links and UTF-16 files have none."""
     if entry is None or data is None:
         return SectionSide()
     document = Document(data, path)
@@ -141,10 +137,7 @@ def _parse_side(path: str, entry: TreeEntry | None, data: bytes | None) -> Secti
 
 
 def _extract_user_text(side: SectionSide, other_side: SectionSide) -> bytes:
-    """Return the user's text on one side of a change.
-
-    If only this side has a section, its separator goes with it, as in `cub remove`.
-    """
+    """Return one side's own text; if only this side has a section, its separator goes too."""
     if side.document is None:
         return b""
     if side.section is None:

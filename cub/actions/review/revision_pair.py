@@ -44,10 +44,7 @@ class RevisionPair:
         return frozenset(_resolve_link(side, name) for side in sides for name in names) - names
 
     def find_project_folder(self, path: str, change: EntryChange) -> str:
-        """Return the folder of the project that `path` belongs to, "" for the root's.
-
-        It is the nearest one with a `.cub/`, as for every other command.
-        """
+        """Return the nearest folder above `path` with a `.cub/`, "" for the root's."""
         side = self.old if change.new is None else self.new
         folder = posixpath.dirname(path)
         while folder and not side.has_folder(f"{folder}/.cub"):

@@ -174,7 +174,7 @@ def review_managed_file(
 ) -> SectionReview | None:
     """Review one of cub's own files; return None if its new text is a user's.
 
-    `find_spec` returns its spec if its text depends on the project, None if it is not a target.
+    `find_spec` is called if the text depends on the project; it returns None for what is no target.
     """
     old, new = (parse_file_header(data) if data is not None else None for data in (before, after))
     old_version, new_version = (header.version if header else None for header in (old, new))
@@ -201,7 +201,6 @@ def review_constitution(
 
 
 def _find_installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
-    """Return the newest version that installs this text, or None."""
     for version in range(templates.version, 0, -1) if data is not None else ():
         text = templates.read_file("constitution.md", version)
         if normalize_lines(text.encode()) == normalize_lines(data or b""):
