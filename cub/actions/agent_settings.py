@@ -1,4 +1,4 @@
-"""The settings with which more clients read what the others read; made only where asked for."""
+"""The settings with which more agents read what the others read; made only where asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cub.project.targets import GEMINI_MD, normalize_target
 
 
 def plan_agent_settings(state: ProjectState, agents: Sequence[str]) -> Plan:
-    """An edit for the settings file of each client that lacks something; or every fault of all."""
+    """An edit for the settings file of each agent that lacks something; or every fault of all."""
     edits, faults = [], []
     for name in dict.fromkeys(agents):
         try:
@@ -35,8 +35,8 @@ def plan_agent_settings(state: ProjectState, agents: Sequence[str]) -> Plan:
 
 def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[PlanWarning]:
     """Settings that name files which are `gone`; the settings are the user's, and stay."""
-    for client in AGENT_SETTINGS:
-        place = client.locate(tree)
+    for agent in AGENT_SETTINGS:
+        place = agent.locate(tree)
         try:
             data = tree.read(place.path)
             named = read_string_list(data, place) or () if data else ()

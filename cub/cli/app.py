@@ -1,6 +1,6 @@
-"""The Typer app, and the one boundary between exceptions and exit codes.
+"""Build the Typer app, and turn exceptions into exit codes, in one place.
 
-What is left behind by a bug in cub: a traceback in a file, and a line that says where.
+A bug in cub leaves a traceback in a file, and a line that names the file.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ COMMANDS = (
 
 
 class _Context(typer.Context):
-    """A context whose help is cub's own."""
+    """Print cub's own help."""
 
     def get_help(self) -> str:
-        """The help of the command, as wide as the terminal; typer prints it by itself."""
+        """Return the command's help, as wide as the terminal; typer would print it itself."""
         from cub.cli.commands.help import format_help
 
         self.color = output.has_color()
@@ -48,7 +48,7 @@ class _Context(typer.Context):
 
 
 def _prepare(app: typer.Typer, name: str) -> Any:
-    """The command of a module, with what all commands have."""
+    """Return the command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
     add_global_options(command)
@@ -63,7 +63,7 @@ def _give_help(command: Any) -> None:
 
 
 class _Commands(dict[str, Any]):
-    """The commands by name, each imported when it is asked for."""
+    """Hold the commands by name, each imported when it is asked for."""
 
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
@@ -72,18 +72,18 @@ class _Commands(dict[str, Any]):
 
 
 class LazyCommandGroup(TyperGroup):
-    """A group that imports a command's module only to run it or to describe it."""
+    """Import a command's module only to run it or to describe it."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands(dict.fromkeys(COMMANDS))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The commands in the order of a first use."""
+        """Return the commands in the order of a first use."""
         return list(COMMANDS)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The options for completion may stand without a value."""
+        """Parse arguments; the options for completion may come without a value."""
         parsed: list[str] = super().parse_args(ctx, completion.add_missing_shell(args))
         return parsed
 
@@ -139,7 +139,7 @@ def _cub(
 
 
 def build_root_command() -> Any:
-    """`cub` itself; its commands are imported when they are asked for."""
+    """Build `cub` itself; its commands are imported when they are asked for."""
     command = typer.main.get_command(app)
     add_global_options(command)
     command.context_class = _Context
@@ -183,9 +183,9 @@ def run_command_line(arguments: list[str]) -> int:
 
 
 def _show(problem: CubError, code: int, *, as_json: bool) -> None:
-    """For the person on stderr and, where JSON was asked for, for the program on stdout.
+    """Print an error on stderr and, if JSON was asked for, as one line on stdout.
 
-    That is one line: a program that reads a line at a time, as of `cub run`, reads errors, too.
+    One line, because programs that read a line at a time, as of `cub run`, also read errors.
     """
     output.print_error(problem)
     if as_json:

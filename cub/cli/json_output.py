@@ -1,7 +1,4 @@
-"""The JSON shapes of plans, status and errors; docs/reference/json.md describes them.
-
-The JSON shapes of tasks; docs/reference/json.md describes them.
-"""
+"""Build the JSON that commands print; docs/reference/json.md describes it."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ JsonObject = dict[str, Any]
 
 
 def plan_to_json(plan: Plan, root: Path) -> JsonObject:
-    """A plan: one object for each file that would change."""
+    """Return a plan: one object for each file that would change."""
     changes = [
         {
             "path": edit.path,
@@ -50,13 +47,13 @@ def plan_to_json(plan: Plan, root: Path) -> JsonObject:
 def status_to_json(
     rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
 ) -> JsonObject:
-    """The table of `cub status`: one object for each file."""
+    """Return the table of `cub status`: one object for each file."""
     files = [asdict(row) for row in rows]
     return {"v": 1, "root": root.as_posix(), "files": files, "warnings": warnings_to_json(warnings)}
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:
-    """A review: one object for each file, and one for each change to what executes."""
+    """Return a review: one object for each file, and for each change to what executes."""
     ends = review.commit_range
     return {
         "v": 1,
@@ -85,7 +82,7 @@ def _reviewed(file: FileReview) -> JsonObject:
 
 
 def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
-    """What `cub repair` offers: one object for each choice, and one for each broken file."""
+    """Return what `cub repair` offers: one object for each choice and each broken file."""
     choices = [
         {
             "n": choice.n,
@@ -108,7 +105,7 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
 
 
 def error_to_json(error: CubError, code: int) -> JsonObject:
-    """An error; where several were found at once, `errors` has them all."""
+    """Return an error; if there are several, `errors` has them all."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
     objects = [_error(one, code) for one in errors]
     return {"v": 1, "error": objects[0], "errors": objects}
@@ -134,13 +131,13 @@ def warnings_to_json(warnings: Iterable[PlanWarning]) -> list[JsonObject]:
 def print_tasks_json(
     records: Iterable[Record], root: Path, warnings: Iterable[PlanWarning]
 ) -> None:
-    """Tasks in their order, each with all keys."""
+    """Print tasks in order, each with all keys."""
     tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_to_json(warnings)}
     output.print_json_rows(tree, "tasks", map(task_to_json, records))
 
 
 def print_task_list_json(task_list: TaskList, root: Path) -> None:
-    """Tasks in their order, each with all keys and with what it waits for."""
+    """Print tasks in order, each with all keys and what blocks it."""
     tree = {
         "v": 1,
         "root": root.as_posix(),
@@ -156,7 +153,7 @@ def print_task_list_json(task_list: TaskList, root: Path) -> None:
 
 
 def task_to_json(record: Record) -> JsonObject:
-    """A task with all keys, also those that it does not set, and then its others."""
+    """Return a task with all of cub's keys, set or not, then its other keys."""
     from cub.store.task_schema import LIST_KEYS, TASK_KEYS
 
     empty: dict[str, Any] = {key: [] if key in LIST_KEYS else None for key in TASK_KEYS}
@@ -164,7 +161,7 @@ def task_to_json(record: Record) -> JsonObject:
 
 
 def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
-    """One task with what is around it."""
+    """Return one task with its surroundings."""
     around = {
         "waits_for": detail.waits_for,
         "blocks": detail.blocks,
@@ -179,7 +176,7 @@ def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
 
 
 def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
-    """The counts of `cub task stats`."""
+    """Return the counts of `cub task stats`."""
     return {
         "v": 1,
         "root": root.as_posix(),
@@ -194,7 +191,7 @@ def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
 
 
 def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
-    """What `cub task import` did, or would do, with tasks named by their ids."""
+    """Return what `cub task import` did, or would do, with tasks by their ids."""
     return {
         "v": 1,
         "root": root.as_posix(),
@@ -210,7 +207,7 @@ def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
 def export_result_to_json(
     result: ExportResult, format_name: str, file: Path | None, root: Path
 ) -> JsonObject:
-    """What `cub task export` made: where it was written, or else the text of it."""
+    """Return the result of `cub task export`: the file written, or else the text."""
     return {
         "v": 1,
         "root": root.as_posix(),

@@ -1,4 +1,4 @@
-"""Several projects at once: each looked at by itself, all of them in one table."""
+"""Run a command on several projects, and collect the results in one table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Dirs = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ProjectResult(Generic[Value]):
-    """What came out for one project, under the name that the person gave: a value or an error."""
+    """Hold one project's result, a value or an error, under the name that the user typed."""
 
     name: str
     root: Path
@@ -48,7 +48,7 @@ def for_each_project(
 def projects_to_json(
     outcomes: Iterable[ProjectResult[Value]], tree: Callable[[Value, Path], JsonObject]
 ) -> JsonObject:
-    """One object for each project: its own tree, or the tree of its error."""
+    """Return an object for each project: its own tree, or the tree of its error."""
     projects = []
     for found in outcomes:
         if found.value is not None:
@@ -60,7 +60,7 @@ def projects_to_json(
 
 
 def format_error_cell(error: CubError) -> str:
-    """An error as one cell of a table."""
+    """Return an error as one cell of a table."""
     more = len(error.errors) - 1 if isinstance(error, CombinedError) else 0
     return f"error: {error}" + (f" (and {more} more)" if more else "")
 

@@ -1,7 +1,4 @@
-"""The options that every command takes, before its name and behind it.
-
-The options that several commands share, each spelled and explained once.
-"""
+"""Define the global options, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from cub.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """What the global options say, which stand before the command or behind it."""
+    """Hold the global options, which come before the command or after it."""
 
     directory: Path
     quiet: bool = False
@@ -31,7 +28,7 @@ class GlobalOptions:
 
 
 class EditedPolicyChoice(StrEnum):
-    """What becomes of a section that a person edited."""
+    """Say what happens to an edited section."""
 
     REFUSE = "refuse"
     MOVE = "move"
@@ -60,7 +57,7 @@ Prune = Annotated[
 
 
 def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
-    """A PATH of the command line, seen from `directory`, as one relative to the project's root."""
+    """Return a PATH, relative to `directory`, as one relative to the project's root."""
     from cub.errors import UsageError
 
     full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
@@ -84,7 +81,7 @@ def add_global_options(command: Any) -> None:
 
 
 def get_global_options(context: typer.Context) -> GlobalOptions:
-    """What the global options said so far."""
+    """Return the global options given so far."""
     return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions(Path())
 
 

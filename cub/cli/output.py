@@ -1,8 +1,8 @@
-"""How commands print: results to stdout, talk to stderr.
+"""Print results to stdout and messages to stderr, and make both harmless.
 
-Nothing that it prints moves a terminal or hides from a reader: lines are made harmless wherever
-they go; what a program reads is exact in a pipe or a file, and harmless on a terminal. Callers
-give texts as they are, with styles of cub.cli.terminal.
+Nothing printed here moves a terminal or hides from a reader. Data for programs is exact in a pipe
+or a file, and harmless on a terminal. Callers pass texts as they are, with styles of
+cub.cli.terminal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _muted: list[bool] = []
 
 
 class RowStyle(NamedTuple):
-    """How a row of a table stands out."""
+    """Say how a row of a table stands out."""
 
     fg: Color | None = None
     bold: bool | None = None
@@ -49,18 +49,18 @@ _HEADER = RowStyle(bold=True)
 
 
 def print_line(text: str = "") -> None:
-    """One line of the result; a line end within it is written out."""
+    """Print one line of the result; a line ending inside it is written out."""
     _print(text, sys.stdout)
 
 
 def print_flushed_line(text: str) -> None:
-    """A line of the result for who reads along in a pipe."""
+    """Print a line of the result at once, for readers at the other end of a pipe."""
     print_line(text)
     sys.stdout.flush()
 
 
 def print_paragraph(text: str, indent: str = _HANGING) -> None:
-    """One line of the result for people: a terminal breaks it between words, and indents the rest.
+    """Print one line of the result for people; a terminal wraps it and indents the rest.
 
     What may be copied, or read by a program, is for `print_line`.
     """
@@ -69,14 +69,14 @@ def print_paragraph(text: str, indent: str = _HANGING) -> None:
 
 
 def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
-    """A line of the result as the lines that a terminal shows it in."""
+    """Return the lines in which a terminal shows a line of the result."""
     return _wrapped(text, sys.stdout, indent)
 
 
 def print_rows(
     cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = ""
 ) -> None:
-    """Rows of a table without a header, behind `indent`; the columns of `prose` may be wrapped."""
+    """Print rows without a header after `indent`; the columns of `prose` may be wrapped."""
     width = get_width(sys.stdout)
     for texts in layout_rows(_harmless_cells(cells), width and width - len(indent), prose):
         for text in texts:
@@ -84,20 +84,20 @@ def print_rows(
 
 
 def print_message(text: str) -> None:
-    """One line to the person, not part of the result; a terminal breaks it between words."""
+    """Print one line to the user that is not part of the result; a terminal wraps it."""
     if not _muted:
         _tell(text)
 
 
 def print_message_from_signal(text: str) -> None:
-    """The same from within a signal's handler, where what is buffered must not be touched."""
+    """Print a message from a signal handler, without touching buffered output."""
     if not _muted:
         with suppress(OSError):
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
 def print_debug_line(seconds: float, text: str) -> None:
-    """One line of what --verbose tells: when, and what."""
+    """Print one line of --verbose: the time, and the text."""
     _tell(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
 
 
@@ -108,7 +108,7 @@ def ask_confirmation(question: str) -> bool:
 
 @contextmanager
 def mute_messages() -> Iterator[None]:
-    """Only results and errors count meanwhile."""
+    """Print only results and errors inside the context."""
     _muted.append(True)
     try:
         yield
@@ -117,7 +117,7 @@ def mute_messages() -> Iterator[None]:
 
 
 def is_muted() -> bool:
-    """Whether only results and errors count."""
+    """Return whether only results and errors are printed."""
     return bool(_muted)
 
 
@@ -133,7 +133,7 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
 
 
 def print_error(error: CubError) -> None:
-    """An error with its details and its hint, for the person."""
+    """Print an error with its details and its hint."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
     for one in errors:
         where = f"{one.where}: " if one.where else ""
@@ -147,7 +147,9 @@ def print_error(error: CubError) -> None:
 
 
 def print_diff(lines_of_it: Iterable[str]) -> None:
-    """A unified diff: every byte of it for `git apply`, harmless and in colors on a terminal."""
+    """Print a unified diff: every byte of it for `git apply`, harmless and in color on
+    a terminal.
+    """
     if sys.stdout.isatty():
         print_lines(lines_of_it)
     else:
@@ -155,19 +157,21 @@ def print_diff(lines_of_it: Iterable[str]) -> None:
 
 
 def print_changelog(plan: Plan) -> None:
-    """The notes of a plan, each once, beside a diff: what a version step or a migration is."""
+    """Print the notes of a plan, each once, beside a diff: what a version or a
+    migration changes.
+    """
     for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
         print_message(note)
 
 
 def print_lines(texts: Iterable[str]) -> None:
-    """Lines of the result, those of diffs in colors."""
+    """Print lines of the result, those of diffs in color."""
     for text in texts:
         print_line(_diff_style(text))
 
 
 def print_plan_summary(plan: Plan) -> None:
-    """A line for each file: what, which, how many lines, why; version notes below."""
+    """Print a line for each file: action, path, line counts, reason; then version notes."""
     cells = _harmless_cells([_row(edit) for edit in plan.edits])
     laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
@@ -185,7 +189,7 @@ def print_table(
     *,
     prose: Collection[str] = (),
 ) -> None:
-    """A table, as wide as a terminal allows; in a pipe as wide as it is.
+    """Print a table, as wide as a terminal allows; in a pipe as wide as it is.
 
     The columns of `prose` may be wrapped. `styles` are those of the rows.
     """
@@ -198,19 +202,17 @@ def print_table(
 
 
 def print_json(tree: dict[str, Any]) -> None:
-    """A result for programs; see cub.cli.json_output. All of JSON is in ASCII: it moves no
-    terminal.
-    """
+    """Print a result for programs; JSON is in ASCII, so it moves no terminal."""
     sys.stdout.write(json.dumps(tree, indent=2) + "\n")
 
 
 def print_json_line(tree: dict[str, Any]) -> None:
-    """The same on one line, at once: for a program that reads along."""
+    """Print JSON on one line, at once: for a program that follows along."""
     print_flushed_line(json.dumps(tree))
 
 
 def print_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
-    """A result with a list under `key`, of any length: each row on a line, printed as it comes."""
+    """Print a result with a list under `key`, of any length: each row on a line, as it comes."""
     start, _, end = json.dumps({**tree, key: []}, indent=2).partition(f'"{key}": []')
     write = sys.stdout.write
     write(f'{start}"{key}": [')
@@ -222,7 +224,7 @@ def print_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any
 
 
 def print_value(text: str) -> None:
-    """One value for a program, in the encoding of stdout; harmless on a terminal."""
+    """Print one value for a program, in the encoding of stdout; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(text)
     else:
@@ -230,7 +232,7 @@ def print_value(text: str) -> None:
 
 
 def print_bytes(data: bytes) -> None:
-    """A whole file byte for byte, whatever the locale asks for; harmless on a terminal."""
+    """Print a whole file byte for byte, whatever the locale; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(data.decode("utf-8", "surrogateescape").removesuffix("\n"))
         return
@@ -245,23 +247,23 @@ def _show_document(text: str) -> None:
 
 
 def print_heading(text: str) -> None:
-    """A line that stands out."""
+    """Print a line that stands out."""
     for part in wrap_line(text):
         print_line(add_style(part, bold=True))
 
 
 def format_for_terminal(text: str) -> str:
-    """One line for what prints to stdout by itself: the moving view, and typer its help."""
+    """Format one line for code that prints to stdout itself: the live view, and typer's help."""
     return render_styles(text, use_color=has_color())
 
 
 def supports_live_output() -> bool:
-    """Whether stdout is a terminal on which a view can move."""
+    """Return whether stdout is a terminal on which a view can move."""
     return supports_live_view(sys.stdout) and not _muted
 
 
 def has_color() -> bool:
-    """Whether stdout takes colors."""
+    """Return whether stdout takes colors."""
     return supports_color(sys.stdout)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanDisplay:
-    """How to show a plan; each of these flags also means: write nothing."""
+    """Say how to show a plan; each of these flags also means: write nothing."""
 
     dry_run: bool = False
     diff: bool = False
@@ -28,7 +28,7 @@ class PlanDisplay:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether nothing may be written."""
+        """Return whether nothing may be written."""
         return self.dry_run or self.diff or self.json or self.check
 
 
@@ -64,7 +64,7 @@ def run_plan_command(
 
 @contextmanager
 def defer_cache_writes() -> Iterator[ScheduleWrite]:
-    """Takes writes of caches, and does them when the command has done its work."""
+    """Collect writes of caches, and do them when the command has done its work."""
     waiting: list[CacheWrite] = []
     yield waiting.append
     for write in waiting:
@@ -72,7 +72,7 @@ def defer_cache_writes() -> Iterator[ScheduleWrite]:
 
 
 def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
-    """The plan of the project at `root`, to be looked at; it tells of a change that waits, too."""
+    """Make the plan of the project at `root` to be shown; warn of a pending change."""
     from cub.files import warn_pending_change
     from cub.project.project import Project
 

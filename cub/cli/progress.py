@@ -1,4 +1,4 @@
-"""A bar on stderr for work that takes a person's patience, and nothing for work that does not."""
+"""Draw a progress bar on stderr for work that takes long."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""A review, or a plan, as Markdown: a comment on a pull request.
+"""Format a review, or a plan, as lines for a terminal or as a comment on a pull request.
 
-Nothing in it is taken for Markdown, and it is never longer than a host accepts: what matters most
-comes first.
-
-A review as lines for a terminal; cub.cli.review_format has it for a pull request.
+Nothing in a comment is taken for Markdown, and it is never longer than a host accepts: what matters
+most comes first.
 """
 
 from __future__ import annotations
@@ -31,19 +29,19 @@ CommentBlock = Sequence[str]
 
 
 def format_review_comment(review: Review) -> Iterator[str]:
-    """A table of all files, then what needs a look, then everything folded."""
+    """Yield a table of all files, then what needs a look, then the rest, folded."""
     return _fitted(_of_review(review))
 
 
 def format_plan_comment(plan: Plan) -> Iterator[str]:
-    """What an update would change."""
+    """Yield what an update would change."""
     if not plan.shared_edits:
         return iter(["cub: everything is up to date."])
     return _fitted(_of_plan(plan))
 
 
 def _fitted(blocks: Iterable[CommentBlock]) -> Iterator[str]:
-    """The blocks that there is room for, and how many there was none for."""
+    """Yield the blocks that fit, and how many did not."""
     room, left = _ROOM, 0
     for block in blocks:
         size = sum(len(line) + 1 for line in block)
@@ -88,7 +86,7 @@ def _of_plan(plan: Plan) -> Iterator[CommentBlock]:
 
 
 def _table(files: Sequence[FileReview]) -> CommentBlock:
-    """A row for each file; of very many, those first that a hand touched."""
+    """Return a row for each file; of very many, the edited ones first."""
     shown = files
     if len(files) > _ROWS:
         first = sorted(files, key=lambda file: not (file.section and file.section.needs_attention))
@@ -115,7 +113,7 @@ def _row(file: FileReview) -> str:
 
 
 def _code(words: str) -> str:
-    """A code span that holds any name, cut to a length (CommonMark 6.1)."""
+    """Return a code span that holds any name, cut to a length (CommonMark 6.1)."""
     shown = _cut(escape_invisible(words))
     ticks = "`" * (1 + _longest_run(shown))
     pad = " " if "`" in shown or shown != shown.strip() else ""
@@ -123,7 +121,7 @@ def _code(words: str) -> str:
 
 
 def _fenced(diff: Sequence[str]) -> Iterator[str]:
-    """A fence that is longer than any run of backticks inside (CommonMark 4.5)."""
+    """Yield a diff in a fence longer than any run of backticks inside (CommonMark 4.5)."""
     lines = [_cut(escape_invisible(line)) for line in diff[:_LONGEST]]
     if len(diff) > _LONGEST:
         lines.append(f"… and {len(diff) - _LONGEST:,} more lines")
@@ -149,7 +147,7 @@ def _longest_run(line: str) -> int:
 
 
 def format_review(review: Review) -> Iterator[str]:
-    """Lines for a terminal; those of a diff begin with its marks."""
+    """Yield lines for a terminal; those of a diff begin with its marks."""
     if review.executable_changes:
         yield "What executes has changed:"
     for change in review.executable_changes:
@@ -179,7 +177,7 @@ _NOTHING = {
 
 
 def summarize_review(review: Review, name: Callable[[str], str] = str) -> str:
-    """How it ends, in one sentence; `name` shows the name of a commit."""
+    """Return the result in one sentence; `name` formats the name of a commit."""
     if not review.files and not review.executable_changes:
         names = f"{name(review.commit_range.base_name)} and {name(review.commit_range.head_name)}"
         return f"No file that cub manages differs between {names}."
@@ -195,7 +193,7 @@ def summarize_review(review: Review, name: Callable[[str], str] = str) -> str:
 
 
 def format_versions(section: SectionReview) -> str:
-    """The version of a section, and the one before where it differs."""
+    """Return the version of a section, and the one before if it differs."""
     before, after = (None if v is None else f"v{v}" for v in (section.before, section.after))
     if before and after and before != after:
         return f"{before} → {after}"
@@ -203,7 +201,7 @@ def format_versions(section: SectionReview) -> str:
 
 
 def format_line_counts(diff: Sequence[str]) -> str:
-    """How many lines a diff adds and removes."""
+    """Return how many lines a diff adds and removes."""
     added, removed = (sum(line[:1] == mark for line in diff[2:]) for mark in "+-")
     return f"+{added} -{removed}"
 

@@ -1,6 +1,4 @@
-"""Text laid out for the width of a terminal: lines broken between words, and tables whose ids,
-paths and numbers are never broken.
-"""
+"""Lay out text for the width of a terminal: wrapped lines, and tables that never break an id."""
 
 from __future__ import annotations
 
@@ -20,17 +18,16 @@ TableRows = Sequence[Sequence[str]]
 
 
 def measure_width(text: str) -> int:
-    """The columns that a text takes on a terminal; styles take none, wide characters two."""
+    """Return a text's columns on a terminal; styles take none, wide characters two."""
     text = strip_styles(text)
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
-    """Each line as lines of at most `width` columns; those after its first one are indented as it
-    is, and by `indent`.
+    """Wrap each line to `width` columns between words; continuation lines are indented as it is.
 
-    It is broken between words alone: a word that is longer stays whole, on a line of its own. The
-    indentation of a line gives way where its first word would not fit behind it.
+    A longer word stays whole, on a line of its own. `indent` is added to continuation lines. The
+    indentation gives way if the first word would not fit after it.
     """
     return [part for line in text.split("\n") for part in _wrap_line(line, width, indent)]
 
@@ -52,7 +49,7 @@ def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
 
 
 def _indent_word(word: str, indent: str, width: int) -> str:
-    """A word behind as much of an indentation as fits; all of it if the word alone does not fit."""
+    """Return a word after as much of an indentation as fits; all of it if the word does not fit."""
     room = width - measure_width(word)
     return (indent if room < 0 else indent[:room]) + word
 
@@ -60,10 +57,10 @@ def _indent_word(word: str, indent: str, width: int) -> str:
 def layout_rows(
     rows: TableRows, width: int | None = None, prose: Collection[int] = ()
 ) -> list[list[str]]:
-    """Each row as its lines, aligned with those of all others.
+    """Return each row as its lines, aligned with all others.
 
-    `width` is that of the terminal, None for as wide as the cells are. Where they do not fit, the
-    columns numbered in `prose` are wrapped; where that does not suffice, each row is folded into
+    `width` is that of the terminal, None for as wide as the cells are. If they do not fit, the
+    columns numbered in `prose` are wrapped; if that does not suffice, each row is folded into
     several lines. No other cell is broken, and no word.
     """
     columns = [*zip(*rows, strict=True)]
@@ -91,13 +88,13 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _usual_width(column: Sequence[str]) -> int:
-    """What the title and most cells of a column need, so that one long text does not decide."""
+    """Return what the title and most cells of a column need: one long text does not decide."""
     title, *cells = map(measure_width, column)
     return max(title, sorted(cells)[len(cells) // 2]) if cells else title
 
 
 def _fold_columns(least: Sequence[int], width: int) -> list[range]:
-    """The columns of each line: as many as fit."""
+    """Return the columns of each line: as many as fit."""
     groups, start = [], 0
     for end in range(1, len(least) + 1):
         room = width - (len(_INDENT) if start else 0)
@@ -110,7 +107,7 @@ def _fold_columns(least: Sequence[int], width: int) -> list[range]:
 def _share_room(
     group: range, least: Sequence[int], wanted: Sequence[int], width: int
 ) -> Iterator[int]:
-    """What each column of a line gets: those that want little first, then equal parts."""
+    """Yield the width of each column of a line: small ones first, then equal shares."""
     room = width - (len(_INDENT) if group.start else 0)
     free = max(0, room - _total([least[n] for n in group]))
     given = {}
@@ -125,7 +122,7 @@ def _share_room(
 def _fold_row(
     row: Sequence[str], groups: Sequence[range], widths: Sequence[int], width: int
 ) -> Iterator[str]:
-    """The lines of one row. A text with a word that is wider than its column goes below it."""
+    """Yield the lines of one row. A text with a word wider than its column goes below it."""
     for group in groups:
         here = [widths[number] for number in group]
         wide = [n for n in group if len(group) > 1 and _longest_word(row[n]) > widths[n]]

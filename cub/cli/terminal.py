@@ -1,13 +1,8 @@
-"""cub's own colors in a text, as marks that nobody else's text can hold; all else is made harmless.
+"""Mark cub's own styles in text, make everything else harmless, and set up the streams.
 
-A mark is a style of a terminal behind a number that is drawn anew for each process. So a title,
-a file name or an error of git's may be put into a styled line as it is: what of it is no mark of
-this process is written out by `escape_unsafe`, and only marks become escape sequences, by
-`render_styles`.
-
-What stdout and stderr are: their encoding, and the width and the colors that they take.
-
-Somebody else's text made fit to be shown: nothing in it stays unseen or moves a terminal.
+A mark is a style with a random number for each process, so a title, a file name or an error of
+git's can be part of a styled line: what is not a mark of this process is written out by
+`escape_unsafe`, and only marks become escape sequences, by `render_styles`.
 """
 
 from __future__ import annotations
@@ -33,14 +28,14 @@ _MARK = re.compile(rf"{_START}(\[\d+m)")
 def add_style(
     text: str, fg: Color | None = None, *, bold: bool | None = None, dim: bool | None = None
 ) -> str:
-    """A text between marks; as it is where no style is asked for."""
+    """Return a text between marks; unchanged if no style is given."""
     wanted = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
     marks = "".join(_mark(code) for code in wanted if code is not None)
     return f"{marks}{text}{_mark(_RESET)}" if marks else text
 
 
 def escape_unsafe(text: str) -> str:
-    """One line as a person may see it: everything but its marks is made visible."""
+    """Return one line with everything but its marks made visible."""
     if _START not in text:
         return escape_invisible(text)
     return "".join(
@@ -49,7 +44,7 @@ def escape_unsafe(text: str) -> str:
 
 
 def render_styles(text: str, *, use_color: bool) -> str:
-    """One line for a terminal: harmless, its marks as colors, or without them."""
+    """Return one line for a terminal: harmless, with its marks as colors or without them."""
     if _START not in text:
         return escape_invisible(text)
     return "".join(
@@ -59,12 +54,12 @@ def render_styles(text: str, *, use_color: bool) -> str:
 
 
 def strip_styles(text: str) -> str:
-    """A text without its marks."""
+    """Return a text without its marks."""
     return _MARK.sub("", text) if _START in text else text
 
 
 def _parts(text: str) -> Iterable[tuple[str, bool]]:
-    """The parts of a text, and of each whether it is the code of a mark."""
+    """Yield the parts of a text, each with whether it is the code of a mark."""
     return ((part, number % 2 == 1) for number, part in enumerate(_MARK.split(text)))
 
 
@@ -78,7 +73,7 @@ _USUAL = 80  # columns
 
 
 def configure_streams() -> None:
-    """File names and user text of any encoding must never end a command."""
+    """Set up the streams so that no file name or text in any encoding ends a command."""
     codecs.register_error("exact", _exact)
     if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
         nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -89,7 +84,7 @@ def configure_streams() -> None:
 
 
 def configure_encoding(stream: TextIOWrapper) -> None:
-    """See to it that any text can be printed: in the stream's encoding, or else in UTF-8."""
+    """Ensure that any text can be printed, falling back to UTF-8."""
     encoding = stream.encoding
     try:
         plain = _SAMPLE.encode(encoding)
@@ -118,12 +113,12 @@ def flush_streams() -> None:
 
 
 def discard_stdout() -> None:
-    """The reader of stdout is gone: keep the interpreter from complaining about it at exit."""
+    """Redirect stdout after its reader has gone, so that the interpreter does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def supports_live_view(stream: IO[str]) -> bool:
-    """Whether a stream is a terminal on which a view can move."""
+    """Return whether a stream is a terminal on which a view can move."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -140,13 +135,13 @@ def supports_color(stream: IO[str]) -> bool:
 
 
 def get_help_width() -> int:
-    """The columns for a page of help; in a pipe, those that COLUMNS asks for."""
+    """Return the columns for a page of help; in a pipe, those of COLUMNS."""
     said = os.environ.get("COLUMNS", "")
     return get_width(sys.stdout) or (int(said) if said.isdecimal() else 0) or _USUAL
 
 
 def get_width(stream: IO[str]) -> int | None:
-    """The columns of the terminal that a stream goes to; None for a file or a pipe."""
+    """Return the columns of a stream's terminal; None for a file or a pipe."""
     if not stream.isatty():
         return None
     said = os.environ.get("COLUMNS", "")
@@ -166,7 +161,7 @@ _EMOJI = "\ufe0f"  # behind a symbol, it only says: in color
 
 
 def escape_invisible(line: str) -> str:
-    """A line with everything that a reader can't see written out: controls, bidi marks, tags."""
+    """Write out everything that a reader can't see: controls, bidi marks, tags."""
     if line.isascii() and line.isprintable():
         return line
     return "".join(

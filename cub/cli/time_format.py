@@ -16,7 +16,7 @@ _LONG_AGO = 30 * 86_400  # seconds; from there on the date alone says more
 def format_local_time(
     stamp: object, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = None
 ) -> str:
-    """A stamp in the person's own zone, or in `zone`; what tells no time as it is."""
+    """Format a timestamp in the local zone, or in `zone`; return other text unchanged."""
     at = _read(stamp)
     if at is None:
         return str(stamp)
@@ -27,13 +27,13 @@ def format_local_time(
 
 
 def format_time_with_age(stamp: object, now: datetime, zone: tzinfo | None = None) -> str:
-    """A stamp in the person's own zone, and how long ago that was or when it will be."""
+    """Format a timestamp in the local zone, with how long ago it was or when it will be."""
     far = format_age(stamp, now)
     return format_local_time(stamp, zone=zone) + (f" ({far})" if far else "")
 
 
 def format_age(stamp: object, now: datetime) -> str:
-    """Such as "5 min ago" or "in 2 days"; "" for what is more than a month away, or no time."""
+    """Format an age such as "5 min ago" or "in 2 days"; "" beyond a month, or for no timestamp."""
     at = _read(stamp)
     if at is None or abs(seconds := (at - now).total_seconds()) >= _LONG_AGO:
         return ""
@@ -45,12 +45,12 @@ def format_age(stamp: object, now: datetime) -> str:
 
 
 def localize_timestamps(text: str, zone: tzinfo | None = None) -> str:
-    """A text of cub's own in which every moment is in the person's own zone."""
+    """Return cub's own text with every timestamp in the local zone."""
     return _MOMENT.sub(lambda found: format_local_time(found[0], zone=zone), text)
 
 
 def _read(stamp: object) -> datetime | None:
-    """A date alone is no time: it would be another day in some zones."""
+    """Parse a timestamp. A date alone is none: it would be another day in some zones."""
     return (
         timestamps.parse_timestamp(stamp) if isinstance(stamp, str) and len(stamp) > _DATE else None
     )

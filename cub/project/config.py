@@ -1,13 +1,11 @@
-"""`.cub/config.yaml` as cub acts on it: read with exact places, and every fault an error.
-
-One configuration, a file or a profile in it, checked against the table of keys.
-"""
+"""Read `.cub/config.yaml` and check it against the table of keys; errors have exact places."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from cub.config_edit.config_text import parse_config_text
 from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
 from cub.config_edit.yaml_text import parse_yaml as nodes_of
 from cub.edit.plan import PlanWarning
@@ -32,10 +30,7 @@ CONFIG_SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """What a project asks for; every field has a default, so a project needs no file.
-
-    `schema` is None where the file does not tell it.
-    """
+    """Hold what a project asks for; every field has a default. `schema` is None if not set."""
 
     schema: int | None = None
     requires_cub: str = ""
@@ -83,15 +78,11 @@ def parse_config(
 
 
 def parse_config_tree(data: bytes, path: str) -> Any:
-    """The file as ruamel's round-trip tree; None for a file that says nothing.
+    """Return the file's values; None for a file that has none.
 
-    Raises CubError as `parse_config` does for what is not YAML, or no YAML that cub reads.
+    Raises CubError as `parse_config` does for what is not YAML, or not YAML that cub reads.
     """
-    from cub.config_edit import round_trip
-
-    source = decode_source(data, path)
-    nodes_of(source)
-    return round_trip.load_round_trip(source)
+    return parse_config_text(data, path).python_value
 
 
 def _require_known(root: ConfigNode | None, source: SourceText, version: str, schema: int) -> None:
@@ -131,7 +122,7 @@ MAX_UNKNOWN_KEYS = 20  # warnings of one kind; nobody reads more of them
 
 
 class LayerValue(NamedTuple):
-    """A value, and the line that it stands in."""
+    """Hold a value and its line."""
 
     value: Any
     line: int
@@ -139,11 +130,10 @@ class LayerValue(NamedTuple):
 
 @dataclass(slots=True)
 class ConfigLayer:
-    """What one file sets, by key; a client or a profile as a whole, as `harnesses.NAME`.
+    """Hold what one file sets, by key; an agent or a profile as a whole, as `harnesses.NAME`.
 
-    `unknown_key_warnings` warns about keys that are not in the table, those in profiles too,
-    `inactive_key_warnings` about those that this version does not act on. `profiles` are layers of
-    their own.
+    `unknown_key_warnings` are about keys that are not in the table, `inactive_key_warnings` about
+    those that this version does not act on; both include profiles, which are layers of their own.
     """
 
     source: SourceText
@@ -155,7 +145,7 @@ class ConfigLayer:
 
     @property
     def warnings(self) -> tuple[PlanWarning, ...]:
-        """All of them in the order of the lines."""
+        """Return all warnings in the order of their lines."""
         return tuple(
             sorted(
                 (*self.unknown_key_warnings, *self.inactive_key_warnings),
@@ -173,12 +163,12 @@ class ConfigLayer:
     def make_error(
         self, path: SettingPath, node: ConfigNode, message: str, hint: str = ""
     ) -> CubError:
-        """An error that names the place of a value, and its key."""
+        """Make an error that names the place of a value, and its key."""
         return self.source.make_error(node.start, f"{self.prefix}{'.'.join(path)}: {message}", hint)
 
 
 def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
-    """What a file sets; CubError with file, line, column and key for a wrong type."""
+    """Return what a file sets; CubError with file, line, column and key for a wrong type."""
     layer = ConfigLayer(source)
     if root is None or _is_null(root):
         return layer
@@ -192,7 +182,7 @@ def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
 
 
 def _read(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
-    """All entries of a mapping that stands at `path`."""
+    """Read all entries of the mapping at `path`."""
     for key, entry in node.collect_entries().items():
         here = (*path, key)
         setting = find_setting(here)
@@ -211,7 +201,7 @@ def _read(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
 
 
 def _named(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
-    """Clients, or profiles: mappings under names of the person's choice."""
+    """Agents, or profiles: mappings under names of the person's choice."""
     if not _is_mapping(entry.value, layer, path):
         return
     for name, inner in entry.value.collect_entries().items():
@@ -235,7 +225,7 @@ def _read_section(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) ->
 
 
 def _is_mapping(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> bool:
-    """Whether there is something in it to be read; CubError for another type."""
+    """Return whether there is something to read in the node; CubError for another type."""
     if node.kind != "mapping" and not _is_null(node):
         raise layer.make_error(path, node, "this is not a mapping")
     return node.kind == "mapping"

@@ -1,10 +1,6 @@
-"""Values of settings as they come in words: from the command line, and from the environment.
+"""Merge all values of settings, from the command line to the user's own configuration.
 
-Which value of each key counts, and where it comes from.
-
-All values that count in a project, from all the places that may set them.
-
-The user's own configuration, which counts in all of their projects.
+For each key, the value of the last layer counts, and its origin is known.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ _VERBATIM = ("template", "text", "specifier")
 
 
 class EnvironmentValue(NamedTuple):
-    """A setting's value from the environment variable `name`."""
+    """Hold a setting's value from the environment variable `name`."""
 
     setting: Setting
     name: str
@@ -44,7 +40,7 @@ class EnvironmentValue(NamedTuple):
 
 
 def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
-    """What somebody means by these words: YAML, but a text that is wanted needs no quotes.
+    """Parse words as YAML; a string that is expected needs no quotes.
 
     CubError, without a place, for what can't be read.
     """
@@ -61,15 +57,15 @@ def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
 
 
 def get_environment_variable(setting: Setting) -> str:
-    """The environment variable of a setting ("" if it has none, being of a client)."""
+    """Return the environment variable of a setting, "" for a setting of an agent."""
     name = setting.key.upper().replace(".", "_").replace("-", "_")
     return "" if "*" in setting.key else f"CUB_{name}"
 
 
 def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
-    """What the environment sets; other CUB_* variables are none of this module's business.
+    """Yield what the environment sets; other CUB_* variables are ignored.
 
-    Settings of the project alone come without a value: nobody takes it.
+    Settings that only a project may set come without a value.
     """
     for setting in SETTINGS:
         name = get_environment_variable(setting)
@@ -92,10 +88,11 @@ ValueOrigin = Literal["default", "user", "project", "profile", "environment", "s
 
 @dataclass(frozen=True, slots=True)
 class ConfigValue:
-    """A key's value. `where` is a file and line, `profile NAME` or a variable; empty for defaults.
+    """Hold a key's value. `where` is a file and line, `profile NAME` or a variable; "" for
+    defaults.
 
-    A client or a profile is one value, under `harnesses.NAME` or `profiles.NAME`. A mapping of
-    keys has the origin "several".
+    An agent or a profile is one value, `harnesses.NAME` or `profiles.NAME`. A mapping of keys has
+    the origin "several".
     """
 
     key: str
@@ -106,13 +103,13 @@ class ConfigValue:
 
 @dataclass(slots=True)
 class ResolvedConfig:
-    """Values by key, and what a person should know about their origins."""
+    """Hold values by key, and warnings about their origins."""
 
     values: dict[str, ConfigValue] = field(default_factory=dict)
     warnings: list[PlanWarning] = field(default_factory=list)
 
     def list_values(self) -> list[ConfigValue]:
-        """All keys in the order of the table, clients and profiles under their names."""
+        """Return all keys in the order of the table, agents and profiles under their names."""
         found = []
         for key in dict.fromkeys(
             [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
@@ -125,7 +122,7 @@ class ResolvedConfig:
         return found
 
     def find_value(self, key: str) -> ConfigValue:
-        """A value, a part of one, or a mapping of several; UsageError for an unknown key."""
+        """Return a value, a part of one, or a mapping of several; UsageError for an unknown key."""
         if key in self.values:
             return self.values[key]
         keys = key.split(".")
@@ -145,7 +142,7 @@ class ResolvedConfig:
 
 
 def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
-    """What stands inside a client or a profile, or else the default of a client's key."""
+    """Return a value inside an agent or a profile, or else the default of an agent's key."""
     found: Any = outer.value
     for name in inner:
         found = found.get(name) if isinstance(found, dict) else None
@@ -158,7 +155,7 @@ def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
 
 
 def _tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
-    """Rows below `key` as one mapping."""
+    """Return the rows below `key` as one mapping."""
     tree: dict[str, Any] = {}
     for row in rows:
         *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
@@ -193,7 +190,7 @@ def merge_layers(
 
 
 def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
-    """What a file sets; `path` stands for it in messages."""
+    """Return what a file sets; `path` is its name in messages."""
     source = decode_source(data or b"", path)
     return parse_layer(parse_yaml(source), source)
 
@@ -224,7 +221,7 @@ def _not_taken(key: str) -> str:
 def resolve_config(
     project: Project, environ: Mapping[str, str], profile: str | None = None
 ) -> ResolvedConfig:
-    """The values of all keys; see `cub.project.config_layers.merge_layers`."""
+    """Return the values of all keys in a project."""
     own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
     user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
     layers = merge_layers(own, user, environ, profile)
@@ -235,14 +232,14 @@ def resolve_config(
 
 
 def get_user_config_path() -> Path:
-    """Where it is, whether or not it exists."""
+    """Return the path of the user's configuration, whether or not it exists."""
     from platformdirs import user_config_path
 
     return user_config_path("cub").absolute() / "config.yaml"
 
 
 def abbreviate_home(path: Path) -> str:
-    """A path for messages: short where it is in the home folder."""
+    """Shorten a path in the home folder for messages."""
     try:
         return f"~/{path.relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):  # elsewhere, or nobody's home
@@ -250,6 +247,6 @@ def abbreviate_home(path: Path) -> str:
 
 
 def read_user_config() -> bytes | None:
-    """Its bytes; None where there is none."""
+    """Return the bytes of the user's configuration; None if there is none."""
     path = get_user_config_path()
     return read_single_file(path, abbreviate_home(path))

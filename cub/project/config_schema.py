@@ -1,4 +1,4 @@
-"""The JSON Schema of config.yaml, for editors and other checkers of YAML."""
+"""Build the JSON Schema of config.yaml, for editors and other YAML checkers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IDLE = " It has no effect in this version."
 
 
 def build_config_schema() -> JsonTree:
-    """The schema of a whole file. Keys that it does not name are allowed, as cub keeps them."""
+    """Build the schema of a whole file. Unknown keys are allowed, as cub keeps them."""
     keys: JsonTree = {}
     for setting in SETTINGS:
         _put(keys, setting)
@@ -69,7 +69,7 @@ def _value(setting: Setting) -> JsonTree:
 
 
 def _type(setting: Setting) -> JsonTree:
-    """What `setting_values` accepts, as far as a schema can say it."""
+    """Return the schema of what `setting_kinds` accepts, as far as a schema can express it."""
     time = [
         {"type": "string", "pattern": f"^{TIME_PATTERN}$"},
         {"type": "integer", "minimum": 1},

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from cub import __version__
-from cub.config_edit import value_edits
 from cub.config_edit.config_text import YAML, parse_config_text
-from cub.config_edit.round_trip import set_value_by_round_trip
 from cub.config_edit.string_list import ListLocation, edit_string_list, read_string_list
-from cub.config_edit.value_edits import set_value_in_text
+from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 from cub.project import config as config_file
 from cub.project.config import CONFIG_FILE, parse_config_tree
@@ -29,32 +27,22 @@ _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
 def set_config_value(
     data: bytes | None, key: str, value: object, *, path: str = CONFIG_FILE
 ) -> bytes:
-    """The file's bytes with `value` at the dotted `key`; missing parents are added.
+    """Return the file's bytes with `value` at the dotted `key`; missing parents are added.
 
     A value that is there is replaced in the text, in its style of quotes, and every other byte
-    stays. Where that is not possible, the file goes through ruamel.yaml with its own indents.
-    The same bytes come back if nothing is to be changed.
+    stays. The same bytes come back if nothing is to be changed.
 
-    Raises CubError for a file that can't be read, and as `value_edits.set_value` does.
+    Raises CubError for a file that can't be read, and as `set_value` does.
     """
-    here = parse_config_text(data or b"", path)
-    return value_edits.set_value(
-        here, tuple(key.split(".")), _plain(value), set_value_in_text, set_value_by_round_trip
-    )
-
-
-def rename_config_key(data: bytes, old: str, new: str, *, path: str = CONFIG_FILE) -> bytes:
-    """The file's bytes with a dotted key renamed, as `value_edits.rename_key` does it."""
-    return value_edits.rename_key(
-        parse_config_text(data, path), tuple(old.split(".")), tuple(new.split("."))
-    )
+    config = parse_config_text(data or b"", path)
+    return set_value(config, tuple(key.split(".")), _plain(value))
 
 
 def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
-    """The file's bytes with `targets` set; a list that is there keeps its order.
+    """Return the file's bytes with `targets` set; an existing list keeps its order.
 
-    Raises CubError, and names what to write by hand, where an edit of the text does not give
-    exactly the same configuration with these targets.
+    Raises CubError, and says what to write by hand, if an edit would not give exactly this
+    configuration.
     """
     data = data or b""
     dropped = [
@@ -76,14 +64,14 @@ UNSET: Final = object()
 
 
 class JsonImport(NamedTuple):
-    """The bytes of config.yaml (None: there is none), and the keys that it does not speak for."""
+    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
 
     config: bytes | None
     unmapped_keys: tuple[str, ...]
 
 
 def parse_json_settings(data: bytes) -> dict[str, Any]:
-    """The object in a JSON file; ValueError for anything else, and for a key given twice."""
+    """Parse a JSON object; ValueError for anything else, and for a key given twice."""
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
     except RecursionError:
@@ -96,7 +84,7 @@ def parse_json_settings(data: bytes) -> dict[str, Any]:
 def import_json_settings(
     tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
 ) -> JsonImport:
-    """`config` with the values of `tree` added; what it says already is never overwritten."""
+    """Add the values of `tree` to `config`; existing values are never overwritten."""
     left = []
     for key, value in _leaves(tree, ""):
         if any(_same(value, known) for known in step.default.get(key, ())):
@@ -115,7 +103,7 @@ def import_json_settings(
 
 
 def _with(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
-    """None where config.yaml can't take the value."""
+    """Return the configuration with one more value; None if it can't take the value."""
     try:
         more = set_config_value(config, key, value)
         config_file.parse_config(more, version=__version__, schema=schema)
@@ -133,7 +121,7 @@ def _leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def get_config_value(data: bytes | None, key: str) -> Any:
-    """The value of a dotted key in config.yaml; UNSET where it has none."""
+    """Return the value of a dotted key in config.yaml; UNSET if it has none."""
     node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
     for name in key.split("."):
         if node is None:
@@ -147,7 +135,7 @@ def get_config_value(data: bytes | None, key: str) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: true is not 1."""
+    """Compare as JSON does: true is not 1."""
     return one is not UNSET and json.dumps(one, default=str) == json.dumps(other, default=str)
 
 

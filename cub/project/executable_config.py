@@ -1,5 +1,5 @@
-"""What runs, or tells an agent what to run: the keys of config.yaml and the files of a repository
-that a reviewer must see apart from text.
+"""Find keys of config.yaml and files of a repository that run something, for reviewers
+and trust.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "acce
          "protect")  # fmt: skip
 _WHOLE = ("harnesses", "context_commands")
 
-# In any folder: clients look for these from where they are started.
+# In any folder: agents look for these from where they are started.
 _FILES: tuple[tuple[ExecutableKind, str], ...] = (
     ("bootstrap", r"\.[^/]+/.*-bootstrap"),
     ("hook", r"\.cub/hooks/.*"),
@@ -45,18 +45,18 @@ _LONGEST = 10_000  # characters of one value: aliases of YAML can make a small f
 
 
 def classify_executable_path(path: str) -> ExecutableKind | None:
-    """What `path` is among the files that run or make something run; None for all others.
+    """Return the kind of a file that runs, or makes something run; None for all others.
 
-    A path with `/` at its end stands for a folder that is taken from elsewhere as a whole.
+    A path with `/` at its end is a folder that is taken from elsewhere as a whole.
     """
     found = next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
     return found or ("client setting" if _FOLDERS.fullmatch(path) else None)
 
 
 def list_config_commands(data: bytes | None, path: str = CONFIG_FILE) -> dict[str, str]:
-    """The keys of a config.yaml that hold commands, dotted, with their values as JSON.
+    """Return the dotted keys of a config.yaml that hold commands, with their values as JSON.
 
-    Raises CubError for a file that can't be read or shown so.
+    Raises CubError for a file that can't be read.
     """
     tree = parse_config_tree(data, path) if data and data.strip() else None
     try:
@@ -79,7 +79,7 @@ def _of_overlay(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """The entries of a mapping by key, of a list by number; a scalar is one entry."""
+    """Yield the entries of a mapping by key, of a list by number; a scalar is one entry."""
     if isinstance(value, dict):
         yield from ((str(key), entry) for key, entry in value.items())
     elif isinstance(value, list):

@@ -26,11 +26,10 @@ _LONGEST = 255
 def follow_flattened_link(
     path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
 ) -> str:
-    """The instruction file that `path` leads to, which is `path` itself for anything but a link.
+    """Return the instruction file that `path` leads to: `path` itself unless it is a link.
 
-    A link leads to one of the files in `target_paths`, or to another instruction file that is
-    there. Text that cub wrote into it would become part of the link's target in every other
-    checkout.
+    A link leads to one of `target_paths`, or to another existing instruction file. Text that cub
+    wrote into it would become part of the link's target in every other checkout.
     """
     passed = [path]
     while target := _leads_to(passed[-1], read(passed[-1]) or b""):
@@ -45,7 +44,7 @@ def follow_flattened_link(
 
 
 def _leads_to(path: str, data: bytes) -> str:
-    """The path that a file consists of, as seen from the root; "" for any other text."""
+    """Return the path that a file consists of, relative to the root; "" for any other text."""
     text = data.strip().decode("utf-8", "replace") if len(data) <= _LONGEST else ""
     if not (text and text.isprintable()) or text.startswith("/"):
         return ""
@@ -58,12 +57,12 @@ _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 
 @dataclass(frozen=True)
 class InstructionFile:
-    """One target. `path` is its name in the project, `real_path` the file behind links.
+    """Describe one target: its name `path` in the project, and the file `real_path` behind links.
 
-    `document` is None where there is no such file; `section` where it has none; `error` says
-    why it can be neither read nor edited; `case_variant` is the name that stands in its place and
-    differs by case; `lacks_folder`: even its folder is not there; `missing`: git has it all the
-    same; `identity` is equal for two names of one file, a flattened link among them.
+    `document` is None if there is no such file, `section` if it has none. `error` says why it can
+    be neither read nor edited. `case_variant` is an existing name that differs by case.
+    `lacks_folder`: even its folder is absent. `missing`: git has it nevertheless. `identity` is
+    equal for two names of one file, including a flattened link.
     """
 
     path: str
@@ -78,22 +77,22 @@ class InstructionFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file is there and readable."""
+        """Return whether the file exists and is readable."""
         return self.document is not None
 
     @property
     def identity_key(self) -> Hashable:
-        """Equal for two names of one file: a file has one section, whatever leads to it."""
+        """Return a key equal for two names of one file, which has one section."""
         return self.real_path if self.identity is None else self.identity
 
     @property
     def is_present(self) -> bool:
-        """Whether there is something under this name, readable or not."""
+        """Return whether there is something under this name, readable or not."""
         return self.exists or self.error is not None
 
     @cached_property
     def user_bytes(self) -> bytes:
-        """The user's bytes: everything outside the section, without blank lines around it."""
+        """Return everything outside the section, without blank lines around it."""
         if self.document is None:
             return b""
         data = self.document.data
@@ -102,23 +101,23 @@ class InstructionFile:
 
     @cached_property
     def imported_paths(self) -> frozenset[str]:
-        """The paths that the user's own text imports."""
+        """Return the paths that the user's own text imports."""
         if self.document is None or b"@" not in self.user_bytes:
             return frozenset()
         return find_imports(self.document.replace_data(self.user_bytes).text)
 
     def contains_only(self, *texts: str) -> bool:
-        """Whether the file is nothing but one of `texts`."""
+        """Return whether the file is nothing but one of `texts`."""
         return self.section is None and self.user_bytes.strip() in {text.encode() for text in texts}
 
     def section_mentions(self, word: str) -> bool:
-        """Whether cub's own words in the section, those above inlined texts, have `word`."""
+        """Return whether cub's words in the section, above inlined texts, have `word`."""
         body = b"".join(self.section.body) if self.section else b""
         return word.encode() in _INLINED.split(body, maxsplit=1)[0]
 
 
 class _Look:
-    """One look at a tree and the files `known`: each folder listed, each file read only once."""
+    """Read a tree and the files `known`: list each folder and read each file only once."""
 
     def __init__(self, tree: FileTree, known: Collection[str]) -> None:
         self.tree = tree
@@ -138,7 +137,7 @@ def read_instruction_files(tree: FileTree, paths: Iterable[str]) -> dict[str, In
 
 
 def remove_duplicates(files: Iterable[InstructionFile]) -> list[InstructionFile]:
-    """Each file once, under its first name, however many links lead to it."""
+    """Return each file once, under its first name, however many links lead to it."""
     found: dict[object, InstructionFile] = {}
     for file in files:
         found.setdefault(file.identity_key, file)
@@ -178,7 +177,7 @@ def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:
 
 
 def _require_no_file(look: _Look, folder: str) -> None:
-    """A folder that is missing is made for a file of the root, unless a file has its name."""
+    """Refuse a file in place of a missing folder; a folder of the root is created later."""
     while folder:
         above, name = posixpath.split(folder)
         if name in look.names(above):

@@ -1,7 +1,4 @@
-"""A PATH of the command line as a target: the file itself, or the one in a folder.
-
-A project: its root folder and its configuration, and how both are found.
-"""
+"""Find a project's root and configuration, and resolve a PATH of the command line to a target."""
 
 from __future__ import annotations
 
@@ -21,7 +18,9 @@ from cub.project.targets import find_target, find_target_problem, normalize_targ
 
 
 def resolve_target(project: Project, path: str) -> str:
-    """The target that `path`, relative to the root, names; UsageError where there can be none."""
+    """Return the target that `path`, relative to the root, names; UsageError if there
+    can be none.
+    """
     tree, path = project.tree, _as_listed(project.tree, path)
     if tree.has_folder(path):
         names = tree.list_names(path)
@@ -36,9 +35,8 @@ def resolve_target(project: Project, path: str) -> str:
 
 
 def _as_listed(tree: FileTree, path: str) -> str:
-    """`path` with its folders spelled as they are listed: the spelling that other disks have.
-
-    On a disk that ignores case, any spelling opens a folder.
+    """Return `path` with its folders spelled as listed, which is how case-sensitive
+    disks need it.
     """
     done = ""
     for name in normalize_target(path).split("/") if normalize_target(path) != "." else ():
@@ -65,8 +63,9 @@ def _require_same_repository(project: Project, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`root` is an absolute path without links; `config` is what its file asks for; `tree` holds
-    its files; `is_commit` says that they are a commit's, so that none of them is local.
+    """Hold a project: its absolute `root` without links, its `config` and the `tree` of its files.
+
+    `is_commit` says that the files are a commit's, so that none of them is local.
     """
 
     root: Path
@@ -76,30 +75,29 @@ class Project:
 
     @classmethod
     def load(cls, root: Path) -> Project:
-        """The project at `root`, its configuration read and checked."""
+        """Load the project at `root`, with its configuration read and checked."""
         return cls.from_tree(root, git.GitDiskTree(root))
 
     @classmethod
     def from_tree(
         cls, root: Path, tree: FileTree, *, is_commit: bool = False, schema: int = CONFIG_SCHEMA
     ) -> Project:
-        """The project at `root` with the files of `tree`, its configuration read and checked.
-
-        `schema` is the newest one that may be recorded.
+        """Load the project at `root` from `tree`. `schema` is the newest one that may
+        be recorded.
         """
         parsed = config.parse_config(tree.read(CONFIG_FILE), version=__version__, schema=schema)
         return cls(root, parsed, tree, is_commit)
 
     def is_ignored(self, path: str) -> bool:
-        """Whether git keeps `path` out of other checkouts."""
+        """Return whether git keeps `path` out of other checkouts."""
         return not self.is_commit and git.is_ignored(self.root, path)
 
 
 def find_project_root(start: Path) -> Path:
-    """The project around the folder `start`.
+    """Return the root of the project around the folder `start`.
 
-    The nearest folder with a `.cub/`, up to the top of the git work tree; else that top; else
-    `start`. A top that is the home folder, or that ignores `start`, is no project's.
+    The nearest folder with a `.cub/`, up to the top of the git working tree; else that top; else
+    `start`. A top that is the home folder, or that ignores `start`, is not a project's.
     """
     named = start.as_posix()
     try:

@@ -16,7 +16,6 @@ from cub.project.migration_steps import (
     ImportJsonStep,
     MigrationStep,
     MoveStep,
-    RenameKeyStep,
     RewriteMarkerStep,
     WarnStep,
 )
@@ -74,8 +73,6 @@ def _apply_step(step: MigrationStep, builder: PlanBuilder, schema: int, prune: b
             _apply_delete(step, builder, prune=prune)
         case RewriteMarkerStep():
             _rewrite_markers(builder)
-        case RenameKeyStep():
-            _rename_key(step, builder)
         case ImportJsonStep():
             _import_json(step, builder, schema)
         case WarnStep():
@@ -126,18 +123,6 @@ def _rewrite_markers(builder: PlanBuilder) -> None:
         if file.document and file.section and has_legacy_digest(file.section):
             data = rewrite_legacy_digest(file.document, file.section)
             builder.write(file.real_path, data, "today's digest line")
-
-
-def _rename_key(step: RenameKeyStep, builder: PlanBuilder) -> None:
-    data = builder.read(CONFIG_FILE)
-    if data is None or config_writer.get_config_value(data, step.source) is config_writer.UNSET:
-        return
-    if config_writer.get_config_value(data, step.to) is not config_writer.UNSET:
-        message = f"left: {step.source!r}, because {step.to!r} is there too, and counts"
-        builder.warn(CONFIG_FILE, message, f"delete {step.source!r}")
-        return
-    renamed = config_writer.rename_config_key(data, step.source, step.to)
-    builder.write(CONFIG_FILE, renamed, f"{step.source} is {step.to} now")
 
 
 def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> None:

@@ -1,4 +1,4 @@
-"""`cub config`: what is configured, where that comes from, and changing one value of it."""
+"""Show the configuration with its origins, and change one value: `cub config`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def schema() -> None:
 
 
 def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> None:
-    """The last line: how it stands, and which step is next."""
+    """Print the last line: the result, and the next step."""
     if plan.is_empty:
         output.print_message(f"Nothing to do: {key} is set so already.")
     elif show.is_read_only:

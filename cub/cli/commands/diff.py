@@ -1,4 +1,4 @@
-"""`cub diff`: what an update would change, or what a change between commits does."""
+"""Show what an update would change, or what a change between commits does: `cub diff`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 
 class ReviewFormat(StrEnum):
-    """How a person reads it."""
+    """Name the formats of a review for people."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -70,7 +70,7 @@ def diff(
 
 
 def _of_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
-    """The same plan as that of `cub update`."""
+    """Show the plan of `cub update`."""
     from cub.cli.commands import update
     from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
     from cub.cli.review_format import format_plan_comment

@@ -1,7 +1,4 @@
-"""`cub help`: the same as `--help` of a command.
-
-The text of `--help`: laid out for the width of a terminal, the same with and without colors.
-"""
+"""Print a command's help, laid out for the width of a terminal: `cub help` and `--help`."""
 
 from __future__ import annotations
 
@@ -58,14 +55,14 @@ _EXAMPLE = "Example: "
 
 
 class HelpEntry(NamedTuple):
-    """A line of a list: a term, and what it means."""
+    """Hold a term and its meaning, a line of a list."""
 
     term: str
     text: str
 
 
 def format_help(command: Any, context: typer.Context, width: int) -> Iterator[str]:
-    """The help of a command, line by line."""
+    """Yield the help of a command, line by line."""
     width = min(width, _WIDEST)
     texts, examples = split_paragraphs(command.help or "")
     for text in texts:
@@ -79,18 +76,20 @@ def format_help(command: Any, context: typer.Context, width: int) -> Iterator[st
 
 
 def get_command_summary(command: Any) -> str:
-    """What a command does, in one line."""
+    """Return the first line of a command's help."""
     return split_paragraphs(command.help or "")[0][0]
 
 
 def format_usage(command: Any, path: str) -> str:
-    """How a command is called."""
+    """Return the usage line of a command."""
     words = [path, "[OPTIONS]", *map(_placeholder, _arguments(command))]
     return " ".join([*words, "COMMAND"] if isinstance(command, TyperGroup) else words)
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
-    """What stands for the value of an option: its choices, or a word in capitals; "" for none."""
+    """Return the placeholder of an option's value: its choices, or a word in capitals;
+    "" for none.
+    """
     if option.is_flag or option.count:
         return ""
     if option.metavar:
@@ -101,19 +100,19 @@ def get_value_name(option: TyperOption, context: typer.Context) -> str:
 
 
 def get_default(option: TyperOption) -> str:
-    """The default that is worth to be named; "" where there is none."""
+    """Return the default if it is worth naming; "" otherwise."""
     if option.is_flag or option.count or option.default in (None, ""):
         return ""
     return str(option.default.value if isinstance(option.default, Enum) else option.default)
 
 
 def get_argument_name(argument: TyperArgument) -> str:
-    """The word that stands for an argument."""
+    """Return the placeholder of an argument."""
     return (argument.metavar or argument.name.upper()).strip("[].")
 
 
 def split_paragraphs(text: str) -> tuple[list[str], list[str]]:
-    """The paragraphs of a docstring, each as one line, and its examples apart."""
+    """Split a docstring into paragraphs, each as one line, and its examples."""
     parts = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
     examples = [part.removeprefix(_EXAMPLE) for part in parts if part.startswith(_EXAMPLE)]
     return [part for part in parts if not part.startswith(_EXAMPLE)], examples
@@ -156,7 +155,7 @@ def _lists(command: Any, context: typer.Context) -> Iterator[tuple[str, list[Hel
 
 
 def _entry(option: TyperOption, context: typer.Context) -> HelpEntry:
-    """Short names first, and long ones below each other, whether or not there is a short one."""
+    """Return an option's entry: short names first, and long ones in a column of their own."""
     names = sorted((*option.opts, *option.secondary_opts), key=lambda n: (n.startswith("--"), n))
     lead = "" if not names[0].startswith("--") else " " * 4
     value = get_value_name(option, context)

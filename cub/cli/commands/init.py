@@ -37,9 +37,9 @@ Targets = Annotated[
 Agents = Annotated[
     list[str] | None,
     typer.Option(
-        "--client",
+        "--agent",
         metavar="NAME",
-        help="Also let this client read the instructions, through its settings file: "
+        help="Also let this agent read the instructions, through its settings file: "
         "gemini, aider, opencode. Repeatable.",
     ),
 ]

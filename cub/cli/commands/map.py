@@ -1,7 +1,4 @@
-"""`cub map`: draw the project map, show it, check it, or explain it.
-
-The whole map for programs, and the reasons for one symbol's rank for people.
-"""
+"""Write, show, check or explain the project map: `cub map`."""
 
 from __future__ import annotations
 
@@ -142,7 +139,7 @@ def _print(root: Path, asked: MapOptions, *, verbose: bool) -> None:
 
 
 def _tell(root: Path, asked: MapOptions, name: str | None, *, verbose: bool) -> None:
-    """Everything as JSON, or all about one name."""
+    """Print everything as JSON, or everything about one name."""
     from cub.actions.project_map import collect_map
     from cub.project.project import Project
 
@@ -156,14 +153,14 @@ def _tell(root: Path, asked: MapOptions, name: str | None, *, verbose: bool) -> 
 
 
 def _noted(made: MapFile, *, verbose: bool) -> None:
-    """What is not in the map."""
+    """Print what is not in the map."""
     if not made.data:
         output.print_message("There is nothing to map here.")
     _told(made.omissions, verbose=verbose)
 
 
 def _told(notes: Sequence[MapOmission], *, verbose: bool) -> None:
-    """What is so of the whole, and what could not be read: each file, or how many there are."""
+    """Print notes on the whole map, and what could not be read: each file, or their number."""
     of_files = [note for note in notes if note.path]
     for note in notes:
         if verbose or not note.path:
@@ -178,7 +175,7 @@ Tree = dict[str, Any]
 
 
 def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tree:
-    """Everything that the map chooses from, symbols by rank."""
+    """Return everything that the map selects from, symbols by rank."""
     from cub.actions.ledger_report import count_project_health
 
     known, stack = repo_map.structure, repo_map.structure.stack
@@ -217,7 +214,7 @@ def _symbol(row: Symbol, rank: int, users: int) -> Tree:
 
 
 def explain_symbol(repo_map: RepoMap, name: str) -> Iterator[str]:
-    """Each definition of `name`: its rank, what its score is made of, and who refers to it."""
+    """Yield each definition of `name`: its rank, the parts of its score, and who refers to it."""
     rows = [(rank, s) for rank, s in enumerate(repo_map.symbols, 1) if s.definition.name == name]
     if not rows:
         raise _unknown(repo_map, name)

@@ -1,4 +1,6 @@
-"""`cub prompt`: what a run would send for a task, with an end for who works outside of one."""
+"""Print what a run would send for a task, with an ending for agents outside of a run:
+`cub prompt`.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def _explain(made: TaskPrompt) -> None:
 
 
 def _tree(stores: Stores, composed: BuiltPrompt | None, budget: int) -> JsonObject:
-    """All that a run sends; without a task, the system prompt alone."""
+    """Return all that a run sends; without a task, the system prompt alone."""
     from cub.actions.build_prompt import read_system_prompt
 
     tree = {

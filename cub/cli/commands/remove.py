@@ -1,4 +1,4 @@
-"""`cub remove`: take cub out again, byte for byte."""
+"""Remove cub from a project, byte for byte: `cub remove`."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def make_remove_plan(
     purge: bool = False,
     edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
 ) -> Plan:
-    """The plan of `cub remove`."""
+    """Make the plan of `cub remove`."""
     from cub.actions.remove import plan_remove
 
     return plan_remove(project, purge=purge, edited_policy=edited_policy.value)
 
 
 def print_result(root: Path) -> None:
-    """The last line: what is left."""
+    """Print the last line: what remains."""
     left = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
     output.print_message(f"Done: {left}.")
 

@@ -1,4 +1,4 @@
-"""`cub repair`: the ways out of broken markers and merge conflicts, and one of them on request."""
+"""Offer ways out of broken markers and merge conflicts, and apply one: `cub repair`."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _look(root: Path, paths: tuple[str, ...]) -> RepairReport:
 
 
 def _show(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
-    """What is wrong with a file, every marker's place, and its choices."""
+    """Print what is wrong with a file, the place of every marker, and the choices."""
     output.print_heading(str(fault))
     for place in fault.details:
         output.print_paragraph(f"  {place}")

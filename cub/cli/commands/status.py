@@ -1,4 +1,4 @@
-"""`cub status`: one table of what is whose, and how it stands."""
+"""Print a table of managed files with owner, state and readers: `cub status`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_CUB = "There is no cub in this project yet: run `cub init`."
 
 
 class _Table(NamedTuple):
-    """What `cub status` found in one project."""
+    """Hold the table of one project."""
 
     rows: list[FileStatus]
     warnings: tuple[PlanWarning, ...]
@@ -84,7 +84,7 @@ def _table(project: Project) -> _Table:
 
 
 def _show_many(outcomes: list[ProjectResult[_Table]], *, json: bool) -> None:
-    """One table with a column for the project; exit code 1 if one could not be looked at."""
+    """Print one table for several projects; exit code 1 if one could not be read."""
     if json:
         output.print_json(projects_to_json(outcomes, _Table.tree))
     else:
@@ -104,12 +104,12 @@ def _rows_of(found: ProjectResult[_Table]) -> list[tuple[str, ...]]:
 
 def _cells(row: FileStatus) -> tuple[str, ...]:
     tokens = "" if row.tokens is None else f"{row.tokens:,}"
-    clients = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
-    return row.path, row.owner, row.state, tokens, ", ".join(clients)
+    agents = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
+    return row.path, row.owner, row.state, tokens, ", ".join(agents)
 
 
 def _reader(name: str, read: int | None) -> str:
-    """A client, and how much of the file it reads where that is not all."""
+    """Return an agent's name, and how much of the file it reads if that is not all."""
     if read is None:
         return name
     whole, rest = divmod(read, 1024)

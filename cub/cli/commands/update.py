@@ -1,4 +1,4 @@
-"""`cub update`: refresh what is cub's, or check that it is fresh."""
+"""Update what is cub's, or check that it is current: `cub update`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def update(
 
 
 def _only(dirs: list[Path]) -> Path:
-    """One project; several are only checked: each is updated where its diff can be reviewed."""
+    """Return the one project to update; several can only be checked, as each diff needs
+    a review.
+    """
     if len(dirs) > 1:
         hint = "name one DIR, or use --check without --diff"
         raise UsageError("several projects are only checked, in one table", hint=hint)
@@ -92,7 +94,7 @@ def _only(dirs: list[Path]) -> Path:
 
 
 def _check_many(outcomes: list[ProjectResult[Plan]], *, json: bool) -> None:
-    """One table, a row for each project; exit code 1 if one would change or can't be checked."""
+    """Print a row for each project; exit code 1 if one would change or can't be checked."""
     if json:
         output.print_json(projects_to_json(outcomes, plan_to_json))
     else:
@@ -122,7 +124,7 @@ def make_update_plan(
     progress: ProgressCallback | None = None,
     schedule_write: ScheduleWrite | None = None,
 ) -> Plan:
-    """The plan of `cub update`."""
+    """Make the plan of `cub update`."""
     from cub.actions.init_update import plan_update
     from cub.files.internal_files import write_now
     from cub.repomap.map_types import ignore_progress
@@ -138,7 +140,7 @@ def make_update_plan(
 
 
 def print_result(plan: Plan, show: PlanDisplay) -> None:
-    """The last line: how it stands."""
+    """Print the last line: the result."""
     count = len(plan.shared_edits)
     files = f"{count} file" + ("" if count == 1 else "s")
     if not count:
