@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
+from cub.files.stat_signature import StatSignature
 from cub.git.snapshot import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
@@ -132,4 +133,4 @@ def _identify(root: Path, name: str) -> str:
         return ""
     if data or not found.st_size:
         return blake2b(data, digest_size=20).hexdigest()
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return " ".join(map(str, StatSignature.from_stat(found)))

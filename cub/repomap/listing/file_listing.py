@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub import git
 from cub.files.read_files import encode_path, read_prefix
+from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.repomap.map_types import STEP_LISTING, MapOmission, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
@@ -192,9 +193,7 @@ def _compiled(lines: list[str]) -> GitIgnoreSpec:
 
 _WALK_MOST = 1_000_000  # bytes of a .gitignore
 # What tools leave beside sources; nobody writes a .gitignore in a folder without git.
-_LEFTOVERS = frozenset(
-    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"]
-)
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn"} | TOOL_FOLDERS
 
 
 class _Rules(NamedTuple):
@@ -228,7 +227,7 @@ def walk_unignored_files(root: Path, notes: list[MapOmission]) -> Iterator[str]:
                 continue
             if not folder:
                 yield path
-            elif name not in _LEFTOVERS:
+            elif name not in _SKIPPED_FOLDERS:
                 waiting.append((path + "/", rules))
 
 
