@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cub.errors import CubError
+from cub.files.stat_signature import StatSignature
 from cub.git.folder_entries import (
     FileCopies,
     FolderEntry,
@@ -68,8 +69,8 @@ def read_git_settings(toplevel: Path, copies: FileCopies, copy_folder: Path) -> 
     for root in _list_settings_folders(toplevel):
         with suppress(FileNotFoundError, NotADirectoryError), open_folder(root.path) as folder:
             settings.entries[root] = dict(_read_entries(folder, root, copies, copy_folder))
-    used = {entry.signature for noted in settings.entries.values() for entry in noted.values()}
-    copies.retain_only(used)
+    entries = (entry for folder in settings.entries.values() for entry in folder.values())
+    copies.retain_only({entry.signature for entry in entries if entry.signature})
     return settings
 
 
@@ -197,17 +198,17 @@ class _SettingsRestorer:
 
 def _entry_to_json(entry: FolderEntry) -> list[Any]:
     data = None if entry.data is None else b64encode(entry.data).decode()
-    return [entry.kind, entry.mode, data, [*entry.signature]]
+    return [entry.kind, entry.mode, data, entry.signature and [*entry.signature]]
+
+
+def _entry_from_json(kind: Any, mode: Any, data: Any, signature: Any) -> FolderEntry:
+    content = None if data is None else b64decode(data)
+    return FolderEntry(int(kind), int(mode), content, signature and StatSignature(*signature))
 
 
 def _root_from_json(root: Any, noted: Any) -> tuple[SettingsFolder, dict[str, FolderEntry]]:
     path, names, label = root
-    entries = {
-        str(name): FolderEntry(
-            int(kind), int(mode), None if data is None else b64decode(data), (*mark,)
-        )
-        for name, (kind, mode, data, mark) in noted.items()
-    }
+    entries = {str(name): _entry_from_json(*row) for name, row in noted.items()}
     return SettingsFolder(str(path), tuple(map(str, names)), str(label)), entries
 
 
