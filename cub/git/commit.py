@@ -14,13 +14,7 @@ from typing import NamedTuple
 from cub.checks.terminal_text import to_plain_text
 from cub.errors import CubError
 from cub.git.private_index import reset_user_index, stage_files, stage_objects
-from cub.git.process import (
-    decode_output,
-    run_git,
-    split_nul,
-    strip_git_variables,
-    try_git,
-)
+from cub.git.process import decode_output, run_git, split_nul, strip_git_variables, try_git
 from cub.git.worktree import (
     Worktree,
     find_git_dir,
@@ -56,7 +50,7 @@ class CommitReport(NamedTuple):
 
 
 class CheckedTree(NamedTuple):
-    """Name the tree that checks have seen, and the commit it is based on; "" if there was none."""
+    """Identify the tree that checks have seen, and the commit it is based on; "" for none."""
 
     base: str
     tree: str
@@ -100,7 +94,7 @@ def commit_paths(
             _stage_from(worktree, checked_tree.tree, paths)
         if checked_tree and checked_tree.base != parent.commit:
             _stage_others(worktree, checked_tree.base, parent.commit, {*paths, *extra_paths})
-        # Where nobody else committed, and paths differ, so does what is staged.
+        # If no one else committed, and paths differ, so does what is staged.
         differs = bool(paths) and checked_tree is not None and checked_tree.base == parent.commit
         if (paths or checked_tree) and not differs and _write_staged_tree(worktree) == parent.tree:
             return CommitReport(parent.commit, "", is_ok=True, cause="")

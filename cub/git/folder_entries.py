@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -22,7 +22,6 @@ from cub.files.stat_signature import StatSignature
 from cub.text import describe_os_error
 
 _MAX_IN_MEMORY = 1 << 20  # bytes
-_HAS_DIR_FD = {os.open, os.stat, os.rename, os.mkdir, os.unlink} <= os.supports_dir_fd
 _NO_LINK = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 _TO_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _TO_LIST = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
@@ -72,19 +71,18 @@ class FolderEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OpenFolder:
-    """Hold a folder's path and its handle; None where the system has no calls for it."""
+    """Work on the entries of an open folder, by its handle."""
 
-    handle: int | None
-    path: str
+    handle: int
 
     def list_names(self) -> list[str]:
         """List the names in it."""
-        return os.listdir(self.path if self.handle is None else self.handle)  # noqa: PTH208
+        return os.listdir(self.handle)  # noqa: PTH208
 
     def stat_entry(self, name: str) -> os.stat_result | None:
         """Return the status of an entry, links not followed; None for nothing."""
         try:
-            return os.stat(self.path_for(name), dir_fd=self.handle, follow_symlinks=False)
+            return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -133,19 +131,17 @@ class OpenFolder:
         except OSError:
             return False
 
-    @contextmanager
-    def open_subfolder(self, name: str) -> Iterator[OpenFolder]:
+    def open_subfolder(self, name: str) -> AbstractContextManager[OpenFolder]:
         """Open a folder in it. Raises OSError for a link."""
-        with open_folder(self.path_for(name), self.handle, f"{self.path}/{name}") as folder:
-            yield folder
+        return open_folder(name, self.handle)
 
     def create_entry(self, name: str, entry: FolderEntry, copies: FileCopies) -> None:
         """Create an entry where there is nothing."""
         if entry.kind == stat.S_IFDIR:
-            os.mkdir(self.path_for(name), 0o700, dir_fd=self.handle)
+            os.mkdir(name, 0o700, dir_fd=self.handle)
             self.set_mode(name, entry.mode)
         elif entry.kind == stat.S_IFLNK:
-            os.symlink(os.fsdecode(entry.data or b""), self.path_for(name), dir_fd=self.handle)
+            os.symlink(os.fsdecode(entry.data or b""), name, dir_fd=self.handle)
         elif entry.kind == stat.S_IFREG:
             with os.fdopen(self._create_file(name), "wb") as file:
                 if entry.signature is not None:
@@ -158,8 +154,7 @@ class OpenFolder:
 
     def set_mode(self, name: str, mode: int) -> None:
         """Give a folder its mode."""
-        has_dir_fd = os.chmod in os.supports_dir_fd
-        os.chmod(self.path_for(name), mode, dir_fd=self.handle if has_dir_fd else None)
+        os.chmod(name, mode, dir_fd=self.handle)
 
     def move_entry(self, name: str, target: Path, spare: OpenFolder) -> None:
         """Move an entry away; to another disk, copy what is small, and move the entry to a folder
@@ -169,7 +164,7 @@ class OpenFolder:
         if status and stat.S_ISDIR(status.st_mode):
             self.set_mode(name, 0o700)  # else it can't leave its folder
         try:
-            os.rename(self.path_for(name), target, src_dir_fd=self.handle)
+            os.rename(name, target, src_dir_fd=self.handle)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
@@ -180,20 +175,15 @@ class OpenFolder:
 
     def _move_near(self, name: str, target: str, spare: OpenFolder) -> None:
         with suppress(FileExistsError):
-            os.mkdir(spare.path_for("cub-aside"), 0o700, dir_fd=spare.handle)
+            os.mkdir("cub-aside", 0o700, dir_fd=spare.handle)
         with spare.open_subfolder("cub-aside") as near:
-            old, new = self.path_for(name), near.path_for(target)
-            os.rename(old, new, src_dir_fd=self.handle, dst_dir_fd=near.handle)
-
-    def path_for(self, name: str) -> str:
-        """Return the path for system calls that also get the handle."""
-        return name if self.handle is not None else f"{self.path}/{name}"
+            os.rename(name, target, src_dir_fd=self.handle, dst_dir_fd=near.handle)
 
     def _read_link(self, name: str) -> bytes:
-        return os.fsencode(os.readlink(self.path_for(name), dir_fd=self.handle))
+        return os.fsencode(os.readlink(name, dir_fd=self.handle))
 
     def _open_entry(self, name: str) -> IO[bytes]:
-        handle = os.open(self.path_for(name), _TO_READ, dir_fd=self.handle)
+        handle = os.open(name, _TO_READ, dir_fd=self.handle)
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return os.fdopen(handle, "rb")
         os.close(handle)
@@ -201,22 +191,17 @@ class OpenFolder:
 
     def _create_file(self, name: str) -> int:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
-        return os.open(self.path_for(name), flags, 0o600, dir_fd=self.handle)
+        return os.open(name, flags, 0o600, dir_fd=self.handle)
 
 
 @contextmanager
-def open_folder(path: str, near: int | None = None, display_path: str = "") -> Iterator[OpenFolder]:
+def open_folder(path: str, near: int | None = None) -> Iterator[OpenFolder]:
     """Open a folder, `path` from the open folder `near` if there is one. Raises OSError for a link,
     and for what is not a folder.
     """
-    if not _HAS_DIR_FD:
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "not a directory")
-        yield OpenFolder(None, display_path or path)
-        return
     handle = os.open(path, _TO_LIST, dir_fd=near)
     try:
-        yield OpenFolder(handle, display_path or path)
+        yield OpenFolder(handle)
     finally:
         os.close(handle)
 

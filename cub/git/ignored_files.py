@@ -141,11 +141,7 @@ def _is_often_written(path: str) -> bool:
 
 
 def _copy_file(
-    worktree: Worktree,
-    folder: Path,
-    path: str,
-    signature: StatSignature,
-    old: _IgnoredCopy | None,
+    worktree: Worktree, folder: Path, path: str, signature: StatSignature, old: _IgnoredCopy | None
 ) -> bool:
     copy = _make_copy_path(folder, path)
     if old and old.is_copied and old.signature == signature and copy.exists():

@@ -66,9 +66,9 @@ def open_index(worktree: Worktree, base: Snapshot | None, *, rebuild: bool = Fal
         return state
     if base and base.flagged_paths is not None:
         return _build_index(worktree, base)
-    source, known = _copy_user_index(worktree), {} if state is None or rebuild else state.blobs
+    source, blobs = _copy_user_index(worktree), {} if state is None or rebuild else state.blobs
     flags = list_flagged_paths(worktree, worktree.index_file, make_index_environment(worktree))
-    return IndexState(source, flags=flags, is_fresh=True, known_blobs=known)
+    return IndexState(source, flags=flags, is_fresh=True, known_blobs=blobs)
 
 
 def save_index_state(worktree: Worktree, state: IndexState) -> None:

@@ -55,8 +55,8 @@ def restore_snapshot(
     ignored = _restore_paths(worktree, before, pairs)
     if any(PurePosixPath(pair.path).name in _RULE_FILES for pair in pairs):
         # What was ignored by rules that are gone shows now.
-        shown = _list_pairs(worktree, before, take_snapshot(worktree, before))
-        new = [pair for pair in shown if not pair.old_mode and pair.path not in skipped]
+        differing = _list_pairs(worktree, before, take_snapshot(worktree, before))
+        new = [pair for pair in differing if not pair.old_mode and pair.path not in skipped]
         ignored |= _restore_paths(worktree, before, new)
     rescued += branches.restore_head(worktree, before)
     branches.abort_operations(worktree, before)
@@ -101,10 +101,10 @@ def delete_new_files(worktree: Worktree, before: Snapshot) -> list[str]:
 
     Nothing is written for that: the disk may be full. Other kinds of entries stay.
     """
-    known = {*before.untracked_paths, *list_tree_files(worktree.toplevel, before.tree)}
+    old = {*before.untracked_paths, *list_tree_files(worktree.toplevel, before.tree)}
     words = ("ls-files", "-z", "--others", "--exclude-standard")
     paths = split_nul(try_git(worktree.toplevel, *words).stdout)
-    new = [path for path in paths if path not in known and not worktree.is_excluded(path)]
+    new = [path for path in paths if path not in old and not worktree.is_excluded(path)]
     new = [path for path in new if get_file_type(worktree.toplevel, path) == stat.S_IFREG]
     for path in new:
         (worktree.toplevel / path).unlink(missing_ok=True)

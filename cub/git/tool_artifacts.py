@@ -1,4 +1,4 @@
-"""List what tools leave behind and nobody writes by hand: caches, packages, builds."""
+"""List what tools leave behind and people do not write: caches, packages, builds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOOL_ARTIFACT_PATTERNS = (
 )  # fmt: skip
 _FILE_PATTERNS = tuple(name for name in TOOL_ARTIFACT_PATTERNS if not name.endswith("/"))
 _FOLDER_PATTERNS = tuple(name.rstrip("/") for name in TOOL_ARTIFACT_PATTERNS)
-# Folders with a name that nobody gives to sources.
+# Folders with names that sources do not have.
 TOOL_FOLDERS = frozenset((
     *(name.rstrip("/") for name in TOOL_ARTIFACT_PATTERNS if name.endswith("/")),
     ".venv", "venv", ".tox", ".nox", ".eggs", ".gradle", ".next", ".nuxt", ".terraform", "htmlcov",
@@ -20,7 +20,7 @@ TOOL_FOLDERS = frozenset((
 ))  # fmt: skip
 # Folders that tools fill again, if git ignores them: sources may have these names, too.
 REBUILDABLE_FOLDERS = TOOL_FOLDERS | {"env", "target", "build", "dist", "out", "vendor", "coverage"}
-# Files of a process that is at work, or of nobody.
+# Files of running processes and editors.
 TRANSIENT_PATTERNS = (
     "*.pyc", "*.lock", "*.pid", "*.sock", "*.tmp", "*.swp", "*-wal", "*-shm", "*-journal",
     ".DS_Store", ".aider*",

@@ -64,7 +64,7 @@ GIT = (
     Mutation(
         "the branch of before loses commits that it alone had",
         "cub/git/branches.py",
-        "leaving += [_tip(toplevel, goal.branch)] if goal.branch else []",
+        "leaving += [_read_tip(toplevel, goal.branch)] if goal.branch else []",
         "leaving += []",
         ("tests/git/test_branches.py",),
     ),
@@ -85,7 +85,7 @@ GIT = (
     Mutation(
         "a branch that was left for another commit counts as gone on",
         "cub/git/branches.py",
-        'if now.commit and _is_ancestor(toplevel, before.head, now.commit) else "away"',
+        'if now.commit and is_ancestor(toplevel, before.head, now.commit) else "away"',
         'if now.commit else "away"',
         ("tests/git/test_branches.py",),
     ),
@@ -225,15 +225,15 @@ GIT = (
     Mutation(
         "a patch is written where nothing differs",
         "cub/git/snapshot.py",
-        "    if empty:\n        target.unlink()\n",
+        "    if is_empty:\n        target.unlink()\n",
         "",
         ("tests/git/test_snapshot.py",),
     ),
     Mutation(
         "a lock from before an attempt is removed",
         "cub/git/lock_files.py",
-        "if _made_at(lock) >= since - _SLACK]:",
-        "if _made_at(lock) >= 0 * since]:",
+        "_get_time_made(lock) >= since - _SLACK",
+        "_get_time_made(lock) >= 0 * since",
         ("tests/git/test_lock_files.py",),
     ),
     Mutation(
@@ -260,8 +260,8 @@ GIT = (
     Mutation(
         "rights are given through a link",
         "cub/git/file_modes.py",
-        "                or is_beyond_link(worktree.toplevel, path)\n",
-        "",
+        "if is_beyond_link(worktree.toplevel, path):\n                continue\n            changed",
+        "changed",
         ("tests/git/test_file_modes.py",),
     ),
 )
