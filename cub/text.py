@@ -17,9 +17,13 @@ def describe_os_error(error: OSError) -> str:
 
 
 def suggest_similar(key: str, candidates: Iterable[str]) -> str:
-    """Return the known key that `key` may be a slip of, "" if none is near."""
+    """Return the known key that `key` may be a misspelling of, "" if none is near."""
+    return next(iter(list_similar(key, candidates, 1)), "")
+
+
+def list_similar(key: str, candidates: Iterable[str], most: int) -> list[str]:
+    """Return up to `most` known keys that `key` may be a misspelling of, the nearest first."""
     from difflib import get_close_matches
 
     names = {name.replace("_", "-"): name for name in candidates}
-    near = get_close_matches(key.replace("_", "-"), names, 1)
-    return names[near[0]] if near else ""
+    return [names[near] for near in get_close_matches(key.replace("_", "-"), names, most)]

@@ -142,7 +142,7 @@ def make_list_edits(config: ConfigText, node: ConfigNode, values: list[Any]) -> 
         removed += range(first + common, last)
         texts = [_format_item(config, words, value) for value in values[start + common : end]]
         if texts and node.style:
-            yield from insert_in_brackets(config, node, lambda _, new=texts: new, first + common)
+            yield from insert_in_brackets(config, node, lambda _: texts, first + common)  # noqa: B023
         elif texts:
             yield insert_item_lines(config, node, texts, first + common)
     if node.style:

@@ -17,6 +17,7 @@ from cub.cli.options import GlobalOptions
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import CubError, UsageError
+from cub.text import list_similar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -236,10 +237,8 @@ def explain_symbol(repo_map: RepoMap, name: str) -> Iterator[str]:
 
 
 def _unknown(found: RepoMap, name: str) -> CubError:
-    from difflib import get_close_matches
-
     names = sorted({symbol.definition.name for symbol in found.symbols})
-    near = get_close_matches(name, names, 3)
+    near = list_similar(name, names, 3)
     hint = f"did you mean {', '.join(near)}?" if near else ""
     hint = hint or "only what a source file gives to other files is ranked"
     return CubError(f"no definition is called {name}", hint=hint)
