@@ -43,37 +43,6 @@ def plan_config_set(project: Project, key: str, text: str) -> Plan:
     return merge_plans([plan, _plan_gitignore(project, config), tracked])
 
 
-def describe_config_next_step(plan: Plan, key: str) -> str:
-    """Say what a user has to do before a value of the project's file counts; "" for nothing."""
-    data = plan.edits[0].after
-    if key in ("targets", "inline"):
-        return "Run `cub init` to follow it."
-    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
-        return "Run `cub update` to take the map away."
-    if key in ("map.tokens", "map.exclude"):
-        return "Run `cub update` to draw the map anew."
-    commands = list_config_commands(data)
-    if commands and commands != list_config_commands(plan.edits[0].before):
-        return "Run `cub trust`: no run begins before you agree."
-    return ""
-
-
-def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
-    """Plan `.cub/.gitignore` as the configuration asks for it, if there is one already."""
-    if project.tree.read(GITIGNORE_FILE.path) is None:
-        return Plan()
-    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
-    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
-    result = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
-    if result.warning is None:
-        return Plan((result.edit,) if result.edit else ())
-    old_lines = list_gitignore_lines(project.config)
-    added = " and ".join(line for line in lines if line not in old_lines)
-    removed = " and ".join(line for line in old_lines if line not in lines)
-    hint = f"write {added} into it" if added else f"take {removed} out of it"
-    return Plan((), (replace(result.warning, hint=hint),))
-
-
 def plan_user_config_set(before: bytes | None, path: str, key: str, text: str) -> Plan:
     """Plan a value in the user's own file; `path` is its name in messages."""
     after = apply_setting(before, key, text, path=path, personal=True)
@@ -110,6 +79,37 @@ def apply_setting(
     if keys == ("targets",) and value:
         return set_targets(data, list(dict.fromkeys(map(normalize_target, value))))
     return set_config_value(data, key, value, path=path)
+
+
+def describe_config_next_step(plan: Plan, key: str) -> str:
+    """Say what a user has to do before a value of the project's file counts; "" for nothing."""
+    data = plan.edits[0].after
+    if key in ("targets", "inline"):
+        return "Run `cub init` to follow it."
+    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
+        return "Run `cub update` to take the map away."
+    if key in ("map.tokens", "map.exclude"):
+        return "Run `cub update` to draw the map anew."
+    commands = list_config_commands(data)
+    if commands and commands != list_config_commands(plan.edits[0].before):
+        return "Run `cub trust`: no run begins before you agree."
+    return ""
+
+
+def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
+    """Plan `.cub/.gitignore` as the configuration asks for it, if there is one already."""
+    if project.tree.read(GITIGNORE_FILE.path) is None:
+        return Plan()
+    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
+    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
+    result = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
+    if result.warning is None:
+        return Plan((result.edit,) if result.edit else ())
+    old_lines = list_gitignore_lines(project.config)
+    added = " and ".join(line for line in lines if line not in old_lines)
+    removed = " and ".join(line for line in old_lines if line not in lines)
+    hint = f"write {added} into it" if added else f"take {removed} out of it"
+    return Plan((), (replace(result.warning, hint=hint),))
 
 
 def _is_project_only(keys: SettingPath) -> bool:

@@ -29,6 +29,7 @@ from cub.project.settings import (
 from cub.text import suggest_similar
 
 _VERBATIM = ("template", "text", "specifier")
+ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
 
 
 class EnvironmentValue(NamedTuple):
@@ -37,53 +38,6 @@ class EnvironmentValue(NamedTuple):
     setting: Setting
     name: str
     value: Any
-
-
-def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
-    """Parse words as YAML; a string that is expected needs no quotes.
-
-    CubError, without a place, for what can't be read.
-    """
-    wants_text = setting is not None and setting.kind in _VERBATIM
-    try:
-        source = decode_source(words.encode("utf-8", "surrogateescape"), "")
-        if wants_text and not words.startswith(("'", '"')):
-            return None if NULL_PATTERN.fullmatch(words) else words
-        root = parse_yaml(source)
-    except CubError as error:
-        message = f"{words!r} can't be read: {error.message}"
-        raise CubError(message, hint=error.hint) from None
-    return root.to_python() if root else None
-
-
-def get_environment_variable(setting: Setting) -> str:
-    """Return the environment variable of a setting, "" for a setting of an agent."""
-    name = setting.key.upper().replace(".", "_").replace("-", "_")
-    return "" if "*" in setting.key else f"CUB_{name}"
-
-
-def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
-    """Yield what the environment sets; other CUB_* variables are ignored.
-
-    Settings that only a project may set come without a value.
-    """
-    for setting in SETTINGS:
-        name = get_environment_variable(setting)
-        if name not in environ:
-            continue
-        if setting.is_project_only:
-            yield EnvironmentValue(setting, name, None)
-            continue
-        try:
-            value = parse_setting_value(environ[name], setting)
-        except CubError as error:
-            raise CubError(error.message, where=name, hint=error.hint) from None
-        if fault := find_setting_fault(setting, value):
-            raise CubError(fault.message, where=name, hint=fault.hint)
-        yield EnvironmentValue(setting, name, value)
-
-
-ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,29 +92,17 @@ class ResolvedConfig:
         return ConfigValue(key, _build_tree(below, key), "several")
 
 
-def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
-    """Return a value inside an agent or a profile, or else the default of an agent's key."""
-    value: Any = outer.value
-    for name in inner:
-        value = value.get(name) if isinstance(value, dict) else None
-    setting = find_setting(tuple(key.split(".")))
-    if value is None and setting:
-        return ConfigValue(key, setting.default)
-    if value is None:
-        raise UsageError(f"{key!r} is not set")
-    return ConfigValue(key, value, outer.origin, outer.where)
-
-
-def _build_tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
-    """Return the rows below `key` as one mapping."""
-    tree: dict[str, Any] = {}
-    for row in rows:
-        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
-        node = tree
-        for name in outer:
-            node = node.setdefault(name, {})
-        node[last] = row.value
-    return tree
+def resolve_config(
+    project: Project, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
+    """Return the values of all keys in a project."""
+    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
+    user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
+    layers = merge_layers(own, user, environ, profile)
+    for row in layers.list_values():
+        if row.origin != "default":
+            log_debug(f"{row.key} is set by {row.where or row.origin}")
+    return layers
 
 
 def merge_layers(
@@ -191,6 +133,96 @@ def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
     return parse_layer(parse_yaml(source), source)
 
 
+def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
+    """Yield what the environment sets; other CUB_* variables are ignored.
+
+    Settings that only a project may set come without a value.
+    """
+    for setting in SETTINGS:
+        name = get_environment_variable(setting)
+        if name not in environ:
+            continue
+        if setting.is_project_only:
+            yield EnvironmentValue(setting, name, None)
+            continue
+        try:
+            value = parse_setting_value(environ[name], setting)
+        except CubError as error:
+            raise CubError(error.message, where=name, hint=error.hint) from None
+        if fault := find_setting_fault(setting, value):
+            raise CubError(fault.message, where=name, hint=fault.hint)
+        yield EnvironmentValue(setting, name, value)
+
+
+def get_environment_variable(setting: Setting) -> str:
+    """Return the environment variable of a setting, "" for a setting of an agent."""
+    name = setting.key.upper().replace(".", "_").replace("-", "_")
+    return "" if "*" in setting.key else f"CUB_{name}"
+
+
+def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
+    """Parse words as YAML; a string that is expected needs no quotes.
+
+    CubError, without a place, for what can't be read.
+    """
+    wants_text = setting is not None and setting.kind in _VERBATIM
+    try:
+        source = decode_source(words.encode("utf-8", "surrogateescape"), "")
+        if wants_text and not words.startswith(("'", '"')):
+            return None if NULL_PATTERN.fullmatch(words) else words
+        root = parse_yaml(source)
+    except CubError as error:
+        message = f"{words!r} can't be read: {error.message}"
+        raise CubError(message, hint=error.hint) from None
+    return root.to_python() if root else None
+
+
+def get_user_config_path() -> Path:
+    """Return the path of the user's configuration, whether or not it exists."""
+    from platformdirs import user_config_path
+
+    return user_config_path("cub").absolute() / "config.yaml"
+
+
+def abbreviate_home(path: Path) -> str:
+    """Shorten a path in the home folder for messages."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
+        return path.as_posix()
+
+
+def read_user_config() -> bytes | None:
+    """Return the bytes of the user's configuration; None if there is none."""
+    path = get_user_config_path()
+    return read_single_file(path, abbreviate_home(path))
+
+
+def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
+    """Return a value inside an agent or a profile, or else the default of an agent's key."""
+    value: Any = outer.value
+    for name in inner:
+        value = value.get(name) if isinstance(value, dict) else None
+    setting = find_setting(tuple(key.split(".")))
+    if value is None and setting:
+        return ConfigValue(key, setting.default)
+    if value is None:
+        raise UsageError(f"{key!r} is not set")
+    return ConfigValue(key, value, outer.origin, outer.where)
+
+
+def _build_tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
+    """Return the rows below `key` as one mapping."""
+    tree: dict[str, Any] = {}
+    for row in rows:
+        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
+        node = tree
+        for name in outer:
+            node = node.setdefault(name, {})
+        node[last] = row.value
+    return tree
+
+
 def _add_layer(
     merged: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = ""
 ) -> None:
@@ -214,37 +246,3 @@ def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigL
 
 def _describe_ignored(key: str) -> str:
     return f"{key!r} is not taken from here: it counts in the project's own file only"
-
-
-def resolve_config(
-    project: Project, environ: Mapping[str, str], profile: str | None = None
-) -> ResolvedConfig:
-    """Return the values of all keys in a project."""
-    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
-    user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
-    layers = merge_layers(own, user, environ, profile)
-    for row in layers.list_values():
-        if row.origin != "default":
-            log_debug(f"{row.key} is set by {row.where or row.origin}")
-    return layers
-
-
-def get_user_config_path() -> Path:
-    """Return the path of the user's configuration, whether or not it exists."""
-    from platformdirs import user_config_path
-
-    return user_config_path("cub").absolute() / "config.yaml"
-
-
-def abbreviate_home(path: Path) -> str:
-    """Shorten a path in the home folder for messages."""
-    try:
-        return f"~/{path.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
-        return path.as_posix()
-
-
-def read_user_config() -> bytes | None:
-    """Return the bytes of the user's configuration; None if there is none."""
-    path = get_user_config_path()
-    return read_single_file(path, abbreviate_home(path))

@@ -22,6 +22,13 @@ from cub.project.targets import normalize_target
 _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
 
 
+class JsonImport(NamedTuple):
+    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
+
+    config: bytes | None
+    unmapped_keys: tuple[str, ...]
+
+
 def set_config_value(
     data: bytes | None, key: str, value: object, *, path: str = CONFIG_FILE
 ) -> bytes:
@@ -48,21 +55,18 @@ def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
     return edit_string_list(data, _TARGETS, targets, removed_texts=removed)
 
 
-def _to_plain(value: Any) -> Any:
-    """Return tuples as lists, all the way down."""
-    if isinstance(value, dict):
-        return {str(key): _to_plain(item) for key, item in value.items()}
-    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-UNSET: Final = object()
-
-
-class JsonImport(NamedTuple):
-    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
-
-    config: bytes | None
-    unmapped_keys: tuple[str, ...]
+def get_config_value(data: bytes | None, key: str) -> Any:
+    """Return the value of a dotted key in config.yaml; UNSET if it has none."""
+    node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
+    for name in key.split("."):
+        if node is None:
+            return UNSET
+        if not isinstance(node, dict):
+            return None  # a value where others have keys: nothing can be added to it
+        node = node.get(name, UNSET)
+        if node is UNSET:
+            return UNSET
+    return node
 
 
 def parse_json_settings(data: bytes) -> dict[str, Any]:
@@ -97,6 +101,16 @@ def import_json_settings(
     return JsonImport(config, tuple(unmapped_keys))
 
 
+def _to_plain(value: Any) -> Any:
+    """Return tuples as lists, all the way down."""
+    if isinstance(value, dict):
+        return {str(key): _to_plain(item) for key, item in value.items()}
+    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+UNSET: Final = object()
+
+
 def _try_set(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
     """Return the configuration with one more value; None if it can't take the value."""
     try:
@@ -113,20 +127,6 @@ def _iter_leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]
             yield from _iter_leaves(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def get_config_value(data: bytes | None, key: str) -> Any:
-    """Return the value of a dotted key in config.yaml; UNSET if it has none."""
-    node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
-    for name in key.split("."):
-        if node is None:
-            return UNSET
-        if not isinstance(node, dict):
-            return None  # a value where others have keys: nothing can be added to it
-        node = node.get(name, UNSET)
-        if node is UNSET:
-            return UNSET
-    return node
 
 
 def _is_same_json(left: Any, right: Any) -> bool:

@@ -23,38 +23,6 @@ from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nes
 _MAX_LINK_BYTES = 255
 
 
-def follow_flattened_link(
-    path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
-) -> str:
-    """Return the instruction file that `path` leads to: `path` itself unless it is a link.
-
-    A link leads to one of `target_paths`, or to another existing instruction file. Text that cub
-    wrote into it would become part of the link's target in every other checkout.
-    """
-    chain = [path]
-    while target := _read_link_target(chain[-1], read(chain[-1]) or b""):
-        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
-        is_planned = target in target_paths and chain[-1] != AGENTS_MD.path
-        if is_fully_managed(target) or not (is_planned or (find_target(target) and read(target))):
-            break
-        if target in chain:
-            return path
-        chain.append(target)
-    return chain[-1]
-
-
-def _read_link_target(path: str, data: bytes) -> str:
-    """Return the path that a file consists of, relative to the root; "" for any other text."""
-    text = data.strip().decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
-    if not (text and text.isprintable()) or text.startswith("/"):
-        return ""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
-
-
-_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
-_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
-
-
 @dataclass(frozen=True)
 class InstructionFile:
     """Describe one target: its name `path` in the project, and the file `real_path` behind links.
@@ -116,20 +84,6 @@ class InstructionFile:
         return word.encode() in _INLINED.split(body, maxsplit=1)[0]
 
 
-class _TreeReader:
-    """Read a tree and the files `known`: list each folder and read each file only once."""
-
-    def __init__(self, tree: FileTree, known: Collection[str]) -> None:
-        self.tree = tree
-        self.known = known
-        self.names = cache(tree.list_names)
-        self.read = cache(self._read)
-
-    def _read(self, path: str) -> bytes | None:
-        folder, name = posixpath.split(path)
-        return self.tree.read(path) if name in self.names(folder) else None
-
-
 def read_instruction_files(tree: FileTree, paths: Iterable[str]) -> dict[str, InstructionFile]:
     """Look at each of `paths`; faults become `error`, never an exception."""
     reader = _TreeReader(tree, tuple(paths))
@@ -142,6 +96,40 @@ def remove_duplicates(files: Iterable[InstructionFile]) -> list[InstructionFile]
     for file in files:
         unique.setdefault(file.identity_key, file)
     return list(unique.values())
+
+
+def follow_flattened_link(
+    path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
+) -> str:
+    """Return the instruction file that `path` leads to: `path` itself unless it is a link.
+
+    A link leads to one of `target_paths`, or to another existing instruction file. Text that cub
+    wrote into it would become part of the link's target in every other checkout.
+    """
+    chain = [path]
+    while target := _read_link_target(chain[-1], read(chain[-1]) or b""):
+        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
+        is_planned = target in target_paths and chain[-1] != AGENTS_MD.path
+        if is_fully_managed(target) or not (is_planned or (find_target(target) and read(target))):
+            break
+        if target in chain:
+            return path
+        chain.append(target)
+    return chain[-1]
+
+
+class _TreeReader:
+    """Read a tree and the files `known`: list each folder and read each file only once."""
+
+    def __init__(self, tree: FileTree, known: Collection[str]) -> None:
+        self.tree = tree
+        self.known = known
+        self.names = cache(tree.list_names)
+        self.read = cache(self._read)
+
+    def _read(self, path: str) -> bytes | None:
+        folder, name = posixpath.split(path)
+        return self.tree.read(path) if name in self.names(folder) else None
 
 
 def _read_file(reader: _TreeReader, path: str) -> InstructionFile:
@@ -188,3 +176,15 @@ def _require_no_file(reader: _TreeReader, folder: str) -> None:
             message = "this is a file, where cub needs a folder"
             raise CubError(message, where=folder, hint="move it away")
         folder = parent
+
+
+def _read_link_target(path: str, data: bytes) -> str:
+    """Return the path that a file consists of, relative to the root; "" for any other text."""
+    text = data.strip().decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
+    if not (text and text.isprintable()) or text.startswith("/"):
+        return ""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+
+
+_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
+_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")

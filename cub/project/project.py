@@ -17,46 +17,6 @@ from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig
 from cub.project.targets import find_target, find_target_problem, normalize_target
 
 
-def resolve_target(project: Project, path: str) -> str:
-    """Return the target that `path`, relative to the root, names; UsageError if none can be."""
-    tree, path = project.tree, _spell_as_listed(project.tree, path)
-    if tree.has_folder(path):
-        names = tree.list_names(path)
-        only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
-        path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
-    elif not tree.has_folder(posixpath.dirname(path)) or find_target(path) is None:
-        raise UsageError("no such folder or instruction file", where=path)
-    if problem := find_target_problem(path):
-        raise UsageError(f"this {problem}", where=path)
-    _require_same_repository(project, path)
-    return path
-
-
-def _spell_as_listed(tree: FileTree, path: str) -> str:
-    """Return `path` with its folders spelled as listed: other disks may be case-sensitive."""
-    spelled = ""
-    for name in normalize_target(path).split("/") if normalize_target(path) != "." else ():
-        step = posixpath.join(spelled, name)
-        names = tree.list_names(spelled)
-        if name not in names and tree.has_folder(step):
-            variants = (other for other in sorted(names) if other.casefold() == name.casefold())
-            step = posixpath.join(spelled, next(variants, name))
-        spelled = step
-    return spelled
-
-
-def _require_same_repository(project: Project, path: str) -> None:
-    for folder in (project.root / path).parents:
-        if folder == project.root:
-            return
-        if git.find_toplevel(folder) == folder:
-            raise UsageError(
-                "this belongs to another git repository",
-                where=path,
-                hint=f"run cub there: cub -C {folder.relative_to(project.root).as_posix()} init",
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class Project:
     """Hold a project: its absolute `root` without links, its `config` and the `tree` of its files.
@@ -123,6 +83,46 @@ def find_project_root(start: Path) -> Path:
     )
     log_debug(f"the project is {root.as_posix()}: {why}")
     return root
+
+
+def resolve_target(project: Project, path: str) -> str:
+    """Return the target that `path`, relative to the root, names; UsageError if none can be."""
+    tree, path = project.tree, _spell_as_listed(project.tree, path)
+    if tree.has_folder(path):
+        names = tree.list_names(path)
+        only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
+        path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
+    elif not tree.has_folder(posixpath.dirname(path)) or find_target(path) is None:
+        raise UsageError("no such folder or instruction file", where=path)
+    if problem := find_target_problem(path):
+        raise UsageError(f"this {problem}", where=path)
+    _require_same_repository(project, path)
+    return path
+
+
+def _spell_as_listed(tree: FileTree, path: str) -> str:
+    """Return `path` with its folders spelled as listed: other disks may be case-sensitive."""
+    spelled = ""
+    for name in normalize_target(path).split("/") if normalize_target(path) != "." else ():
+        step = posixpath.join(spelled, name)
+        names = tree.list_names(spelled)
+        if name not in names and tree.has_folder(step):
+            variants = (other for other in sorted(names) if other.casefold() == name.casefold())
+            step = posixpath.join(spelled, next(variants, name))
+        spelled = step
+    return spelled
+
+
+def _require_same_repository(project: Project, path: str) -> None:
+    for folder in (project.root / path).parents:
+        if folder == project.root:
+            return
+        if git.find_toplevel(folder) == folder:
+            raise UsageError(
+                "this belongs to another git repository",
+                where=path,
+                hint=f"run cub there: cub -C {folder.relative_to(project.root).as_posix()} init",
+            )
 
 
 def _is_ignored_by(top: Path, folder: Path) -> bool:
