@@ -21,7 +21,7 @@ Ids = Annotated[
     list[str], typer.Argument(metavar="ID...", help="Tasks, or what is unique of their ids.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_VARIABLE = "CUB_AGENT"
+_AGENT_VARIABLE = "CUB_AGENT"
 
 
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
@@ -32,7 +32,7 @@ def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
     options: GlobalOptions = context.obj
     project = Project.load(find_project_root(options.directory))
     output.print_warnings(project.config.warnings)
-    return open_stores(project, who or os.environ.get(_VARIABLE) or _user())
+    return open_stores(project, who or os.environ.get(_AGENT_VARIABLE) or _get_user_name())
 
 
 def read_file_argument(context: typer.Context, file: Path) -> bytes:
@@ -55,14 +55,14 @@ def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bo
         print_tasks_json(tasks.values(), stores.root, result.warnings)
         return
     output.print_warnings(result.warnings)
-    for key, record in tasks.items():
-        if key not in result.silent_ids:
-            output.print_paragraph(f"{verb} {key}: {record.get('title', '')!s}")
+    for task_id, record in tasks.items():
+        if task_id not in result.silent_ids:
+            output.print_paragraph(f"{verb} {task_id}: {record.get('title', '')!s}")
     for line in result.messages:
         output.print_paragraph(line)
 
 
-def _user() -> str:
+def _get_user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container's user may have no name

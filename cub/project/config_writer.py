@@ -20,6 +20,7 @@ from cub.project.migration_steps import ImportJsonStep
 from cub.project.targets import normalize_target
 
 _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
+UNSET: Final = object()
 
 
 class JsonImport(NamedTuple):
@@ -106,9 +107,6 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _to_plain(item) for key, item in value.items()}
     return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-UNSET: Final = object()
 
 
 def _try_set(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:

@@ -21,6 +21,8 @@ from cub.files import FileTree, MissingFile
 from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nested_target
 
 _MAX_LINK_BYTES = 255
+_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
+_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,3 @@ def _read_link_target(path: str, data: bytes) -> str:
     if not (text and text.isprintable()) or text.startswith("/"):
         return ""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
-
-
-_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
-_BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
