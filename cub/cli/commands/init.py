@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,9 +24,7 @@ from cub.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
-    from cub.files.internal_files import ScheduleWrite
     from cub.project.project import Project
-    from cub.repomap.map_types import ProgressCallback
 
 app = typer.Typer(add_completion=False)
 
@@ -35,8 +33,7 @@ Paths = Annotated[
     typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
 ]
 Targets = Annotated[
-    str | None,
-    typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
+    str | None, typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage.")
 ]
 Agents = Annotated[
     list[str] | None,
@@ -71,43 +68,37 @@ def init(
 
     options: GlobalOptions = context.obj
     root = find_project_root(options.directory)
-    nested = tuple(resolve_path_argument(root, options.directory, path) for path in paths or ())
-    chosen = _split(targets) if targets is not None else None
+    directory = options.directory
+    nested_paths = tuple(resolve_path_argument(root, directory, path) for path in paths or ())
+    target_paths = _parse_targets(targets) if targets is not None else None
     show = PlanDisplay(dry_run, diff, json)
-    named = _require_known_agents(agents or ())
-    with ProgressBar() as bar, defer_cache_writes() as keep:
-        plan = run_plan_command(
-            root, lambda p: make_init_plan(p, nested, chosen, edited, named, prune, bar, keep), show
-        )
+    agent_names = _require_agents(agents or ())
+    with ProgressBar() as bar, defer_cache_writes() as schedule_write:
+
+        def make_plan(project: Project) -> Plan:
+            return make_init_plan(
+                project,
+                edited,
+                paths=nested_paths,
+                targets=target_paths,
+                agents=agent_names,
+                prune=prune,
+                progress=bar,
+                schedule_write=schedule_write,
+            )
+
+        plan = run_plan_command(root, make_plan, show)
     if not show.is_read_only:
         print_result(plan, root)
 
 
 def make_init_plan(
-    project: Project,
-    paths: tuple[str, ...] = (),
-    targets: tuple[str, ...] | None = None,
-    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
-    agents: tuple[str, ...] = (),
-    prune: bool = False,
-    progress: ProgressCallback | None = None,
-    schedule_write: ScheduleWrite | None = None,
+    project: Project, edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE, **options: Any
 ) -> Plan:
-    """Make the plan of `cub init`."""
+    """Make the plan of `cub init`; `options` are those of `plan_init`."""
     from cub.actions.init_update import plan_init
-    from cub.files.internal_files import write_now
-    from cub.repomap.map_types import ignore_progress
 
-    return plan_init(
-        project,
-        paths=paths,
-        targets=targets,
-        agents=agents,
-        edited_policy=edited_policy.value,
-        prune=prune,
-        progress=progress or ignore_progress,
-        schedule_write=schedule_write or write_now,
-    )
+    return plan_init(project, edited_policy=edited_policy.value, **options)
 
 
 def print_result(plan: Plan, root: Path) -> None:
@@ -124,18 +115,18 @@ def print_result(plan: Plan, root: Path) -> None:
         output.print_message("Done. `cub update` refreshes what is cub's.")
 
 
-def _require_known_agents(agents: Iterable[str]) -> tuple[str, ...]:
+def _require_agents(agents: Iterable[str]) -> tuple[str, ...]:
     from cub.project.agent_settings import find_agent_settings
 
     return tuple(find_agent_settings(name).name for name in agents)
 
 
-def _split(targets: str) -> tuple[str, ...]:
+def _parse_targets(targets: str) -> tuple[str, ...]:
     from cub.errors import UsageError
     from cub.project.targets import find_target_problem, normalize_target
 
-    given = (name.strip() for name in targets.split(","))
-    names = tuple(dict.fromkeys(normalize_target(name) for name in given if name))
+    names_given = (name.strip() for name in targets.split(","))
+    names = tuple(dict.fromkeys(normalize_target(name) for name in names_given if name))
     if not names:
         raise UsageError("--targets names no file")
     for name in names:
