@@ -21,9 +21,9 @@ def suggest_similar(key: str, candidates: Iterable[str]) -> str:
     return next(iter(list_similar(key, candidates, 1)), "")
 
 
-def list_similar(key: str, candidates: Iterable[str], most: int) -> list[str]:
-    """Return up to `most` known keys that `key` may be a misspelling of, the nearest first."""
+def list_similar(key: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
+    """Return at most `limit` known keys that `key` may be a misspelling of, the nearest first."""
     from difflib import get_close_matches
 
     names = {name.replace("_", "-"): name for name in candidates}
-    return [names[near] for near in get_close_matches(key.replace("_", "-"), names, most)]
+    return [names[near] for near in get_close_matches(key.replace("_", "-"), names, limit)]

@@ -88,10 +88,7 @@ def make_repair_report(
 
 
 def plan_repair(
-    project: Project,
-    number: int,
-    paths: Sequence[str] = (),
-    templates: TemplateSet | None = None,
+    project: Project, number: int, paths: Sequence[str] = (), templates: TemplateSet | None = None
 ) -> Plan:
     """The plan of one choice."""
     offered = {choice.n: choice for choice in make_repair_report(project, paths, templates).choices}

@@ -1,4 +1,4 @@
-"""Open the stores for commands about tasks, and print their results."""
+"""Open the stores for commands about tasks, and print what the commands did."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AGENT_VARIABLE = "CUB_AGENT"
 
 
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
-    """Open the stores of the project here, for the user or agent `who`."""
+    """Open the stores of the project here, for `who` or the caller."""
     from cub.actions.tasks.stores import open_stores
     from cub.project.project import Project, find_project_root
 
@@ -36,7 +36,7 @@ def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
 
 
 def read_file_argument(context: typer.Context, file: Path) -> bytes:
-    """Return the content of a FILE, relative to where the command runs."""
+    """Return the bytes of FILE, relative to the directory that the command runs in."""
     from cub.files.single_file import read_single_file
 
     options: GlobalOptions = context.obj
@@ -47,7 +47,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
 
 
 def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bool) -> None:
-    """Print the tasks that a command has changed, and its warnings."""
+    """Print the tasks that a command has changed, its messages and warnings."""
     from cub.cli.json_output import print_tasks_json
 
     tasks = {record["id"]: record for record in result.tasks}

@@ -24,7 +24,7 @@ from cub.git.process import (
 )
 from cub.git.worktree import Worktree, find_git_dir, get_file_type, is_beyond_link
 from cub.masking import mask_text
-from cub.processes.command import CommandSpec, StopRequest, TimeLimits
+from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 from cub.text import join_first
 
@@ -74,7 +74,6 @@ def commit_paths(
     message: str,
     environ: Mapping[str, str],
     limits: TimeLimits,
-    stop: StopRequest | None,
     checked_tree: CheckedTree | None = None,
     before_commit: BeforeCommit | None = None,
 ) -> CommitReport:
@@ -107,7 +106,7 @@ def commit_paths(
             return CommitReport(parent.commit, "", is_ok=True, cause="")
         if before_commit:
             before_commit(parent.commit, tree)
-        done = _commit(worktree, message, environ, limits, stop)
+        done = _commit(worktree, message, environ, limits)
         done = _verify_commit(worktree, parent, tree, done) if done.is_ok else done
     except CubError as error:
         done = CommitReport(
@@ -221,11 +220,7 @@ def _verify_commit(
 
 
 def _commit(
-    worktree: Worktree,
-    message: str,
-    environ: Mapping[str, str],
-    limits: TimeLimits,
-    stop: StopRequest | None,
+    worktree: Worktree, message: str, environ: Mapping[str, str], limits: TimeLimits
 ) -> CommitReport:
     """A lock on the index that is there after we had to kill git is its own."""
     lock = find_git_dir(worktree.toplevel) / "index.lock"
@@ -236,7 +231,7 @@ def _commit(
     }
     argv = (*_COMMIT, "--file=-", "--cleanup=whitespace")
     said = message.encode("utf-8", "surrogateescape")
-    done = run_and_capture(CommandSpec(argv, worktree.toplevel, around | own, said), limits, stop)
+    done = run_and_capture(CommandSpec(argv, worktree.toplevel, around | own, said), limits)
     ended = done.result
     if ended.cause and free:
         with suppress(OSError):

@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from cub.git import branches
 from cub.git.file_modes import restore_file_modes
-from cub.git.objects import SUBMODULE_MODE
+from cub.git.ignored_files import delete_ignored_backup
+from cub.git.objects import SUBMODULE_MODE, list_tree_files
 from cub.git.private_index import reset_user_index
 from cub.git.process import join_nul, make_git_error, run_git, split_nul, try_git
+from cub.git.repository_backup import delete_repository_backup
 from cub.git.snapshot import DiffEntry, Snapshot, diff_trees
-from cub.git.take_snapshot import is_tool_artifact, take_snapshot
+from cub.git.take_snapshot import SNAPSHOT_REF, is_tool_artifact, take_snapshot
 from cub.git.untracked_blobs import set_modes, write_blobs
 from cub.git.worktree import Worktree, get_file_type, is_beyond_link
 
@@ -95,6 +97,28 @@ def restore_snapshot_modes(
             below = restore_snapshot_modes(worktree.submodule(path), inner, exactly=exactly)
             found += [f"{path}/{name}" for name in below]
     return found
+
+
+def delete_new_files(worktree: Worktree, before: Snapshot) -> list[str]:
+    """Delete files that were not there before and that git does not ignore; return their paths.
+
+    Nothing is written for that: the disk may be full. Other kinds of entries stay.
+    """
+    known = {*before.untracked_paths, *list_tree_files(worktree.toplevel, before.tree)}
+    words = ("ls-files", "-z", "--others", "--exclude-standard")
+    paths = split_nul(try_git(worktree.toplevel, *words).stdout)
+    new = [path for path in paths if path not in known and not worktree.is_excluded(path)]
+    new = [path for path in new if get_file_type(worktree.toplevel, path) == stat.S_IFREG]
+    for path in new:
+        (worktree.toplevel / path).unlink(missing_ok=True)
+    return new
+
+
+def release_snapshot(worktree: Worktree) -> None:
+    """Let git forget the files of the last snapshot, and delete the copies for restoring it."""
+    delete_repository_backup(worktree)
+    delete_ignored_backup(worktree)
+    try_git(worktree.toplevel, "update-ref", "-d", SNAPSHOT_REF)
 
 
 def _restore_inner(

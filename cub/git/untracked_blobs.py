@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
@@ -24,8 +23,6 @@ from cub.git.worktree import Worktree, get_file_type, is_oversized
 # Nanoseconds after which a change of a file is sure to change its times as well.
 _SETTLED_NANOSECONDS = 2_000_000_000
 _CHUNK = 1 << 20
-_SMALL = 1 << 16  # bytes
-_SHA1 = 40  # digits
 # Of the name of a temporary file: characters of the file's own, and what mkstemp ends it with.
 _LONGEST = 50
 _TEMP = re.compile(r"\.(.+)\.cub-[a-z0-9_]{8}\.tmp", re.DOTALL)
@@ -69,12 +66,6 @@ def store_blobs(
         old = known.get(path)
         if old and old.is_settled and old == seen._replace(oid=old.oid, is_settled=True):
             found[path] = old
-        elif (
-            old
-            and seen.size == old.size <= _SMALL
-            and _has_bytes(worktree.toplevel / path, old.oid)
-        ):
-            found[path] = seen._replace(oid=old.oid)
         else:
             todo.append(path)
     if todo:
@@ -85,16 +76,6 @@ def store_blobs(
         for path, oid in zip(todo, oids, strict=True):
             found[path] = found[path]._replace(oid=oid)
     return found
-
-
-def _has_bytes(path: Path, oid: str) -> bool:
-    """Whether a small file is the object; cheaper than a process of git's (git-hash-object(1))."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
-    method = sha1 if len(oid) == _SHA1 else sha256
-    return method(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == oid
 
 
 def write_blobs(worktree: Worktree, blobs: Mapping[str, str], modes: Mapping[str, int]) -> None:

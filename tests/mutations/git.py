@@ -183,8 +183,8 @@ GIT = (
     Mutation(
         "a commit is announced after it is made",
         "cub/git/commit.py",
-        "        if before_commit:\n            before_commit(parent.commit, tree)\n        done = _commit(worktree, message, environ, limits, stop)\n",
-        "        done = _commit(worktree, message, environ, limits, stop)\n        if before_commit:\n            before_commit(_tip(worktree).commit, tree)\n",
+        "        if before_commit:\n            before_commit(parent.commit, tree)\n        done = _commit(worktree, message, environ, limits)\n",
+        "        done = _commit(worktree, message, environ, limits)\n        if before_commit:\n            before_commit(_tip(worktree).commit, tree)\n",
         ("tests/git/test_commit.py",),
     ),
     Mutation(
@@ -246,15 +246,8 @@ GIT = (
     Mutation(
         "files that git is told to assume unchanged are overlooked",
         "cub/git/worktree_status.py",
-        "        if flags & _ASSUMED:\n            return True\n",
-        "",
-        ("tests/git/test_worktree_status.py",),
-    ),
-    Mutation(
-        "an index that is not understood has no flags",
-        "cub/git/worktree_status.py",
-        'if mark != b"DIRC" or version not in (2, 3, 4):\n        return True',
-        'if mark != b"DIRC" or version not in (2, 3, 4):\n        return False',
+        'if line[0] == "S" or line[0].islower()}',
+        'if line[0] == "S"}',
         ("tests/git/test_worktree_status.py",),
     ),
     Mutation(

@@ -239,7 +239,7 @@ def test_what_ships_is_listed_in_its_readme() -> None:
     }
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "migrations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "dev" / "migrations.md"
 
 
 def _rows(header: str) -> list[list[str]]:

@@ -1,10 +1,9 @@
-"""Put managed sections and cub's own files into a project: `cub init`."""
+"""Run `cub init`: add managed sections and cub's own files to a project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,7 +23,6 @@ from cub.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
-    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
@@ -33,7 +31,8 @@ Paths = Annotated[
     typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
 ]
 Targets = Annotated[
-    str | None, typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage.")
+    str | None,
+    typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
 ]
 Agents = Annotated[
     list[str] | None,
@@ -64,45 +63,30 @@ def init(
 
     Example: cub init packages/api --diff
     """
+    from cub.actions.init_update import InitOptions, plan_init
+    from cub.project.agent_settings import find_agent_settings
     from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
-    root = find_project_root(options.directory)
-    directory = options.directory
-    nested_paths = tuple(resolve_path_argument(root, directory, path) for path in paths or ())
-    target_paths = _parse_targets(targets) if targets is not None else None
-    show = PlanDisplay(dry_run, diff, json)
-    agent_names = _require_agents(agents or ())
+    global_options: GlobalOptions = context.obj
+    folder = global_options.directory
+    root, show = find_project_root(folder), PlanDisplay(dry_run, diff, json)
     with ProgressBar() as bar, defer_cache_writes() as schedule_write:
-
-        def make_plan(project: Project) -> Plan:
-            return make_init_plan(
-                project,
-                edited,
-                paths=nested_paths,
-                targets=target_paths,
-                agents=agent_names,
-                prune=prune,
-                progress=bar,
-                schedule_write=schedule_write,
-            )
-
-        plan = run_plan_command(root, make_plan, show)
+        options = InitOptions(
+            paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
+            targets=None if targets is None else _split_targets(targets),
+            agents=[find_agent_settings(name).name for name in agents or ()],
+            edited_policy=edited.value,
+            prune=prune,
+            progress=bar,
+            schedule_write=schedule_write,
+        )
+        plan = run_plan_command(root, lambda project: plan_init(project, options), show)
     if not show.is_read_only:
         print_result(plan, root)
 
 
-def make_init_plan(
-    project: Project, edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE, **options: Any
-) -> Plan:
-    """Make the plan of `cub init`; `options` are those of `plan_init`."""
-    from cub.actions.init_update import plan_init
-
-    return plan_init(project, edited_policy=edited_policy.value, **options)
-
-
 def print_result(plan: Plan, root: Path) -> None:
-    """Print the last line: what to do next; git is named only if it is available."""
+    """Print what to do next; mention git only where it is usable."""
     from cub.git import is_git_usable
 
     if plan.is_empty:
@@ -115,18 +99,12 @@ def print_result(plan: Plan, root: Path) -> None:
         output.print_message("Done. `cub update` refreshes what is cub's.")
 
 
-def _require_agents(agents: Iterable[str]) -> tuple[str, ...]:
-    from cub.project.agent_settings import find_agent_settings
-
-    return tuple(find_agent_settings(name).name for name in agents)
-
-
-def _parse_targets(targets: str) -> tuple[str, ...]:
+def _split_targets(targets: str) -> tuple[str, ...]:
     from cub.errors import UsageError
     from cub.project.targets import find_target_problem, normalize_target
 
-    names_given = (name.strip() for name in targets.split(","))
-    names = tuple(dict.fromkeys(normalize_target(name) for name in names_given if name))
+    parts = (part.strip() for part in targets.split(","))
+    names = tuple(dict.fromkeys(normalize_target(part) for part in parts if part))
     if not names:
         raise UsageError("--targets names no file")
     for name in names:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init
+from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.migration.migrate import plan_migrations
 from cub.edit.plan import Plan
 from cub.errors import CubError
@@ -94,7 +94,7 @@ def test_init_and_update_take_them_from_the_same_plan(project: Path, tmp_path: P
     folder = migrations(tmp_path / "m", m1=MOVE, m2=adopt)
     write(project, RECORD, "schema: 1\n")
     write(project, "old.json", '{"files": ["AGENTS.md"]}\n')
-    plan = plan_init(Project.load(project), migrations=folder)
+    plan = plan_init(Project.load(project), InitOptions(migrations=folder))
     assert "CLAUDE.md" not in [edit.path for edit in plan.edits]
     assert next(e.after for e in plan.edits if e.path == RECORD) == (
         b"schema: 2\ntargets: [AGENTS.md]\n"
