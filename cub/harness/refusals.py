@@ -113,7 +113,6 @@ def _find_lead_end(line: str, start: int) -> int:
 def _find_nearby_time(
     lines: list[str], at: int, now: datetime, zone: tzinfo | None
 ) -> datetime | None:
-    """Return the reset time in the line itself, after it, or before it."""
     before, after = lines[max(0, at - _NEARBY_LINES) : at], lines[at + 1 : at + 1 + _NEARBY_LINES]
     texts = ("\n".join(part) for part in (lines[at : at + 2], after, before))
     times = (find_reset_time(text, now, zone) for text in texts)

@@ -110,7 +110,6 @@ def _add_seconds(now: datetime, seconds: float) -> datetime | None:
 
 
 def _find_clock_time(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """Return the first valid date, clock time, or both."""
     for match in _CLOCK.finditer(text):
         if not (match["hour"] or match["month"] or match["weekday"]):
             continue

@@ -147,7 +147,6 @@ def _replace_text(file: str, old: str, new: str) -> None:
 
 
 def _close_task(step: Mapping[str, Any]) -> None:
-    """Close the task as an agent would: by the command, in its folder and environment."""
     import subprocess
 
     words = ["task", "close", step["task"], "--reason", step["close"]]

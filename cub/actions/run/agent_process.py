@@ -114,7 +114,6 @@ def run_agent(
 def _make_command(
     context: RunContext, harness: Harness, request: LaunchRequest, files: AttemptFolder
 ) -> CommandSpec:
-    """Return the agent's command, with the variables that name its attempt, and a `cub` to call."""
     start, folder = harness.build_command(request), context.folder
     values = (folder.id, request.task_id, str(files.path), harness.name)
     environ = dict(context.environ) | dict(zip(_ATTEMPT_VARIABLES, values, strict=True))

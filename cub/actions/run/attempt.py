@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
+from cub.actions.run import run_folders
 from cub.actions.run.agent_process import (
     RUN_MARK_VARIABLE,
     AgentResult,
@@ -29,18 +30,7 @@ from cub.actions.run.check_runner import CheckComparison, CheckResult, check_syn
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.run_folders import (
-    AGENT_HEAD_FILE,
-    BASELINE_LOG,
-    CHECKS_END_FILE,
-    CHECKS_LOG,
-    GIT_SETTINGS_FILE,
-    PROMPT_FILE,
-    REPLACED_SETTINGS_FOLDER,
-    START_FILE,
-    SYSTEM_FILE,
-    AttemptFolder,
-)
+from cub.actions.run.run_folders import AttemptFolder
 from cub.actions.run.verdict import (
     UNVERIFIED,
     AttemptEvidence,
@@ -112,9 +102,9 @@ def run_attempt(
     workspace = context.workspace
     _save_git_settings(context, attempt)  # before checks, which run what agents wrote
     attempt.before = take_snapshot(workspace.worktree)
-    _save_start(context, attempt, attempt.before)
+    save_start(context, attempt, attempt.before)
     commands = tuple(dict.fromkeys((*attempt.own_checks, *context.settings.checks)))
-    baseline = yield from _run_baseline_checks(context, attempt, attempt.before, commands)
+    baseline = yield from run_baseline_checks(context, attempt, attempt.before, commands)
     if verdict := _judge_before_start(context, attempt, baseline):
         attempt.after = attempt.before
         return verdict
@@ -136,7 +126,7 @@ def run_attempt(
         return Verdict("unknown", "; ".join(attempt.replacements))
     if verdict := judge_before_checks(evidence) or _judge_inputs(context, attempt):
         return verdict
-    yield from _run_final_checks(context, attempt, commands, baseline)
+    yield from run_final_checks(context, attempt, commands, baseline)
     doubt = explain_unverified(attempt.checks)
     if syntax_check := check_syntax(workspace, attempt.before, attempt.changed):
         attempt.checks.append(syntax_check)
@@ -154,7 +144,7 @@ def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolde
         attempt.replacements.append(damage)
     names = backup.restore_files()
     if attempt.settings is not None:
-        rescue_folder = attempt.files.prepare_folder(REPLACED_SETTINGS_FOLDER)
+        rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
         names += restore_git_settings(attempt.settings, rescue_folder)
     attempt.notices += [f"{name} was changed by the attempt, and is back" for name in names]
 
@@ -163,11 +153,11 @@ def _save_git_settings(context: RunContext, attempt: Attempt) -> None:
     """Read git's settings, and write them down for recovery unless the same are there."""
     attempt.settings = context.workspace.read_git_settings()
     tree = {"settings": attempt.settings.to_json()}
-    if context.folder.read_state(GIT_SETTINGS_FILE) != tree:
-        context.folder.write_state(GIT_SETTINGS_FILE, tree)
+    if context.folder.read_state(run_folders.GIT_SETTINGS_FILE) != tree:
+        context.folder.write_state(run_folders.GIT_SETTINGS_FILE, tree)
 
 
-def _save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+def save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
     """Write down what recovery needs, before anything is started."""
     start = {
         "task": attempt.task_id,
@@ -179,10 +169,10 @@ def _save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None
         "top": context.workspace.toplevel.as_posix(),
         "before": before.to_json(),
     }
-    attempt.files.write_state(START_FILE, start)
+    attempt.files.write_state(run_folders.START_FILE, start)
 
 
-def _run_baseline_checks(
+def run_baseline_checks(
     context: RunContext, attempt: Attempt, before: Snapshot, commands: Sequence[str]
 ) -> Generator[Event, None, dict[str, CheckResult]]:
     """Return the results of checks on the files before the attempt; run those not stored."""
@@ -190,14 +180,14 @@ def _run_baseline_checks(
     results = {command: runner.find_result(before.tree, command) for command in commands}
     missing = [command for command, result in results.items() if result is None]
     if missing:
-        with attempt.files.open_file(BASELINE_LOG) as log:
+        with attempt.files.open_file(run_folders.BASELINE_LOG) as log:
             for command in missing:
                 results[command] = yield from _run_check(context, attempt, command, log, base=True)
         # What a check leaves behind is not the agent's work.
         current = take_snapshot(context.workspace.worktree)
         if current.tree != before.tree:
             attempt.before = before = current
-            _save_start(context, attempt, before)
+            save_start(context, attempt, before)
         for result in filter(None, results.values()):
             runner.store_result(before.tree, result)
     return {command: result for command, result in results.items() if result}
@@ -224,13 +214,12 @@ def _write_prompt(
     commands = commands or tuple(command.shell_line for command in context.check_commands)
     options = PromptOptions(tasks, commands, settings.message_template, settings.commits)
     built = build_task_prompt(context.current_stores, attempt.task_id, options=options)
-    attempt.files.save_text(SYSTEM_FILE, context.system_prompt)
-    attempt.files.save_text(PROMPT_FILE, built.prompt.text)
+    attempt.files.save_text(run_folders.SYSTEM_FILE, context.system_prompt)
+    attempt.files.save_text(run_folders.PROMPT_FILE, built.prompt.text)
     return built.prompt.text
 
 
 def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -> AttemptEvidence:
-    """Look at the files after the agent, with what is private restored."""
     workspace, process = context.workspace, attempt.worked.process
     if process.signal == signal.SIGKILL and not process.cause:
         # What killed the agent may have killed its keeper too.
@@ -241,7 +230,7 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
     )
     attempt.notices += restored.messages
     attempt.after = after = take_snapshot(workspace.worktree, before)
-    attempt.files.write_state(AGENT_HEAD_FILE, {"head": after.head})
+    attempt.files.write_state(run_folders.AGENT_HEAD_FILE, {"head": after.head})
     attempt.head_move = workspace.classify_head_move(before, after)
     attempt.changed = list_changes(workspace.worktree, before, after)
     if attempt.head_move == "forward" and before.head != after.head:
@@ -276,12 +265,12 @@ def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     return None
 
 
-def _run_final_checks(
+def run_final_checks(
     context: RunContext, attempt: Attempt, commands: Sequence[str], baseline: dict[str, CheckResult]
 ) -> Generator[Event, None, None]:
     """Run the checks on the files after the agent, unless this run has a result for them."""
     tree = attempt.after.tree if attempt.after else ""
-    with attempt.files.open_file(CHECKS_LOG) as log:
+    with attempt.files.open_file(run_folders.CHECKS_LOG) as log:
         for command in commands:
             # Only results of this run: an agent could forge what is on disk.
             result = context.check_runner.results.get((tree, command))
@@ -300,7 +289,7 @@ def _run_check(
     facts = {"task": attempt.task_id, "cmd": command, "base": base}
     yield context.make_event("check_start", **facts)
     mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
-    end_time_file = attempt.files.state / CHECKS_END_FILE
+    end_time_file = attempt.files.state / run_folders.CHECKS_END_FILE
     result = context.check_runner.run_check(command, log, end_time_file, mark)
     facts |= {"exit": result.exit, "n": len(result.items), "dur_s": round(result.seconds, 2)}
     yield context.make_event("check_end", **facts)
@@ -310,7 +299,6 @@ def _run_check(
 def _judge_unverified(
     context: RunContext, attempt: Attempt, verdict: Verdict, doubt: str
 ) -> Verdict:
-    """Return the verdict on work that no check has judged, for the reason `doubt`."""
     if context.settings.accept_unverified:
         attempt.notices.append(f"it is accepted, although nothing has judged it: {doubt}")
         return verdict._replace(doubt=doubt)

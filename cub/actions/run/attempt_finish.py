@@ -11,18 +11,12 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
+from cub.actions.run import run_folders
 from cub.actions.run.attempt import Attempt, restore_surroundings
 from cub.actions.run.check_runner import checks_to_json
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import Disposition, decide_disposition
 from cub.actions.run.run_context import RunContext, tokens_to_json
-from cub.actions.run.run_folders import (
-    COMMIT_FILE,
-    DECISION_FILE,
-    PATCH_FILE,
-    RESTORE_FILE,
-    RESULT_FILE,
-)
 from cub.actions.run.task_queue import record_outcome
 from cub.actions.run.verdict import Verdict
 from cub.checks.failing_items import fingerprint_items
@@ -31,6 +25,7 @@ from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.git.branches import read_head_commit
 from cub.git.private_index import reset_user_index
+from cub.git.restore_snapshot import delete_new_files
 from cub.git.snapshot import Snapshot, write_patch
 from cub.git.take_snapshot import take_snapshot
 from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
@@ -80,7 +75,7 @@ def finish_attempt(
                 raise
             # Perhaps the attempt filled the disk, so what it made has to go in any case.
             if attempt.before is not None:
-                paths = context.workspace.worktree.remove_new_files(attempt.before)
+                paths = delete_new_files(context.workspace.worktree, attempt.before)
                 removed = [f"{path} was removed: the disk was full" for path in paths]
                 attempt.notices += removed[:_MAX_NAMED]
             verdict = Verdict("unknown", describe_error(error), is_uncounted=True)
@@ -96,8 +91,8 @@ def finish_attempt(
     )
     if not is_broken:  # else the next run tries again to restore the files
         result = {"event": event, "status": ended.status, "why": ended.reason}
-        attempt.files.write_state(RESULT_FILE, result)
-        attempt.files.write_public_json(RESULT_FILE, result)
+        attempt.files.write_state(run_folders.RESULT_FILE, result)
+        attempt.files.write_public_json(run_folders.RESULT_FILE, result)
     return AttemptOutcome(
         verdict, update.disposition, event, update.messages, is_broken, bool(attempt.replacements)
     )
@@ -135,7 +130,7 @@ def _commit(
         "message": message,
         "event": make_end_event(context, attempt, verdict, ""),
     }
-    attempt.files.write_state(DECISION_FILE, decision)
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
     if commits and (attempt.changed or attempt.head_move):
         limits = TimeLimits(context.settings.timeout, None)
         save_commit = partial(_save_commit, attempt)
@@ -155,7 +150,7 @@ def _commit(
 
 def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
     """Write down the commit that is about to be made: recovery knows it by that."""
-    attempt.files.write_state(COMMIT_FILE, {"parent": parent, "tree": tree})
+    attempt.files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
 
 
 def _build_commit_message(context: RunContext, attempt: Attempt) -> str:
@@ -179,18 +174,17 @@ def _roll_back(context: RunContext, attempt: Attempt, before: Snapshot, verdict:
     _restore_private_files(context, attempt, before)
     worktree = context.workspace.worktree
     current = take_snapshot(worktree, before)
-    write_patch(worktree, before, current, attempt.files.prepare_path(PATCH_FILE))
+    write_patch(worktree, before, current, attempt.files.prepare_path(run_folders.PATCH_FILE))
     _save_failure(context, attempt, verdict)
-    attempt.files.write_state(RESTORE_FILE, {"at": context.timestamp})
+    attempt.files.write_state(run_folders.RESTORE_FILE, {"at": context.timestamp})
     attempt.notices += context.workspace.restore_files(before, current)
 
 
 def _save_failure(context: RunContext, attempt: Attempt, verdict: Verdict) -> None:
-    """Write down that the attempt failed, before its files are restored."""
     ended = _decide_disposition(context, attempt, verdict)
     event = make_end_event(context, attempt, verdict, "")
     decision = {"ok": False, "event": event, "status": ended.status, "why": ended.reason}
-    attempt.files.write_state(DECISION_FILE, decision)
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
 
 
 def _decide_disposition(context: RunContext, attempt: Attempt, verdict: Verdict) -> Disposition:
@@ -281,7 +275,6 @@ def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
 
 
 def _explain_failure(verdict: Verdict, summary: str) -> str:
-    """Say why an attempt failed, and what the agent said in the end, if there is space for it."""
     reason = verdict.reason
     if not reason:
         return summary
@@ -301,16 +294,12 @@ def _summarize_change(context: RunContext, attempt: Attempt, head: str) -> Event
         summary = {}
     if head:
         summary["head"] = head
-    if attempt.files.has_file(PATCH_FILE):
-        summary["patch"] = f"{attempt.files.name}/{PATCH_FILE}"
+    if patch := attempt.files.find_patch():
+        summary["patch"] = patch
     return summary
 
 
 def _trailer_to_json(signals: FinalSignals) -> Event:
-    fields = {
-        "status": signals.status,
-        "summary": signals.summary,
-        "tried": list(signals.tried),
-        "next": signals.next,
-    }
+    fields = {name: getattr(signals, name) for name in ("status", "summary", "tried", "next")}
+    fields["tried"] = list(signals.tried)
     return {name: value for name, value in fields.items() if value}

@@ -12,24 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.actions.run import run_folders
 from cub.actions.run.git_workspace import GitWorkspace, open_git_workspace
-from cub.actions.run.run_folders import (
-    AGENT_END_FILE,
-    AGENT_HEAD_FILE,
-    AGENT_START_FILE,
-    CHECKS_END_FILE,
-    COMMIT_FILE,
-    DECISION_FILE,
-    GIT_SETTINGS_FILE,
-    INDEX_FILE,
-    PATCH_FILE,
-    REPLACED_SETTINGS_FOLDER,
-    RESTORE_FILE,
-    START_FILE,
-    STATUS_FILE,
-    AttemptFolder,
-    RunFolder,
-)
+from cub.actions.run.run_folders import AttemptFolder, RunFolder
 from cub.errors import CubError
 from cub.git import branches, repository_settings
 from cub.git.lock_files import remove_stale_locks
@@ -66,9 +51,10 @@ class InterruptedAttempt:
 
     def finish(self) -> RecoveryResult:
         """Carry out what was decided, or restore the files. Raises CubError if git fails."""
-        remove_stale_locks(self.workspace.toplevel, _read_mtime(self.folder.state / START_FILE))
+        start_file = self.folder.state / run_folders.START_FILE
+        remove_stale_locks(self.workspace.toplevel, _read_mtime(start_file))
         messages = self._restore_surroundings()
-        current = self._take_snapshot()
+        current = take_snapshot(self.workspace.worktree, self.before)
         if self.decision.get("ok"):
             if not self.decision.get("message") or self._is_committed(current):
                 return RecoveryResult(True, messages)
@@ -76,20 +62,17 @@ class InterruptedAttempt:
             if not failures:
                 return RecoveryResult(True, messages)
             messages += failures
-            current = self._take_snapshot()
+            current = take_snapshot(self.workspace.worktree, self.before)
         return RecoveryResult(False, [*messages, *self._restore_files(current)])
-
-    def _take_snapshot(self) -> Snapshot:
-        return take_snapshot(self.workspace.worktree, self.before)
 
     def _restore_surroundings(self) -> list[str]:
         """Restore git's settings, before git is called, then private files; return messages."""
         messages, toplevel = list[str](), self.workspace.toplevel
-        settings = self.run_folder.read_state(GIT_SETTINGS_FILE).get("settings")
+        settings = self.run_folder.read_state(run_folders.GIT_SETTINGS_FILE).get("settings")
         last_change = self._find_last_change()
         if settings is not None:
             before = repository_settings.GitSettings.from_json(toplevel, settings)
-            rescue_folder = self.folder.prepare_folder(REPLACED_SETTINGS_FOLDER)
+            rescue_folder = self.folder.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
             names = repository_settings.restore_git_settings(before, rescue_folder, last_change)
             messages += [f"{name} was changed by the attempt, and is back" for name in names]
         untracked = self.before.untracked_paths
@@ -102,7 +85,7 @@ class InterruptedAttempt:
 
     def _is_committed(self, current: Snapshot) -> bool:
         """Return whether the commit was made, or a person has committed all of it since."""
-        commit = self.folder.read_state(COMMIT_FILE)
+        commit = self.folder.read_state(run_folders.COMMIT_FILE)
         toplevel, head = self.workspace.toplevel, str(self.decision.get("head", ""))
         parent, tree = str(commit.get("parent")), str(commit.get("tree"))
         if commit and branches.find_commit(toplevel, parent, tree):
@@ -110,7 +93,7 @@ class InterruptedAttempt:
         message = str(self.decision["message"])
         if current.head == head or branches.is_last_commit(toplevel, head, message):
             return False  # the run's commit, changed by a hook, is not the one that was decided
-        after = self._load_result_snapshot()
+        after = load_snapshot(self.decision.get("after"))
         if after is None:
             return False
         changes = list_changes(self.workspace.worktree, self.before, after)
@@ -119,15 +102,12 @@ class InterruptedAttempt:
 
     def _commit(self, current: Snapshot) -> list[str]:
         """Commit what the checks have seen; return why that failed, [] if it did not."""
-        after = self._load_result_snapshot()
+        after = load_snapshot(self.decision.get("after"))
         if after is None or current.head != self.decision.get("head"):
             return ["HEAD was moved after the run was killed: what was accepted is not committed"]
         message, limits = str(self.decision["message"]), TimeLimits(_COMMIT_SECONDS, None)
         failure = self.workspace.commit(self.before, after, message, limits).failure
         return [f"what was accepted could not be committed: {failure}"] if failure else []
-
-    def _load_result_snapshot(self) -> Snapshot | None:
-        return load_snapshot(self.decision.get("after"))
 
     def _restore_files(self, current: Snapshot) -> list[str]:
         """Keep the changes as a patch, and undo those that no person made since."""
@@ -140,7 +120,8 @@ class InterruptedAttempt:
             excluded_paths.update(branches.list_paths_between(toplevel, before.head, current.head))
             before = replace(before, head=current.head, branch=current.branch)
         changes = list_changes(worktree, self.before, current)
-        patch = PATCH_FILE if not self.folder.has_file(PATCH_FILE) else "changes-when-killed.patch"
+        has_patch = bool(self.folder.find_patch())
+        patch = "changes-when-killed.patch" if has_patch else run_folders.PATCH_FILE
         if changes and write_patch(worktree, self.before, current, self.folder.prepare_path(patch)):
             messages.append(f"its changes are kept in {self.folder.name}/{patch}")
         last_write = self._find_last_write()
@@ -155,28 +136,32 @@ class InterruptedAttempt:
         if (current.head, current.branch) == (self.before.head, self.before.branch):
             return False
         head = self.decision.get("head")
-        own_heads = {self.before.head, self.folder.read_state(AGENT_HEAD_FILE).get("head"), head}
-        if current.head in own_heads and current.branch == self.before.branch:
+        agent_head = self.folder.read_state(run_folders.AGENT_HEAD_FILE).get("head")
+        if (
+            current.head in (self.before.head, agent_head, head)
+            and current.branch == self.before.branch
+        ):
             return False
         toplevel, message = self.workspace.toplevel, str(self.decision.get("message", ""))
         if message and branches.is_last_commit(toplevel, str(head or ""), message):
             return False
-        end = self.folder.read_end_time(AGENT_END_FILE) or self._find_last_sign_of_life()
-        return branches.read_head_time(toplevel) > end
+        agent_end = self.folder.read_end_time(run_folders.AGENT_END_FILE)
+        return branches.read_head_time(toplevel) > (agent_end or self._find_last_sign_of_life())
 
     def _find_last_change(self) -> float:
         """Return the time after which no process of the attempt changed a file."""
-        agent_end = self.folder.read_end_time(AGENT_END_FILE)
-        checks_end = self.folder.read_end_time(CHECKS_END_FILE)
-        agent_start = _read_mtime(self.folder.state / AGENT_START_FILE)
-        evidence = _read_mtime(self.folder.state / AGENT_HEAD_FILE)
+        agent_end = self.folder.read_end_time(run_folders.AGENT_END_FILE)
+        checks_end = self.folder.read_end_time(run_folders.CHECKS_END_FILE)
+        agent_start = _read_mtime(self.folder.state / run_folders.AGENT_START_FILE)
+        evidence = _read_mtime(self.folder.state / run_folders.AGENT_HEAD_FILE)
         if (agent_start and not agent_end) or evidence > checks_end:  # the keeper was killed too
             agent_end = self._find_last_sign_of_life() + _UNRECORDED_SECONDS
         return max(agent_end, checks_end)
 
     def _find_last_write(self) -> float:
         """Return the same for the run itself: its git may have gone on when cub was killed."""
-        step = max(_read_mtime(self.folder.state / name) for name in (RESTORE_FILE, DECISION_FILE))
+        names = (run_folders.RESTORE_FILE, run_folders.DECISION_FILE)
+        step = max(_read_mtime(self.folder.state / name) for name in names)
         return max(self._find_last_change(), step + _UNRECORDED_SECONDS if step else 0.0)
 
     def _find_last_sign_of_life(self) -> float:
@@ -184,9 +169,9 @@ class InterruptedAttempt:
         from psutil import boot_time
 
         files = [
-            self.run_folder.state / STATUS_FILE,
-            self.folder.state / AGENT_START_FILE,
-            self.folder.state / START_FILE,
+            self.run_folder.state / run_folders.STATUS_FILE,
+            self.folder.state / run_folders.AGENT_START_FILE,
+            self.folder.state / run_folders.START_FILE,
         ]
         return max(boot_time(), *map(_read_mtime, files))
 
@@ -202,7 +187,7 @@ def load_snapshot(tree: object) -> Snapshot | None:
 def wait_for_agent_end(files: AttemptFolder) -> None:
     """Wait for the file that the agent's keeper writes when all processes have ended."""
     deadline = time.monotonic() + _KEEPER_SECONDS
-    while not files.read_end_time(AGENT_END_FILE) and time.monotonic() < deadline:
+    while not files.read_end_time(run_folders.AGENT_END_FILE) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
@@ -216,7 +201,7 @@ def repair_attempt_repository(
     toplevel = str(start.get("top", ""))
     if not toplevel or not Path(toplevel).is_dir():
         return []
-    worktree = Worktree(Path(toplevel), folder.state / INDEX_FILE, ())
+    worktree = Worktree(Path(toplevel), folder.state / run_folders.INDEX_FILE, ())
     return list(filter(None, [repair_repository(worktree, files.remove_links())]))
 
 
@@ -228,7 +213,7 @@ def find_attempt_workspace(
     if not project_folder.is_dir():
         return None
     try:
-        return open_git_workspace(project_folder, folder.state / INDEX_FILE, environ)
+        return open_git_workspace(project_folder, folder.state / run_folders.INDEX_FILE, environ)
     except CubError:
         return None
 

@@ -175,7 +175,6 @@ def revoke_trust(stores: Stores) -> None:
 
 
 def _iter_checks(tasks: TaskIndex) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the ids of tasks that are not closed and have checks, with those."""
     for task in tasks:
         if task.is_closed or not task.has_checks:
             continue

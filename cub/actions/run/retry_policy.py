@@ -18,7 +18,6 @@ from cub.prompt.previous_attempts import (
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, get_mapping, get_outcome
 from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
-from cub.store.timestamps import format_timestamp
 
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task
 _MIN_WAIT, _MAX_WAIT = timedelta(minutes=1), timedelta(minutes=15)
@@ -121,7 +120,6 @@ def _needs_answer(verdict: Verdict, history: AttemptHistory) -> bool:
 
 
 def _describe_attempts(history: AttemptHistory) -> str:
-    """Say that this attempt failed, and all before it that count."""
     count = history.counted_attempts + 1
     which = ""
     if history.was_reopened:
@@ -168,11 +166,6 @@ class HarnessPool:
     def available_at(self) -> datetime:
         """Return when the first limit ends."""
         return min(self._until[name] for name in self.names)
-
-    @property
-    def available_at_text(self) -> str:
-        """Return when the first limit ends, as events have it."""
-        return format_timestamp(self.available_at)
 
     def record_verdict(self, harness: Harness, verdict: Verdict, now: datetime) -> None:
         """Note a limit and failures in a row; drop a harness that can't work for another."""

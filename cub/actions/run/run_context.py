@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,12 +19,9 @@ from cub.harness.base import Harness, TokenUsage, Transcript
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event
-from cub.store.jsonl import Record
 from cub.store.leases import make_lease_checker
 from cub.store.task_schema import CLOSED
 from cub.store.timestamps import format_timestamp
-
-_LEASE_RESERVE = timedelta(hours=1)
 
 
 class Clock(Protocol):
@@ -97,14 +94,6 @@ class RunContext:
         """Return an event of this run, at the current time."""
         return {"ev": name, "ts": self.timestamp, "run": self.folder.id, **facts}
 
-    def approved_checks_of(self, task: Record) -> tuple[str, ...]:
-        """Return the checks of a task that count; () with --no-checks."""
-        return self.approved_checks.pin_checks(task) if self.settings.uses_task_checks else ()
-
-    def lease_duration(self, checks: int) -> timedelta:
-        """Return more time than an attempt can take, with `checks` before and after it."""
-        return timedelta(seconds=self.settings.timeout * (1 + 2 * checks)) + _LEASE_RESERVE
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -145,21 +134,13 @@ class Budget:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of a run_end event about attempts, tokens and dollars."""
-        return {
-            "attempts": self.attempts,
-            "tok": tokens_to_json(self.spent_tokens),
-            "usd": round(self.spent_usd, 6),
-        }
+        tokens, usd = tokens_to_json(self.spent_tokens), round(self.spent_usd, 6)
+        return {"attempts": self.attempts, "tok": tokens, "usd": usd}
 
 
 def tokens_to_json(tokens: TokenUsage) -> dict[str, int]:
     """Return tokens under the ledger's keys."""
-    return {
-        "in": tokens.input,
-        "out": tokens.output,
-        "cache_read": tokens.cache_read,
-        "cache_write": tokens.cache_write,
-    }
+    return dict(zip(("in", "out", "cache_read", "cache_write"), tokens, strict=True))
 
 
 @dataclass(slots=True)

@@ -117,9 +117,9 @@ class AttemptFolder:
             path.unlink()
         return path
 
-    def has_file(self, file: str) -> bool:
-        """Return whether there is such a public file."""
-        return (self.path / file).is_file()
+    def find_patch(self) -> str:
+        """Return the name of the patch with the attempt's changes; "" if there is none."""
+        return f"{self.name}/{PATCH_FILE}" if (self.path / PATCH_FILE).is_file() else ""
 
     def read_end_time(self, file: str) -> float:
         """Return the time in AGENT_END_FILE or CHECKS_END_FILE, in seconds since 1970; or 0.0."""
@@ -148,16 +148,16 @@ class RunFolder:
 
     def attempt_folder(self, task: str, number: int) -> AttemptFolder:
         """Return the folder of an attempt, whether or not it is there."""
-        inner = f"{encode_folder_name(task)}/{number}"
-        name = f"{RUNS_FOLDER}/{self.id}/{inner}"
-        return AttemptFolder(self.root / name, name, self.state / inner)
+        return self._make_attempt_folder(f"{encode_folder_name(task)}/{number}")
 
     def iter_attempt_folders(self) -> Iterator[AttemptFolder]:
         """Yield the attempts that have written their start."""
         for start in sorted(self.state.glob(f"*/*/{START_FILE}")):
-            inner = start.parent.relative_to(self.state).as_posix()
-            name = f"{RUNS_FOLDER}/{self.id}/{inner}"
-            yield AttemptFolder(self.root / name, name, start.parent)
+            yield self._make_attempt_folder(start.parent.relative_to(self.state).as_posix())
+
+    def _make_attempt_folder(self, inner: str) -> AttemptFolder:
+        name = f"{RUNS_FOLDER}/{self.id}/{inner}"
+        return AttemptFolder(self.root / name, name, self.state / inner)
 
     def read_state(self, file: str = RUN_FILE) -> dict[str, Any]:
         """Read a file of what decides; {} if it is missing, or not signed by cub."""
@@ -193,7 +193,9 @@ def create_run_folder(folder: RunFolder) -> None:
 
     Raises CubError if a folder can't be written, or leads out of the project.
     """
-    require_inside(folder.root)
+    real = os.path.realpath(folder.root / RUNS_FOLDER)  # a repository may contain a link
+    if os.path.commonpath([real, os.path.realpath(folder.root)]) != os.path.realpath(folder.root):
+        raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
     for old in RunFolder.list_all(folder.root)[:-1]:
         if old.read_state().get("ended", True):
             shutil.rmtree(old.state, ignore_errors=True)
@@ -205,13 +207,6 @@ def create_run_folder(folder: RunFolder) -> None:
     if not ignore.exists():
         ignore.parent.mkdir(parents=True, exist_ok=True)
         ignore.write_bytes(b"*\n")
-
-
-def require_inside(root: Path) -> None:
-    """Raise CubError if `.cub/runs` leads out of the project: a repository may contain a link."""
-    real = os.path.realpath(root / RUNS_FOLDER)
-    if os.path.commonpath([real, os.path.realpath(root)]) != os.path.realpath(root):
-        raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
 
 
 def _remove_links(path: Path, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from datetime import timedelta
 from shlex import quote
 from typing import Any
 
@@ -33,6 +34,7 @@ from cub.masking import mask_text
 from cub.processes.command import TimeLimits
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
 from cub.store.task_schema import PARKED
+from cub.store.timestamps import format_timestamp
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
@@ -45,6 +47,7 @@ _HINTS = {
 _MASKED_BEFORE = ("client", "tick")
 _STORES_MESSAGE = "chore(cub): record what the run did"
 _MAX_NAMED = 10  # tasks, and commits
+_LEASE_RESERVE = timedelta(hours=1)
 
 
 def run_tasks(context: RunContext) -> Iterator[Event]:
@@ -85,7 +88,7 @@ def _run_until_end(
         harness = pool.next_available(context.clock.now())
         if harness is None:
             names, ready = ",".join(pool.names), _count_ready(context)
-            until = pool.available_at_text
+            until = format_timestamp(pool.available_at)
             yield context.make_event("waiting", until=until, harness=names, ready=ready)
             context.clock.wait(pool.available_at, context.stop)
             continue
@@ -131,7 +134,9 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
         number = read_attempt_history(stores.ledger, task).attempts + 1
         return make_start_event(context, task, number, harness.name)
 
-    duration = context.lease_duration(len(context.settings.checks) + 1)
+    # More than an attempt can take, with a check of the task's own, before and after the agent.
+    check_count = 2 * (len(context.settings.checks) + 1)
+    duration = timedelta(seconds=context.settings.timeout * (1 + check_count)) + _LEASE_RESERVE
     approved_checks = context.approved_checks if context.settings.uses_task_checks else None
     options, run = context.settings.options, context.folder.id
     return claim_next_task(
@@ -142,12 +147,12 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
 def _run_one_attempt(
     context: RunContext, harness: Harness, claimed: ClaimedTask
 ) -> Generator[Event, None, AttemptOutcome]:
-    """Make one attempt, from its first event to its last one."""
     task = claimed.tasks.read_record(claimed.task)
     history = read_attempt_history(context.initial_stores.ledger, claimed.task)
     number = history.attempts  # the start of this attempt is in the ledger already
     files = context.folder.attempt_folder(claimed.task, number)
-    checks = context.approved_checks_of(task)
+    uses_task_checks = context.settings.uses_task_checks
+    checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
     attempt = Attempt(task, checks, number, harness, files, history)
     start = make_start_event(context, claimed.task, number, harness.name)
     yield {**start, "title": task.get("title", ""), "waiting": claimed.ready_count}
@@ -184,7 +189,6 @@ def _report_attempt(
 
 
 def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
-    """Write run_end to the ledger, commit the stores, and yield what there is to report."""
     is_bad = end in _BAD_ENDS or bool(tally.failed_tasks)
     parked = [task for task, status in tally.statuses.items() if status == PARKED]
     event = context.make_event(
@@ -211,9 +215,7 @@ def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
 
 def _count_ready(context: RunContext) -> int:
     tasks = context.initial_stores.backend.read_tasks()
-    return len(
-        list_runnable_tasks(tasks, context.current_stores, context.settings.options).summaries
-    )
+    return len(list_runnable_tasks(tasks, context.current_stores, context.settings.options))
 
 
 def _commit_stores(context: RunContext) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cub import git
+from cub.actions.run import run_folders
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.attempt_recovery import (
     InterruptedAttempt,
@@ -20,16 +21,7 @@ from cub.actions.run.attempt_recovery import (
 from cub.actions.run.git_workspace import remove_run_worktree
 from cub.actions.run.retry_policy import read_attempt_history
 from cub.actions.run.run_context import Clock
-from cub.actions.run.run_folders import (
-    DECISION_FILE,
-    PATCH_FILE,
-    RESULT_FILE,
-    START_FILE,
-    STATUS_FILE,
-    AttemptFolder,
-    RunFolder,
-    lock_if_dead,
-)
+from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
 from cub.actions.run.verdict import NO_CHANGE
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
@@ -81,7 +73,7 @@ def _finish_run(
     workspace_folder = Path(str(folder.read_state().get("folder", "")))
     count = len(report.unfinished)
     for files in folder.iter_attempt_folders():
-        if files.read_state(RESULT_FILE):
+        if files.read_state(run_folders.RESULT_FILE):
             continue
         if has_killed:
             wait_for_agent_end(files)
@@ -91,7 +83,7 @@ def _finish_run(
             report.unfinished.append((workspace_folder, _explain_unfinished(error, files)))
     if len(report.unfinished) > count:
         return
-    if not read_json(folder.state / STATUS_FILE).get("ended"):
+    if not read_json(folder.state / run_folders.STATUS_FILE).get("ended"):
         stores.ledger.append_events(_make_event(stores, RUN_END, folder.id, end="killed", ok=False))
     is_linked = stores.root / ".cub" / "worktrees" in workspace_folder.parents
     if is_linked and (toplevel := git.find_toplevel(workspace_folder)):
@@ -112,7 +104,8 @@ def _finish_attempt(
 
     Raises CubError if that fails; nothing is marked as finished then.
     """
-    start, decision = files.read_state(START_FILE), files.read_state(DECISION_FILE)
+    start = files.read_state(run_folders.START_FILE)
+    decision = files.read_state(run_folders.DECISION_FILE)
     messages = repair_attempt_repository(start, folder, files)
     workspace = find_attempt_workspace(start, folder, environ)
     before = load_snapshot(start.get("before"))
@@ -129,27 +122,25 @@ def _finish_attempt(
         status = str(decision.get("status", status))
     else:
         event = _make_interrupted_event(stores, folder, files, start)
-    events = list(_save_result(stores, files, event, status, decision))
-    task = start.get("task")
-    return events + [
-        _make_event(stores, "notice", folder.id, task=task, text=text) for text in messages
-    ]
+    result, task = _save_result(stores, files, event, status, decision), start.get("task")
+    notices = (_make_event(stores, "notice", folder.id, task=task, text=text) for text in messages)
+    return [result, *notices]
 
 
 def _save_result(
     stores: Stores, files: AttemptFolder, event: Event, status: str, decision: dict[str, Any]
-) -> Iterator[Event]:
+) -> Event:
     why, task = str(decision.get("why", "")), str(event.get("task"))
     no_change = bool(decision.get("no_change"))
     _record_status(stores, task, status, event, why, no_change=no_change)
     result = {"event": event, "status": status, "why": why}
-    files.write_state(RESULT_FILE, result)
+    files.write_state(run_folders.RESULT_FILE, result)
     with suppress(OSError, CubError):  # the public folder may be gone
-        files.write_public_json(RESULT_FILE, result)
+        files.write_public_json(run_folders.RESULT_FILE, result)
     what = "was done, and is closed now" if status == CLOSED else "was interrupted"
     text = f"attempt {event.get('n')} of a killed run {what}"
     facts = {"task": task, "n": event.get("n"), "status": status, "text": text}
-    yield _make_event(stores, "recovered", str(event.get("run")), **facts)
+    return _make_event(stores, "recovered", str(event.get("run")), **facts)
 
 
 def _record_status(
@@ -205,9 +196,10 @@ def _is_recorded(stores: Stores, event: Event) -> bool:
 def _make_interrupted_event(
     stores: Stores, folder: RunFolder, files: AttemptFolder, start: dict[str, Any]
 ) -> Event:
-    patch = {"git": {"patch": f"{files.name}/{PATCH_FILE}"}} if files.has_file(PATCH_FILE) else {}
+    patch = files.find_patch()
     facts = {key: start.get(key) for key in ("task", "n", "harness")}
-    facts |= {**_make_killed_fields(), **patch, "log": files.name}
+    git_facts = {"git": {"patch": patch}} if patch else {}
+    facts |= {**_make_killed_fields(), **git_facts, "log": files.name}
     return _make_event(stores, ATTEMPT_END, folder.id, **facts)
 
 

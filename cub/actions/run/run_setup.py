@@ -52,7 +52,9 @@ from cub.files import lock_project
 from cub.files.signed_state import find_project_state
 from cub.git import branches
 from cub.git.commit import explain_missing_identity
+from cub.git.restore_snapshot import release_snapshot
 from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree_status import list_dirty_paths
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
 from cub.masking import mask_text
@@ -135,7 +137,6 @@ def _make_context(
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
 ) -> tuple[RunContext, RecoveryReport]:
-    """Recover killed runs, and open the workspace of this one."""
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
     report = recover_killed_runs(stores, environ, environment.clock)
@@ -237,8 +238,8 @@ def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str) -> Pa
 def _require_clean(workspace: GitWorkspace) -> None:
     folder = workspace.folder.relative_to(workspace.toplevel).as_posix()
     cub_folder = f"{folder}/.cub/".removeprefix("./")
-    dirty = [path for path in workspace.worktree.dirt() if not path.startswith(cub_folder)]
-    if dirty:
+    paths = list_dirty_paths(workspace.worktree)
+    if dirty := [path for path in paths if not path.startswith(cub_folder)]:
         more = [f"and {len(dirty) - _MAX_NAMED} more"] if len(dirty) > _MAX_NAMED else []
         raise CubError(
             "there are changes that are not committed",
@@ -264,8 +265,7 @@ def _save_run_facts(context: RunContext) -> None:
 
 
 def _clean_up_run(context: RunContext) -> None:
-    """Delete backups of the repository, and the run's own worktree if all of it is committed."""
-    context.workspace.worktree.release()
+    release_snapshot(context.workspace.worktree)
     if context.settings.options.worktree:
         remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)
 
@@ -286,9 +286,8 @@ def _suggest_checks(commands: Sequence[ProjectCommand]) -> str:
 
 
 def _has_task_without_check(context: RunContext) -> bool:
-    """Return whether one of the next tasks has no check of its own."""
     tasks = context.initial_stores.backend.read_tasks()
-    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options).summaries
+    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options)
     return any(not tasks.read_record(task.id).get("checks") for task in queue[:_MAX_TASKS_READ])
 
 

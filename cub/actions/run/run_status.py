@@ -169,10 +169,6 @@ def _handle_check_end(status: RunStatus, event: Event) -> None:
     status.doing = _BEGINNING if event["base"] else status.doing
 
 
-def _handle_tick(status: RunStatus, event: Event) -> None:  # noqa: ARG001
-    status.doing = _AT_WORK if status.doing == _BEGINNING else status.doing
-
-
 def _handle_attempt_end(status: RunStatus, event: Event) -> None:
     outcome = "ok" if event["ok"] else event["fail"]["class"]
     status.outcomes[outcome] = status.outcomes.get(outcome, 0) + 1
@@ -195,7 +191,7 @@ _HANDLERS = {
     RUN_START: _handle_run_start,
     ATTEMPT_START: _handle_attempt_start,
     "client": _handle_agent_event,
-    "tick": _handle_tick,
+    "tick": _handle_agent_event,
     "check_start": _handle_check_start,
     "check_end": _handle_check_end,
     ATTEMPT_END: _handle_attempt_end,

@@ -36,28 +36,19 @@ class ClaimedTask(NamedTuple):
     warnings: list[PlanWarning]
 
 
-class TaskQueue(NamedTuple):
-    """Hold the tasks that a run may take, in their order."""
-
-    summaries: list[TaskSummary]
-    tasks: TaskIndex
-
-
 def list_runnable_tasks(
     tasks: TaskIndex,
     stores: Stores,
     options: RunOptions,
     approved_checks: ApprovedChecks | None = None,
-) -> TaskQueue:
-    """Return the ready tasks that `options` include.
+) -> list[TaskSummary]:
+    """Return the ready tasks that `options` include, in their order.
 
     With `approved_checks`, tasks whose checks the person has not agreed to are left out.
     """
     ready = find_ready_tasks(tasks, stores.lease_checker.is_expired).summaries
-    queue = list(_filter_by_options(ready, tasks, options))
-    if approved_checks:
-        queue = [task for task in queue if approved_checks.allows(tasks, task.id)]
-    return TaskQueue(queue, tasks)
+    queue = _filter_by_options(ready, tasks, options)
+    return [task for task in queue if not approved_checks or approved_checks.allows(tasks, task.id)]
 
 
 def list_parked_tasks(tasks: TaskIndex, options: RunOptions) -> list[TaskSummary]:
@@ -78,7 +69,7 @@ def claim_next_task(
     """Claim the first ready task and record its start event, in one step; None if there is none."""
     with stores.transaction() as transaction:
         tasks = transaction.tasks
-        queue = list_runnable_tasks(tasks, stores, options, approved_checks).summaries
+        queue = list_runnable_tasks(tasks, stores, options, approved_checks)
         if queue:
             lease = make_lease(transaction.timestamp, run=run, duration=duration)
             fields = {"status": IN_PROGRESS, "assignee": harness_name, "lease": lease}
@@ -108,7 +99,7 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
     if blockers := list_blockers(task, tasks):
         names = ", ".join(blockers)
         raise CubError(f"{task.id} waits for {names}", hint="they have to be done first")
-    if not list_runnable_tasks(tasks, stores, options).summaries:
+    if not list_runnable_tasks(tasks, stores, options):
         owner = tasks.read_record(task.id).get("assignee")
         by = f" by {owner}" if owner and task.status == IN_PROGRESS else ""
         hint = f"`cub task reopen {task.id}` gives it back to everybody"

@@ -140,7 +140,6 @@ def _judge_limits(evidence: AttemptEvidence) -> Verdict | None:
 
 
 def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) -> Verdict | None:
-    """Judge by what the agent says of its failure."""
     signals, denials = evidence.signals, evidence.transcript.denials
     if denials and (failed or idle):
         return Verdict("permission_denied", denials[0])
@@ -157,7 +156,6 @@ def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) ->
 
 
 def _judge_files(evidence: AttemptEvidence) -> Verdict | None:
-    """Judge by the files alone."""
     if evidence.head_move == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
         return Verdict("unknown", what)

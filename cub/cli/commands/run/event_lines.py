@@ -159,7 +159,6 @@ def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Itera
 
 
 def _format_branch(branch: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines about the commits of a worktree's branch, and the command that merges them."""
     name, count = branch["name"], branch["n"]
     if branch.get("left"):
         yield f"What is not committed stays in {branch['left']}."

@@ -180,7 +180,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     require_repository(stores.project.root)
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
-    queue = list_runnable_tasks(tasks, stores, options).summaries
+    queue = list_runnable_tasks(tasks, stores, options)
     missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
     refusals = [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
@@ -208,7 +208,6 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
 
 
 def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
-    """Print the tasks that a run would take, the first ones of many, or why there is none."""
     from cub.actions.run.task_queue import list_parked_tasks
 
     for task in queue[:_MAX_SHOWN]:
