@@ -1,4 +1,4 @@
-"""Times as people read them: in their own zone, and how far away they are. JSON has UTC."""
+"""Format times for people: in their own zone, and how far away they are. JSON has UTC."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def save_trust(root: Path, trust: TrustedCommands | None) -> None:
 
 
 def add_trusted_checks(root: Path, checks: Iterable[str]) -> None:
-    """Agree to commands of tasks: those that the person has just written."""
+    """Trust commands of tasks: those that the user has just written."""
     trust = load_trust(root)
     save_trust(root, trust._replace(checks=trust.checks | make_trusted_commands({}, checks).checks))
 

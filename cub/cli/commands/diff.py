@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 
 class ReviewFormat(StrEnum):
-    """Name the formats of a review for people."""
+    """List the formats of a review for people."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

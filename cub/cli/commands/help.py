@@ -50,7 +50,7 @@ def print_help(context: typer.Context) -> None:
 
 _MAX_WIDTH = 100  # columns; longer lines are hard to read
 _INDENT = "  "
-_MAX_TERM_WIDTH = 22  # columns; what is described by a longer term stands below it
+_MAX_TERM_WIDTH = 22  # columns; the text of a longer term goes below it
 _EXAMPLE = "Example: "
 
 
@@ -163,7 +163,7 @@ def _make_entry(option: TyperOption, context: typer.Context) -> HelpEntry:
 
 
 def _format_entries(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
-    """Terms on the left, texts on the right; below a term that is longer than most."""
+    """Lay out terms on the left and texts on the right; a long term has a line of its own."""
     terms = [measure_width(entry.term) for entry in entries]
     column = max((term for term in terms if term <= _MAX_TERM_WIDTH), default=_MAX_TERM_WIDTH)
     start = len(_INDENT) + column + 2

@@ -75,7 +75,7 @@ def print_result(root: Path) -> None:
 
 
 def _require_confirmation() -> None:
-    """Go on only if the person, who has seen the list, says so."""
+    """Raise unless the user, who has seen the list, agrees."""
     from cub.errors import CubError, UsageError
 
     if not sys.stdin.isatty():
