@@ -146,9 +146,7 @@ def print_error(error: CubError) -> None:
 
 
 def print_diff(lines: Iterable[str]) -> None:
-    """Print a unified diff: every byte of it for `git apply`, harmless and in color on
-    a terminal.
-    """
+    """Print a unified diff: exact for `git apply`, harmless and in color on a terminal."""
     if sys.stdout.isatty():
         print_lines(lines)
     else:
@@ -156,9 +154,7 @@ def print_diff(lines: Iterable[str]) -> None:
 
 
 def print_changelog(plan: Plan) -> None:
-    """Print the notes of a plan, each once, beside a diff: what a version or a
-    migration changes.
-    """
+    """Print the notes of a plan, each once: what a version or a migration changes."""
     for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
         print_message(note)
 

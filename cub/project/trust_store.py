@@ -66,8 +66,6 @@ def _get_path() -> Path:
 
 
 def _read() -> dict[str, object]:
-    """Return the stored records. A damaged or foreign file counts as none: it only costs asking
-    again.
-    """
+    """Return the stored records; a damaged or foreign file counts as none."""
     tree = read_signed(_get_path()).get("projects")
     return tree if isinstance(tree, dict) else {}

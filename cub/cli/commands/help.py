@@ -87,9 +87,7 @@ def format_usage(command: Any, path: str) -> str:
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
-    """Return the placeholder of an option's value: its choices, or a word in capitals;
-    "" for none.
-    """
+    """Return the placeholder of an option's value: its choices or a word; "" for none."""
     if option.is_flag or option.count:
         return ""
     if option.metavar:
