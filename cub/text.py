@@ -1,4 +1,4 @@
-"""Phrase what messages of every package have in common."""
+"""Format what messages of every package have in common."""
 
 from __future__ import annotations
 
