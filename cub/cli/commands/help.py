@@ -126,9 +126,8 @@ def _format_argument(argument: TyperArgument) -> str:
 
 
 def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Iterator[str]:
-    yield from wrap_text(
-        f"{_style_title('Usage:')} {format_usage(command, context.command_path)}", width, " " * 7
-    )
+    usage = format_usage(command, context.command_path)
+    yield from wrap_text(f"{_style_title('Usage:')} {usage}", width, " " * 7)
 
 
 def _group_entries(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
