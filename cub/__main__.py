@@ -23,7 +23,7 @@ def main() -> None:
         from cub.cli.completion.answer import respond_to_shell
 
         respond_to_shell()
-        os._exit(0)  # a person waits for a word; nothing is left to be done
+        os._exit(0)  # the user waits for a word; nothing is left to do
     from cub.cli.app import run_command_line
 
     code = run_command_line(sys.argv[1:])

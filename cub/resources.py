@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-# In a checkout, data that is documentation, too, stands there; pyproject.toml says the same.
+# In a checkout, data that is also documentation is there; pyproject.toml says the same.
 _IN_DOCS = {"schemas": "docs/reference/schemas"}
 
 

@@ -222,7 +222,7 @@ def write_bug_report(error: Exception, arguments: list[str]) -> None:
 
 
 def _find_log_folder(arguments: list[str]) -> Path:
-    """Found without the code that may have the bug."""
+    """Return the folder for the report, found without the code that may have the bug."""
     named = [folder for option, folder in pairwise(arguments) if option == "-C"]
     start = Path(named[-1] if named else ".").absolute()
     for folder in (start, *start.parents):

@@ -105,7 +105,7 @@ def _error_object(error: CubError, code: int) -> JsonObject:
 
 
 def warnings_to_json(warnings: Iterable[PlanWarning]) -> list[JsonObject]:
-    """Warnings, each with its place and its hint."""
+    """Return warnings, each with its place and its hint."""
     return [
         {"path": w.path, "line": w.line, "message": w.message, "hint": w.hint} for w in warnings
     ]

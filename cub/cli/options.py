@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,8 +58,6 @@ Prune = Annotated[
 
 def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
     """Return a PATH, relative to `directory`, as one relative to the project's root."""
-    from cub.errors import UsageError
-
     full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
     if not full.is_relative_to(root):
         raise UsageError(
@@ -83,6 +81,13 @@ def add_global_options(command: Any) -> None:
 def get_global_options(context: typer.Context) -> GlobalOptions:
     """Return the global options given so far."""
     return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions(Path())
+
+
+def find_root(context: typer.Context) -> Path:
+    """Return the root of the project that a command is about."""
+    from cub.project.project import find_project_root
+
+    return find_project_root(get_global_options(context).directory)
 
 
 def _set_directory(context: typer.Context, value: Path | None) -> None:
@@ -132,34 +137,22 @@ def _show_debug_log() -> Iterator[None]:
         log_debug("done")
 
 
+_make_option = partial(typer.Option, expose_value=False, rich_help_panel=OPTIONS_PANEL)
 _Directory = Annotated[
     Path | None,
-    typer.Option(
-        "-C", metavar="DIR", help="Run as if started in DIR.", callback=_set_directory,
-        expose_value=False, rich_help_panel=OPTIONS_PANEL,
-    ),
-]  # fmt: skip
+    _make_option("-C", metavar="DIR", help="Run as if started in DIR.", callback=_set_directory),
+]
 _NoColor = Annotated[
     bool,
-    typer.Option(
-        "--no-color", help="Print without colors.", callback=_set_no_color,
-        expose_value=False, is_eager=True, rich_help_panel=OPTIONS_PANEL,
-    ),
-]  # fmt: skip
+    _make_option("--no-color", help="Print without colors.", callback=_set_no_color, is_eager=True),
+]
 _Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet", "-q", help="Print results and errors alone.", callback=_set_quiet,
-        expose_value=False, rich_help_panel=OPTIONS_PANEL,
-    ),
-]  # fmt: skip
+    bool, _make_option("--quiet", "-q", help="Print results and errors alone.", callback=_set_quiet)
+]
+_VERBOSE_HELP = "Tell on stderr what is looked at and decided, and when."
 _Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose", "-v", help="Tell on stderr what is looked at and decided, and when.",
-        callback=_set_verbose, expose_value=False, rich_help_panel=OPTIONS_PANEL,
-    ),
-]  # fmt: skip
+    bool, _make_option("--verbose", "-v", help=_VERBOSE_HELP, callback=_set_verbose)
+]
 
 
 def _declare(

@@ -38,7 +38,7 @@ _mute_stack: list[bool] = []
 
 
 class RowStyle(NamedTuple):
-    """Say how a row of a table stands out."""
+    """Style a row of a table."""
 
     fg: Color | None = None
     bold: bool | None = None
@@ -102,7 +102,7 @@ def print_debug_line(seconds: float, text: str) -> None:
 
 
 def ask_confirmation(question: str) -> bool:
-    """Ask the person at the terminal, who has to say yes."""
+    """Ask the user at the terminal, who has to say yes."""
     return typer.confirm(escape_unsafe(question), err=True)
 
 
@@ -122,7 +122,7 @@ def is_muted() -> bool:
 
 
 def print_warnings(warnings: Iterable[PlanWarning]) -> None:
-    """Warnings and their hints, for the person."""
+    """Print warnings and their hints, for the user."""
     for warning in warnings:
         where = f"{warning.location}: " if warning.location else ""
         print_message(
@@ -146,9 +146,7 @@ def print_error(error: CubError) -> None:
 
 
 def print_diff(lines: Iterable[str]) -> None:
-    """Print a unified diff: every byte of it for `git apply`, harmless and in color on
-    a terminal.
-    """
+    """Print a unified diff: exact for `git apply`, harmless and in color on a terminal."""
     if sys.stdout.isatty():
         print_lines(lines)
     else:
@@ -156,9 +154,7 @@ def print_diff(lines: Iterable[str]) -> None:
 
 
 def print_changelog(plan: Plan) -> None:
-    """Print the notes of a plan, each once, beside a diff: what a version or a
-    migration changes.
-    """
+    """Print the notes of a plan, each once: what a version or a migration changes."""
     for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
         print_message(note)
 
@@ -277,7 +273,7 @@ def _wrap(text: str, stream: IO[str], indent: str) -> list[str]:
 
 
 def _escape_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Cells as they are seen, before anybody measures how wide they are."""
+    """Return cells as they are shown, before their widths are measured."""
     return [[escape_unsafe(cell) for cell in row] for row in cells]
 
 

@@ -1,4 +1,4 @@
-"""Plan, show, apply: what every command that changes files does, once."""
+"""Plan, show and apply: do once what every command that changes files does."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from cub.cli import output
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_PATIENCE = 0.3  # seconds; as many again have passed since the person pressed Enter
+_PATIENCE = 0.3  # seconds; about as many have passed since the user pressed Enter
 
 
 def _should_show() -> bool:
@@ -20,9 +20,7 @@ def _should_show() -> bool:
 
 
 class ProgressBar:
-    """Called with what is done, what there is to do, and in which step; shows after a while, on a
-    terminal.
-    """
+    """Show how far a step is, after a while, on a terminal."""
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
@@ -42,7 +40,7 @@ class ProgressBar:
                 return
             self._bar = self._start_bar()
         progress, task = self._bar
-        # Without anything done, nobody can tell how far it is: the bar has no end then.
+        # Until something is done, the share is unknown: the bar has no end then.
         known_total = total if done else None
         progress.update(task, description=step, total=known_total, completed=done, refresh=True)
 

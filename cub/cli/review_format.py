@@ -65,13 +65,8 @@ def _make_review_blocks(review: Review) -> Iterator[CommentBlock]:
     for file in review.files:
         if file.section and file.section.needs_attention:
             hand = ("", *_format_fence(file.section.hand)) if file.section.hand else ()
-            yield (
-                "",
-                f"#### ⚠️ {_format_code(file.path)}",
-                "",
-                VERDICT_MEANINGS[file.section.verdict],
-                *hand,
-            )
+            meaning = VERDICT_MEANINGS[file.section.verdict]
+            yield "", f"#### ⚠️ {_format_code(file.path)}", "", meaning, *hand
     for file in review.files:
         yield _fold_diff("cub's part of", file.path, file.section.diff if file.section else ())
         yield _fold_diff("Other text of", file.path, file.own_diff)
@@ -87,28 +82,19 @@ def _make_plan_blocks(plan: Plan) -> Iterator[CommentBlock]:
 
 def _make_table(files: Sequence[FileReview]) -> CommentBlock:
     """Return a row for each file; of very many, the edited ones first."""
-    rows = files
-    if len(files) > _MAX_ROWS:
-        sorted_files = sorted(
-            files, key=lambda file: not (file.section and file.section.needs_attention)
-        )
-        rows = sorted_files[:_MAX_ROWS]
+    rows = sorted(files, key=lambda file: not (file.section and file.section.needs_attention))
+    rows = rows[:_MAX_ROWS] if len(files) > _MAX_ROWS else list(files)
     more = ("", f"… and {len(files) - _MAX_ROWS:,} more files") if len(files) > _MAX_ROWS else ()
     return "", "| File | cub's part | Other text |", "|---|---|---|", *map(_make_row, rows), *more
 
 
 def _make_row(file: FileReview) -> str:
-    section = file.section
-    cub = (
-        f"{format_versions(section)}, {VERDICT_MEANINGS[section.verdict].split(':')[0]}"
-        if section
-        else "—"
-    )
-    mark = "⚠️ " if section and section.needs_attention else ""
-    own_text = (
-        ", ".join([*([format_line_counts(file.own_diff)] if file.own_diff else []), *file.mode])
-        or "—"
-    )
+    section, cub, mark = file.section, "—", ""
+    if section:
+        cub = f"{format_versions(section)}, {VERDICT_MEANINGS[section.verdict].split(':')[0]}"
+        mark = "⚠️ " if section.needs_attention else ""
+    counts = [format_line_counts(file.own_diff)] if file.own_diff else []
+    own_text = ", ".join([*counts, *file.mode]) or "—"
     # A table is cut into cells before code spans are found (GitHub Flavored Markdown 4.10).
     path = _format_code(file.path).replace("|", "\\|")
     return f"| {path} | {mark}{cub} | {own_text} |"

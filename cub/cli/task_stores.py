@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import GlobalOptions
+from cub.cli.options import find_root, get_global_options
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ _AGENT_VARIABLE = "CUB_AGENT"
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
     """Open the stores of the project here, for `who` or the caller."""
     from cub.actions.tasks.stores import open_stores
-    from cub.project.project import Project, find_project_root
+    from cub.project.project import Project
 
-    options: GlobalOptions = context.obj
-    project = Project.load(find_project_root(options.directory))
+    project = Project.load(find_root(context))
     output.print_warnings(project.config.warnings)
     return open_stores(project, who or os.environ.get(_AGENT_VARIABLE) or _get_user_name())
 
@@ -39,8 +38,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
     """Return the bytes of FILE, relative to the directory that the command runs in."""
     from cub.files.single_file import read_single_file
 
-    options: GlobalOptions = context.obj
-    data = read_single_file(options.directory / file, file.as_posix())
+    data = read_single_file(get_global_options(context).directory / file, file.as_posix())
     if data is None:
         raise UsageError("there is no such file", where=file.as_posix())
     return data

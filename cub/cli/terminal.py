@@ -92,14 +92,14 @@ def configure_encoding(stream: TextIOWrapper) -> None:
         fits = begins and plain.decode(encoding) == _SAMPLE
     except UnicodeError:  # "idna", "punycode" and "undefined" are names of encodings, too
         plain, fits = b"", False
-    # A byte that is no text stands for itself only where a character of ASCII is one byte, too.
+    # Invalid bytes can be written as they are only where an ASCII character is one byte.
     errors = "exact" if plain == _SAMPLE.encode("ascii") or not fits else "backslashreplace"
     # A text that is piped on must not get other line ends on the way, as on Windows.
     stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
 
 
 def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Bytes that are no text come out as they were read; what can't be shown is escaped."""
+    """Write invalid bytes as they were read; escape what can't be shown."""
     try:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:
@@ -107,7 +107,7 @@ def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def flush_streams() -> None:
-    """Bring out what is buffered, while errors can still be told."""
+    """Write what is buffered, while errors can still be reported."""
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -123,9 +123,9 @@ def supports_live_view(stream: IO[str]) -> bool:
 
 
 def supports_color(stream: IO[str]) -> bool:
-    """Colors on a terminal, or where they are forced; none where the person or it wants none.
+    """Return whether a stream takes colors: on a terminal, or if forced; not if switched off.
 
-    NO_COLOR decides before the others (no-color.org); an empty one is none.
+    NO_COLOR decides before the others (no-color.org); an empty one counts as unset.
     """
     if os.environ.get("NO_COLOR"):
         return False
@@ -159,7 +159,7 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f"
     "\U000e0100-\U000e01ef]"
 )
-_EMOJI = "\ufe0f"  # behind a symbol, it only says: in color
+_EMOJI = "\ufe0f"  # after a symbol, it only asks for color
 
 
 def escape_invisible(line: str) -> str:

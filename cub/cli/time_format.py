@@ -1,4 +1,4 @@
-"""Times as people read them: in their own zone, and how far away they are. JSON has UTC."""
+"""Format times for people: in their own zone, and how far away they are. JSON has UTC."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from cub.store import timestamps
 
 _TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d\.\d{3})?Z\b")  # as cub writes them
-_DATE = len("2026-01-31")
+_DATE_CHARS = len("2026-01-31")
 _UNITS = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
 _MAX_AGE = 30 * 86_400  # seconds; from there on the date alone says more
 
@@ -17,7 +17,7 @@ def format_local_time(
     stamp: object, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = None
 ) -> str:
     """Format a timestamp in the local zone, or in `zone`; return other text unchanged."""
-    at = _parse_moment(stamp)
+    at = _parse_timestamp(stamp)
     if at is None:
         return str(stamp)
     try:
@@ -34,7 +34,7 @@ def format_time_with_age(stamp: object, now: datetime, zone: tzinfo | None = Non
 
 def format_age(stamp: object, now: datetime) -> str:
     """Format an age such as "5 min ago" or "in 2 days"; "" beyond a month, or for no timestamp."""
-    at = _parse_moment(stamp)
+    at = _parse_timestamp(stamp)
     if at is None or abs(seconds := (at - now).total_seconds()) >= _MAX_AGE:
         return ""
     for size, one, many in _UNITS:
@@ -49,8 +49,8 @@ def localize_timestamps(text: str, zone: tzinfo | None = None) -> str:
     return _TIMESTAMP.sub(lambda match: format_local_time(match[0], zone=zone), text)
 
 
-def _parse_moment(stamp: object) -> datetime | None:
+def _parse_timestamp(stamp: object) -> datetime | None:
     """Parse a timestamp. A date alone is none: it would be another day in some zones."""
-    return (
-        timestamps.parse_timestamp(stamp) if isinstance(stamp, str) and len(stamp) > _DATE else None
-    )
+    if isinstance(stamp, str) and len(stamp) > _DATE_CHARS:
+        return timestamps.parse_timestamp(stamp)
+    return None

@@ -1,1 +1,1 @@
-"""YAML and JSON files as text with places, and edits that keep every other byte. Pure."""
+"""Parse YAML and JSON files as text with places, and edit them so that every other byte stays."""

@@ -1,9 +1,4 @@
-"""Growing and shrinking what stands in brackets, JSON's and YAML's, in the style of the text.
-
-A list in a text made into another one: items that stay keep their text and comments.
-
-YAML in lines: a key, or an item behind a dash, in each.
-"""
+"""Grow and shrink lists and mappings in a text, in brackets or in lines, in its own style."""
 
 from __future__ import annotations
 
@@ -40,7 +35,7 @@ def insert_in_brackets(
 
 
 def remove_from_brackets(node: ConfigNode, indexes: Sequence[int]) -> Iterator[TextEdit]:
-    """Children gone, each with the comma that would be left over; at least one of them stays."""
+    """Remove children, each with the comma that would be left over; at least one of them stays."""
     spans = node.child_spans
     first = min(set(range(len(spans))) - set(indexes), default=0)
     for n in indexes:
@@ -92,10 +87,9 @@ def _detect_row(config: ConfigText, node: ConfigNode) -> str:
     if node.child_spans:
         start, end = node.child_spans[-1]
         indent = config.get_indent(start)
-        is_first = len(indent) == config.get_column(start)
-        return (
-            config.newline + indent if is_first and _has_line_break(config, end, node.end) else ""
-        )
+        is_alone = len(indent) == config.get_column(start)
+        is_alone = is_alone and _has_line_break(config, end, node.end)
+        return config.newline + indent if is_alone else ""
     outer = config.root.start if config.root else 0
     is_apart = node is config.root or _has_line_break(config, outer, node.start)
     in_rows = config.format.is_json and node.kind == "mapping" and is_apart
@@ -218,6 +212,6 @@ def insert_item_lines(config: ConfigText, node: ConfigNode, texts: list[str], at
 def remove_item_lines(
     config: ConfigText, node: ConfigNode, indexes: Sequence[int]
 ) -> Iterator[TextEdit]:
-    """Items gone, with their lines."""
+    """Remove items, with their lines."""
     for item in (node.items[n] for n in indexes):
         yield TextEdit(config.find_line_start(item.start), config.find_next_line(item.end), "")

@@ -18,7 +18,7 @@ Scalar = str | int | float | bool | None
 NodeKind = Literal["scalar", "list", "mapping"]
 
 # The core schema of YAML 1.2, in which dates, `yes` and `=` are text. Numbers that no computer
-# counts with are text, too, so that whoever wants a number can say that this is none.
+# counts with are text, too, so a setting that needs a number can refuse them.
 NULL_PATTERN = re.compile(r"(?:~|null|Null|NULL)?")
 BOOL_PATTERN = re.compile(r"true|True|TRUE|false|False|FALSE")
 INT_PATTERN = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}")

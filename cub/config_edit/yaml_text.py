@@ -1,6 +1,6 @@
 """Parse YAML into nodes, and format values as YAML on one line.
 
-ruamel.yaml splits the text into events. Nothing is built before its size and depth are known, so
+PyYAML splits the text into events. Nothing is built before its size and depth are known, so
 that no text costs more than reading it. What no configuration needs is refused with its place.
 """
 
@@ -26,18 +26,16 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 def parse_yaml(source: SourceText) -> ConfigNode | None:
     """Return the one document of a text; None if there is nothing in it."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    import yaml
 
-    reading = _Reading(source, YAML(typ="safe", pure=True).parse(source.text))
+    reading = _Reading(source, yaml.parse(source.text, Loader=yaml.SafeLoader))
     try:
         return reading.document()
-    except MarkedYAMLError as error:
+    except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise source.make_error(
-            mark.index if mark else reading.at, *_explain_error(error)
-        ) from None
-    except (YAMLError, ValueError, OverflowError):  # escapes that are no characters
+        at = mark.index if mark else reading.at
+        raise source.make_error(at, *_explain_error(error)) from None
+    except (yaml.YAMLError, ValueError, OverflowError):  # escapes that are no characters
         raise source.make_error(reading.at, "what follows this is not YAML") from None
 
 
@@ -57,6 +55,7 @@ class _Reading:
         if not _is(start, "DocumentStart"):
             return None
         if start.version not in (None, (1, 2)):
+            self.at = start.end_mark.index - len("---")
             raise self._error("only YAML 1.2 is read", "delete the line %YAML")
         root = self._node(self._next(), 1)
         self._next()  # the end of the document
@@ -168,7 +167,7 @@ class _Reading:
 
 
 def _is(event: Any, kind: str) -> bool:
-    """Return whether an event has this class name: ruamel.yaml is imported only to parse."""
+    """Return whether an event has this class name: yaml is imported only to parse."""
     return type(event).__name__ == f"{kind}Event"
 
 
@@ -182,6 +181,8 @@ def _explain_error(error: Any) -> tuple[str, str]:
     words = " ".join(str(error.problem or error.context).split())
     if "'\\t'" in words:
         return "a tab can't stand here", "use spaces"
+    if words == "expected <block end>, but found ':'":
+        return "the key '' is not a text", "write a key in front of the colon"
     return words, next((hint for part, hint in _HINTS.items() if part in words), "")
 
 

@@ -49,10 +49,10 @@ class ProjectConfig:
 def parse_config(
     data: bytes | None, *, version: str, path: str = CONFIG_FILE, schema: int = CONFIG_SCHEMA
 ) -> ProjectConfig:
-    """Read the file's bytes; None stands for no file. `schema` is the newest that this cub knows.
+    """Read the file's bytes; None means no file. `schema` is the newest that this cub knows.
 
-    Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a
-    target outside the project, a `requires-cub` that excludes `version`, or a newer schema.
+    Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a target
+    outside the project, a `requires-cub` that excludes `version`, or a newer schema.
     """
     if data is None or not data.strip():
         return ProjectConfig()

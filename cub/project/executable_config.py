@@ -34,7 +34,7 @@ _FILES: tuple[tuple[ExecutableKind, str], ...] = (
 # Some disks ignore case: there, `.Claude/settings.json` is read as well.
 _FLAGS = re.DOTALL | re.IGNORECASE
 _PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", _FLAGS)) for kind, pattern in _FILES]
-# A link or a submodule under one of these names stands for a whole folder of such files.
+# A link or a submodule under one of these names is a whole folder of such files.
 _FOLDER_PATTERN = re.compile(
     r"(?:.*/)?\.(?:agents|claude|codex|cub|cursor|gemini|githooks|github|husky|opencode|vscode)/",
     _FLAGS,

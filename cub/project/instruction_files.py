@@ -110,7 +110,7 @@ def follow_flattened_link(
     """
     chain = [path]
     while target := _read_link_target(chain[-1], read(chain[-1]) or b""):
-        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
+        # AGENTS.md is always written: if its link leads nowhere, its text is the user's.
         is_planned = target in target_paths and chain[-1] != AGENTS_MD.path
         if is_fully_managed(target) or not (is_planned or (find_target(target) and read(target))):
             break

@@ -108,7 +108,7 @@ SECTION_DESCRIPTIONS = {
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }
-USER_NAMED_SECTIONS = ("harnesses", "profiles")  # their members have names that a person chooses
+USER_NAMED_SECTIONS = ("harnesses", "profiles")  # users choose the names in them
 TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS), "profiles"]))
 
 

@@ -23,7 +23,7 @@ class Target(NamedTuple):
 
 
 CODEX = "Codex"
-CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, as long as nobody sets it
+CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
 AGENTS_MD = Target(
     "AGENTS.md",
     (CODEX, "Copilot", "Cursor", "opencode", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro"),

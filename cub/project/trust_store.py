@@ -47,7 +47,7 @@ def save_trust(root: Path, trust: TrustedCommands | None) -> None:
 
 
 def add_trusted_checks(root: Path, checks: Iterable[str]) -> None:
-    """Agree to commands of tasks: those that the person has just written."""
+    """Trust commands of tasks: those that the user has just written."""
     trust = load_trust(root)
     save_trust(root, trust._replace(checks=trust.checks | make_trusted_commands({}, checks).checks))
 
@@ -66,8 +66,6 @@ def _get_path() -> Path:
 
 
 def _read() -> dict[str, object]:
-    """Return the stored records. A damaged or foreign file counts as none: it only costs asking
-    again.
-    """
+    """Return the stored records; a damaged or foreign file counts as none."""
     tree = read_signed(_get_path()).get("projects")
     return tree if isinstance(tree, dict) else {}

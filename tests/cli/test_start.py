@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.conftest import environment
 
 HEAVY = (
-    "jinja2", "markdown_it", "ruamel.yaml", "yaml", "filelock", "packaging", "rich", "tree_sitter",
+    "jinja2", "markdown_it", "yaml", "filelock", "packaging", "rich", "tree_sitter",
     "pathspec", "multiprocessing", "difflib",
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ READING = {
     "task doctor": False,
     "task doctor --json": False,
     "task export": True,
-    "task export --format beads": True,
+    "task export --format markdown": True,
     "prompt clean": True,
     "prompt clean --explain": True,
     "ledger list": False,

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ruamel.yaml import YAML
-
+from cub.config_edit.config_text import parse_config_text
 from tests.conftest import environment
 from tests.fork_server import get_cub_command
 
@@ -126,4 +125,4 @@ def _same(shown: str, real: str) -> bool:
 def recipe(page: str, name: str) -> Any:
     """The YAML block of a how-to page that begins with a comment, its file's name."""
     text = (DOCS / "how-to" / page).read_text(encoding="utf-8")
-    return YAML(typ="safe").load(dict(_YAML.findall(text))[name])
+    return parse_config_text(dict(_YAML.findall(text))[name].encode(), name).python_value

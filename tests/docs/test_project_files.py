@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from packaging.specifiers import SpecifierSet
-from ruamel.yaml import YAML
 
+from cub.config_edit.config_text import parse_config_text
 from tests.conftest import environment
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ _MAYBE = re.compile(r"\d\.\d+")
 
 def loaded(path: str) -> Any:
     """A YAML file; a key that stands twice is an error."""
-    return YAML(typ="safe", pure=True).load((ROOT / path).read_bytes())
+    return parse_config_text((ROOT / path).read_bytes(), path).python_value
 
 
 def jobs() -> dict[str, Any]:

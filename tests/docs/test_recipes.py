@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
+from cub.config_edit.config_text import parse_config_text
 from tests.conftest import Cub, environment, git
 from tests.docs.pages import DOCS, recipe
 from tests.fork_server import get_cub_command
@@ -164,7 +164,8 @@ def test_the_review_on_gitlab(runner: Runner) -> None:
 
 
 def test_the_hooks_are_the_ones_that_the_repository_offers() -> None:
-    offered = YAML(typ="safe").load((DOCS.parent / ".pre-commit-hooks.yaml").read_text())
+    hooks = (DOCS.parent / ".pre-commit-hooks.yaml").read_bytes()
+    offered = parse_config_text(hooks, "").python_value
     told = recipe("ci.md", ".pre-commit-config.yaml")["repos"][0]["hooks"]
     assert told
     assert {hook["id"] for hook in told} <= {hook["id"] for hook in offered}

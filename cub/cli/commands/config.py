@@ -11,7 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
-from cub.cli.options import Diff, DryRun, GlobalOptions
+from cub.cli.options import Diff, DryRun, find_root
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
@@ -92,14 +92,12 @@ def set_(
     Example: cub config set run.max_attempts 5
     """
     from cub.actions.config_set import describe_config_next_step, plan_config_set
-    from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
     display = PlanDisplay(dry_run, diff)
     if user:
         print_result(_set_user(key, value, display), key, display)
         return
-    root = find_project_root(options.directory)
+    root = find_root(context)
     plan = run_plan_command(root, lambda project: plan_config_set(project, key, value), display)
     print_result(plan, key, display, describe_config_next_step(plan, key) if plan.edits else "")
 
@@ -112,10 +110,8 @@ def path(context: typer.Context, user: User = False) -> None:
     """
     from cub.project.config import CONFIG_FILE
     from cub.project.config_layers import get_user_config_path
-    from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
-    file = get_user_config_path() if user else find_project_root(options.directory) / CONFIG_FILE
+    file = get_user_config_path() if user else find_root(context) / CONFIG_FILE
     output.print_value(file.as_posix())
 
 
@@ -159,10 +155,9 @@ def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
 
 def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
     from cub.project.config_layers import resolve_config
-    from cub.project.project import Project, find_project_root
+    from cub.project.project import Project
 
-    options: GlobalOptions = context.obj
-    project = Project.load(find_project_root(options.directory))
+    project = Project.load(find_root(context))
     return project.root, resolve_config(project, os.environ, profile)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import GlobalOptions
+from cub.cli.options import find_root, get_global_options
 
 if TYPE_CHECKING:
     from cub.actions.review.review import Review
@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 
 class ReviewFormat(StrEnum):
-    """Name the formats of a review for people."""
+    """List the formats of a review for people."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -55,14 +55,12 @@ def diff(
     Example: cub diff main..my-branch
     """
     from cub.git import is_bare_repository
-    from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
     if revisions is None:
-        _show_update(find_project_root(options.directory), shape, json=json)
+        _show_update(find_root(context), shape, json=json)
         return
-    folder = Path(os.path.realpath(options.directory))
-    root = folder if is_bare_repository(folder) else find_project_root(options.directory)
+    folder = Path(os.path.realpath(get_global_options(context).directory))
+    root = folder if is_bare_repository(folder) else find_root(context)
     review = _make_review(root, revisions)
     _print_review(review, root, shape, json=json)
     if review.has_hand_edits:

@@ -50,7 +50,7 @@ def print_help(context: typer.Context) -> None:
 
 _MAX_WIDTH = 100  # columns; longer lines are hard to read
 _INDENT = "  "
-_MAX_TERM_WIDTH = 22  # columns; what is described by a longer term stands below it
+_MAX_TERM_WIDTH = 22  # columns; the text of a longer term goes below it
 _EXAMPLE = "Example: "
 
 
@@ -87,9 +87,7 @@ def format_usage(command: Any, path: str) -> str:
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
-    """Return the placeholder of an option's value: its choices, or a word in capitals;
-    "" for none.
-    """
+    """Return the placeholder of an option's value: its choices or a word; "" for none."""
     if option.is_flag or option.count:
         return ""
     if option.metavar:
@@ -128,9 +126,8 @@ def _format_argument(argument: TyperArgument) -> str:
 
 
 def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Iterator[str]:
-    yield from wrap_text(
-        f"{_style_title('Usage:')} {format_usage(command, context.command_path)}", width, " " * 7
-    )
+    usage = format_usage(command, context.command_path)
+    yield from wrap_text(f"{_style_title('Usage:')} {usage}", width, " " * 7)
 
 
 def _group_entries(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
@@ -163,7 +160,7 @@ def _make_entry(option: TyperOption, context: typer.Context) -> HelpEntry:
 
 
 def _format_entries(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
-    """Terms on the left, texts on the right; below a term that is longer than most."""
+    """Lay out terms on the left and texts on the right; a long term has a line of its own."""
     terms = [measure_width(entry.term) for entry in entries]
     column = max((term for term in terms if term <= _MAX_TERM_WIDTH), default=_MAX_TERM_WIDTH)
     start = len(_INDENT) + column + 2

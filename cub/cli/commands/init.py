@@ -31,8 +31,7 @@ Paths = Annotated[
     typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
 ]
 Targets = Annotated[
-    str | None,
-    typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage."),
+    str | None, typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage.")
 ]
 Agents = Annotated[
     list[str] | None,

@@ -1,6 +1,4 @@
-"""Print what a run would send for a task, with an ending for agents outside of a run:
-`cub prompt`.
-"""
+"""Run `cub prompt`: print what a run would send for a task, with an ending for other agents."""
 
 from __future__ import annotations
 

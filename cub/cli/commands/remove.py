@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, GlobalOptions, Json
+from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, Json, find_root
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
@@ -40,11 +40,7 @@ def remove(
 
     Example: cub remove --dry-run
     """
-    from cub.project.project import find_project_root
-
-    options: GlobalOptions = context.obj
-    show = PlanDisplay(dry_run, diff, json)
-    root = find_project_root(options.directory)
+    show, root = PlanDisplay(dry_run, diff, json), find_root(context)
     plan = run_plan_command(
         root,
         lambda project: make_remove_plan(project, purge, edited),
@@ -75,7 +71,7 @@ def print_result(root: Path) -> None:
 
 
 def _require_confirmation() -> None:
-    """Go on only if the person, who has seen the list, says so."""
+    """Raise unless the user, who has seen the list, agrees."""
     from cub.errors import CubError, UsageError
 
     if not sys.stdin.isatty():

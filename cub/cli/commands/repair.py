@@ -11,7 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import repair_to_json
-from cub.cli.options import GlobalOptions, resolve_path_argument
+from cub.cli.options import find_root, get_global_options, resolve_path_argument
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.errors import CubError
 
@@ -45,11 +45,8 @@ def repair(
 
     Example: cub repair --apply 1
     """
-    from cub.project.project import find_project_root
-
-    options: GlobalOptions = context.obj
-    root = find_project_root(options.directory)
-    paths = tuple(resolve_path_argument(root, options.directory, path) for path in files or ())
+    root, directory = find_root(context), get_global_options(context).directory
+    paths = tuple(resolve_path_argument(root, directory, path) for path in files or ())
     if apply is None:
         broken = show_choices(root, paths, json=json)
     else:

@@ -16,7 +16,7 @@ from cub.cli.many_projects import (
     format_error_cell,
     projects_to_json,
 )
-from cub.cli.options import GlobalOptions
+from cub.cli.options import find_root, get_global_options
 
 if TYPE_CHECKING:
     from cub.actions.project_status import FileStatus
@@ -48,13 +48,13 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
     Example: cub status --json
     """
-    from cub.project.project import Project, find_project_root
+    from cub.project.project import Project
 
-    options: GlobalOptions = context.obj
     if dirs:
-        _print_many(for_each_project(options.directory, dirs, _table), json=json)
+        directory = get_global_options(context).directory
+        _print_many(for_each_project(directory, dirs, _table), json=json)
         return
-    project = Project.load(find_project_root(options.directory))
+    project = Project.load(find_root(context))
     table = _table(project)
     if json:
         output.print_json(table.tree(project.root))

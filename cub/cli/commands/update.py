@@ -80,9 +80,7 @@ def update(
 
 
 def _require_single(dirs: list[Path]) -> Path:
-    """Return the one project to update; several can only be checked, as each diff needs
-    a review.
-    """
+    """Return the one project to update; several can only be checked."""
     if len(dirs) > 1:
         hint = "name one DIR, or use --check without --diff"
         raise UsageError("several projects are only checked, in one table", hint=hint)
@@ -94,11 +92,8 @@ def _check_many(results: list[ProjectResult[Plan]], *, json: bool) -> None:
     if json:
         output.print_json(projects_to_json(results, plan_to_json))
     else:
-        output.print_table(
-            ("project", "state", "files"),
-            [_make_row(result) for result in results],
-            prose=("state", "files"),
-        )
+        rows = [_make_row(result) for result in results]
+        output.print_table(("project", "state", "files"), rows, prose=("state", "files"))
     if any(result.error or (result.value and result.value.shared_edits) for result in results):
         raise typer.Exit(1)
 
