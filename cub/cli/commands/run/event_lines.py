@@ -65,7 +65,7 @@ def _format_attempt_start(event: Event) -> Iterator[str]:
 
 def _format_check_end(event: Event) -> Iterator[str]:
     before = " before the attempt" if event["base"] else ""
-    failed = f"failed, {event['n']} failing" if event["n"] else "failed"
+    failed = f"failed, {event['n']} failing" if event.get("n") else "failed"
     result = {0: "passed", None: "did not end"}.get(event["exit"], failed)
     yield f"  check{before}: {event['cmd']} {result} ({format_duration(event['dur_s'])})"
 
