@@ -66,7 +66,8 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     if settings.edits:  # what an agent reads may decide what a file has to say
         planned = PlannedTree(project.tree, settings.contents)
         state = _load_init_state(replace(project, tree=planned), targets, options.templates)
-    dropped = _list_dropped_files(state) if options.targets else []
+    orphans = plan_warnings.list_orphaned_sections(state) if options.targets else []
+    dropped = [file for file in orphans if file.path in project.config.targets]
     removed = _plan_dropped_targets(state, dropped, options.edited_policy)
     if removed.edits:  # no file may point to one that goes
         state = with_planned_files(state, removed.contents)
@@ -124,12 +125,6 @@ def _load_init_state(
     project: Project, targets: tuple[str, ...], templates: TemplateSet | None
 ) -> ProjectState:
     return load_project_state(project, targets=targets, constitution=True, templates=templates)
-
-
-def _list_dropped_files(state: ProjectState) -> list[InstructionFile]:
-    """Return the configured targets with a section that are not targets anymore."""
-    orphans = plan_warnings.list_orphaned_sections(state)
-    return [file for file in orphans if file.path in state.project.config.targets]
 
 
 def _plan_dropped_targets(

@@ -81,9 +81,11 @@ def read_task_history(stores: Stores, task_id: str) -> TaskHistory:
     events.reverse()  # so that events of one time stay in the order of the file
     events.sort(key=get_timestamp)
     ended = {_identify_attempt(event) for event in events if event.get("ev") == ATTEMPT_END}
-    shown = [e for e in events if e.get("ev") != ATTEMPT_START or _identify_attempt(e) not in ended]
+    history = [
+        e for e in events if e.get("ev") != ATTEMPT_START or _identify_attempt(e) not in ended
+    ]
     exists = task_id in tasks or task_id in tasks.deleted_summaries
-    return TaskHistory(task_id, tasks.read_record(task_id) if exists else None, shown)
+    return TaskHistory(task_id, tasks.read_record(task_id) if exists else None, history)
 
 
 def list_newest_attempts(stores: Stores, limit: int) -> list[Event]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
 
-MAX_MESSAGE = 300  # characters of a message; more is no message but a log
-_LONGEST_NAME = 500
+MAX_MESSAGE = 300  # characters of a message; more is not a message but a log
+_MAX_NAME_CHARS = 500
 
 
 class FailingItem(NamedTuple):
@@ -32,12 +32,14 @@ class FailingItem(NamedTuple):
 
 def truncate_item(item: FailingItem) -> FailingItem:
     """Return the item with names and messages on one line and within the limits."""
-    return FailingItem(item.kind, _cut(item.where, _LONGEST_NAME), _cut(item.message, MAX_MESSAGE))
+    where = truncate_line(item.where, _MAX_NAME_CHARS)
+    return FailingItem(item.kind, where, truncate_line(item.message, MAX_MESSAGE))
 
 
-def _cut(text: str, most: int) -> str:
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def truncate_line(text: str, max_chars: int) -> str:
+    """Return a text on one line of at most `max_chars` characters."""
+    line = " ".join(text[: 4 * max_chars].split())
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 class LocatedItem(NamedTuple):
@@ -47,10 +49,18 @@ class LocatedItem(NamedTuple):
     item: FailingItem
 
 
+def locate_item(line: int, kind: str, where: str, message: str) -> LocatedItem:
+    """Return a failing item at the line with this number."""
+    return LocatedItem(line, FailingItem(kind, where, message))
+
+
+def find_first_text(lines: Iterable[str]) -> str:
+    """Return the first line that is not blank, without whitespace around it; "" for none."""
+    return next((line.strip() for line in lines if line.strip()), "")
+
+
 class OutputParser(NamedTuple):
-    """Hold a parser and the strings of which a log has at least one if there is
-    anything to find.
-    """
+    """Hold a parser, and strings of which a log has at least one if there is anything to find."""
 
     triggers: tuple[str, ...]
     parse: Callable[[Sequence[str]], Iterable[LocatedItem]]
@@ -88,10 +98,8 @@ class ItemChanges(NamedTuple):
 
 
 def mask_volatile(text: str) -> str:
-    """Return the text with placeholders for numbers, times, addresses, temporary paths
-    and so on.
-    """
-    return _MASKED.sub(lambda found: f"<{found.lastgroup}>", text)
+    """Return the text with placeholders for numbers, times, addresses, temporary paths etc."""
+    return _MASKED.sub(lambda match: f"<{match.lastgroup}>", text)
 
 
 def fingerprint_items(items: Iterable[FailingItem], tail: str = "") -> str:
@@ -99,12 +107,9 @@ def fingerprint_items(items: Iterable[FailingItem], tail: str = "") -> str:
 
     Without items, the tail of the log counts; "" for nothing at all.
     """
-    told = sorted({"\0".join(_make_key(item)) for item in items})
-    if not told and (rest := mask_volatile(to_plain_text(tail)).split()):
-        told = [" ".join(rest)]
-    if not told:
-        return ""
-    return sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    text = "\n".join(sorted({"\0".join(_make_key(item)) for item in items}))
+    text = text or " ".join(mask_volatile(to_plain_text(tail)).split())
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
 
 
 def fingerprint_output(output: str) -> str:
@@ -133,27 +138,27 @@ def _split_matched(
     items: tuple[FailingItem, ...], others: tuple[FailingItem, ...]
 ) -> tuple[tuple[FailingItem, ...], tuple[FailingItem, ...]]:
     """Return the items without a partner among the others, and those with one."""
-    free = Counter(map(_identity, others))
+    free = Counter(map(_make_identity, others))
     alone, paired = list[FailingItem](), list[FailingItem]()
     for item in items:
-        has_partner = free[_identity(item)] > 0
-        free[_identity(item)] -= has_partner
+        has_partner = free[_make_identity(item)] > 0
+        free[_make_identity(item)] -= has_partner
         (paired if has_partner else alone).append(item)
     return tuple(alone), tuple(paired)
 
 
 def _make_key(item: FailingItem) -> tuple[str, str, str]:
-    return item.kind, _place(item.where), mask_volatile(item.message)
+    return item.kind, _strip_position(item.where), mask_volatile(item.message)
 
 
-def _identity(item: FailingItem) -> tuple[str, str, str]:
+def _make_identity(item: FailingItem) -> tuple[str, str, str]:
     """Return what identifies an item: a test is the same however it fails, or fails to run."""
     if item.kind in ("test", "error"):
-        return "test", _place(item.where), ""
+        return "test", _strip_position(item.where), ""
     return _make_key(item)
 
 
-def _place(where: str) -> str:
+def _strip_position(where: str) -> str:
     """Return the name without the line and column at its end; names keep their own numbers."""
     if where.endswith(")") or _FILE.search(where):
         return _LINE.sub("", where)

@@ -113,19 +113,6 @@ def parse_leaf_blocks(text: str) -> list[LeafBlock]:
         return [LeafBlock(*_get_lines(t), t.type, t.content) for t in tokens if t.content]
 
 
-def parse_inline_content(content: str) -> Sequence[Token]:
-    """Return the inline tokens of one paragraph or heading; link definitions are not known."""
-    tokens: list[Token] = []
-    parser = _choose_inline_parser(linked="](" in content)
-    parser.inline.parse(content, parser, {}, tokens)
-    return tokens
-
-
-def _choose_inline_parser(*, linked: bool) -> MarkdownIt:
-    # Each bracket costs a search for its counterpart: in vain where there can be no link.
-    return _make_parser() if linked else _make_parser("link", "image")
-
-
 def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]:
     """Yield the inline tokens of each paragraph and heading that contains `having`.
 
@@ -139,8 +126,9 @@ def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]
         _make_parser().block.parse(text, _make_parser(), environment, tokens)
         contents += [t.content for t in tokens if t.type == "inline" and having in t.content]
     for content in contents:
-        defined = "]" in content and environment.get("references")
-        parser = _choose_inline_parser(linked="](" in content or bool(defined))
+        # Each bracket costs a search for its counterpart: in vain where there can be no link.
+        is_defined = "]" in content and environment.get("references")
+        parser = _make_parser(*(() if "](" in content or is_defined else ("link", "image")))
         inline_tokens: list[Token] = []
         parser.inline.parse(content, parser, environment, inline_tokens)
         yield inline_tokens

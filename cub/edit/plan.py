@@ -109,7 +109,7 @@ class Plan:
 
     def format_diff(self) -> Iterator[str]:
         """Yield the diffs of all shared edits, line by line."""
-        # Empty files go first: after one, a reader takes the next names for further ones of it.
+        # Empty files go last: a reader takes the names that follow one for further names of it.
         for edit in sorted(self.shared_edits, key=lambda edit: not (edit.before or edit.after)):
             yield from edit.format_diff()
 

@@ -19,23 +19,19 @@ class FileTree(Protocol):
     """Read files by path, relative to the project's root, with `/`; "" is the root itself."""
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, following links; None if there is none. CubError
-        if unusable.
-        """
+        """Return the bytes of a file, following links; None if there is none."""
 
     def list_names(self, folder: str) -> frozenset[str]:
         """Return the names in a folder as they are listed; none if there is no folder."""
 
     def has_folder(self, folder: str) -> bool:
-        """Return whether the folder exists."""
+        """Tell whether the folder exists."""
 
     def resolve_path(self, path: str) -> str:
         """Return where `path` leads through links, whether or not it exists."""
 
     def get_identity(self, path: str) -> Hashable | None:
-        """Return a value equal for two names of one file (a link, a hard link); None without a
-        file.
-        """
+        """Return a value that all names of a file share; None if there is no file."""
 
     def find_missing(self, path: str) -> MissingFile | None:
         """Return what git has under `path` that the disk lacks; None if git has nothing either."""
@@ -56,7 +52,7 @@ class DiskTree:
         return list_names(self.root / folder)
 
     def has_folder(self, folder: str) -> bool:
-        """Return whether the folder exists."""
+        """Tell whether the folder exists."""
         return (self.root / folder).is_dir()
 
     def resolve_path(self, path: str) -> str:
@@ -64,7 +60,7 @@ class DiskTree:
         return resolve_path(self.root, path)
 
     def get_identity(self, path: str) -> Hashable | None:
-        """Device and inode."""
+        """Return device and inode."""
         try:
             status = (self.root / path).stat()
         except OSError:
@@ -90,22 +86,22 @@ class PlannedTree:
 
     def list_names(self, folder: str) -> frozenset[str]:
         """Return the names of `base` with new files and without deleted ones."""
-        here = {p: data for p, data in self.files.items() if posixpath.dirname(p) == folder}
-        new = {posixpath.basename(path) for path, data in here.items() if data is not None}
-        gone = {posixpath.basename(path) for path, data in here.items() if data is None}
-        return (self.base.list_names(folder) | new) - gone
+        changes = {p: data for p, data in self.files.items() if posixpath.dirname(p) == folder}
+        new = {posixpath.basename(path) for path, data in changes.items() if data is not None}
+        deleted = {posixpath.basename(path) for path, data in changes.items() if data is None}
+        return (self.base.list_names(folder) | new) - deleted
 
     def has_folder(self, folder: str) -> bool:
-        """Return whether the folder exists or will exist."""
+        """Tell whether the folder exists or will exist."""
         new = (path for path, data in self.files.items() if data is not None)
         return self.base.has_folder(folder) or any(p.startswith(f"{folder}/") for p in new)
 
     def resolve_path(self, path: str) -> str:
-        """Plans make no links."""
+        """Return the path that `base` resolves to, as plans make no links."""
         return self.base.resolve_path(path)
 
     def get_identity(self, path: str) -> Hashable | None:
-        """Return the identity; a new file has none yet, so its real path stands for it."""
+        """Return the identity in `base`, which a new file does not have yet."""
         return self.base.get_identity(path)
 
     def find_missing(self, path: str) -> MissingFile | None:
@@ -113,7 +109,7 @@ class PlannedTree:
         return None if self.base.resolve_path(path) in self.files else self.base.find_missing(path)
 
 
-_POINTER = 1024  # bytes; the pointers of git-lfs and git-annex are shorter
+_MAX_POINTER = 1024  # bytes; the pointers of git-lfs and git-annex are shorter
 _CRYPT, _LFS = b"\0GITCRYPT\0", b"version https://git-lfs.github.com/spec/"
 _ANNEX = (b"/annex/objects/", b"../.git/annex/objects/", b".git/annex/objects/")
 
@@ -121,8 +117,7 @@ _ANNEX = (b"/annex/objects/", b"../.git/annex/objects/", b".git/annex/objects/")
 class MissingFile(NamedTuple):
     """Describe a file that the index has as `index_entry` and the disk lacks.
 
-    `reason` says why git keeps it out of this checkout; "" if somebody deleted it. `hint` brings it
-    back.
+    `reason` says why git keeps it out of this checkout; "" if it was deleted. `hint` restores it.
     """
 
     path: str
@@ -132,11 +127,11 @@ class MissingFile(NamedTuple):
 
     @property
     def is_outside_checkout(self) -> bool:
-        """Return whether git neither expects the file on disk nor reports it as deleted."""
+        """Tell whether git neither expects the file on disk nor reports it as deleted."""
         return bool(self.reason)
 
     def make_error(self) -> CubError:
-        """Refuses to go on as if there were no such file."""
+        """Return the error for a command that needs the file."""
         return CubError(
             f"git has this file, and keeps it out of this checkout ({self.reason})",
             where=self.path,
@@ -146,19 +141,22 @@ class MissingFile(NamedTuple):
 
 
 def require_real_file(real: Path, path: str) -> None:
-    """Raise the same errors for a file that is not read; `path` is its name in messages."""
+    """Raise CubError for a file that git's filters hold back; `path` is its name in messages."""
     with real.open("rb") as file:
-        require_real_content(file.read(_POINTER + 1), path)
+        require_real_content(file.read(_MAX_POINTER + 1), path)
 
 
 def require_real_content(data: bytes, path: str) -> None:
-    """Refuse what stands in place of a file's text as long as a filter of git's keeps that back."""
+    """Raise CubError for content that replaces a file's text until a git filter restores it."""
     if data.startswith(_CRYPT):
-        what, hint = "encrypted by git-crypt, and locked here", "`git-crypt unlock` gives its text"
-    elif len(data) <= _POINTER and data.startswith(_LFS):
-        what, hint = "a pointer of Git LFS, not the file itself", "`git lfs pull` gives its text"
-    elif len(data) <= _POINTER and data.startswith(_ANNEX):
-        what, hint = "a pointer of git-annex, not the file itself", "`git annex get` gives its text"
+        state, hint = "encrypted by git-crypt, and locked here", "`git-crypt unlock` gives its text"
+    elif len(data) <= _MAX_POINTER and data.startswith(_LFS):
+        state, hint = "a pointer of Git LFS, not the file itself", "`git lfs pull` gives its text"
+    elif len(data) <= _MAX_POINTER and data.startswith(_ANNEX):
+        state, hint = (
+            "a pointer of git-annex, not the file itself",
+            "`git annex get` gives its text",
+        )
     else:
         return
-    raise CubError(f"this is {what}", where=path, hint=f"{hint}; then run the command again")
+    raise CubError(f"this is {state}", where=path, hint=f"{hint}; then run the command again")

@@ -1,7 +1,7 @@
 """Read files exactly, and decide which paths cub may touch at all.
 
-The many files of a project are read by the bytes of their paths, so that no locale matters, and
-only if they are regular files, so that no FIFO blocks the reader.
+The many files of a project are read by the bytes of their paths, as no locale may matter, and only
+if they are regular files, as a FIFO would block the reader.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def find_regular_file(root: Path, path: str) -> Path | None:
         return None
     except OSError as error:
         raise make_os_error(error, path, "cannot be read") from error
-    real = _resolve(full, path)
+    real = _follow_links(full, path)
     _require_inside(root, real, path)
     kind = stat.S_IFMT(real.stat().st_mode)
     if kind != stat.S_IFREG:
@@ -83,9 +83,7 @@ def find_regular_file(root: Path, path: str) -> Path | None:
 
 
 def resolve_path(root: Path, path: str) -> str:
-    """Return where `path` leads, relative to `root`, whether or not it exists; never
-    out of `root`.
-    """
+    """Return where `path` leads, relative to `root`, even if nothing is there; CubError if out."""
     real = Path(os.path.realpath(root / path))
     _require_inside(root, real, path)
     return real.relative_to(root).as_posix()
@@ -101,8 +99,8 @@ def read_link_text(root: Path, path: str) -> bytes | None:
 
 
 def require_writable(real: Path, path: str) -> None:
-    """Refuse a file that may not be written; `path` is its name for messages."""
-    # As root, access() allows everything; a mode without any write bit is still a wish.
+    """Raise CubError for a file that may not be written; `path` is its name in messages."""
+    # As root, access() allows everything, but a mode without any write bit is intended.
     if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
         raise CubError(
             "this file is read-only; nothing was written",
@@ -111,12 +109,12 @@ def require_writable(real: Path, path: str) -> None:
         )
 
 
-def make_os_error(error: OSError, path: str, what: str) -> CubError:
-    """Return a system error as a CubError."""
-    return CubError(f"{what}: {describe_os_error(error)}", where=path, hint=_hint(error))
+def make_os_error(error: OSError, path: str, problem: str) -> CubError:
+    """Return a system error as a CubError; `problem` says what failed, such as "cannot be read"."""
+    return CubError(f"{problem}: {describe_os_error(error)}", where=path, hint=_suggest_fix(error))
 
 
-def _hint(error: OSError) -> str:
+def _suggest_fix(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "free some disk space; nothing was changed"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -124,7 +122,7 @@ def _hint(error: OSError) -> str:
     return ""
 
 
-def _resolve(full: Path, path: str) -> Path:
+def _follow_links(full: Path, path: str) -> Path:
     try:
         return Path(os.path.realpath(full, strict=True))
     except FileNotFoundError:
@@ -142,12 +140,12 @@ def _resolve(full: Path, path: str) -> Path:
 
 
 def _require_inside(root: Path, real: Path, path: str) -> None:
-    inside = real.is_relative_to(root)
-    if inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
+    is_inside = real.is_relative_to(root)
+    if is_inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
         raise CubError(
             "this leads into git's own folder", where=path, hint="replace the link by a file"
         )
-    if not inside:
+    if not is_inside:
         raise CubError(
             "this leads out of the project",
             where=path,
@@ -156,12 +154,12 @@ def _require_inside(root: Path, real: Path, path: str) -> None:
         )
 
 
-_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # each where the system has it
-_FLAGS = sum(getattr(os, name, 0) for name in _NAMES)
+_FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # not every system has each
+_FLAGS = sum(getattr(os, name, 0) for name in _FLAG_NAMES)
 
 
 def encode_path(root: str, path: str) -> bytes:
-    """Return where `path`, relative to `root` and with `/`, is on disk."""
+    """Return the bytes of `path`, relative to `root` and with `/`, as the system takes them."""
     return os.fsencode(root) + b"/" + path.encode("utf-8", "surrogateescape")
 
 

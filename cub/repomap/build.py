@@ -109,7 +109,6 @@ def _classify_files(listing: FileListing, settings: MapSettings) -> ClassifiedFi
 def _start_reading(
     context: MapContext, files: ClassifiedFiles, scanned: FactsByFile
 ) -> tuple[FactsCollector, Callable[[], ProjectStructure]]:
-    """Start to read code and structure, in two processes if that pays."""
     from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 
     root, jobs = files.listing.root, files.scan_jobs
@@ -156,7 +155,6 @@ def _make_files_key(listing: FileListing, settings_key: str) -> str:
 def _is_unchanged(
     folder: Path, last: CachedMap, files: ClassifiedFiles, scanned: FactsByFile
 ) -> bool:
-    """Return whether no change to a file shows in the map."""
     from cub.repomap.map_cache import is_still_valid
 
     fingerprint = load_fingerprint(folder, last.fingerprint_key)

@@ -86,9 +86,8 @@ def is_still_valid(
     if len(jobs) != len(states) or any(file.path not in states for file in jobs):
         return False
     changed = [file for file in jobs if states[file.path][:3] != file[1:]]
-    if len(changed) > _MAX_CHANGED_FILES:
-        return False
-    if any(file.path in fingerprint.read_paths for file in changed):
+    read_paths = fingerprint.read_paths
+    if len(changed) > _MAX_CHANGED_FILES or any(file.path in read_paths for file in changed):
         return False
     others = _digest_states(file for file in listing.files if file not in jobs)
     if fingerprint.others_digest != others:
@@ -96,12 +95,12 @@ def is_still_valid(
     if fingerprint.languages != compute_language_shares(listing.files, classifier):
         return False
     facts_by_file.update((file, scan_file(str(listing.root), jobs[file])) for file in changed)
-    return all(_has_same_facts(fingerprint, file.path, facts_by_file[file]) for file in changed)
-
-
-def _has_same_facts(fingerprint: MapFingerprint, path: str, facts: FileFacts) -> bool:
-    mentions = " ".join(filter(fingerprint.vocabulary.__contains__, facts.names.split()))
-    return _digest_facts(facts, mentions) == fingerprint.scanned_files[path][3]
+    for file in changed:
+        facts = facts_by_file[file]
+        mentions = " ".join(filter(fingerprint.vocabulary.__contains__, facts.names.split()))
+        if _digest_facts(facts, mentions) != states[file.path][3]:
+            return False
+    return True
 
 
 def _digest_facts(facts: FileFacts, mentions: str) -> str:

@@ -21,6 +21,8 @@ from cub.store.jsonl_append import append_lines, filter_missing_lines, remove_st
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 
+_PIECE_SIZE = 1 << 20  # bytes
+
 
 class StoreTransaction(Protocol):
     """Change tasks while nobody else can; records are written when the transaction ends."""
@@ -57,13 +59,6 @@ class TaskBackend(Protocol):
         """Return the commands with which an agent closes a task."""
 
 
-_PIECE_SIZE = 1 << 20  # bytes
-
-
-def _do_nothing(_: ProjectLock) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class JsonlTransaction:
     """Collect changes of tasks in memory."""
@@ -93,7 +88,7 @@ class JsonlBackend:
 
     root: Path
     disk: Disk = field(default_factory=Disk)
-    before_first_write: Callable[[ProjectLock], None] = _do_nothing
+    before_first_write: Callable[[ProjectLock], None] | None = None
     name: str = "jsonl"
     can_restore_deleted: bool = True
 
@@ -111,7 +106,7 @@ class JsonlBackend:
             change = JsonlTransaction(TaskIndex.parse(before or b""))
             yield change
             if change.has_changes:
-                if before is None:
+                if before is None and self.before_first_write:
                     self.before_first_write(lock)
                 self._write(change.tasks, before, lock)
 
@@ -120,18 +115,12 @@ class JsonlBackend:
         return (f"cub task close {task_id}", f"cub task close {task_id} --reason no_change")
 
     def _write(self, tasks: TaskIndex, before: bytes | None, lock: ProjectLock) -> None:
-        self._keep_rejected(tasks, lock)
-        remove_stale_temp_files(self.root / TASKS_FILE)
-        replace_single_file(
-            self.root / TASKS_FILE, before, serialize_tasks(tasks), TASKS_FILE, self.disk
-        )
-
-    def _keep_rejected(self, tasks: TaskIndex, lock: ProjectLock) -> None:
-        """Save each rejected line once, before it leaves the file."""
         lines = [rejected.content for rejected in tasks.rejected_lines]
-        append_lines(
-            lock, REJECTED_FILE, filter_missing_lines(self.root, REJECTED_FILE, lines), self.disk
-        )
+        lines = filter_missing_lines(self.root, REJECTED_FILE, lines)
+        append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file
+        path = self.root / TASKS_FILE
+        remove_stale_temp_files(path)
+        replace_single_file(path, before, serialize_tasks(tasks), TASKS_FILE, self.disk)
 
 
 def serialize_tasks(tasks: TaskIndex) -> Iterator[bytes]:
@@ -140,12 +129,9 @@ def serialize_tasks(tasks: TaskIndex) -> Iterator[bytes]:
     The lines of unchanged tasks keep their bytes.
     """
     piece = bytearray()
+    changed = tasks.changed_records
     for key in sorted(tasks.all_ids):
-        piece += (
-            encode_record(tasks.changed_records[key])
-            if key in tasks.changed_records
-            else tasks.read_line(key)
-        )
+        piece += encode_record(changed[key]) if key in changed else tasks.read_line(key)
         piece += b"\n"
         if len(piece) >= _PIECE_SIZE:
             yield bytes(piece)

@@ -21,21 +21,15 @@ from cub.store.task_index import EPIC, TaskIndex, is_deleted
 from cub.store.task_schema import CLOSED, OPEN, PARKED, RETRY
 
 _TIMEOUT = 60.0  # seconds; the first call may start a server
-_MAX_ERROR_LINES = 10  # lines of an error
+_MAX_ERROR_LINES = 10
 _HINT = "`tasks: {backend: jsonl}` in .cub/config.yaml keeps tasks in a file of cub's"
 BdCall = tuple[str, ...]
 _STATUSES = {RETRY: OPEN, PARKED: "deferred"}
 _OPTIONS = {
-    "title": "--title",
-    "issue_type": "--type",
-    "priority": "--priority",
-    "description": "--description",
-    "design": "--design",
-    "acceptance_criteria": "--acceptance",
-    "notes": "--notes",
-    "assignee": "--assignee",
-    "external_ref": "--external-ref",
-}
+    "title": "--title", "issue_type": "--type", "priority": "--priority",
+    "description": "--description", "design": "--design", "acceptance_criteria": "--acceptance",
+    "notes": "--notes", "assignee": "--assignee", "external_ref": "--external-ref",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -70,7 +64,7 @@ class BeadsBackend:
 
     def read_tasks(self) -> TaskIndex:
         """Read all issues, whatever their status, in one call."""
-        return TaskIndex.from_records(self._records(query_bd(self.root, "export")))
+        return TaskIndex.from_records(self._parse_issues(query_bd(self.root, "export")))
 
     @contextmanager
     def transaction(self) -> Iterator[BeadsTransaction]:
@@ -88,7 +82,7 @@ class BeadsBackend:
         """Return commands of beads, with reasons that cub knows."""
         return (f'bd close {task_id} --reason "done"', f'bd close {task_id} --reason "no_change"')
 
-    def _records(self, data: bytes) -> Iterator[Record]:
+    def _parse_issues(self, data: bytes) -> Iterator[Record]:
         for line in iter_lines(BytesIO(data)):
             try:
                 raw = parse_issue(line)
@@ -184,9 +178,8 @@ def build_calls(pairs: Iterable[RecordChange]) -> Iterator[BdCall]:
         yield from _close_calls(pair)
     for pair in pairs:
         yield from _edge_calls(pair, removed=False)
-    yield from (
-        ("delete", key, "--force") for key in deleted
-    )  # without it, bd only shows what it did
+    # Without --force, bd only prints what it would delete.
+    yield from (("delete", key, "--force") for key in deleted)
 
 
 def _require_storable(pair: RecordChange) -> None:
@@ -203,7 +196,8 @@ def _create_calls(pair: RecordChange) -> Iterator[BdCall]:
 
 
 def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
-    before, after = _make_issues(pair)
+    before = _task_to_issue(pair.before) if pair.before else {}
+    after = _task_to_issue(pair.after)
     if before.get("status") == CLOSED and _find_new_status(pair) is not None:
         yield "reopen", pair.task_id
         before["status"] = OPEN
@@ -242,10 +236,6 @@ def _list_edges(record: Record) -> list[tuple[str, str]]:
     parent = record.get("parent")
     needs = [(BLOCKS, other) for other in record.get("depends_on", ())]
     return needs + ([(CHILD, parent)] if parent else [])
-
-
-def _make_issues(pair: RecordChange) -> tuple[Record, Record]:
-    return _task_to_issue(pair.before) if pair.before else {}, _task_to_issue(pair.after)
 
 
 def _task_to_issue(record: Record) -> Record:

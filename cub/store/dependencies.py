@@ -10,7 +10,6 @@ from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import IN_PROGRESS, OPEN, RETRY
 
 DependencyGraph = Mapping[str, Sequence[str]]
-_PRUNING_ROUNDS = 3  # in a long chain, each round removes one node only
 IsExpired = Callable[[Record | None], bool]
 
 
@@ -72,8 +71,11 @@ def find_cycles(graph: DependencyGraph) -> list[list[str]]:
 
     A cycle begins with its smallest node.
     """
+    # Most tasks wait only for tasks that wait for nothing: they are in no cycle.
+    edges = ((node, [key for key in others if key in graph]) for node, others in graph.items())
+    graph = {node: others for node, others in edges if others}
     cycles = []
-    for group in _iter_groups(_prune_leaves(graph)):
+    for group in _iter_groups(graph):
         start = min(group)
         if len(group) > 1 or start in graph[start]:
             cycle = find_shortest_path(start, start, {node: graph[node] for node in group})
@@ -106,14 +108,6 @@ def _trace_path(node: str, start: str, previous: Mapping[str, str]) -> list[str]
     while path[-1] != start:
         path.append(previous[path[-1]])
     return path[::-1]
-
-
-def _prune_leaves(graph: DependencyGraph) -> DependencyGraph:
-    """Return the graph without most of the nodes that are in no cycle: they lead nowhere in it."""
-    for _ in range(_PRUNING_ROUNDS):
-        edges = ((node, [key for key in others if key in graph]) for node, others in graph.items())
-        graph = {node: others for node, others in edges if others}
-    return graph
 
 
 def _iter_groups(graph: DependencyGraph) -> Iterator[set[str]]:

@@ -16,25 +16,15 @@ MAX_LINE = 8192  # bytes, with its end
 TASK_STATE, ATTEMPT_START, ATTEMPT_END = "task_state", "attempt_start", "attempt_end"
 RUN_START, RUN_END = "run_start", "run_end"
 
-# How many characters a text may have, or entries a list; `*` stands for each entry of a list.
+# Maximum characters of a text, or entries of a list; `*` stands for each entry of a list.
 _LIMITS: dict[tuple[str, ...], int] = {
-    ("fail", "reason"): 300,
-    ("git", "files"): 30,
-    ("checks",): 20,
-    ("checks", "*", "items"): 8,
-    ("checks", "*", "items", "*", "*"): 160,
-    ("checks", "*", "tail"): 1500,
-    ("obs",): 6,
-    ("obs", "*"): 200,
-    ("trailer", "summary"): 400,
-    ("trailer", "tried"): 5,
-    ("trailer", "tried", "*"): 160,
-    ("trailer", "next"): 200,
-    ("stuck",): 500,
-    ("said",): 200,
-    ("note",): 500,
+    ("fail", "reason"): 300, ("git", "files"): 30,
+    ("checks",): 20, ("checks", "*", "items"): 8, ("checks", "*", "items", "*", "*"): 160,
+    ("checks", "*", "tail"): 1500, ("obs",): 6, ("obs", "*"): 200,
+    ("trailer", "summary"): 400, ("trailer", "tried"): 5, ("trailer", "tried", "*"): 160,
+    ("trailer", "next"): 200, ("stuck",): 500, ("said",): 200, ("note",): 500,
     ("unverified",): 300,
-}
+}  # fmt: skip
 _MAX_TEXT = 1000  # characters of any other text
 _MAX_ITEMS = 100  # of any other list
 _MAX_NAME = 100  # characters of a name, if nothing but names is left
@@ -59,11 +49,8 @@ def encode_event(event: Event, mask: MaskFunction) -> bytes:
     if len(encode_record(limited)) >= MAX_LINE:
         limited = {k: v for k, v in limited.items() if not isinstance(v, list | dict)}
     if len(encode_record(limited)) >= MAX_LINE:
-        limited = {
-            k: truncate_text(v, _MAX_NAME)
-            for k, v in limited.items()
-            if k in _NAMES and isinstance(v, str)
-        }
+        names = {k: v for k, v in limited.items() if k in _NAMES and isinstance(v, str)}
+        limited = {key: truncate_text(value, _MAX_NAME) for key, value in names.items()}
         limited |= {"v": 1, "cut": True}
     return encode_record(limited)
 

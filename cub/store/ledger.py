@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -71,11 +71,34 @@ class Ledger:
                 yield from iter_events_backwards(file, needle)
 
     def follow(self, count: int) -> Iterator[Event | None]:
-        """Yield the last events, then each new one; None whenever there is nothing new."""
-        follower = LedgerFollower(self.open_file)
-        yield from follower.start(count)
+        """Yield the last events, then each new one; None whenever there is nothing new.
+
+        Each event comes once, also after archiving has replaced the file. `offset` is the end of
+        the last whole line that was read of the file with the number `inode`.
+        """
+        inode, offset, events = 0, 0, []
+        with self.open_file() as file:
+            if file:
+                inode, offset = _get_inode(file), _find_end(file)
+                backwards = iter_events_backwards(file, EVENT_MARK, offset)
+                events = [*islice(backwards, max(count, 1))][::-1]
+        last_timestamp = max(map(get_timestamp, events), default="")
+        yield from events if count else ()
         while True:
-            yield from follower.read_new()
+            with self.open_file() as file:
+                replaced = file is not None and inode not in (0, _get_inode(file))
+                offset = 0 if replaced else offset
+                whole = b""
+                if file:
+                    inode = _get_inode(file)
+                    file.seek(offset)
+                    whole = b"".join(file.read().rpartition(b"\n")[:2])
+            offset += len(whole)
+            events = [*parse_events(whole.split(b"\n"))]
+            if replaced:
+                events = [event for event in events if get_timestamp(event) > last_timestamp]
+            last_timestamp = max([last_timestamp, *map(get_timestamp, events)])
+            yield from events
             yield None
 
     @contextmanager
@@ -120,50 +143,6 @@ def parse_event(raw: bytes) -> Event | None:
         return decode_record(raw.strip())
     except ValueError:
         return None
-
-
-@dataclass(slots=True)
-class LedgerFollower:
-    """Report each event of a growing file once, also after archiving has replaced the file.
-
-    `offset` is the end of the last whole line that was read of the file with the number `inode`,
-    `last_timestamp` the latest time of an event so far.
-    """
-
-    open_file: Callable[[], AbstractContextManager[BinaryIO | None]]
-    inode: int = 0
-    offset: int = 0
-    last_timestamp: str = ""
-
-    def start(self, count: int) -> list[Event]:
-        """Return the last events; `read_new` returns those after them."""
-        with self.open_file() as file:
-            if file is None:
-                return []
-            self.inode, self.offset = _get_inode(file), _find_end(file)
-            backwards = iter_events_backwards(file, EVENT_MARK, self.offset)
-            newest = [*islice(backwards, max(count, 1))][::-1]
-        self._note_timestamps(newest)
-        return newest if count else []
-
-    def read_new(self) -> list[Event]:
-        """Return the events that were added since."""
-        with self.open_file() as file:
-            if file is None:
-                return []
-            replaced = self.inode not in (0, _get_inode(file))
-            self.inode, self.offset = _get_inode(file), 0 if replaced else self.offset
-            file.seek(self.offset)
-            whole, end, _ = file.read().rpartition(b"\n")
-        self.offset += len(whole) + len(end)
-        events = [*parse_events(whole.split(b"\n"))]
-        if replaced:
-            events = [event for event in events if get_timestamp(event) > self.last_timestamp]
-        self._note_timestamps(events)
-        return events
-
-    def _note_timestamps(self, events: list[Event]) -> None:
-        self.last_timestamp = max([self.last_timestamp, *map(get_timestamp, events)])
 
 
 def _get_inode(file: BinaryIO) -> int:

@@ -68,7 +68,7 @@ class TaskSummary(NamedTuple):
 
 
 class RenamedTask(NamedTuple):
-    """Name an id that two branches gave to two tasks, and the newer one's new id."""
+    """Hold an id that two branches gave to two tasks, and the newer one's new id."""
 
     id: str
     new_id: str
@@ -93,9 +93,20 @@ class TaskIndex:
     @classmethod
     def parse(cls, data: bytes) -> TaskIndex:
         """Return the tasks of a file; lines of one task that a git merge left are merged."""
-        read = read_summaries(BytesIO(data))
-        tasks = cls(read.summaries, data, {}, read.rejected_lines, [], sorted(read.duplicates))
-        tasks._merge_duplicates(read)
+        tasks = cls(data=data)
+        duplicates: dict[str, list[TaskSummary]] = {}
+        for line in iter_lines(BytesIO(data)):
+            try:
+                record = parse_task(decode_record(line.text))
+            except ValueError as error:
+                tasks.rejected_lines.append(RejectedLine(line, str(error)))
+                continue
+            task = summarize_task(record, line.offset, len(line.text))
+            if task.id in tasks.summaries:
+                duplicates.setdefault(task.id, [tasks.summaries[task.id]]).append(task)
+            else:
+                tasks.summaries[task.id] = task
+        tasks._merge_duplicates(duplicates)
         for key in [task.id for task in tasks if task.is_deleted]:
             tasks.deleted_summaries[key] = tasks.summaries.pop(key)
         return tasks
@@ -127,9 +138,8 @@ class TaskIndex:
         """Return the id that `text` is or begins; CubError for none, or a deleted task."""
         if key := self.find_deleted_id(text):
             on = str(self.read_record(key)["deleted_at"])[:10]
-            raise CubError(
-                f"{key} was deleted on {on}", hint=f"`cub task reopen {key}` brings it back"
-            )
+            hint = f"`cub task reopen {key}` brings it back"
+            raise CubError(f"{key} was deleted on {on}", hint=hint)
         return match_id(text, self.summaries)
 
     def find_deleted_id(self, text: str) -> str | None:
@@ -172,11 +182,12 @@ class TaskIndex:
         """Return the tasks that have a task as their parent."""
         return [task for task in self if task.parent == task_id]
 
-    def _merge_duplicates(self, read: ParsedTasks) -> None:
+    def _merge_duplicates(self, duplicates: dict[str, list[TaskSummary]]) -> None:
         """Merge the lines of each task; of two tasks with one id, the older one keeps it."""
+        self.duplicate_ids = sorted(duplicates)
         for key in self.duplicate_ids:
             groups: dict[str, list[Record]] = {}
-            for task in read.duplicates[key]:
+            for task in duplicates[key]:
                 record = normalize_record(decode_record(self._get_text(task)))
                 groups.setdefault(normalize_timestamp(record.get("created_at")), []).append(record)
             undated = groups.pop("", [])
@@ -184,9 +195,8 @@ class TaskIndex:
             self._merge_records(key, groups.get(first, []) + undated)
             for created in others:
                 new_id = f"{key}-{_make_suffix(created)}"
-                self._merge_records(
-                    new_id, [{**record, "id": new_id} for record in groups[created]]
-                )
+                records = [{**record, "id": new_id} for record in groups[created]]
+                self._merge_records(new_id, records)
                 self.renamed_tasks.append(RenamedTask(key, new_id))
 
     def _merge_records(self, key: str, records: list[Record]) -> None:
@@ -201,30 +211,6 @@ class TaskIndex:
 def _make_suffix(created: str) -> str:
     """Return a few letters that are the same on all branches."""
     return encode_letters(blake2b(created.encode()).digest(), _SUFFIX_LENGTH)
-
-
-class ParsedTasks(NamedTuple):
-    """Hold a file's tasks by id, all tasks of duplicate ids, and rejected lines."""
-
-    summaries: dict[str, TaskSummary]
-    duplicates: dict[str, list[TaskSummary]]
-    rejected_lines: list[RejectedLine]
-
-
-def read_summaries(file: Iterable[bytes]) -> ParsedTasks:
-    """Return the summary of every line; only one line is parsed in memory at a time."""
-    parsed = ParsedTasks({}, {}, [])
-    for line in iter_lines(file):
-        try:
-            task = summarize_task(parse_task(decode_record(line.text)), line.offset, len(line.text))
-        except ValueError as error:
-            parsed.rejected_lines.append(RejectedLine(line, str(error)))
-            continue
-        if task.id in parsed.summaries:
-            parsed.duplicates.setdefault(task.id, [parsed.summaries[task.id]]).append(task)
-        else:
-            parsed.summaries[task.id] = task
-    return parsed
 
 
 def parse_task(raw: Record) -> Record:

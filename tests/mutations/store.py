@@ -148,8 +148,8 @@ STORE = (
     Mutation(
         "rejected lines are dropped before they are kept",
         "cub/store/backend.py",
-        "        self._keep_rejected(tasks, lock)\n        remove_stale_temp_files",
-        "        remove_stale_temp_files",
+        "        append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file\n",
+        "",
         ("tests/store/test_backend.py", "tests/store/test_damage.py"),
     ),
     Mutation(

@@ -33,23 +33,22 @@ def find_current_attempt(
 
     Return None for a person, and when the attempt is over.
     """
-    shown = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
+    folder = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
     if mark := find_attempt_mark(root):
-        return CurrentAttempt(
-            mark.task_id, (Path(mark.request_folder), *([shown] if shown.is_dir() else []))
-        )
+        folders = [folder] if folder.is_dir() else []
+        return CurrentAttempt(mark.task_id, (Path(mark.request_folder), *folders))
     task = environ.get(TASK_VARIABLE)
-    if not task or not shown.is_dir() or _is_over(root, shown, environ.get(RUN_VARIABLE, "")):
+    if not task or not folder.is_dir() or _is_over(root, folder, environ.get(RUN_VARIABLE, "")):
         return None
-    return CurrentAttempt(task, (shown,))
+    return CurrentAttempt(task, (folder,))
 
 
-def _is_over(root: Path, shown: Path, run: str) -> bool:
+def _is_over(root: Path, folder: Path, run: str) -> bool:
     """Return whether an attempt is over, by the run's own files; else by those that it shows."""
     runs = find_project_state(root) / "runs"
     if not runs.is_dir():
-        return bool(read_json(shown / RESULT_FILE))
-    attempt = runs / run / shown.parent.name / shown.name
+        return bool(read_json(folder / RESULT_FILE))
+    attempt = runs / run / folder.parent.name / folder.name
     return not attempt.is_dir() or bool(read_signed(attempt / RESULT_FILE))
 
 
@@ -63,17 +62,13 @@ class CurrentAttempt(NamedTuple):
         """Raise CubError for a task that is not the attempt's."""
         for key in map(tasks.find_id, keys):
             if key != self.task_id:
-                raise CubError(
-                    f"an attempt at {self.task_id} can't {verb} {key}",
-                    hint="one task at a time: say at the end what is to be done about it",
-                )
+                hint = "one task at a time: say at the end what is to be done about it"
+                raise CubError(f"an attempt at {self.task_id} can't {verb} {key}", hint=hint)
 
     def refuse(self, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for what only the run or a person does."""
-        raise CubError(
-            f"an attempt can't {verb} {', '.join(keys)}: {_DECIDES}",
-            hint="end with `<stuck>reason</stuck>` if the task can't be done",
-        )
+        hint = "end with `<stuck>reason</stuck>` if the task can't be done"
+        raise CubError(f"an attempt can't {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
 
     def request_close(self, reason: str, note: str) -> str:
         """Save the request to close the task, and return what to print to the agent."""
@@ -85,8 +80,8 @@ class CurrentAttempt(NamedTuple):
                 break
             except OSError as error:  # a sandbox may show the project alone
                 if not last:
-                    what = "the run can't be asked: "
-                    raise CubError(what + describe_os_error(error)) from error
+                    what = f"the run can't be asked: {describe_os_error(error)}"
+                    raise CubError(what) from error
         return f"You asked to close {self.task_id} ({reason}): {_DECIDES} when you have ended."
 
 
@@ -106,7 +101,7 @@ def read_request(*folders: Path) -> dict[str, Any]:
 
 
 class AttemptMark(NamedTuple):
-    """Name the project, the task, and the directory in which the run takes requests."""
+    """Hold the project, the task, and the directory in which the run takes requests."""
 
     root: str
     task_id: str

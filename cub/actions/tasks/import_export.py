@@ -80,12 +80,9 @@ def _require_whole(imported: ImportedTasks, where: str) -> None:
     first, *more = imported.rejected_lines
     details = [f"{where}:{other.line.number}: {other.reason}" for other in more[:_MAX_LISTED]]
     details += [f"and {len(more) - _MAX_LISTED:,} more"] if len(more) > _MAX_LISTED else []
-    raise CubError(
-        first.reason,
-        where=f"{where}:{first.line.number}",
-        hint="mend the line or take it out, and import again; nothing was imported",
-        details=details,
-    )
+    hint = "mend the line or take it out, and import again; nothing was imported"
+    place = f"{where}:{first.line.number}"
+    raise CubError(first.reason, where=place, hint=hint, details=details)
 
 
 def _merge_imported(

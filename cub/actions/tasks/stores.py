@@ -131,9 +131,8 @@ def plan_git_files(project: Project) -> Plan:
     edits = []
     for file in GIT_FILES:
         body = render_managed_file(file, templates, templates.version, local)
-        edits.append(
-            refresh_managed_file(file, project.tree, templates, CheckoutState(), body).edit
-        )
+        plan = refresh_managed_file(file, project.tree, templates, CheckoutState(), body)
+        edits.append(plan.edit)
     return Plan(tuple(filter(None, edits)))
 
 

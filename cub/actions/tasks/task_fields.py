@@ -49,10 +49,8 @@ def check_text(value: str | None, what: str) -> str | None:
     """Return a text; UsageError if it is too large for a line of the store, or a prompt."""
     size = len((value or "").encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
-        raise UsageError(
-            f"{what} has {size:,} bytes; the most are {MAX_TEXT:,}",
-            hint="put the long part into a file of the project, and name that file",
-        )
+        hint = "put the long part into a file of the project, and name that file"
+        raise UsageError(f"{what} has {size:,} bytes; the most are {MAX_TEXT:,}", hint=hint)
     return value
 
 

@@ -17,11 +17,9 @@ from cub.store.jsonl import Record
 
 FORM_TEXTS = ("title", "type", "priority", "parent", "description", "notes")
 FORM_LISTS = {
-    "labels": "labels",
-    "depends_on": "depends_on",
-    "acceptance_criteria": "accept",
+    "labels": "labels", "depends_on": "depends_on", "acceptance_criteria": "accept",
     "checks": "checks",
-}
+}  # fmt: skip
 _ORDER = (*FORM_TEXTS[:4], *FORM_LISTS, *FORM_TEXTS[4:])
 _MAX_BYTES = 1024 * 1024  # bytes; a description may have 64 KiB, and so may the notes
 _PLAIN = re.compile(r"[^\W_](?:[\w ,./()'&+-]*[\w./)])?")
@@ -66,10 +64,8 @@ def _make_fields(values: dict[str, Any]) -> TaskFields:
 
 def dump_form_fields(fields: Mapping[str, Any]) -> str:
     """Return the fields as YAML; bytes that are not text are shown as U+FFFD."""
-    values = {
-        key: fields.get(key) or ([] if key in FORM_LISTS else fields.get(key)) for key in _ORDER
-    }
-    return "".join(f"{key}:{_dump_value(value)}\n" for key, value in values.items())
+    values = {**fields, **{key: fields.get(key) or [] for key in FORM_LISTS}}
+    return "".join(f"{key}:{_dump_value(values.get(key))}\n" for key in _ORDER)
 
 
 def parse_form_fields(text: str, shown: str) -> dict[str, Any]:

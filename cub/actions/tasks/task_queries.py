@@ -51,7 +51,7 @@ class TaskList:
 
     def iter_records(self) -> Iterator[Record]:
         """Yield the whole tasks."""
-        return (self.tasks.read_raw_record(row.id) for row in self.summaries)
+        return (self.tasks.read_raw_record(task.id) for task in self.summaries)
 
     def list_blockers_of(self, summary: TaskSummary) -> list[str]:
         """Return what one of the tasks waits for."""

@@ -143,9 +143,8 @@ def reset_task(
 
 def _require_claimable(stores: Stores, summary: TaskSummary, record: Record) -> None:
     if summary.status in (CLOSED, PARKED):
-        raise CubError(
-            f"{summary.id} is {summary.status}", hint=f"`cub task reopen {summary.id}` comes first"
-        )
+        hint = f"`cub task reopen {summary.id}` comes first"
+        raise CubError(f"{summary.id} is {summary.status}", hint=hint)
     is_expired = stores.lease_checker.is_expired
     is_known = summary.status == IN_PROGRESS or is_startable(summary, is_expired)
     if not is_known and record.get("assignee") != stores.actor:

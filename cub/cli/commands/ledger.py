@@ -67,9 +67,8 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
         tree = {"v": 1, "root": stores.root.as_posix(), "events": []}
         output.print_json_rows(tree, "events", events)
     elif events:
-        output.print_table(
-            ATTEMPT_COLUMNS, [*map(format_attempt_row, events)], prose=WRAPPED_COLUMNS
-        )
+        rows = [format_attempt_row(event) for event in events]
+        output.print_table(ATTEMPT_COLUMNS, rows, prose=WRAPPED_COLUMNS)
     else:
         output.print_message("There was no attempt yet.")
 
@@ -111,8 +110,10 @@ def tail(
     """
     stores = open_task_stores(context)
     for event in stores.ledger.follow(count):
-        if event is not None:
-            _print_event(event, json=json)
+        if event is not None and json:
+            output.print_json_line(event)
+        elif event is not None:
+            output.print_paragraph(format_event(event))
         elif not follow:
             return
         else:
@@ -134,20 +135,11 @@ def archive(
     from cub.actions.ledger_report import archive_old_events
 
     moved_count, kept_count = archive_old_events(open_task_stores(context), before)
-    output.print_line(
-        f"Moved {moved_count:,} event{'' if moved_count == 1 else 's'} to the archive."
-    )
+    events = "1 event" if moved_count == 1 else f"{moved_count:,} events"
+    output.print_line(f"Moved {events} to the archive.")
     if kept_count:
         stay = "event stays: its task is" if kept_count == 1 else "events stay: their tasks are"
         output.print_message(f"{kept_count:,} older {stay} not closed.")
-
-
-def _print_event(event: Event, *, json: bool) -> None:
-
-    if json:
-        output.print_json_line(event)
-    else:
-        output.print_paragraph(format_event(event))
 
 
 def format_story(story: TaskHistory) -> Iterator[str]:
@@ -231,13 +223,10 @@ def _describe_event(event: Event) -> str:
 def _iter_details(event: Event) -> Iterator[str]:
     if event.get("ev") != "attempt_end":
         return
-    facts = (
-        format_agent_label(event),
-        _format_duration(event.get("dur_s")),
-        _format_tokens(event),
-        _format_cost(event),
-    )
-    yield " · ".join(filter(None, (*facts[:2], f"{facts[2]} tokens" if facts[2] else "", facts[3])))
+    tokens = _format_tokens(event)
+    facts = [format_agent_label(event), _format_duration(event.get("dur_s"))]
+    facts += [f"{tokens} tokens" if tokens else "", _format_cost(event)]
+    yield " · ".join(filter(None, facts))
     lines = (
         ("reason", get_mapping(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
 def list_profiles(completion: CompletionContext) -> Iterator[Candidate]:
     """Return the profiles of the configuration."""
     layers = _iter_layers(completion)
-    return ((name, "") for name in dict.fromkeys(name for one in layers for name in one.profiles))
+    return ((name, "") for name in dict.fromkeys(chain(*(layer.profiles for layer in layers))))
 
 
 def list_config_keys(completion: CompletionContext) -> Iterator[Candidate]:

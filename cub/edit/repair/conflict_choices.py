@@ -52,10 +52,8 @@ def _build_merge(document: Document, conflicts: Sequence[MergeConflict]) -> Sect
     for conflict in conflicts:
         if conflict.middle is None:
             raise _make_manual_error(document, conflict, "nobody can tell its sides apart")
-    ours, theirs = (
-        build_side(document, conflicts, "ours"),
-        build_side(document, conflicts, "theirs"),
-    )
+    ours = build_side(document, conflicts, "ours")
+    theirs = build_side(document, conflicts, "theirs")
     if ours.has_broken_markers and theirs.has_broken_markers:
         reason = "the markers of both sides are broken themselves"
         raise _make_manual_error(document, conflicts[0], reason)

@@ -71,7 +71,9 @@ class FileClassifier:
         for path in paths:
             folder, _, name = path.rpartition("/")
             if name.endswith(".py") and _PYTHON_TEST.fullmatch(name):
-                self._add_folder_with_tests(folder)
+                while folder not in self._folders_with_tests:
+                    self._folders_with_tests.add(folder)
+                    folder = folder.rpartition("/")[0]
 
     def classify(self, path: str) -> FileKind:
         """Return the kind of the file at `path`."""
@@ -112,11 +114,6 @@ class FileClassifier:
                 kind = _classify_folder_name(kind, path.rpartition("/")[2])
             self._folders[path] = kind
         return kind
-
-    def _add_folder_with_tests(self, folder: str) -> None:
-        while folder not in self._folders_with_tests:
-            self._folders_with_tests.add(folder)
-            folder = folder.rpartition("/")[0]
 
     def _has_tests(self, folder: str) -> bool:
         """Return whether the folder that is named like tests, here or above, has any."""

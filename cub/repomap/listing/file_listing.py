@@ -94,7 +94,6 @@ def list_files(
 
 
 def _has_candidates(root: Path) -> bool:
-    """Return whether the folder itself has anything to list, or can't be read."""
     try:
         with os.scandir(root) as entries:
             return any(_is_candidate(entry.name) for entry in entries)

@@ -143,7 +143,6 @@ _MAX_CONFIG_BYTES = 262_144
 
 
 def _describe_strictness(paths: Sequence[str], read: ReadFile) -> Iterator[str]:
-    """Yield `mypy is strict (pyproject.toml)` and the like, each checker once."""
     existing, checkers = frozenset(paths), set[str]()
     for row in load_table("conventions")["strict"]:
         path, checker = row["file"], row["checker"]

@@ -30,7 +30,6 @@ def _extract_python_doc(text: str) -> str:
 
 
 def _extract_go_doc(text: str) -> str:
-    """Return the comment right above `package`."""
     lines = _GO_LINES.search(text)
     if lines:
         prose = re.sub(r"^//(?:go:|\s*\+build|nolint).*\n", "", lines[1], flags=re.MULTILINE)
@@ -40,7 +39,6 @@ def _extract_go_doc(text: str) -> str:
 
 
 def _extract_rust_doc(text: str) -> str:
-    """Return the inner comment `//!` or `/*!` of a module or crate."""
     lines = _RUST_LINES.match(text)
     if lines:
         return re.sub(r"^[ \t]*//! ?", "", lines[1], flags=re.MULTILINE)
@@ -49,7 +47,6 @@ def _extract_rust_doc(text: str) -> str:
 
 
 def _extract_java_doc(text: str) -> str:
-    """Return the Javadoc of package-info.java."""
     match = _JAVADOC.search(text)
     return _STARS.sub("", match[1]) if match else ""
 

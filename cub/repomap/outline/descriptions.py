@@ -81,7 +81,6 @@ def _compile_name_start(name: str) -> re.Pattern[str]:
 
 
 def _is_informative(sentence: str, names: str) -> bool:
-    """Return whether there are words that the names do not say."""
     old = _EMPTY_WORDS | {word.rstrip("s") for word in _split_words(names)}
     words = [word for word in _split_words(sentence) if word not in _EMPTY_WORDS]
     has_new = any(word.rstrip("s") not in old for word in words)
@@ -94,7 +93,6 @@ def _split_words(text: str) -> list[str]:
 
 
 def _cut_clause(text: str) -> str:
-    """Return `text` up to the end of a clause or word, if it is too long."""
     if len(text) <= MAX_DESCRIPTION_CHARS:
         return text
     starts = [match.start() for match in _CLAUSE_END.finditer(text)]
@@ -176,7 +174,6 @@ def summarize_project(paths: frozenset[str], read: ReadFile) -> str:
 
 
 def _read_title(paths: frozenset[str], read: ReadFile) -> str:
-    """Return the heading of the project's README."""
     names = _list_readmes(sorted(path for path in paths if "/" not in path))
     return next(filter(None, (extract_title(_read_text(name, read)) for name in names)), "")
 
@@ -210,7 +207,6 @@ def _count_files(names_by_folder: Mapping[str, list[str]]) -> Counter[str]:
 
 
 def _list_telling_files(folder: str, names: list[str]) -> list[str]:
-    """List the files that may say what the folder is, the most telling ones first."""
     own = f"{folder.rpartition('/')[2]}.go"
     first = [name for name in (*_TELLING_FILES, own) if name in frozenset(names)]
     go = [name for name in names if name.endswith(".go") and not name.endswith("_test.go")]
@@ -219,17 +215,17 @@ def _list_telling_files(folder: str, names: list[str]) -> list[str]:
 
 
 def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str) -> str:
-    texts = (_extract_text(f"{folder}/{name}", name, read) for name in names)
-    return next(filter(None, (condense_description(t, folder, project) for t in texts)), "")
-
-
-def _extract_text(path: str, name: str, read: ReadFile) -> str:
-    if name in MANIFEST_NAMES:
-        return extract_manifest_description(name, _read_text(path, read, None))
-    text = _read_text(path, read)
-    if name.lower() in _README:
-        return extract_opening_paragraph(text) or extract_title(text)
-    return DOC_EXTRACTORS[name.rpartition(".")[2]](text)
+    for name in names:
+        text = _read_text(f"{folder}/{name}", read, None if name in MANIFEST_NAMES else _MAX_BYTES)
+        if name in MANIFEST_NAMES:
+            text = extract_manifest_description(name, text)
+        elif name.lower() in _README:
+            text = extract_opening_paragraph(text) or extract_title(text)
+        else:
+            text = DOC_EXTRACTORS[name.rpartition(".")[2]](text)
+        if description := condense_description(text, folder, project):
+            return description
+    return ""
 
 
 def _read_text(path: str, read: ReadFile, most: int | None = _MAX_BYTES) -> str:

@@ -80,7 +80,6 @@ def build_folder_nodes(
 
 
 def _add_folder(folders: dict[str, FolderNode], place: str) -> FolderNode:
-    """Add the folder at `place`, and all above it that are missing."""
     above, path = folders[""], ""
     for name in place.split("/")[:_MAX_LEVELS]:
         path = f"{path}/{name}" if path else name
@@ -182,12 +181,9 @@ def format_file_names(files: Sequence[str]) -> list[str]:
         groups.setdefault(name.rpartition(".")[2], []).append(name)
     common = {ending: group for ending, group in groups.items() if len(group) >= _MIN_GROUP}
     rest = [name for name in names if name.rpartition(".")[2] not in common]
-    lines = [_format_group(ending, common[ending]) for ending in sorted(common)]
-    return [*lines, " ".join(map(_quote, rest))] if rest else lines
-
-
-def _format_group(ending: str, names: Sequence[str]) -> str:
-    return f"*.{ending}: {' '.join(_quote(name[: -len(ending) - 1]) for name in names)}"
-
-
-_quote = partial(quote_path, blanks=False)
+    quote = partial(quote_path, blanks=False)
+    lines = [
+        f"*.{ending}: {' '.join(quote(name[: -len(ending) - 1]) for name in common[ending])}"
+        for ending in sorted(common)
+    ]
+    return [*lines, " ".join(map(quote, rest))] if rest else lines

@@ -36,7 +36,10 @@ def find_key_files(
         *_find_by_rules("about", ordered, classifier),
         *_find_entry_files(ordered, entry_points, classifier),
         *_find_by_rules("parts", ordered, classifier),
-        *_find_key_folders(ordered, classifier),
+        *_find_tests(ordered, classifier),
+        *_find_folders(_MIGRATION, "database migrations", ordered, classifier),
+        *_find_folders(_PROTO, "API definition", ordered, classifier),
+        *_find_workflows(ordered),
         *_find_by_rules("around", ordered, classifier),
     ):
         files.setdefault(file.path, to_one_line(file.what))
@@ -161,7 +164,6 @@ def _resolve_path(target: str, folder: str) -> Iterator[str]:
 
 
 def _resolve_object(name: str, folder: str) -> Iterator[str]:
-    """Yield the possible files of a Python module, or of a class on the JVM."""
     parts = name.replace(".", "/")
     for root in _ROOTS:
         stem = posixpath.join(folder, root + parts)
@@ -179,13 +181,6 @@ _MIGRATION = re.compile(
 _PROTO = re.compile(r"(.*/)[^/]+\.proto")
 _MAX_FOLDERS = 2  # of migrations and of API definitions
 _MAX_NAMES = 6
-
-
-def _find_key_folders(paths: Sequence[str], classifier: FileClassifier) -> Iterator[KeyFile]:
-    yield from _find_tests(paths, classifier)
-    yield from _find_folders(_MIGRATION, "database migrations", paths, classifier)
-    yield from _find_folders(_PROTO, "API definition", paths, classifier)
-    yield from _find_workflows(paths)
 
 
 def _find_tests(paths: Sequence[str], classifier: FileClassifier) -> Iterator[KeyFile]:

@@ -145,7 +145,6 @@ def _iter_quotes(text: str) -> Iterator[str]:
 
 
 def _defines(name: str, statement: str) -> bool:
-    """Return whether a statement is like `Name is a ...`."""
     match = _IS_A.match(statement)
     return match is not None and match[1].lower() in name.lower()
 

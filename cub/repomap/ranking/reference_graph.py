@@ -120,8 +120,6 @@ def _is_referable(definition: Definition, module: ModulePath) -> bool:
 
 
 class _Linker:
-    """Find the definitions that one file after the other refers to."""
-
     def __init__(
         self,
         graph: ReferenceGraph,

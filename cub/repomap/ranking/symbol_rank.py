@@ -114,7 +114,11 @@ def compute_pagerank(count: int, links: Sequence[Mapping[int, float]]) -> list[f
     """
     if not count:
         return []
-    shares = [(node, _split_shares(out)) for node, out in enumerate(links) if out]
+    shares: list[tuple[int, _Shares]] = []
+    for node, weights in enumerate(links):
+        if weights:
+            total = fsum(weights.values())  # exact, so the same in any order
+            shares.append((node, [(to, weight / total) for to, weight in sorted(weights.items())]))
     inner = sorted({to for _, out in shares for to, _ in out})
     outer_shares = _sum_outer_shares(count, shares, frozenset(inner))
     shares = [row for row in shares if row[0] in outer_shares]
@@ -149,8 +153,3 @@ def _sum_outer_shares(
             for to, share in out:
                 sums[to] += share
     return {node: sums[node] for node in sorted(inner)}
-
-
-def _split_shares(out: Mapping[int, float]) -> _Shares:
-    total = fsum(out.values())  # exact, so the same in any order
-    return [(to, weight / total) for to, weight in sorted(out.items())]

@@ -11,7 +11,7 @@ from cub.repomap.ranking.symbol_rank import list_private_symbols
 from cub.repomap.render.symbol_lines import render_symbol_lines
 from cub.repomap.repo_map import RepoMap
 from cub.repomap.safe_text import choose_fence, quote_path, to_one_line
-from cub.repomap.stack.facts import ProjectCommand, Technology
+from cub.repomap.stack.facts import ProjectCommand
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -46,8 +46,13 @@ def _render_about(structure: ProjectStructure) -> Iterable[str]:
         yield to_one_line(structure.summary)
     if structure.languages:
         yield "languages: " + ", ".join(f"{name} {share}%" for name, share in structure.languages)
-    technologies = structure.stack.technologies
-    stack = [f"{t.name} {t.version}".strip() for t in technologies if _is_own(t, structure)]
+    # Leave out a language in which only a tool in some folder is written.
+    names = [name for name, _ in structure.languages]
+    stack = [
+        f"{t.name} {t.version}".strip()
+        for t in structure.stack.technologies
+        if t.role != "language" or "/" not in t.source or t.name in names
+    ]
     if stack:
         yield "stack: " + to_one_line(", ".join(stack))
     files_by_kind: dict[str, list[str]] = {}
@@ -57,12 +62,6 @@ def _render_about(structure: ProjectStructure) -> Iterable[str]:
         kind, _, more = what.partition(": ")
         yield f"{kind} ({more}): {' '.join(paths)}" if more else f"{what}: {' '.join(paths)}"
     yield from map(to_one_line, structure.conventions)
-
-
-def _is_own(technology: Technology, structure: ProjectStructure) -> bool:
-    """Return False for a language in which only a tool in some folder is written."""
-    names = [name for name, _ in structure.languages]
-    return technology.role != "language" or "/" not in technology.source or technology.name in names
 
 
 def _render_commands(commands: Sequence[ProjectCommand]) -> Iterable[str]:

@@ -70,7 +70,6 @@ def _add_signatures(
     users: FindUsers,
     reserve: int,
 ) -> None:
-    """Add signatures until only the `reserve` is left."""
     for symbol in symbols:
         if symbol.definition.member_of:
             continue
@@ -105,7 +104,6 @@ def _add_name(selection: SymbolSelection, short: PathAbbreviation, symbol: Symbo
 
 
 def _add_member_signatures(selection: SymbolSelection, symbols: Sequence[Symbol]) -> None:
-    """Replace names of members by their signatures, as long as they fit."""
     for symbol in symbols:
         block, definition = selection.blocks.get(symbol.path), symbol.definition
         if block and definition.member_of and selection.tokens_left >= _MIN_NAME_TOKENS:

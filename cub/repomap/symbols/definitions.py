@@ -153,7 +153,6 @@ def _is_declared_const(data: bytes, match: QueryMatch) -> bool:
 def _read_head(
     language: Language, data: bytes, place: ScopedMatch, kind: DefinitionKind
 ) -> SignatureHead:
-    """Return the text of a signature, and the modifiers before it."""
     match, start, end = place.match, place.match.start, _find_signature_end(place.match)
     head = _parse_span(language, data, start, end)
     if kind in ("constant", "variable"):

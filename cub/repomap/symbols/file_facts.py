@@ -73,17 +73,13 @@ class FileFacts:
     def from_json(cls, row: Sequence[Any]) -> FileFacts:
         """Read what `to_json` returned; raise ValueError, TypeError and the like for other data."""
         names, imported, rows, skip_reason, parse_error, digest = row
-        definitions = tuple(_read_definition(definition) for definition in rows)
+        if any(tuple(map(type, row)) != (str, str, int, str, str, bool) for row in rows):
+            raise ValueError("these are no definitions")
+        definitions = tuple(Definition(*row) for row in rows)
         return cls(
             *(str(names), str(imported), definitions),
             *(str(skip_reason), str(parse_error), str(digest)),
         )
-
-
-def _read_definition(row: Sequence[Any]) -> Definition:
-    if tuple(map(type, row)) != (str, str, int, str, str, bool):
-        raise ValueError("this is no definition")
-    return Definition(*row)
 
 
 class ScanJob(NamedTuple):

@@ -130,7 +130,8 @@ def rewrite_javascript_matches(data: bytes, matches: Iterable[QueryMatch]) -> It
         of = match.get_node("of")
         owner = data[of.start_byte : of.end_byte] if of else b""
         if match.role == "variable":
-            if not _is_import(data, match):
+            value = match.get_node("value")
+            if value is None or not data.startswith(_IMPORTS, value.start_byte):
                 yield _assign_role(match, "function", "variable")
         elif match.role == "field":
             yield _assign_role(match, "method", "method")
@@ -140,11 +141,6 @@ def rewrite_javascript_matches(data: bytes, matches: Iterable[QueryMatch]) -> It
             yield match
         elif owner in _EXPORTS:
             yield _assign_role(match, "function", match.role, of=[], shown=[of])
-
-
-def _is_import(data: bytes, match: QueryMatch) -> bool:
-    value = match.get_node("value")
-    return value is not None and data.startswith(_IMPORTS, value.start_byte)
 
 
 def _assign_role(match: QueryMatch, function: str, other: str, **nodes: list[Node]) -> QueryMatch:
@@ -213,17 +209,11 @@ def hoist_lua_modules(
     rows = list(definitions)
     classes = {row.member_of for row in rows if f"{row.member_of}:" in row.signature}
     modules = {row.member_of for row in rows if row.member_of in returned_names} - classes
-    return [_hoist(row, modules) for row in rows if _is_definition(row, modules)]
-
-
-def _hoist(definition: Definition, modules: Collection[str]) -> Definition:
-    if definition.member_of not in modules:
-        return definition
-    kind: DefinitionKind = "function" if definition.kind == "method" else definition.kind
-    return definition._replace(member_of="", kind=kind)
-
-
-def _is_definition(definition: Definition, modules: Collection[str]) -> bool:
-    if definition.member_of:
-        return definition.kind == "method" or definition.member_of in modules
-    return definition.name not in modules
+    hoisted = []
+    for row in rows:
+        if row.member_of in modules:
+            kind: DefinitionKind = "function" if row.kind == "method" else row.kind
+            hoisted.append(row._replace(member_of="", kind=kind))
+        elif row.kind == "method" if row.member_of else row.name not in modules:
+            hoisted.append(row)
+    return hoisted

@@ -116,14 +116,12 @@ def assign_scopes(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[Scoped
         scope = _open_scope(match, name, within, is_owned=bool(of or within.kind))
         scopes.append(scope)
         member_of = get_node_text(data, of[0]) if of else within.name
-        if not (scope.is_silent or _is_constructor(match, name, member_of)) and (
-            not of or _is_name(member_of)
-        ):
+        is_constructor = name == member_of and match.role in ("function", "prototype")
+        if not (scope.is_silent or is_constructor) and (not of or _is_name(member_of)):
             yield ScopedMatch(match, name, member_of, within.kind, within.exports, within.hides)
 
 
 def _open_scope(match: QueryMatch, name: str, within: _Scope, *, is_owned: bool) -> _Scope:
-    """Return the scope that a match is to the matches in it."""
     span, role = match[:2], match.role
     through = _Scope(span, within.name, within.kind, hides=within.hides)
     if role in ("export", "unnamed", "inner"):
@@ -146,10 +144,6 @@ def _is_bare(match: QueryMatch) -> bool:
     """Return whether a match is only a name: one of several that are declared together."""
     name = match.get_node("name")
     return name is not None and (name.start_byte, -name.end_byte) == match[:2]
-
-
-def _is_constructor(match: QueryMatch, name: str, member_of: str) -> bool:
-    return name == member_of and match.role in ("function", "prototype")
 
 
 def _is_name(text: str) -> bool:

@@ -179,7 +179,6 @@ def _simplify(parts: _Parts) -> Iterator[_Parts]:
 
 
 def _drop_parameters(parts: _Parts, width: int) -> str:
-    """Keep as many parameters as fit, or cut a signature that has none."""
     if parts.parameters is None:
         return _cut_text(parts.head, width)
     plain = _strip_generics(parts.head)

@@ -35,7 +35,7 @@ _REASON = re.compile(r"\s*(?:no change|won't fix|wontfix|duplicate)\b")
 _USED = (*_TEXTS, "id", "status", "priority", "acceptance_criteria", "labels", "dependencies")
 
 
-def parse_beads(data: bytes, _where: str) -> ImportedTasks:
+def parse_beads(data: bytes) -> ImportedTasks:
     """Return the issues of a file, without the memories that beads keeps beside them."""
     records_by_id: dict[str, list[Record]] = {}
     rejected = []

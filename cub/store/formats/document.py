@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cub.errors import CubError
 from cub.store.jsonl import JSON_DECODER, Record, RejectedLine
 
-KeyPath = tuple[str, ...]  # the keys that lead to a list
+TaskLists = dict[str, list[Any]]  # by the keys that lead to them, joined by a dot
 _MEND = "nothing was imported; mend the file, and do it again"
 
 
@@ -59,15 +59,13 @@ def parse_document(data: bytes, where: str) -> Any:
         raise CubError(what, where=where, hint=_MEND) from None
 
 
-def list_items(document: Any, key_path: KeyPath, where: str) -> list[Record]:
-    """Return the objects of a list; CubError if there is anything else in it."""
-    for key in key_path:
-        document = document[key]
-    for number, item in enumerate(document, 1):
-        if not isinstance(item, dict):
-            name = ".".join(key_path) or "the list"
-            raise CubError(f"entry {number} of {name} is no object", where=where, hint=_MEND)
-    return list(document)
+def require_objects(lists: TaskLists, where: str) -> None:
+    """Raise CubError if there is anything but objects in lists."""
+    for name, items in lists.items():
+        for number, item in enumerate(items, 1):
+            if not isinstance(item, dict):
+                what = f"entry {number} of {name or 'the list'} is no object"
+                raise CubError(what, where=where, hint=_MEND)
 
 
 def require_id(raw: Record, what: str, where: str) -> str:

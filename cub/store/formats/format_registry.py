@@ -10,8 +10,10 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from cub.errors import CubError, UsageError
-from cub.store.formats import beads, prd, task_master
-from cub.store.formats.document import ImportedTasks, KeyPath, parse_document
+from cub.store.formats import beads
+from cub.store.formats.document import ImportedTasks, TaskLists, parse_document, require_objects
+from cub.store.formats.prd import PRD, find_story_lists, parse_prd
+from cub.store.formats.task_master import TASK_MASTER, find_task_lists, parse_task_master
 from cub.store.jsonl import Record, decode_record, iter_lines
 from cub.store.task_index import TaskIndex
 
@@ -19,22 +21,25 @@ AUTO_FORMAT = "auto"
 JSONL = "jsonl"
 
 
-class TaskFormat(NamedTuple):
-    """Describe how a format is read; `find_lists` finds the lists of tasks in a document of it."""
+class DocumentFormat(NamedTuple):
+    """Describe a format that is one document: how to find its lists of tasks, and read them."""
 
-    parse: Callable[[bytes, str], ImportedTasks]
-    find_lists: Callable[[Any], list[KeyPath]] | None = None
+    find_lists: Callable[[Any], TaskLists]
+    parse: Callable[[TaskLists, str], ImportedTasks]
 
 
 def parse_tasks(data: bytes, where: str, format: str = AUTO_FORMAT) -> ImportedTasks:  # noqa: A002
     """Return the tasks of a file; CubError if it is not in the format. `where` is for messages."""
     name = _detect_format(data, where) if format == AUTO_FORMAT else format
-    if name not in FORMATS:
+    if name in _LINE_FORMATS:
+        return _LINE_FORMATS[name](data)
+    if name not in _DOCUMENT_FORMATS:
         raise make_format_error(name, FORMATS)
-    task_format = FORMATS[name]
-    if task_format.find_lists and not task_format.find_lists(parse_document(data, where)):
+    lists = _DOCUMENT_FORMATS[name].find_lists(parse_document(data, where))
+    if not lists:
         raise CubError(f"this is no document of {name}", where=where, hint=_HINT)
-    return task_format.parse(data, where)
+    require_objects(lists, where)
+    return _DOCUMENT_FORMATS[name].parse(lists, where)
 
 
 def make_format_error(name: str, formats: Iterable[str]) -> UsageError:
@@ -42,19 +47,19 @@ def make_format_error(name: str, formats: Iterable[str]) -> UsageError:
     return UsageError(f"no format {name!r}", hint=f"there are: {', '.join(formats)}")
 
 
-def _parse_jsonl(data: bytes, _where: str) -> ImportedTasks:
+def _parse_jsonl(data: bytes) -> ImportedTasks:
     tasks = TaskIndex.parse(data)
     renamed_ids = [task.new_id for task in tasks.renamed_tasks]
     records = [tasks.read_record(task_id) for task_id in tasks.summaries]
     return ImportedTasks(JSONL, records, tasks.rejected_lines, renamed_ids)
 
 
-FORMATS = {
-    JSONL: TaskFormat(_parse_jsonl),
-    beads.BEADS: TaskFormat(beads.parse_beads),
-    task_master.TASK_MASTER: TaskFormat(task_master.parse_task_master, task_master.find_task_lists),
-    prd.PRD: TaskFormat(prd.parse_prd, prd.find_story_lists),
+_LINE_FORMATS = {JSONL: _parse_jsonl, beads.BEADS: beads.parse_beads}
+_DOCUMENT_FORMATS = {
+    TASK_MASTER: DocumentFormat(find_task_lists, parse_task_master),
+    PRD: DocumentFormat(find_story_lists, parse_prd),
 }
+FORMATS = (*_LINE_FORMATS, *_DOCUMENT_FORMATS)
 _HINT = f"say it: --format {'|'.join(FORMATS)}"
 
 
@@ -64,8 +69,8 @@ def _detect_format(data: bytes, where: str) -> str:
         document, failure = parse_document(data, where), None
     except CubError as error:
         document, failure = None, error
-    for name, task_format in FORMATS.items():
-        if task_format.find_lists and task_format.find_lists(document) and "id" not in document:
+    for name, document_format in _DOCUMENT_FORMATS.items():
+        if document_format.find_lists(document) and "id" not in document:
             return name
     objects = [raw for raw in _iter_objects(data) if "id" in raw]
     if objects or not data.strip():

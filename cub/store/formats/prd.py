@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
-from cub.store.formats.document import (
-    ImportedTasks,
-    KeyPath,
-    UniqueIds,
-    list_items,
-    parse_document,
-    require_id,
-)
+from cub.store.formats.document import ImportedTasks, TaskLists, UniqueIds, require_id
 from cub.store.formats.source_fields import (
     attach_origin,
     parse_criteria,
@@ -41,25 +35,23 @@ _USED = (
 _LAST_PRIORITY = 4
 
 
-def find_story_lists(document: Any) -> list[KeyPath]:
-    """Return where the stories are: in a list of a document, or the document is the list."""
+def find_story_lists(document: Any) -> TaskLists:
+    """Return the stories: a list of a document, or the document itself."""
     if isinstance(document, list):
-        return [()]
+        return {"": document}
     if not isinstance(document, dict):
-        return []
+        return {}
     key = next((key for key in _LISTS if isinstance(document.get(key), list)), None)
-    return [(key,)] if key else []
+    return {key: document[key]} if key else {}
 
 
-def parse_prd(data: bytes, where: str) -> ImportedTasks:
+def parse_prd(lists: TaskLists, where: str) -> ImportedTasks:
     """Return the stories; one without an id gets an id that is made from its title."""
-    document = parse_document(data, where)
     unique_ids = UniqueIds()
     records = []
-    for key_path in find_story_lists(document):
-        for number, raw in enumerate(list_items(document, key_path, where), 1):
-            task_id = unique_ids.assign(_make_id(raw, f"story {number}", where))
-            records.append(attach_origin(_story_to_task(raw, task_id), raw, PRD))
+    for number, raw in enumerate(chain(*lists.values()), 1):
+        task_id = unique_ids.assign(_make_id(raw, f"story {number}", where))
+        records.append(attach_origin(_story_to_task(raw, task_id), raw, PRD))
     return ImportedTasks(PRD, records, [], unique_ids.renamed_ids)
 
 

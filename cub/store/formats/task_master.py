@@ -10,14 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cub.store.formats.document import (
-    ImportedTasks,
-    KeyPath,
-    UniqueIds,
-    list_items,
-    parse_document,
-    require_id,
-)
+from cub.store.formats.document import ImportedTasks, TaskLists, UniqueIds, require_id
 from cub.store.formats.source_fields import (
     attach_origin,
     parse_criteria,
@@ -34,7 +27,7 @@ from cub.store.task_schema import IN_PROGRESS, PARKED, normalize_record
 
 TASK_MASTER = "task-master"
 _ALIASES = {"acceptanceCriteria": ("testStrategy",)}
-_MASTER = "master"
+_TASKS, _MASTER = "tasks", "master."
 _NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _STATUSES = {"review": IN_PROGRESS, "blocked": PARKED}
 _TEXTS = {"details": "notes", "description": "description", "updatedAt": "updated_at"}
@@ -56,24 +49,24 @@ class TaskMasterEntry(NamedTuple):
     prefix: str
 
 
-def find_task_lists(document: Any) -> list[KeyPath]:
-    """Return where lists of tasks are: at the top, or below each tag."""
+def find_task_lists(document: Any) -> TaskLists:
+    """Return the lists of tasks: at the top, or below each tag."""
     if not isinstance(document, dict):
-        return []
+        return {}
     if isinstance(document.get("tasks"), list):
-        return [("tasks",)]
+        return {_TASKS: document["tasks"]}
     tags = {key: value for key, value in document.items() if isinstance(value, dict)}
-    return [(key, "tasks") for key, tag in tags.items() if isinstance(tag.get("tasks"), list)]
+    lists = {f"{key}.{_TASKS}": tag.get("tasks") for key, tag in tags.items()}
+    return {name: items for name, items in lists.items() if isinstance(items, list)}
 
 
-def parse_task_master(data: bytes, where: str) -> ImportedTasks:
+def parse_task_master(lists: TaskLists, where: str) -> ImportedTasks:
     """Return the tasks and subtasks of all tags; ids of tags other than master have its name."""
-    document = parse_document(data, where)
     unique_ids = UniqueIds()
     entries = [
         entry
-        for key_path in find_task_lists(document)
-        for entry in _iter_entries(document, key_path, where, unique_ids)
+        for name, items in lists.items()
+        for entry in _iter_entries(items, name.removesuffix(_TASKS), where, unique_ids)
     ]
     tasks: dict[str, Record] = {entry.id: {} for entry in entries}
     for entry in entries:  # a task comes before its subtasks
@@ -84,10 +77,10 @@ def parse_task_master(data: bytes, where: str) -> ImportedTasks:
 
 
 def _iter_entries(
-    document: Any, key_path: KeyPath, where: str, unique_ids: UniqueIds
+    items: list[Record], tag: str, where: str, unique_ids: UniqueIds
 ) -> Iterator[TaskMasterEntry]:
-    prefix = "" if len(key_path) == 1 or key_path[0] == _MASTER else f"{key_path[0]}-"
-    work = [("", raw) for raw in reversed(list_items(document, key_path, where))]
+    prefix = "" if tag in ("", _MASTER) else f"{tag[:-1]}-"
+    work = [("", raw) for raw in reversed(items)]
     while work:
         parent, raw = work.pop()
         local_id = require_id(raw, f"a subtask of {parent}" if parent else "a task", where)

@@ -48,10 +48,10 @@ def import_(
 
     from_stdin = file == Path("-")
     data = sys.stdin.buffer.read() if from_stdin else read_file_argument(context, file)
-    shown = "stdin" if from_stdin else file.as_posix()
-    imported = parse_tasks(data, shown, format)
+    where = "stdin" if from_stdin else file.as_posix()
+    imported = parse_tasks(data, where, format)
     stores = open_task_stores(context)
-    result = import_tasks(stores, imported, shown, dry_run=dry_run)
+    result = import_tasks(stores, imported, where, dry_run=dry_run)
     if json:
         output.print_json(import_result_to_json(result, stores.root))
         return

@@ -25,7 +25,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")
 
 
 class CloseReason(StrEnum):
-    """Name the reasons to close a task."""
+    """List the reasons to close a task."""
 
     DONE = "done"
     NO_CHANGE = "no_change"
@@ -93,8 +93,8 @@ def close_tasks(
         sentence = attempt.request_close(reason.value if reason else "done", message)
         _answer(stores, attempt.task_id, sentence, json=json)
         return
-    outcome = end(stores, keys, reason.value if reason else None, message)
-    print_task_result(stores, outcome, "Closed", json=json)
+    result = end(stores, keys, reason.value if reason else None, message)
+    print_task_result(stores, result, "Closed", json=json)
 
 
 def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
@@ -143,8 +143,8 @@ def delete_tasks(
     _refuse_in_attempt(stores, keys, "delete")
     if not yes:
         keys, recursive = _confirm_deletion(stores, keys, recursive, force), False
-    outcome = hide(stores, keys, message, recursive=recursive, force=force)
-    print_task_result(stores, outcome, "Deleted", json=json)
+    result = hide(stores, keys, message, recursive=recursive, force=force)
+    print_task_result(stores, result, "Deleted", json=json)
     if stores.backend.can_restore_deleted and not json:
         output.print_message("`cub task reopen ID` brings a deleted task back.")
 
