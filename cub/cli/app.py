@@ -47,19 +47,19 @@ class _Context(typer.Context):
         return "\n".join(map(output.format_for_terminal, lines))
 
 
-def _prepare(app: typer.Typer, name: str) -> Any:
+def _prepare_command(app: typer.Typer, name: str) -> Any:
     """Return the command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
     add_global_options(command)
-    _give_help(command)
+    _set_context_class(command)
     return command
 
 
-def _give_help(command: Any) -> None:
+def _set_context_class(command: Any) -> None:
     command.context_class = _Context
     for inner in getattr(command, "commands", {}).values():
-        _give_help(inner)
+        _set_context_class(inner)
 
 
 class _Commands(dict[str, Any]):
@@ -68,7 +68,7 @@ class _Commands(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        return _prepare(import_module(f"cub.cli.commands.{name}").app, name)
+        return _prepare_command(import_module(f"cub.cli.commands.{name}").app, name)
 
 
 class LazyCommandGroup(TyperGroup):
@@ -121,7 +121,7 @@ def _cub(
             help="Install completion for bash, zsh or fish; without a SHELL for this one.",
         ),
     ] = None,
-    _show: Annotated[
+    _print_problem: Annotated[
         str | None,
         typer.Option(
             completion.SHOW_OPTION,
@@ -165,24 +165,27 @@ def run_command_line(arguments: list[str]) -> int:
             error if error.exit_code == BUG_EXIT_CODE else None,
         )
     except typer.TyperException as error:
-        code, problem = int(error.exit_code), _usage(error)
+        code, problem = int(error.exit_code), _make_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except OSError as error:  # stdout is closed or full; user files have errors of their own
         discard_stdout()
         broken = isinstance(error, BrokenPipeError)
-        what = "cannot be used" if error.filename else "cannot write the output"
-        code, problem = 1, None if broken else make_os_error(error, str(error.filename or ""), what)
+        prefix = "cannot be used" if error.filename else "cannot write the output"
+        code, problem = (
+            1,
+            None if broken else make_os_error(error, str(error.filename or ""), prefix),
+        )
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
         code, problem, bug = BUG_EXIT_CODE, CubError(f"{type(error).__name__}: {error}"), error
     if problem:
-        _show(problem, code, as_json="--json" in arguments)
+        _print_problem(problem, code, as_json="--json" in arguments)
     if bug:
         write_bug_report(bug, arguments)
     return code
 
 
-def _show(problem: CubError, code: int, *, as_json: bool) -> None:
+def _print_problem(problem: CubError, code: int, *, as_json: bool) -> None:
     """Print an error on stderr and, if JSON was asked for, as one line on stdout.
 
     One line, because programs that read a line at a time, as of `cub run`, also read errors.
@@ -192,7 +195,7 @@ def _show(problem: CubError, code: int, *, as_json: bool) -> None:
         output.print_json_line(error_to_json(problem, code))
 
 
-def _usage(error: typer.TyperException) -> CubError | None:
+def _make_usage_error(error: typer.TyperException) -> CubError | None:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
         from cub.cli.commands.help import print_help
@@ -206,7 +209,7 @@ def _usage(error: typer.TyperException) -> CubError | None:
 
 def write_bug_report(error: Exception, arguments: list[str]) -> None:
     """Write the traceback to .cub/logs/ of the project, else to the user's own log folder."""
-    folder = _folder(arguments)
+    folder = _find_log_folder(arguments)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(".log", "bug-", folder)
@@ -218,7 +221,7 @@ def write_bug_report(error: Exception, arguments: list[str]) -> None:
     output.print_message(f"this is a bug in cub; its traceback is in {name}")
 
 
-def _folder(arguments: list[str]) -> Path:
+def _find_log_folder(arguments: list[str]) -> Path:
     """Found without the code that may have the bug."""
     named = [folder for option, folder in pairwise(arguments) if option == "-C"]
     start = Path(named[-1] if named else ".").absolute()

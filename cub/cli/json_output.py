@@ -36,49 +36,37 @@ def plan_to_json(plan: Plan, root: Path) -> JsonObject:
         }
         for edit in plan.edits
     ]
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "changes": changes,
-        "warnings": warnings_to_json(plan.warnings),
-    }
+    return _make_result(root, plan.warnings, changes=changes)
 
 
 def status_to_json(
     rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
 ) -> JsonObject:
     """Return the table of `cub status`: one object for each file."""
-    files = [asdict(row) for row in rows]
-    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": warnings_to_json(warnings)}
+    return _make_result(root, warnings, files=[asdict(row) for row in rows])
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:
     """Return a review: one object for each file, and for each change to what executes."""
     ends = review.commit_range
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "base": {"name": ends.base_name, "commit": ends.base},
-        "head": {"name": ends.head_name, "commit": ends.head},
-        "touched": review.has_hand_edits,
-        "files": [_reviewed(file) for file in review.files],
-        "executes": [asdict(change) for change in review.executable_changes],
-        "warnings": warnings_to_json(review.warnings),
-    }
+    return _make_result(
+        root,
+        review.warnings,
+        base={"name": ends.base_name, "commit": ends.base},
+        head={"name": ends.head_name, "commit": ends.head},
+        touched=review.has_hand_edits,
+        files=[_file_review_to_json(file) for file in review.files],
+        executes=[asdict(change) for change in review.executable_changes],
+    )
 
 
-def _reviewed(file: FileReview) -> JsonObject:
+def _file_review_to_json(file: FileReview) -> JsonObject:
     section = None
     if file.section:
         section = {**asdict(file.section), "touched": file.section.needs_attention}
     own = {"diff": file.own_diff}
-    return {
-        "path": file.path,
-        "action": file.kind,
-        "section": section,
-        "own": own,
-        "mode": file.mode,
-    }
+    tree = {"path": file.path, "action": file.kind, "section": section}
+    return {**tree, "own": own, "mode": file.mode}
 
 
 def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
@@ -95,23 +83,18 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
         }
         for choice in findings.choices
     ]
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "choices": choices,
-        "faults": [_error(file.fault, CubError.exit_code) for file in findings.broken_files],
-        "warnings": warnings_to_json(findings.warnings),
-    }
+    faults = [_error_object(file.fault, CubError.exit_code) for file in findings.broken_files]
+    return _make_result(root, findings.warnings, choices=choices, faults=faults)
 
 
 def error_to_json(error: CubError, code: int) -> JsonObject:
     """Return an error; if there are several, `errors` has them all."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
-    objects = [_error(one, code) for one in errors]
+    objects = [_error_object(item, code) for item in errors]
     return {"v": 1, "error": objects[0], "errors": objects}
 
 
-def _error(error: CubError, code: int) -> JsonObject:
+def _error_object(error: CubError, code: int) -> JsonObject:
     return {
         "message": error.message,
         "where": error.where,
@@ -132,18 +115,13 @@ def print_tasks_json(
     records: Iterable[Record], root: Path, warnings: Iterable[PlanWarning]
 ) -> None:
     """Print tasks in order, each with all keys."""
-    tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_to_json(warnings)}
+    tree = _make_result(root, warnings, tasks=[])
     output.print_json_rows(tree, "tasks", map(task_to_json, records))
 
 
 def print_task_list_json(task_list: TaskList, root: Path) -> None:
     """Print tasks in order, each with all keys and what blocks it."""
-    tree = {
-        "v": 1,
-        "root": root.as_posix(),
-        "tasks": [],
-        "warnings": warnings_to_json(task_list.warnings),
-    }
+    tree = _make_result(root, task_list.warnings, tasks=[])
     pairs = zip(task_list.summaries, task_list.iter_records(), strict=True)
     rows = (
         {**task_to_json(record), "waits_for": task_list.list_blockers_of(row)}
@@ -167,53 +145,51 @@ def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
         "blocks": detail.blocks,
         "children": [child["id"] for child in detail.children],
     }
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "task": {**task_to_json(detail.record), **around},
-        "warnings": warnings_to_json(detail.warnings),
-    }
+    return _make_result(root, detail.warnings, task={**task_to_json(detail.record), **around})
 
 
 def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
     """Return the counts of `cub task stats`."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "statuses": stats.statuses,
-        "types": stats.types,
-        "priorities": {f"P{number}": count for number, count in stats.priorities.items()},
-        "ready": stats.ready,
-        "blocked": stats.blocked,
-        "epics": {key: {"closed": c, "tasks": n} for key, (c, n) in stats.epics.items()},
-        "warnings": warnings_to_json(stats.warnings),
-    }
+    return _make_result(
+        root,
+        stats.warnings,
+        statuses=stats.statuses,
+        types=stats.types,
+        priorities={f"P{number}": count for number, count in stats.priorities.items()},
+        ready=stats.ready,
+        blocked=stats.blocked,
+        epics={key: {"closed": c, "tasks": n} for key, (c, n) in stats.epics.items()},
+    )
 
 
 def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
     """Return what `cub task import` did, or would do, with tasks by their ids."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "format": result.format,
-        "added": [record["id"] for record in result.added],
-        "changed": [record["id"] for record in result.changed],
-        "unchanged": result.unchanged,
-        "notes": result.task_result.messages,
-        "warnings": warnings_to_json(result.task_result.warnings),
-    }
+    return _make_result(
+        root,
+        result.task_result.warnings,
+        format=result.format,
+        added=[record["id"] for record in result.added],
+        changed=[record["id"] for record in result.changed],
+        unchanged=result.unchanged,
+        notes=result.task_result.messages,
+    )
 
 
 def export_result_to_json(
     result: ExportResult, format_name: str, file: Path | None, root: Path
 ) -> JsonObject:
     """Return the result of `cub task export`: the file written, or else the text."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "format": format_name,
-        "tasks": result.total,
-        "output": None if file is None else file.as_posix(),
-        "data": result.data.decode("utf-8", "surrogateescape") if file is None else None,
-        "warnings": warnings_to_json(result.warnings),
-    }
+    return _make_result(
+        root,
+        result.warnings,
+        format=format_name,
+        tasks=result.total,
+        output=None if file is None else file.as_posix(),
+        data=result.data.decode("utf-8", "surrogateescape") if file is None else None,
+    )
+
+
+def _make_result(root: Path, warnings: Iterable[PlanWarning], **fields: Any) -> JsonObject:
+    """Return a result of version 1: the project, these fields in their order, and warnings."""
+    tree = {"v": 1, "root": root.as_posix(), **fields}
+    return {**tree, "warnings": warnings_to_json(warnings)}

@@ -33,8 +33,8 @@ from cub.errors import CombinedError, CubError
 
 _DIFF_COLORS: dict[str, Color] = {"+": "green", "-": "red", "@": "cyan"}
 _KIND_COLORS: dict[str, Color] = {"create": "green", "update": "yellow", "delete": "red"}
-_HANGING = "  "  # before the second and later lines of a paragraph
-_muted: list[bool] = []
+_HANGING_INDENT = "  "  # before the second and later lines of a paragraph
+_mute_stack: list[bool] = []
 
 
 class RowStyle(NamedTuple):
@@ -59,7 +59,7 @@ def print_flushed_line(text: str) -> None:
     sys.stdout.flush()
 
 
-def print_paragraph(text: str, indent: str = _HANGING) -> None:
+def print_paragraph(text: str, indent: str = _HANGING_INDENT) -> None:
     """Print one line of the result for people; a terminal wraps it and indents the rest.
 
     What may be copied, or read by a program, is for `print_line`.
@@ -68,9 +68,9 @@ def print_paragraph(text: str, indent: str = _HANGING) -> None:
         print_line(part)
 
 
-def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
+def wrap_line(text: str, indent: str = _HANGING_INDENT) -> list[str]:
     """Return the lines in which a terminal shows a line of the result."""
-    return _wrapped(text, sys.stdout, indent)
+    return _wrap(text, sys.stdout, indent)
 
 
 def print_rows(
@@ -78,27 +78,27 @@ def print_rows(
 ) -> None:
     """Print rows without a header after `indent`; the columns of `prose` may be wrapped."""
     width = get_width(sys.stdout)
-    for texts in layout_rows(_harmless_cells(cells), width and width - len(indent), prose):
+    for texts in layout_rows(_escape_cells(cells), width and width - len(indent), prose):
         for text in texts:
             print_line(f"{indent}{text}")
 
 
 def print_message(text: str) -> None:
     """Print one line to the user that is not part of the result; a terminal wraps it."""
-    if not _muted:
-        _tell(text)
+    if not _mute_stack:
+        _print_to_stderr(text)
 
 
 def print_message_from_signal(text: str) -> None:
     """Print a message from a signal handler, without touching buffered output."""
-    if not _muted:
+    if not _mute_stack:
         with suppress(OSError):
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
 def print_debug_line(seconds: float, text: str) -> None:
     """Print one line of --verbose: the time, and the text."""
-    _tell(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
+    _print_to_stderr(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
 
 
 def ask_confirmation(question: str) -> bool:
@@ -109,16 +109,16 @@ def ask_confirmation(question: str) -> bool:
 @contextmanager
 def mute_messages() -> Iterator[None]:
     """Print only results and errors inside the context."""
-    _muted.append(True)
+    _mute_stack.append(True)
     try:
         yield
     finally:
-        _muted.pop()
+        _mute_stack.pop()
 
 
 def is_muted() -> bool:
     """Return whether only results and errors are printed."""
-    return bool(_muted)
+    return bool(_mute_stack)
 
 
 def print_warnings(warnings: Iterable[PlanWarning]) -> None:
@@ -135,25 +135,24 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
 def print_error(error: CubError) -> None:
     """Print an error with its details and its hint."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
-    for one in errors:
-        where = f"{one.where}: " if one.where else ""
-        _tell(
-            f"{add_style('error:', fg='red', bold=True)} {localize_timestamps(where + one.message)}"
-        )
-        for detail in one.details:
+    for item in errors:
+        where = f"{item.where}: " if item.where else ""
+        title = add_style("error:", fg="red", bold=True)
+        _print_to_stderr(f"{title} {localize_timestamps(where + item.message)}")
+        for detail in item.details:
             _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
-        if one.hint:
-            _tell(f"{add_style('hint:', fg='cyan')} {one.hint}")
+        if item.hint:
+            _print_to_stderr(f"{add_style('hint:', fg='cyan')} {item.hint}")
 
 
-def print_diff(lines_of_it: Iterable[str]) -> None:
+def print_diff(lines: Iterable[str]) -> None:
     """Print a unified diff: every byte of it for `git apply`, harmless and in color on
     a terminal.
     """
     if sys.stdout.isatty():
-        print_lines(lines_of_it)
+        print_lines(lines)
     else:
-        print_bytes(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
+        print_bytes(b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in lines))
 
 
 def print_changelog(plan: Plan) -> None:
@@ -172,7 +171,7 @@ def print_lines(texts: Iterable[str]) -> None:
 
 def print_plan_summary(plan: Plan) -> None:
     """Print a line for each file: action, path, line counts, reason; then version notes."""
-    cells = _harmless_cells([_row(edit) for edit in plan.edits])
+    cells = _escape_cells([_make_plan_row(edit) for edit in plan.edits])
     laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
         print_line(add_style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
@@ -194,11 +193,11 @@ def print_table(
     The columns of `prose` may be wrapped. `styles` are those of the rows.
     """
     wrapped = [number for number, title in enumerate(header) if title in prose]
-    laid_out = layout_rows(_harmless_cells([header, *rows]), get_width(sys.stdout), wrapped)
-    looks = chain([_HEADER, *styles], repeat(RowStyle()))
-    for texts, look in zip(laid_out, looks, strict=False):
+    laid_out = layout_rows(_escape_cells([header, *rows]), get_width(sys.stdout), wrapped)
+    row_styles = chain([_HEADER, *styles], repeat(RowStyle()))
+    for texts, row_style in zip(laid_out, row_styles, strict=False):
         for text in texts:
-            print_line(add_style(text, fg=look.fg, bold=look.bold, dim=look.dim))
+            print_line(add_style(text, fg=row_style.fg, bold=row_style.bold, dim=row_style.dim))
 
 
 def print_json(tree: dict[str, Any]) -> None:
@@ -242,8 +241,8 @@ def print_bytes(data: bytes) -> None:
 
 
 def _show_document(text: str) -> None:
-    for one in text.split("\n"):
-        print_line(one.removesuffix("\r"))
+    for line in text.split("\n"):
+        print_line(line.removesuffix("\r"))
 
 
 def print_heading(text: str) -> None:
@@ -259,7 +258,7 @@ def format_for_terminal(text: str) -> str:
 
 def supports_live_output() -> bool:
     """Return whether stdout is a terminal on which a view can move."""
-    return supports_live_view(sys.stdout) and not _muted
+    return supports_live_view(sys.stdout) and not _mute_stack
 
 
 def has_color() -> bool:
@@ -267,27 +266,27 @@ def has_color() -> bool:
     return supports_color(sys.stdout)
 
 
-def _tell(text: str) -> None:
-    for part in _wrapped(text, sys.stderr, _HANGING):
+def _print_to_stderr(text: str) -> None:
+    for part in _wrap(text, sys.stderr, _HANGING_INDENT):
         _print(part, sys.stderr)
 
 
-def _wrapped(text: str, stream: IO[str], indent: str) -> list[str]:
-    width, shown = get_width(stream), escape_unsafe(text)
-    return [shown] if width is None else wrap_text(shown, width, indent)
+def _wrap(text: str, stream: IO[str], indent: str) -> list[str]:
+    width, text = get_width(stream), escape_unsafe(text)
+    return [text] if width is None else wrap_text(text, width, indent)
 
 
-def _harmless_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
+def _escape_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
     """Cells as they are seen, before anybody measures how wide they are."""
     return [[escape_unsafe(cell) for cell in row] for row in cells]
 
 
 def _print(text: str, stream: IO[str]) -> None:
-    wanted = supports_color(stream)
-    typer.echo(render_styles(text, use_color=wanted), file=stream, color=wanted)
+    use_color = supports_color(stream)
+    typer.echo(render_styles(text, use_color=use_color), file=stream, color=use_color)
 
 
-def _row(edit: FileEdit) -> tuple[str, ...]:
+def _make_plan_row(edit: FileEdit) -> tuple[str, ...]:
     added, removed = edit.changed_line_counts
     return (
         edit.kind,

@@ -48,15 +48,15 @@ def run_plan_command(
     from cub.project.project import Project
 
     if show.is_read_only:
-        return _show_only(root, make_plan, show)
-    with lock_project(root) as held:
+        return _show_plan(root, make_plan, show)
+    with lock_project(root) as lock:
         plan = make_plan(Project.load(root))
         output.print_warnings(plan.warnings)
         if confirm:
-            require_applicable(plan, held)
+            require_applicable(plan, lock)
             output.print_plan_summary(plan)
             confirm()
-        apply_plan(plan, held)
+        apply_plan(plan, lock)
         if not confirm:
             output.print_plan_summary(plan)
     return plan
@@ -65,9 +65,9 @@ def run_plan_command(
 @contextmanager
 def defer_cache_writes() -> Iterator[ScheduleWrite]:
     """Collect writes of caches, and do them when the command has done its work."""
-    waiting: list[CacheWrite] = []
-    yield waiting.append
-    for write in waiting:
+    deferred_writes: list[CacheWrite] = []
+    yield deferred_writes.append
+    for write in deferred_writes:
         write()
 
 
@@ -80,7 +80,7 @@ def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
     return replace(plan, warnings=(*warn_pending_change(root), *plan.warnings))
 
 
-def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: PlanDisplay) -> Plan:
+def _show_plan(root: Path, make_plan: Callable[[Project], Plan], show: PlanDisplay) -> Plan:
     plan = make_plan_only(root, make_plan)
     if show.json:
         output.print_json(plan_to_json(plan, root))

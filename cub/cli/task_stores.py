@@ -55,9 +55,9 @@ def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bo
         print_tasks_json(tasks.values(), stores.root, result.warnings)
         return
     output.print_warnings(result.warnings)
-    for key, record in tasks.items():
-        if key not in result.silent_ids:
-            output.print_paragraph(f"{verb} {key}: {record.get('title', '')!s}")
+    for task_id, record in tasks.items():
+        if task_id not in result.silent_ids:
+            output.print_paragraph(f"{verb} {task_id}: {record.get('title', '')!s}")
     for line in result.messages:
         output.print_paragraph(line)
 

@@ -29,9 +29,9 @@ def add_style(
     text: str, fg: Color | None = None, *, bold: bool | None = None, dim: bool | None = None
 ) -> str:
     """Return a text between marks; unchanged if no style is given."""
-    wanted = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
-    marks = "".join(_mark(code) for code in wanted if code is not None)
-    return f"{marks}{text}{_mark(_RESET)}" if marks else text
+    codes = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
+    marks = "".join(_make_mark(code) for code in codes if code is not None)
+    return f"{marks}{text}{_make_mark(_RESET)}" if marks else text
 
 
 def escape_unsafe(text: str) -> str:
@@ -39,7 +39,7 @@ def escape_unsafe(text: str) -> str:
     if _START not in text:
         return escape_invisible(text)
     return "".join(
-        _START + part if is_code else escape_invisible(part) for part, is_code in _parts(text)
+        _START + part if is_code else escape_invisible(part) for part, is_code in _split_marks(text)
     )
 
 
@@ -49,7 +49,7 @@ def render_styles(text: str, *, use_color: bool) -> str:
         return escape_invisible(text)
     return "".join(
         ("\x1b" + part) * use_color if is_code else escape_invisible(part)
-        for part, is_code in _parts(text)
+        for part, is_code in _split_marks(text)
     )
 
 
@@ -58,23 +58,23 @@ def strip_styles(text: str) -> str:
     return _MARK.sub("", text) if _START in text else text
 
 
-def _parts(text: str) -> Iterable[tuple[str, bool]]:
+def _split_marks(text: str) -> Iterable[tuple[str, bool]]:
     """Yield the parts of a text, each with whether it is the code of a mark."""
     return ((part, number % 2 == 1) for number, part in enumerate(_MARK.split(text)))
 
 
-def _mark(code: int) -> str:
+def _make_mark(code: int) -> str:
     return f"{_START}[{code}m"
 
 
 _SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
 _FORCED = ("FORCE_COLOR", "CLICOLOR_FORCE")
-_USUAL = 80  # columns
+_DEFAULT_WIDTH = 80  # columns
 
 
 def configure_streams() -> None:
     """Set up the streams so that no file name or text in any encoding ends a command."""
-    codecs.register_error("exact", _exact)
+    codecs.register_error("exact", _handle_encode_error)
     if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
         nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
@@ -98,7 +98,7 @@ def configure_encoding(stream: TextIOWrapper) -> None:
     stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
 
 
-def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
+def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
     """Bytes that are no text come out as they were read; what can't be shown is escaped."""
     try:
         return codecs.lookup_error("surrogateescape")(error)
@@ -136,20 +136,22 @@ def supports_color(stream: IO[str]) -> bool:
 
 def get_help_width() -> int:
     """Return the columns for a page of help; in a pipe, those of COLUMNS."""
-    said = os.environ.get("COLUMNS", "")
-    return get_width(sys.stdout) or (int(said) if said.isdecimal() else 0) or _USUAL
+    columns = os.environ.get("COLUMNS", "")
+    return get_width(sys.stdout) or (int(columns) if columns.isdecimal() else 0) or _DEFAULT_WIDTH
 
 
 def get_width(stream: IO[str]) -> int | None:
     """Return the columns of a stream's terminal; None for a file or a pipe."""
     if not stream.isatty():
         return None
-    said = os.environ.get("COLUMNS", "")
+    variable = os.environ.get("COLUMNS", "")
     try:
-        columns = int(said) if said.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        columns = (
+            int(variable) if variable.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        )
     except OSError:  # a terminal that does not know
         columns = 0
-    return columns or _USUAL
+    return columns or _DEFAULT_WIDTH
 
 
 # Printable by their category, and yet nothing to see: fillers, joiners, variation selectors.
@@ -165,7 +167,7 @@ def escape_invisible(line: str) -> str:
     if line.isascii() and line.isprintable():
         return line
     return "".join(
-        c if _is_seen(c, before) else _escaped(c)
+        c if _is_seen(c, before) else _escape_character(c)
         for c, before in zip(line, f" {line}", strict=False)
     )
 
@@ -176,5 +178,5 @@ def _is_seen(character: str, before: str) -> bool:
     return character == "\t" or (character.isprintable() and not _UNSEEN.match(character))
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")

@@ -24,6 +24,7 @@ from cub.files.disk import Disk
 from cub.files.journal import warn_pending_change
 from cub.files.read_files import make_os_error
 from cub.files.recovery import recover_change
+from cub.files.stat_signature import StatSignature
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -165,7 +166,7 @@ class LockWaiter:
     policy: LockWaitPolicy
     started_at: float = field(init=False)
     holder_since: float = field(init=False)
-    holder_mark: tuple[int, int] | None = None
+    holder_mark: StatSignature | None = None
     has_informed: bool = False
 
     def __post_init__(self) -> None:
@@ -195,13 +196,13 @@ def _make_busy_error(where: str, holder: str) -> CubError:
     )
 
 
-def _read_mark(path: Path) -> tuple[int, int] | None:
+def _read_mark(path: Path) -> StatSignature | None:
     """Return a value that each holder changes, as it creates and signs the file; None if gone."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_ino, status.st_mtime_ns
+    return StatSignature.from_stat(status)
 
 
 def _read_holder(path: Path) -> str:

@@ -78,10 +78,7 @@ def start_git_query(
 
 
 def query_git(
-    folder: Path,
-    *args: str,
-    environ: Mapping[str, str] | None = None,
-    timeout: float = _TIMEOUT,
+    folder: Path, *args: str, environ: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
 ) -> GitResult | None:
     """Run such a git to its end; None if it can't be started, or takes more than `timeout`."""
     try:

@@ -1,7 +1,8 @@
-"""List what tools leave behind and nobody writes by hand: caches, packages, builds."""
+"""List what tools leave behind and people do not write: caches, packages, builds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 # Never part of a snapshot, while git does not track it; docs/reference/run.md lists them.
@@ -9,7 +10,9 @@ TOOL_ARTIFACT_PATTERNS = (
     "__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/",
     ".aider*", "node_modules/", ".DS_Store",
 )  # fmt: skip
-# Folders with a name that nobody gives to sources.
+_FILE_PATTERNS = tuple(name for name in TOOL_ARTIFACT_PATTERNS if not name.endswith("/"))
+_FOLDER_PATTERNS = tuple(name.rstrip("/") for name in TOOL_ARTIFACT_PATTERNS)
+# Folders with names that sources do not have.
 TOOL_FOLDERS = frozenset((
     *(name.rstrip("/") for name in TOOL_ARTIFACT_PATTERNS if name.endswith("/")),
     ".venv", "venv", ".tox", ".nox", ".eggs", ".gradle", ".next", ".nuxt", ".terraform", "htmlcov",
@@ -17,7 +20,7 @@ TOOL_FOLDERS = frozenset((
 ))  # fmt: skip
 # Folders that tools fill again, if git ignores them: sources may have these names, too.
 REBUILDABLE_FOLDERS = TOOL_FOLDERS | {"env", "target", "build", "dist", "out", "vendor", "coverage"}
-# Files of a process that is at work, or of nobody.
+# Files of running processes and editors.
 TRANSIENT_PATTERNS = (
     "*.pyc", "*.lock", "*.pid", "*.sock", "*.tmp", "*.swp", "*-wal", "*-shm", "*-journal",
     ".DS_Store", ".aider*",
@@ -32,12 +35,11 @@ OFTEN_WRITTEN_PATTERNS = (
 def is_tool_artifact(path: str) -> bool:
     """Return whether a path, or a folder on the way to it, is one that tools leave behind."""
     *folders, name = path.split("/")
-    patterns = [pattern.rstrip("/") for pattern in TOOL_ARTIFACT_PATTERNS]
-    if any(matches_any(folder, patterns) for folder in folders):
-        return True
-    return matches_any(name, [one for one in TOOL_ARTIFACT_PATTERNS if not one.endswith("/")])
+    return matches_any(name, _FILE_PATTERNS) or any(
+        matches_any(folder, _FOLDER_PATTERNS) for folder in folders
+    )
 
 
-def matches_any(name: str, patterns: list[str] | tuple[str, ...]) -> bool:
+def matches_any(name: str, patterns: Iterable[str]) -> bool:
     """Return whether a name matches one of the shell patterns."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -107,7 +107,7 @@ class HeadState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """Name the top of a work tree, the file for cub's own index of it, and what cub leaves alone.
+    """Describe a work tree: its top, the file for cub's own index, and what cub leaves alone.
 
     `excluded_paths` are relative to `toplevel`, folders with a "/" at their end. Files of more than
     `max_file_size` bytes are never read.

@@ -154,11 +154,11 @@ def find_index_changes(
     staged, unmerged = _read_staged_paths(worktree) if is_changed else ({}, ())
     if not staged:  # an index that is gone, or that git can't read, says nothing
         return IndexChanges(added, [])
-    known = list_tree_files(top, base.tree).keys()
-    for path in staged.keys() - known - private:
+    tree_paths = list_tree_files(top, base.tree).keys()
+    for path in staged.keys() - tree_paths - private:
         if not worktree.is_excluded(path) and get_file_type(top, path):
             added[path] = staged[path]
-    left = sorted(known - staged.keys() - set(base.untracked_paths))
+    left = sorted(tree_paths - staged.keys() - set(base.untracked_paths))
     left = [path for path in left if not worktree.is_excluded(path) and get_file_type(top, path)]
     dropped = list_ignored_paths(top, left, include_tracked=True)
     return IndexChanges(added, sorted(dropped), unmerged)

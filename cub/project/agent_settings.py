@@ -43,10 +43,9 @@ class AgentSettings(NamedTuple):
 
     def locate(self, tree: FileTree) -> ListLocation:
         """Return where the setting is in a project, or will be."""
-        there = (
-            p for p in self.files if posixpath.basename(p) in tree.list_names(posixpath.dirname(p))
-        )
-        return ListLocation(next(there, self.files[-1]), self.keys, self.format)
+        parts = ((path, *posixpath.split(path)) for path in self.files)
+        existing = (path for path, folder, name in parts if name in tree.list_names(folder))
+        return ListLocation(next(existing, self.files[-1]), self.keys, self.format)
 
 
 GEMINI_SETTINGS = AgentSettings(
@@ -97,11 +96,11 @@ def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:
     GEMINI.md is always one of them, as Gemini CLI adds what the setting names. A settings file that
     can't be read is ignored.
     """
-    place = GEMINI_SETTINGS.locate(tree)
+    location = GEMINI_SETTINGS.locate(tree)
     try:
-        data = tree.read(place.path)
-        named = read_string_list(data, place) or () if data else ()
+        data = tree.read(location.path)
+        listed = read_string_list(data, location) or () if data else ()
     except CubError:
-        named = ()
-    names = (posixpath.normpath(name.strip()) for name in named if name.strip())
+        listed = ()
+    names = (posixpath.normpath(name.strip()) for name in listed if name.strip())
     return tuple(dict.fromkeys((*names, *GEMINI_SETTINGS.default)))

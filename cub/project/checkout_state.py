@@ -1,6 +1,4 @@
-"""Keep `.cub/state.json`, which only this checkout remembers; losing it costs a detail, never a
-byte.
-"""
+"""Keep `.cub/state.json`, which only this checkout remembers; losing it costs no user's byte."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from cub.project.settings import (
 from cub.text import suggest_similar
 
 _VERBATIM = ("template", "text", "specifier")
+ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
 
 
 class EnvironmentValue(NamedTuple):
@@ -39,57 +40,9 @@ class EnvironmentValue(NamedTuple):
     value: Any
 
 
-def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
-    """Parse words as YAML; a string that is expected needs no quotes.
-
-    CubError, without a place, for what can't be read.
-    """
-    wants_text = setting is not None and setting.kind in _VERBATIM
-    try:
-        source = decode_source(words.encode("utf-8", "surrogateescape"), "")
-        if wants_text and not words.startswith(("'", '"')):
-            return None if NULL_PATTERN.fullmatch(words) else words
-        root = parse_yaml(source)
-    except CubError as error:
-        message = f"{words!r} can't be read: {error.message}"
-        raise CubError(message, hint=error.hint) from None
-    return root.to_python() if root else None
-
-
-def get_environment_variable(setting: Setting) -> str:
-    """Return the environment variable of a setting, "" for a setting of an agent."""
-    name = setting.key.upper().replace(".", "_").replace("-", "_")
-    return "" if "*" in setting.key else f"CUB_{name}"
-
-
-def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
-    """Yield what the environment sets; other CUB_* variables are ignored.
-
-    Settings that only a project may set come without a value.
-    """
-    for setting in SETTINGS:
-        name = get_environment_variable(setting)
-        if name not in environ:
-            continue
-        if setting.is_project_only:
-            yield EnvironmentValue(setting, name, None)
-            continue
-        try:
-            value = parse_setting_value(environ[name], setting)
-        except CubError as error:
-            raise CubError(error.message, where=name, hint=error.hint) from None
-        if found := find_setting_fault(setting, value):
-            raise CubError(found.message, where=name, hint=found.hint)
-        yield EnvironmentValue(setting, name, value)
-
-
-ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
-
-
 @dataclass(frozen=True, slots=True)
 class ConfigValue:
-    """Hold a key's value. `where` is a file and line, `profile NAME` or a variable; "" for
-    defaults.
+    """Hold a key's value; `where` is a file and line, `profile NAME`, a variable, or "".
 
     An agent or a profile is one value, `harnesses.NAME` or `profiles.NAME`. A mapping of keys has
     the origin "several".
@@ -110,16 +63,15 @@ class ResolvedConfig:
 
     def list_values(self) -> list[ConfigValue]:
         """Return all keys in the order of the table, agents and profiles under their names."""
-        found = []
-        for key in dict.fromkeys(
-            [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
-        ):
+        rows = []
+        keys = [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
+        for key in dict.fromkeys(keys):
             if key in USER_NAMED_SECTIONS:
                 named = [v for v in self.values.values() if v.key.startswith(f"{key}.")]
-                found += named or [ConfigValue(key, {})]
+                rows += named or [ConfigValue(key, {})]
             else:
-                found.append(self.values[key])
-        return found
+                rows.append(self.values[key])
+        return rows
 
     def find_value(self, key: str) -> ConfigValue:
         """Return a value, a part of one, or a mapping of several; UsageError for an unknown key."""
@@ -128,94 +80,16 @@ class ResolvedConfig:
         keys = key.split(".")
         outer, inner = self.values.get(".".join(keys[:2])), keys[2:]
         if keys[0] in USER_NAMED_SECTIONS and outer and inner:
-            return _part(outer, key, inner)
-        below = [
-            row for row in self.list_values() if row.key == key or row.key.startswith(f"{key}.")
-        ]
+            return _get_part(outer, key, inner)
+        rows = self.list_values()
+        below = [row for row in rows if row.key == key or row.key.startswith(f"{key}.")]
         if not below:
-            near = suggest_similar(
-                key, [*(row.key for row in self.list_values()), *SECTION_DESCRIPTIONS]
-            )
+            near = suggest_similar(key, [*(row.key for row in rows), *SECTION_DESCRIPTIONS])
             hint = f"did you mean {near!r}?" if near else "`cub config show` lists what there is"
             raise UsageError(f"unknown key {key!r}", hint=hint)
-        return below[0] if below[0].key == key else ConfigValue(key, _tree(below, key), "several")
-
-
-def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
-    """Return a value inside an agent or a profile, or else the default of an agent's key."""
-    found: Any = outer.value
-    for name in inner:
-        found = found.get(name) if isinstance(found, dict) else None
-    setting = find_setting(tuple(key.split(".")))
-    if found is None and setting:
-        return ConfigValue(key, setting.default)
-    if found is None:
-        raise UsageError(f"{key!r} is not set")
-    return ConfigValue(key, found, outer.origin, outer.where)
-
-
-def _tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
-    """Return the rows below `key` as one mapping."""
-    tree: dict[str, Any] = {}
-    for row in rows:
-        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
-        node = tree
-        for name in outer:
-            node = node.setdefault(name, {})
-        node[last] = row.value
-    return tree
-
-
-def merge_layers(
-    project: ConfigLayer, user: ConfigLayer, environ: Mapping[str, str], profile: str | None = None
-) -> ResolvedConfig:
-    """Defaults, then the user's file, the project's, the profile, the environment: later ones win.
-
-    Raises UsageError for an unknown profile, CubError for a wrong variable.
-    """
-    found = ResolvedConfig(
-        {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
-    )
-    found.warnings += [*user.warnings, *project.warnings]
-    _add(found, user, "user")
-    _add(found, project, "project")
-    if profile is not None:
-        _add(found, _profile(project, user, profile), "profile", f"profile {profile}")
-    for setting, name, value in iter_environment_values(environ):
-        if setting.is_project_only:
-            found.warnings.append(PlanWarning(_not_taken(setting.key), name))
-        elif value is not None:
-            found.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
-    return found
-
-
-def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
-    """Return what a file sets; `path` is its name in messages."""
-    source = decode_source(data or b"", path)
-    return parse_layer(parse_yaml(source), source)
-
-
-def _add(found: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = "") -> None:
-    for key, (value, line) in layer.values.items():
-        setting = find_setting(tuple(key.split(".")))
-        if origin != "project" and setting and setting.is_project_only:
-            found.warnings.append(PlanWarning(_not_taken(key), layer.source.path, line))
-        else:
-            place = where or f"{layer.source.path}:{line}"
-            found.values[key] = ConfigValue(key, value, origin, place)
-
-
-def _profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
-    profiles = {**user.profiles, **project.profiles}
-    if name not in profiles:
-        near = suggest_similar(name, profiles)
-        known = f"there are: {', '.join(profiles)}" if profiles else "`profiles` has none"
-        raise UsageError(f"no profile {name!r}", hint=f"did you mean {near!r}?" if near else known)
-    return profiles[name]
-
-
-def _not_taken(key: str) -> str:
-    return f"{key!r} is not taken from here: it counts in the project's own file only"
+        if below[0].key == key:
+            return below[0]
+        return ConfigValue(key, _build_tree(below, key), "several")
 
 
 def resolve_config(
@@ -231,6 +105,78 @@ def resolve_config(
     return layers
 
 
+def merge_layers(
+    project: ConfigLayer, user: ConfigLayer, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
+    """Merge defaults, the user's file, the project's, the profile, the environment: later win.
+
+    Raises UsageError for an unknown profile, CubError for a wrong variable.
+    """
+    defaults = {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
+    merged = ResolvedConfig(defaults, [*user.warnings, *project.warnings])
+    _add_layer(merged, user, "user")
+    _add_layer(merged, project, "project")
+    if profile is not None:
+        layer = _find_profile(project, user, profile)
+        _add_layer(merged, layer, "profile", f"profile {profile}")
+    for setting, name, value in iter_environment_values(environ):
+        if setting.is_project_only:
+            merged.warnings.append(PlanWarning(_describe_ignored(setting.key), name))
+        elif value is not None:
+            merged.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
+    return merged
+
+
+def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
+    """Return what a file sets; `path` is its name in messages."""
+    source = decode_source(data or b"", path)
+    return parse_layer(parse_yaml(source), source)
+
+
+def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
+    """Yield what the environment sets; other CUB_* variables are ignored.
+
+    Settings that only a project may set come without a value.
+    """
+    for setting in SETTINGS:
+        name = get_environment_variable(setting)
+        if name not in environ:
+            continue
+        if setting.is_project_only:
+            yield EnvironmentValue(setting, name, None)
+            continue
+        try:
+            value = parse_setting_value(environ[name], setting)
+        except CubError as error:
+            raise CubError(error.message, where=name, hint=error.hint) from None
+        if fault := find_setting_fault(setting, value):
+            raise CubError(fault.message, where=name, hint=fault.hint)
+        yield EnvironmentValue(setting, name, value)
+
+
+def get_environment_variable(setting: Setting) -> str:
+    """Return the environment variable of a setting, "" for a setting of an agent."""
+    name = setting.key.upper().replace(".", "_").replace("-", "_")
+    return "" if "*" in setting.key else f"CUB_{name}"
+
+
+def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
+    """Parse words as YAML; a string that is expected needs no quotes.
+
+    CubError, without a place, for what can't be read.
+    """
+    wants_text = setting is not None and setting.kind in _VERBATIM
+    try:
+        source = decode_source(words.encode("utf-8", "surrogateescape"), "")
+        if wants_text and not words.startswith(("'", '"')):
+            return None if NULL_PATTERN.fullmatch(words) else words
+        root = parse_yaml(source)
+    except CubError as error:
+        message = f"{words!r} can't be read: {error.message}"
+        raise CubError(message, hint=error.hint) from None
+    return root.to_python() if root else None
+
+
 def get_user_config_path() -> Path:
     """Return the path of the user's configuration, whether or not it exists."""
     from platformdirs import user_config_path
@@ -242,7 +188,7 @@ def abbreviate_home(path: Path) -> str:
     """Shorten a path in the home folder for messages."""
     try:
         return f"~/{path.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):  # elsewhere, or nobody's home
+    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
         return path.as_posix()
 
 
@@ -250,3 +196,53 @@ def read_user_config() -> bytes | None:
     """Return the bytes of the user's configuration; None if there is none."""
     path = get_user_config_path()
     return read_single_file(path, abbreviate_home(path))
+
+
+def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
+    """Return a value inside an agent or a profile, or else the default of an agent's key."""
+    value: Any = outer.value
+    for name in inner:
+        value = value.get(name) if isinstance(value, dict) else None
+    setting = find_setting(tuple(key.split(".")))
+    if value is None and setting:
+        return ConfigValue(key, setting.default)
+    if value is None:
+        raise UsageError(f"{key!r} is not set")
+    return ConfigValue(key, value, outer.origin, outer.where)
+
+
+def _build_tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
+    """Return the rows below `key` as one mapping."""
+    tree: dict[str, Any] = {}
+    for row in rows:
+        *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
+        node = tree
+        for name in outer:
+            node = node.setdefault(name, {})
+        node[last] = row.value
+    return tree
+
+
+def _add_layer(
+    merged: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = ""
+) -> None:
+    for key, (value, line) in layer.values.items():
+        setting = find_setting(tuple(key.split(".")))
+        if origin != "project" and setting and setting.is_project_only:
+            merged.warnings.append(PlanWarning(_describe_ignored(key), layer.source.path, line))
+        else:
+            location = where or f"{layer.source.path}:{line}"
+            merged.values[key] = ConfigValue(key, value, origin, location)
+
+
+def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
+    profiles = {**user.profiles, **project.profiles}
+    if name not in profiles:
+        near = suggest_similar(name, profiles)
+        known = f"there are: {', '.join(profiles)}" if profiles else "`profiles` has none"
+        raise UsageError(f"no profile {name!r}", hint=f"did you mean {near!r}?" if near else known)
+    return profiles[name]
+
+
+def _describe_ignored(key: str) -> str:
+    return f"{key!r} is not taken from here: it counts in the project's own file only"

@@ -1,8 +1,6 @@
-"""Editing config.yaml as text: every other byte of the file stays as it is, wherever possible.
+"""Edit config.yaml as text, so that every other byte stays; import settings from a JSON file.
 
-`targets` has a way of its own here: its items are compared as paths, and keep their order.
-
-What a JSON file of settings has to say to config.yaml: values with the same meaning in both.
+`targets` is edited as a list of paths: its items are compared as paths, and keep their order.
 """
 
 from __future__ import annotations
@@ -22,6 +20,14 @@ from cub.project.migration_steps import ImportJsonStep
 from cub.project.targets import normalize_target
 
 _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
+UNSET: Final = object()
+
+
+class JsonImport(NamedTuple):
+    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
+
+    config: bytes | None
+    unmapped_keys: tuple[str, ...]
 
 
 def set_config_value(
@@ -35,7 +41,7 @@ def set_config_value(
     Raises CubError for a file that can't be read, and as `set_value` does.
     """
     config = parse_config_text(data or b"", path)
-    return set_value(config, tuple(key.split(".")), _plain(value))
+    return set_value(config, tuple(key.split(".")), _to_plain(value))
 
 
 def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
@@ -45,79 +51,9 @@ def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
     configuration.
     """
     data = data or b""
-    dropped = [
-        path
-        for path in read_string_list(data, _TARGETS) or ()
-        if normalize_target(path) not in targets
-    ]
-    return edit_string_list(data, _TARGETS, targets, removed_texts=dropped)
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists, all the way down."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-UNSET: Final = object()
-
-
-class JsonImport(NamedTuple):
-    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
-
-    config: bytes | None
-    unmapped_keys: tuple[str, ...]
-
-
-def parse_json_settings(data: bytes) -> dict[str, Any]:
-    """Parse a JSON object; ValueError for anything else, and for a key given twice."""
-    try:
-        tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
-    except RecursionError:
-        raise ValueError("this is nested too deeply") from None
-    if not isinstance(tree, dict):
-        raise ValueError("this is not an object")  # noqa: TRY004 - as for what is no JSON
-    return tree
-
-
-def import_json_settings(
-    tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
-) -> JsonImport:
-    """Add the values of `tree` to `config`; existing values are never overwritten."""
-    left = []
-    for key, value in _leaves(tree, ""):
-        if any(_same(value, known) for known in step.default.get(key, ())):
-            continue
-        wanted = step.keys.get(key)
-        if wanted is None:
-            left.append(key)
-            continue
-        there = get_config_value(config, wanted)
-        if there is UNSET:
-            more = _with(config, wanted, value, schema)
-            config, there = more or config, value if more else there
-        if not _same(there, value):
-            left.append(key)
-    return JsonImport(config, tuple(left))
-
-
-def _with(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
-    """Return the configuration with one more value; None if it can't take the value."""
-    try:
-        more = set_config_value(config, key, value)
-        config_file.parse_config(more, version=__version__, schema=schema)
-    except CubError:
-        return None
-    return more
-
-
-def _leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+    listed = read_string_list(data, _TARGETS) or ()
+    removed = [path for path in listed if normalize_target(path) not in targets]
+    return edit_string_list(data, _TARGETS, targets, removed_texts=removed)
 
 
 def get_config_value(data: bytes | None, key: str) -> Any:
@@ -134,16 +70,73 @@ def get_config_value(data: bytes | None, key: str) -> Any:
     return node
 
 
-def _same(one: Any, other: Any) -> bool:
+def parse_json_settings(data: bytes) -> dict[str, Any]:
+    """Parse a JSON object; ValueError for anything else, and for a key given twice."""
+    try:
+        tree = json.loads(data, object_pairs_hook=_make_object, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("this is nested too deeply") from None
+    if not isinstance(tree, dict):
+        raise ValueError("this is not an object")  # noqa: TRY004 - as for invalid JSON
+    return tree
+
+
+def import_json_settings(
+    tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
+) -> JsonImport:
+    """Add the values of `tree` to `config`; existing values are never overwritten."""
+    unmapped_keys = []
+    for key, value in _iter_leaves(tree, ""):
+        if any(_is_same_json(value, default) for default in step.default.get(key, ())):
+            continue
+        config_key = step.keys.get(key)
+        if config_key is None:
+            unmapped_keys.append(key)
+            continue
+        current = get_config_value(config, config_key)
+        if current is UNSET:
+            edited = _try_set(config, config_key, value, schema)
+            config, current = edited or config, value if edited else current
+        if not _is_same_json(current, value):
+            unmapped_keys.append(key)
+    return JsonImport(config, tuple(unmapped_keys))
+
+
+def _to_plain(value: Any) -> Any:
+    """Return tuples as lists, all the way down."""
+    if isinstance(value, dict):
+        return {str(key): _to_plain(item) for key, item in value.items()}
+    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _try_set(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
+    """Return the configuration with one more value; None if it can't take the value."""
+    try:
+        edited = set_config_value(config, key, value)
+        config_file.parse_config(edited, version=__version__, schema=schema)
+    except CubError:
+        return None
+    return edited
+
+
+def _iter_leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _iter_leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _is_same_json(left: Any, right: Any) -> bool:
     """Compare as JSON does: true is not 1."""
-    return one is not UNSET and json.dumps(one, default=str) == json.dumps(other, default=str)
+    return left is not UNSET and json.dumps(left, default=str) == json.dumps(right, default=str)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(tree := dict(pairs)) < len(pairs):
         raise ValueError("a key is there twice")
     return tree
 
 
-def _no_number(text: str) -> None:
+def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")

@@ -109,37 +109,36 @@ def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
     if value is None:
         return None
     if not rule.fits(setting, value):
-        what = "this" if "a list" in rule.words or "a map" in rule.words else _shown(value)
+        what = "this" if "a list" in rule.words or "a map" in rule.words else _quote_value(value)
         words = rule.words.format(least=setting.minimum)
-        return SettingFault(
-            f"{what} is not {words}" if words else _other(setting, value), rule.hint
-        )
+        message = f"{what} is not {words}" if words else _describe_choices(setting, value)
+        return SettingFault(message, rule.hint)
     if setting.kind == "choices":
         odd = [n for n, item in enumerate(value) if item not in setting.choices]
-        return SettingFault(_other(setting, value[odd[0]]), item=odd[0]) if odd else None
+        return SettingFault(_describe_choices(setting, value[odd[0]]), item=odd[0]) if odd else None
     if setting.kind == "template":
         problem = find_template_problem(value, setting.choices)
         return SettingFault(problem, describe_template_words(setting.choices)) if problem else None
     if setting.kind == "targets":
         problem, name = next(((p, t) for t in value if (p := find_target_problem(t))), ("", ""))
-        return SettingFault(f"{_shown(name)} {problem}") if problem else None
+        return SettingFault(f"{_quote_value(name)} {problem}") if problem else None
     return None
 
 
-def _other(setting: Setting, value: Any) -> str:
+def _describe_choices(setting: Setting, value: Any) -> str:
     """Return the fault of a value that is none of the choices."""
     *most, last = setting.choices
     if len(most) == 1:
-        return f"{_shown(value)} is neither {most[0]} nor {last}"
-    return f"{_shown(value)} is none of {', '.join(most)} and {last}"
+        return f"{_quote_value(value)} is neither {most[0]} nor {last}"
+    return f"{_quote_value(value)} is none of {', '.join(most)} and {last}"
 
 
-def _shown(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-MAX_TEMPLATE_CHARS = 1000  # characters of a template
+MAX_TEMPLATE_CHARS = 1000
 _PART = re.compile(r"\{\{|\}\}|\{(\w+)\}|([{}])", re.ASCII)
 
 
@@ -147,21 +146,21 @@ def fill_template(template: str, words: Mapping[str, str]) -> str:
     """Fill the words of a template; `{{` and `}}` are braces. ValueError for other braces."""
     if problem := find_template_problem(template, tuple(words)):
         raise ValueError(problem)
-    return _PART.sub(lambda found: words[found[1]] if found[1] else found[0][0], template)
+    return _PART.sub(lambda match: words[match[1]] if match[1] else match[0][0], template)
 
 
 def find_template_problem(template: str, names: Sequence[str]) -> str:
     """Return what is wrong with a template that may hold these names; "" if nothing is."""
     if len(template) > MAX_TEMPLATE_CHARS:
         return f"a template has no more than {MAX_TEMPLATE_CHARS:,} characters"
-    for found in _PART.finditer(template):
-        if found[2]:
-            part = re.match(r"\{[^{}]*\}?|\}", template[found.start() :])
-            shown = part[0] if part else found[0]
-            shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
-            return f"{shown!r} is no word of this template"
-        if found[1] and found[1] not in names:
-            return f"{found[0]!r} is no word of this template"
+    for match in _PART.finditer(template):
+        if match[2]:
+            part = re.match(r"\{[^{}]*\}?|\}", template[match.start() :])
+            text = part[0] if part else match[0]
+            text = text if len(text) <= 40 else f"{text[:39]}…"
+            return f"{text!r} is no word of this template"
+        if match[1] and match[1] not in names:
+            return f"{match[0]!r} is no word of this template"
     return ""
 
 

@@ -36,10 +36,10 @@ class Setting(NamedTuple):
         return tuple(self.key.split("."))
 
 
-_PROJECT = (
+_PROJECT_ONLY = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
-_LIVE = (*_PROJECT, "run", "harnesses")
+_ACTIVE_SECTIONS = (*_PROJECT_ONLY, "run", "harnesses")
 DEFAULT_MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
@@ -91,7 +91,7 @@ _ROWS = (
 
 SETTINGS = tuple(
     row._replace(
-        is_project_only=row.path[0] in _PROJECT, is_active=row.path[0] in _LIVE or row.key in _LIVE
+        is_project_only=row.path[0] in _PROJECT_ONLY, is_active=row.path[0] in _ACTIVE_SECTIONS
     )
     for row in _ROWS
 )
@@ -114,17 +114,18 @@ TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS)
 
 def find_setting(path: SettingPath) -> Setting | None:
     """Return the row of a key; None if it is unknown."""
-    wanted = _general(path)
-    return next((setting for setting in SETTINGS if setting.path == wanted), None)
+    table_path = _to_table_path(path)
+    return next((setting for setting in SETTINGS if setting.path == table_path), None)
 
 
 def list_member_keys(path: SettingPath) -> SettingPath:
     """Return the keys that the mapping at `path` may have; none if it is not a mapping of keys."""
-    wanted = _general(path)
-    inner = (s.path[len(wanted)] for s in SETTINGS if s.path[: len(wanted)] == wanted != s.path)
+    table_path = _to_table_path(path)
+    depth = len(table_path)
+    inner = (s.path[depth] for s in SETTINGS if s.path[:depth] == table_path != s.path)
     return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP_LEVEL_KEYS
 
 
-def _general(path: SettingPath) -> SettingPath:
+def _to_table_path(path: SettingPath) -> SettingPath:
     """Return `path` as it is in the table."""
     return (path[0], "*", *path[2:]) if path[:1] == ("harnesses",) and path[1:] else path

@@ -31,25 +31,25 @@ def make_trusted_commands(config: Mapping[str, str], checks: Iterable[str]) -> T
 
 def load_trust(root: Path) -> TrustedCommands:
     """Return the commands that are trusted in the project at `root`."""
-    found = _read().get(root.as_posix())
-    if not isinstance(found, dict) or not isinstance(found.get("checks"), list):
+    entry = _read().get(root.as_posix())
+    if not isinstance(entry, dict) or not isinstance(entry.get("checks"), list):
         return TrustedCommands()
-    return TrustedCommands(str(found.get("config", "")), frozenset(map(str, found["checks"])))
+    return TrustedCommands(str(entry.get("config", "")), frozenset(map(str, entry["checks"])))
 
 
 def save_trust(root: Path, trust: TrustedCommands | None) -> None:
     """Remember what was agreed to; None takes it back."""
-    known = _read()
-    known.pop(root.as_posix(), None)
+    projects = _read()
+    projects.pop(root.as_posix(), None)
     if trust is not None:
-        known[root.as_posix()] = {"config": trust.config, "checks": sorted(trust.checks)}
-    write_signed(_file(), {"v": 2, "projects": known})
+        projects[root.as_posix()] = {"config": trust.config, "checks": sorted(trust.checks)}
+    write_signed(_get_path(), {"v": 2, "projects": projects})
 
 
 def add_trusted_checks(root: Path, checks: Iterable[str]) -> None:
     """Agree to commands of tasks: those that the person has just written."""
-    known = load_trust(root)
-    save_trust(root, known._replace(checks=known.checks | make_trusted_commands({}, checks).checks))
+    trust = load_trust(root)
+    save_trust(root, trust._replace(checks=trust.checks | make_trusted_commands({}, checks).checks))
 
 
 def digest_commands(config: Mapping[str, str]) -> str:
@@ -61,7 +61,7 @@ def _digest(text: str) -> str:
     return "sha256-" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _file() -> Path:
+def _get_path() -> Path:
     return find_state_folder() / "trust.json"
 
 
@@ -69,5 +69,5 @@ def _read() -> dict[str, object]:
     """Return the stored records. A damaged or foreign file counts as none: it only costs asking
     again.
     """
-    tree = read_signed(_file()).get("projects")
+    tree = read_signed(_get_path()).get("projects")
     return tree if isinstance(tree, dict) else {}

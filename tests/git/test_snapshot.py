@@ -11,7 +11,8 @@ import pytest
 from cub.errors import CubError
 from cub.git.restore_snapshot import release_snapshot, restore_snapshot
 from cub.git.snapshot import FileChange, Snapshot, count_changed_lines, list_changes, write_patch
-from cub.git.take_snapshot import UnmergedError, is_tool_artifact, take_snapshot
+from cub.git.take_snapshot import UnmergedError, take_snapshot
+from cub.git.tool_artifacts import is_tool_artifact
 from cub.git.worktree import Worktree
 from cub.git.worktree_status import list_dirty_paths
 from tests.conftest import git

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.files.stat_signature import StatSignature
 from cub.git.commit import commit_paths
 from cub.git.restore_snapshot import restore_snapshot
 from cub.git.snapshot import Snapshot, list_changes
@@ -238,9 +239,10 @@ def test_only_what_did_not_change_for_a_while_is_not_read_again(top: Path) -> No
     assert store_blobs(ours, ["mine.txt"], {"mine.txt": known})["mine.txt"].oid == "known"
     for other in (
         known._replace(is_settled=False),
-        known._replace(times=(0, 0)),
-        known._replace(size=1),
-        known._replace(inode=0),
+        *(
+            known._replace(signature=known.signature._replace(**{name: 0}))
+            for name in ("mtime_ns", "ctime_ns", "size", "inode", "device")
+        ),
         known._replace(mode=0),
     ):
         assert store_blobs(ours, ["mine.txt"], {"mine.txt": other})["mine.txt"].oid == found.oid
@@ -256,7 +258,7 @@ def test_an_edit_within_a_moment_may_leave_the_times_as_they_are(top: Path) -> N
     ("rights", "mode"), [(0o755, "100755"), (0o700, "100755"), (0o644, "100644"), (0o654, "100644")]
 )
 def test_a_program_is_what_its_owner_may_execute(rights: int, mode: str) -> None:
-    assert UntrackedBlob("", rights, (0, 0), 0, 0, is_settled=True).git_mode == mode
+    assert UntrackedBlob("", rights, StatSignature(0, 0, 0, 0, 0), is_settled=True).git_mode == mode
 
 
 def test_what_a_killed_writer_left_is_removed_and_nothing_else(top: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
+from cub.files.stat_signature import StatSignature
 from cub.git.snapshot import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
@@ -133,4 +134,4 @@ def _identify(root: Path, name: str) -> str:
         return ""
     if data or not status.st_size:
         return blake2b(data, digest_size=20).hexdigest()
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+    return " ".join(map(str, StatSignature.from_stat(status)))

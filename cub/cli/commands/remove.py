@@ -49,7 +49,7 @@ def remove(
         root,
         lambda project: make_remove_plan(project, purge, edited),
         show,
-        confirm=_ask if purge and not yes else None,
+        confirm=_require_confirmation if purge and not yes else None,
     )
     if plan.is_empty and not json:
         output.print_message("Nothing to do: cub's own parts are gone already.")
@@ -70,11 +70,11 @@ def make_remove_plan(
 
 def print_result(root: Path) -> None:
     """Print the last line: what remains."""
-    left = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
-    output.print_message(f"Done: {left}.")
+    remainder = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
+    output.print_message(f"Done: {remainder}.")
 
 
-def _ask() -> None:
+def _require_confirmation() -> None:
     """Go on only if the person, who has seen the list, says so."""
     from cub.errors import CubError, UsageError
 

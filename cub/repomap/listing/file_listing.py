@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub import git
 from cub.files.read_files import encode_path, read_prefix
+from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.repomap.map_types import STEP_LISTING, MapOmission, ProgressCallback, ignore_progress
 from cub.text import describe_os_error
 
@@ -142,9 +143,7 @@ def _stat_files(
 
 _MAX_GITIGNORE_BYTES = 1_000_000
 # What tools leave beside sources; nobody writes a .gitignore in a folder without git.
-_TOOL_FOLDERS = frozenset(
-    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"]
-)
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn"} | TOOL_FOLDERS
 
 
 class _FolderRules(NamedTuple):
@@ -179,7 +178,7 @@ def _walk_unignored_files(root: Path, omissions: list[MapOmission]) -> Iterator[
                 continue
             if not is_folder:
                 yield path
-            elif name not in _TOOL_FOLDERS:
+            elif name not in _SKIPPED_FOLDERS:
                 waiting.append((path + "/", rules))
 
 
