@@ -16,7 +16,8 @@ from cub.repomap.stack.command_lines import (
     split_commands,
     unwrap_command,
 )
-from cub.repomap.stack.facts import CommandPurpose, Manifest, ProjectCommand
+from cub.repomap.stack.facts import CommandPurpose, ProjectCommand
+from cub.repomap.stack.manifest import Manifest
 
 _PYTHON = re.compile(r"(?:py|pypy)[\d.]*")  # an environment of tox that only says the version
 _SCRIPT = re.compile(r"(?:.*/)?([\w-]+)(?:\.(?:py|sh|[cm]?[jt]s|rb|php|pl|bash))?")

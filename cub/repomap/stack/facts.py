@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any, Literal, NamedTuple, get_args
@@ -78,63 +78,6 @@ class ManifestFacts:
     omissions: tuple[MapOmission, ...] = ()
 
 
-class Manifest(NamedTuple):
-    """Hold one file for a reader: its path, its text, and all paths of the project."""
-
-    path: str
-    text: str
-    paths: frozenset[str]
-
-    @property
-    def folder(self) -> str:
-        """Return the manifest's folder, "" for the root."""
-        return self.path.rpartition("/")[0]
-
-    @property
-    def name(self) -> str:
-        """Return the manifest's file name."""
-        return self.path.rpartition("/")[2]
-
-    def make_technology(self, name: str, role: TechnologyRole, version: str = "") -> Technology:
-        """Return a technology that this manifest names."""
-        return Technology(name, role, version, self.path)
-
-    def make_command(
-        self, purpose: CommandPurpose, text: str, origin: CommandOrigin = "tool"
-    ) -> ProjectCommand:
-        """Return a command to type in the manifest's folder."""
-        return ProjectCommand(purpose, text, self.path, self.folder, origin)
-
-    def make_commands(self, **line_by_purpose: str) -> tuple[ProjectCommand, ...]:
-        """Return commands of tools for the manifest's folder: `make_commands(test="go test")`."""
-        return tuple(
-            self.make_command(purpose, line) for purpose, line in iter_row_commands(line_by_purpose)
-        )
-
-    def make_entry_point(self, name: str, target: str) -> EntryPoint:
-        """Return an entry point that this manifest names."""
-        return EntryPoint(name, target, self.path)
-
-    def make_package(self, name: str, description: str = "") -> ProjectPackage:
-        """Return the package in the manifest's folder."""
-        return ProjectPackage(self.folder, name, description, self.path)
-
-    def make_member(self, folder: str, name: str = "") -> ProjectPackage:
-        """Return a package in another folder; without a name, its own manifest names it."""
-        return ProjectPackage(folder, name, "", self.path)
-
-
-class ManifestReader(NamedTuple):
-    """Say which files (by glob of the file name, or of the whole path) a function can read.
-
-    The function may raise ValueError (with a line number in its message if there is one) for a
-    file that it can't make sense of: that costs this file alone.
-    """
-
-    globs: Sequence[str]
-    read: Callable[[Manifest], ManifestFacts]
-
-
 def combine_facts(*facts: ManifestFacts) -> ManifestFacts:
     """Return the facts of several readers of one manifest as one."""
     return ManifestFacts(
@@ -154,14 +97,8 @@ def iter_row_commands(row: Mapping[str, Any]) -> Iterator[tuple[CommandPurpose, 
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectStack:
+class ProjectStack(ManifestFacts):
     """Hold the merged facts of all manifests; in each tuple, what matters most comes first."""
-
-    technologies: tuple[Technology, ...] = ()
-    commands: tuple[ProjectCommand, ...] = ()
-    entry_points: tuple[EntryPoint, ...] = ()
-    packages: tuple[ProjectPackage, ...] = ()
-    omissions: tuple[MapOmission, ...] = ()
 
     def filter_technologies(self, *roles: str) -> tuple[Technology, ...]:
         """Return the technologies in one of these roles."""

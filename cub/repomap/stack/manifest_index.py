@@ -14,13 +14,8 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    iter_row_commands,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, iter_row_commands
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
 _WILDCARD = re.compile(r"[*?]|\[[^]]*\]")

@@ -17,14 +17,13 @@ from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier
 from cub.repomap.listing.file_listing import list_files, read_listed_file
 from cub.repomap.map_types import MapOmission
 from cub.repomap.stack.facts import (
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectStack,
     ReadFile,
     Technology,
 )
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.manifest_index import (
     MAX_MANIFESTS,
     ManifestMatch,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from cub.repomap.stack.facts import ManifestReader, ProjectStack
+from cub.repomap.stack.facts import ProjectStack
+from cub.repomap.stack.manifest import ManifestReader
 from cub.repomap.stack.read_stack import read_manifests
 
 Files: TypeAlias = Mapping[str, str | bytes]

@@ -10,14 +10,8 @@ import pytest
 
 from cub.errors import CubError
 from cub.repomap.map_types import MapOmission
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectPackage,
-    ProjectStack,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, ProjectStack, Technology
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.read_stack import MAX_MANIFEST_BYTES, read_manifests
 from tests.repomap.stack.projects import names, stack_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.facts import EntryPoint, Manifest, ManifestFacts, Technology
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, Technology
 from cub.repomap.stack.formats import get_text_at, iter_code_lines, parse_json, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _CALL = re.compile(r"\b(project|executable|dependency|test)[ \t]*+\(([^()]{0,20000}+)")
 _STRING = re.compile(r"'([^'\n]*+)'")
@@ -33,7 +33,7 @@ def read_meson_build(manifest: Manifest) -> ManifestFacts:
     ]
     name = "".join(_STRING.findall(project)[:1])
     has_tests = any(call == "test" for call, _ in calls)
-    if has_tests or find_beside(manifest, "tests/meson.build", "test/meson.build"):
+    if has_tests or manifest.find_beside("tests/meson.build", "test/meson.build"):
         test = manifest.make_commands(test="meson test -C build")
     else:
         test = ()
@@ -44,7 +44,7 @@ def read_meson_build(manifest: Manifest) -> ManifestFacts:
             manifest.make_technology("Meson", "build", "".join(_MESON.findall(project)[:1])),
             *find_known_technologies("native", needed, manifest.path),
         ),
-        () if exists_above(manifest, "meson.build") else (*build, *test),
+        () if manifest.exists_above("meson.build") else (*build, *test),
         tuple(_list_programs(calls, manifest)),
         (manifest.make_package(name),) if name else (),
     )
@@ -60,7 +60,7 @@ def _list_languages(project: str, manifest: Manifest) -> Iterator[Technology]:
 def _list_programs(calls: list[tuple[str, ...]], manifest: Manifest) -> Iterator[EntryPoint]:
     for call, arguments in calls:
         name, *files = _STRING.findall(arguments) if call == "executable" else [""]
-        paths = (resolve_manifest_path(manifest, file) for file in files)
+        paths = (manifest.resolve_path(file) for file in files)
         if source := next((path for path in paths if path in manifest.paths), ""):
             yield manifest.make_entry_point(name, source)
 
@@ -70,15 +70,15 @@ def read_configure_ac(manifest: Manifest) -> ManifestFacts:
     name = _INIT.search(manifest.text)
     macros = (("AC_PROG_CC", "C"), ("AC_PROG_CXX", "C++"))
     languages = [name for macro, name in macros if re.search(rf"\b{macro}\b", manifest.text)]
-    script = "" if find_beside(manifest, "configure") else "autoreconf -i && "
-    script = "./autogen.sh && " if script and find_beside(manifest, "autogen.sh") else script
+    script = "" if manifest.find_beside("configure") else "autoreconf -i && "
+    script = "./autogen.sh && " if script and manifest.find_beside("autogen.sh") else script
     commands = manifest.make_commands(build=f"{script}./configure && make", test="make check")
     return ManifestFacts(
         (
             *(manifest.make_technology(language, "language") for language in languages),
             manifest.make_technology("Autotools", "build"),
         ),
-        () if exists_above(manifest, "configure.ac") else commands,
+        () if manifest.exists_above("configure.ac") else commands,
         packages=(manifest.make_package(name[1].strip()),) if name else (),
     )
 

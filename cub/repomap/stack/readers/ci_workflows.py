@@ -8,7 +8,8 @@ from posixpath import normpath
 
 from cub.repomap.stack.command_lines import split_commands
 from cub.repomap.stack.command_purposes import detect_command_purpose
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars
 
 # Workflows that tell nothing about daily work.

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
@@ -16,7 +15,7 @@ from cub.repomap.stack.facts import (
 )
 from cub.repomap.stack.formats import as_table, get_text_at, parse_json, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import exists_above, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _CALL = re.compile(r"\b([a-z_]\w{0,40})[ \t]*+\(([^()]{0,20000}+)", re.IGNORECASE)
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*+)"?|([^\s"]++)', re.DOTALL)
@@ -37,7 +36,7 @@ def read_cmake_lists(manifest: Manifest) -> ManifestFacts:
     """Read a CMakeLists.txt."""
     calls = list(_iter_calls(manifest.text))
     project = next((call.words for call in calls if call.name == "project" and call.words), [])
-    is_part = exists_above(manifest, "CMakeLists.txt")
+    is_part = manifest.exists_above("CMakeLists.txt")
     return ManifestFacts(
         (
             *_list_languages(calls, project, manifest),
@@ -109,7 +108,7 @@ def _list_programs(
     for call in calls:
         if call.name in ("add_executable", "qt_add_executable") and call.words:
             name = call.words[0].replace("${PROJECT_NAME}", "".join(project[:1]))
-            paths = [resolve_manifest_path(manifest, word) for word in call.words[1:_MAX_SOURCES]]
+            paths = [manifest.resolve_path(word) for word in call.words[1:_MAX_SOURCES]]
             sources = [path for path in paths if path in manifest.paths]
             main = [path for path in sources if path.rpartition("/")[2].startswith("main.")]
             if sources and "$" not in name:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cub.repomap.stack.facts import EntryPoint, Manifest, ManifestFacts, Technology
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, Technology
 from cub.repomap.stack.known_packages import find_known_technology
-from cub.repomap.stack.manifest_paths import resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars, select_below
 
 _VERSION = re.compile(r"v?(\d+(?:\.\d+){0,3})(?![\w.])")
@@ -133,6 +133,6 @@ def _list_built_services(services: list[YamlScalar], manifest: Manifest) -> Iter
             builds.setdefault(keys[0], {})[keys[2] if len(keys) == 3 else "context"] = value
     for service, build in builds.items():
         folder, file = build.get("context", "."), build.get("dockerfile", "Dockerfile")
-        path = resolve_manifest_path(manifest, f"{folder}/{file}")
+        path = manifest.resolve_path(f"{folder}/{file}")
         if path in manifest.paths:
             yield manifest.make_entry_point(service, path)

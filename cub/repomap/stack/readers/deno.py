@@ -10,18 +10,13 @@ from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import (
     CommandPurpose,
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_workspace_members,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 _IMPORT = re.compile(r"(?:npm|jsr):/?(@?[^@\s]+)(?:@([^/\s]*))?")
 _BUILT_IN: tuple[tuple[CommandPurpose, str], ...] = (
@@ -61,14 +56,14 @@ def _list_commands(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     yield from targets
     purposes = {target.purpose for target in targets}
     for purpose, line in _BUILT_IN:
-        if purpose not in purposes and not exists_above(manifest, "deno.json", "deno.jsonc"):
+        if purpose not in purposes and not manifest.exists_above("deno.json", "deno.jsonc"):
             yield manifest.make_command(purpose, line)
 
 
 def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
     name, exports = get_text_at(tree, "name"), tree.get("exports")
     target = exports if isinstance(exports, str) else get_text_at(exports, ".")
-    path = resolve_manifest_path(manifest, target)
+    path = manifest.resolve_path(target)
     if name and path in manifest.paths:
         yield manifest.make_entry_point(name, path)
 
@@ -77,5 +72,5 @@ def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
     workspace = tree.get("workspace")
     globs = as_texts(workspace) or as_texts(get_value_at(workspace, "members"))
-    for folder in find_workspace_members(manifest, globs, "deno.json", "deno.jsonc"):
+    for folder in manifest.find_members(globs, "deno.json", "deno.jsonc"):
         yield manifest.make_member(folder)

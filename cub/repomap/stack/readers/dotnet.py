@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
 from cub.repomap.stack.formats import (
     get_text_at,
     get_xml_text,
@@ -15,7 +15,7 @@ from cub.repomap.stack.formats import (
     parse_xml,
 )
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import match_siblings, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -32,8 +32,8 @@ def read_project_file(manifest: Manifest) -> ManifestFacts:
     sdk = root.get("Sdk", "").partition("/")[0]
     version = "".join(re.findall(r"^\d[\d.]*$", _get_property(root, "LangVersion")))  # or "latest"
     runs = _is_program(root, sdk)
-    main_file = "".join(match_siblings(manifest, "Program.?s")[:1])
-    target = resolve_manifest_path(manifest, main_file) or manifest.path
+    main_file = "".join(manifest.match_siblings("Program.?s")[:1])
+    target = manifest.resolve_path(main_file) or manifest.path
     packages = [(sdk, ""), *_iter_packages(root)]
     return ManifestFacts(
         (
@@ -86,7 +86,7 @@ def _is_program(root: Element, sdk: str) -> bool:
 
 def _list_commands(manifest: Manifest) -> tuple[ProjectCommand, ...]:
     """Return what builds everything; of several solutions in a folder, one has to be named."""
-    solutions = match_siblings(manifest, "*.sln", "*.slnx")
+    solutions = manifest.match_siblings("*.sln", "*.slnx")
     argument = f" {manifest.name}" if len(solutions) > 1 else ""
     if " " in argument.strip() or (solutions and manifest.name != solutions[0]):
         return ()
@@ -105,9 +105,7 @@ def read_solution(manifest: Manifest) -> ManifestFacts:
         paths = [child.get("Path", "") for child in parse_xml(manifest.text).iter("Project")]
     elif "Microsoft Visual Studio Solution File" not in manifest.text:
         raise ValueError("this is no solution of Visual Studio's")
-    folders = {
-        resolve_manifest_path(manifest, path).rpartition("/")[0] for path in paths if "." in path
-    }
+    folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
     return ManifestFacts(
         commands=_list_commands(manifest),
         packages=tuple(manifest.make_member(folder) for folder in sorted(folders) if folder),

@@ -6,16 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose
-from cub.repomap.stack.facts import EntryPoint, Manifest, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import as_table, get_text_at, iter_code_lines, parse_toml
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    find_workspace_members,
-    list_below,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 _FIELD = re.compile(r'(app|elixir|description|apps_path):[ \t]*+(?::(\w++)|"([^"\n]++)")')
 _MODULE = re.compile(r"(?:mod: \{|main_module: )[ \t]*+([A-Z][\w.]*+)")
@@ -33,7 +27,7 @@ def read_mix_exs(manifest: Manifest) -> ManifestFacts:
     fields = {key: atom or text for key, atom, text in reversed(matches)}
     packages = [(m[1], m[2] or "") for line in lines for m in _DEPENDENCY.finditer(line)]
     name, apps = fields.get("app", ""), fields.get("apps_path")
-    folders = find_workspace_members(manifest, [f"{apps}/*"], "mix.exs") if apps else ()
+    folders = manifest.find_members([f"{apps}/*"], "mix.exs") if apps else ()
     project = manifest.make_package(name, fields.get("description", ""))
     return ManifestFacts(
         (
@@ -50,7 +44,7 @@ def read_mix_exs(manifest: Manifest) -> ManifestFacts:
 def _list_mix_commands(
     lines: list[str], packages: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectCommand]:
-    if exists_above(manifest, "mix.exs"):
+    if manifest.exists_above("mix.exs"):
         return
     for name in _iter_aliases(lines):
         if purpose := detect_name_purpose(name):
@@ -80,15 +74,15 @@ def _list_modules(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
     for name in dict.fromkeys(name for line in lines for name in _MODULE.findall(line)):
         parts = ["_".join(_WORDS.findall(part)).lower() for part in name.split(".")]
         file = f"lib/{'/'.join(parts)}.ex"
-        path = resolve_manifest_path(manifest, file) if find_beside(manifest, file) else name
+        path = manifest.resolve_path(file) if manifest.find_beside(file) else name
         yield manifest.make_entry_point(name, path)
 
 
 def read_rebar_config(manifest: Manifest) -> ManifestFacts:
     """Read a project of rebar3."""
     text = "\n".join(iter_code_lines(manifest.text, "%"))
-    names = [path for path in list_below(manifest, "src") if path.endswith(".app.src")]
-    is_part = exists_above(manifest, "rebar.config")
+    names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
+    is_part = manifest.exists_above("rebar.config")
     return ManifestFacts(
         (
             manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1])),
@@ -102,7 +96,7 @@ def read_rebar_config(manifest: Manifest) -> ManifestFacts:
 
 def _list_rebar_commands(text: str, manifest: Manifest) -> Iterator[ProjectCommand]:
     yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
-    if any(path.endswith("_SUITE.erl") for path in list_below(manifest, "test")):
+    if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
         yield manifest.make_command("test", "rebar3 ct")
     if "erlfmt" in text:
         yield manifest.make_command("format", "rebar3 fmt")

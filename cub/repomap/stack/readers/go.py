@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import EntryPoint, Manifest, ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, Technology
 from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, list_below, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _DIRECTIVE = re.compile(r"(module|go|require)\b[ \t]*+(.*)")
 _MAJOR = re.compile(r"(?:/v\d+|\.v\d+)$")
@@ -71,13 +71,13 @@ def _unquote(rest: str) -> str:
 
 def _list_programs(manifest: Manifest, module: str) -> Iterator[EntryPoint]:
     """Yield the main.go of the module's folder, and those of the folders in cmd/."""
-    if find_beside(manifest, "main.go"):
+    if manifest.find_beside("main.go"):
         name = _MAJOR.sub("", module).rpartition("/")[2]
-        yield manifest.make_entry_point(name, resolve_manifest_path(manifest, "main.go"))
-    for path in list_below(manifest, "cmd"):
+        yield manifest.make_entry_point(name, manifest.resolve_path("main.go"))
+    for path in manifest.list_below("cmd"):
         folder, _, name = path.rpartition("/")
         if name == "main.go" and "/" not in folder:
-            target = resolve_manifest_path(manifest, f"cmd/{path}")
+            target = manifest.resolve_path(f"cmd/{path}")
             yield manifest.make_entry_point(folder or "cmd", target)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
@@ -18,7 +17,7 @@ from cub.repomap.stack.facts import (
 )
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.maven import find_class_file, find_spring_applications
 
 _VERSION = r"""(?:[ \t)]*+version[ \t(]*+["']([^"'\s$]{1,40})["'])?"""
@@ -139,8 +138,8 @@ def _list_commands(manifest: Manifest, plugins: list[GradlePlugin]) -> Iterator[
         task for name in applied for task in iter_row_commands(rows.get(name, {}))
     )
     folder = manifest.folder
-    if not exists_above(manifest, *BUILD_FILES, *SETTINGS_FILES):
-        gradle = "./gradlew" if find_beside(manifest, "gradlew") else "gradle"
+    if not manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES):
+        gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
         yield from manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
         for purpose, task in tasks:
             yield manifest.make_command(purpose, f"{gradle} {task}")
@@ -164,5 +163,5 @@ def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPack
     descriptions = (match[1] for line in lines if (match := _DESCRIPTION.match(line)))
     description = next(descriptions, "")
     name = manifest.folder.rpartition("/")[2]
-    if name or (description and not find_beside(manifest, *SETTINGS_FILES)):
+    if name or (description and not manifest.find_beside(*SETTINGS_FILES)):
         yield manifest.make_package(name, description)

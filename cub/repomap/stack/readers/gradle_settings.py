@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectPackage
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage
 from cub.repomap.stack.formats import (
     as_table,
     get_text_at,
@@ -16,7 +16,7 @@ from cub.repomap.stack.formats import (
     strip_comments,
 )
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.gradle import BUILD_FILES, PLUGIN_LANGUAGES, SETTINGS_FILES
 
 _NAME = re.compile(r"""rootProject\.name[ \t]*+=[ \t]*+["']([^"'$]++)["']""")
@@ -30,9 +30,9 @@ def read_gradle_settings(manifest: Manifest) -> ManifestFacts:
     """Read the name and the parts of a build, which may have no build file in its root."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     names = [match[1] for line in lines if (match := _NAME.match(line))]
-    gradle = "./gradlew" if find_beside(manifest, "gradlew") else "gradle"
-    is_part = exists_above(manifest, *BUILD_FILES, *SETTINGS_FILES)
-    has_build_file = find_beside(manifest, *BUILD_FILES)
+    gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
+    is_part = manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES)
+    has_build_file = manifest.find_beside(*BUILD_FILES)
     commands = manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
     return ManifestFacts(
         (manifest.make_technology("Gradle", "build"),),
@@ -44,7 +44,7 @@ def read_gradle_settings(manifest: Manifest) -> ManifestFacts:
 def _list_parts(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
     """Yield the parts of the build, named if the build file has not the usual name."""
     for name in _iter_included(lines):
-        folder = resolve_manifest_path(manifest, name.replace(":", "/"))
+        folder = manifest.resolve_path(name.replace(":", "/"))
         has_manifest = any(f"{folder}/{build}" in manifest.paths for build in BUILD_FILES)
         if folder:
             yield manifest.make_member(folder, "" if has_manifest else folder.rpartition("/")[2])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts
+from cub.repomap.stack.facts import ManifestFacts
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import exists_above
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
 _REQUIRED = re.compile(r'required_version[ \t]*+=[ \t]*+"([^"\n]++)"')
@@ -49,7 +49,7 @@ def read_chart(manifest: Manifest) -> ManifestFacts:
     name = fields.get(("name",), "")
     if not name:
         raise ValueError("this chart has no name")
-    is_part = exists_above(manifest, "Chart.yaml")
+    is_part = manifest.exists_above("Chart.yaml")
     return ManifestFacts(
         (manifest.make_technology("Helm", "tool"),),
         () if is_part else manifest.make_commands(lint="helm lint ."),

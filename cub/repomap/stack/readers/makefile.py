@@ -10,7 +10,8 @@ from cub.repomap.stack.command_purposes import (
     detect_command_purpose,
     detect_target_purpose,
 )
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
+from cub.repomap.stack.manifest import Manifest
 
 # Names of files and patterns have dots, slashes or percent signs, variables a dollar.
 _RULE = re.compile(r"([A-Za-z0-9_][\w -]*?)[ \t]*::?(?![:=])([^=]*)$")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
@@ -18,12 +17,7 @@ from cub.repomap.stack.facts import (
 )
 from cub.repomap.stack.formats import get_xml_text, iter_xml_children, parse_xml
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    list_below,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -119,8 +113,8 @@ def _iter_groups(root: Element, properties: dict[str, str]) -> Iterator[tuple[st
 
 def _list_commands(manifest: Manifest, plugins: dict[str, Element]) -> Iterator[ProjectCommand]:
     """Yield the commands; a module of a larger project has only those that run it."""
-    is_module = exists_above(manifest, "pom.xml")
-    maven = "./mvnw" if find_beside(manifest, "mvnw") else "mvn"
+    is_module = manifest.exists_above("pom.xml")
+    maven = "./mvnw" if manifest.find_beside("mvnw") else "mvn"
     if not is_module:
         build, test = f"{maven} package -DskipTests", f"{maven} test"
         yield from manifest.make_commands(build=build, test=test)
@@ -147,7 +141,7 @@ def _list_packages(
         description = _resolve(get_xml_text(root, "description"), properties)
         yield manifest.make_package(name, description)
     for module in iter_xml_children(root, "modules", "module"):
-        folder = resolve_manifest_path(manifest, (module.text or "").removesuffix("/pom.xml"))
+        folder = manifest.resolve_path((module.text or "").removesuffix("/pom.xml"))
         if folder:
             yield manifest.make_member(folder)
 
@@ -156,15 +150,15 @@ def find_class_file(manifest: Manifest, name: str) -> str:
     """Return the file that a main class is most likely in; the class itself if there is none."""
     stem = name.replace(".", "/").removesuffix("Kt")
     usual = [f"{folder}/{stem}{ending}" for folder in _FOLDERS for ending in _ENDINGS]
-    file = find_beside(manifest, *usual)
-    return resolve_manifest_path(manifest, file) if file else name
+    file = manifest.find_beside(*usual)
+    return manifest.resolve_path(file) if file else name
 
 
 def find_spring_applications(manifest: Manifest) -> Iterator[EntryPoint]:
     """Yield the main classes of Spring Boot, by the usual ending of their names."""
     for folder in _FOLDERS[:2]:
-        for path in list_below(manifest, folder):
+        for path in manifest.list_below(folder):
             if path.endswith(_APPLICATIONS):
                 name = path.rpartition("/")[2].rpartition(".")[0]
-                target = resolve_manifest_path(manifest, f"{folder}/{path}")
+                target = manifest.resolve_path(f"{folder}/{path}")
                 yield manifest.make_entry_point(name, target)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand, ProjectPackage
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, ProjectPackage
 from cub.repomap.stack.formats import as_table, as_texts, parse_json
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, find_workspace_members
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
 
 
@@ -49,9 +49,9 @@ def detect_node_package_manager(manifest: Manifest, field: str = "") -> NodePack
     name, _, version = field.partition("@")
     if name in managers:
         return NodePackageManager(name, version.partition("+")[0], is_explicit=True)
-    for exists in (find_beside, exists_above):
+    for exists in (manifest.find_beside, manifest.exists_above):
         for manager, row in managers.items():
-            if exists(manifest, *row["files"]):
+            if exists(*row["files"]):
                 return NodePackageManager(manager, is_explicit=True)
     return NodePackageManager("npm")
 
@@ -79,7 +79,7 @@ def read_lerna_json(manifest: Manifest) -> ManifestFacts:
 
 
 def _list_members(manifest: Manifest, globs: Sequence[str]) -> tuple[ProjectPackage, ...]:
-    folders = find_workspace_members(manifest, globs, "package.json")
+    folders = manifest.find_members(globs, "package.json")
     return tuple(manifest.make_member(folder) for folder in folders)
 
 
@@ -98,7 +98,7 @@ def read_turbo_json(manifest: Manifest) -> ManifestFacts:
     tree = parse_json(manifest.text)
     tasks = as_table(tree.get("tasks")) or as_table(tree.get("pipeline"))
     prefix = detect_node_package_manager(manifest).exec_prefix
-    if find_beside(manifest, "package.json") and manifest.folder:
+    if manifest.find_beside("package.json") and manifest.folder:
         tasks = {}
     return ManifestFacts(
         (manifest.make_technology("Turborepo", "build"),),

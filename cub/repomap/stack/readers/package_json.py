@@ -13,7 +13,6 @@ from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands, detect_command_purpose
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
@@ -22,13 +21,7 @@ from cub.repomap.stack.facts import (
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    find_workspace_members,
-    match_siblings,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.node_package_manager import (
     NodePackageManager,
     detect_node_package_manager,
@@ -76,7 +69,7 @@ def _list_technologies(
     else:
         yield manifest.make_technology("Node.js", "runtime", get_text_at(tree, "engines", "node"))
     yield from list_dependency_technologies(tree, manifest.path)
-    if manager.is_explicit or not exists_above(manifest, "package.json"):
+    if manager.is_explicit or not manifest.exists_above("package.json"):
         yield manifest.make_technology(manager.display_name, "manager", manager.version)
 
 
@@ -110,7 +103,7 @@ def _list_commands(
     tree: dict[str, Any], manager: NodePackageManager, manifest: Manifest
 ) -> Iterator[ProjectCommand]:
     targets = build_target_commands(manifest, _get_scripts(tree), manager.format_run_command)
-    if not exists_above(manifest, "package.json"):
+    if not manifest.exists_above("package.json"):
         yield manifest.make_command("install", f"{manager.name} install", "target")
     yield from targets
     purposes = {target.purpose for target in targets}
@@ -147,7 +140,7 @@ def _infer_tool_commands(
         files = row.get("files", ())
         if package not in installed:
             continue
-        if not files or find_beside(manifest, *files) or match_siblings(manifest, *files):
+        if not files or manifest.find_beside(*files) or manifest.match_siblings(*files):
             for purpose, line in iter_row_commands(row):
                 if purpose not in purposes:
                     purposes.add(purpose)
@@ -204,7 +197,7 @@ def _find_source(manifest: Manifest, target: str) -> str:
         names += [f"{folder}{bare}{ending}" for ending in _ENDINGS]
     names += [f"{stem}{ending}" for ending in _ENDINGS]
     names += [f"{target.rstrip('/')}/index{ending}" for ending in _ENDINGS]
-    paths = (resolve_manifest_path(manifest, name) for name in names if len(name) < 200)
+    paths = (manifest.resolve_path(name) for name in names if len(name) < 200)
     return next((path for path in paths if path in manifest.paths), "")
 
 
@@ -212,5 +205,5 @@ def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
     workspaces = tree.get("workspaces")
     globs = as_texts(workspaces) or as_texts(get_value_at(workspaces, "packages"))
-    for folder in find_workspace_members(manifest, globs, "package.json"):
+    for folder in manifest.find_members(globs, "package.json"):
         yield manifest.make_member(folder)

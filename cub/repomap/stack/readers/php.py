@@ -8,16 +8,10 @@ from typing import Any
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import detect_target_purpose, rank_target_name
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ProjectCommand,
-    iter_row_commands,
-)
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, iter_row_commands
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 # Scripts of these names are called with `run`.
 _COMPOSER_WORDS = frozenset({
@@ -68,14 +62,14 @@ def _format_script_line(line: str) -> str:
 
 def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
     for path in as_texts(tree.get("bin")):
-        if target := resolve_manifest_path(manifest, path):
+        if target := manifest.resolve_path(path):
             yield manifest.make_entry_point(target.rpartition("/")[2], target)
-    if index := find_beside(manifest, "public/index.php", "index.php"):
-        yield manifest.make_entry_point("web", resolve_manifest_path(manifest, index))
+    if index := manifest.find_beside("public/index.php", "index.php"):
+        yield manifest.make_entry_point("web", manifest.resolve_path(index))
     if get_text_at(tree, "type") in ("", "library"):
         for namespace, folders in as_table(get_value_at(tree, "autoload", "psr-4")).items():
             for folder in as_texts(folders)[:1]:
-                target = resolve_manifest_path(manifest, folder)
+                target = manifest.resolve_path(folder)
                 if namespace and target:
                     yield manifest.make_entry_point(namespace.rstrip("\\"), target)
 

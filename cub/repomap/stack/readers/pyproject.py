@@ -12,7 +12,6 @@ from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
     ProjectCommand,
     ProjectPackage,
@@ -20,7 +19,7 @@ from cub.repomap.stack.facts import (
     combine_facts,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
-from cub.repomap.stack.manifest_paths import exists_above, find_workspace_members
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
     detect_run_prefix,
     list_tools,
@@ -101,7 +100,7 @@ def list_install_and_build_commands(
     install = row.get("install", "") if _can_be_installed(tree) else ""
     if not install and "project" in tree and "build-system" in tree:
         install = _format_pip_install(tree)
-    if install and not (manager.name == "uv" and exists_above(manifest, "uv.lock")):
+    if install and not (manager.name == "uv" and manifest.exists_above("uv.lock")):
         yield manifest.make_command("install", install)
     if "build-system" in tree and get_value_at(tree, "tool", "poetry", "package-mode") is not False:
         yield manifest.make_command("build", row.get("build", "python -m build"))
@@ -236,7 +235,7 @@ def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     project = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
     yield manifest.make_package(get_text_at(project, "name"), get_text_at(project, "description"))
     globs = as_texts(get_value_at(tree, "tool", "uv", "workspace", "members"))
-    for folder in find_workspace_members(manifest, globs, "pyproject.toml"):
+    for folder in manifest.find_members(globs, "pyproject.toml"):
         yield manifest.make_member(folder)
 
 

@@ -18,15 +18,9 @@ from cub.repomap.stack.command_purposes import (
     detect_command_purpose,
     detect_target_purpose,
 )
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ProjectCommand,
-    combine_facts,
-    iter_row_commands,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, combine_facts, iter_row_commands
 from cub.repomap.stack.formats import parse_ini, parse_toml
-from cub.repomap.stack.manifest_paths import exists_above, find_beside
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
 MAX_PYTHON_CHARS = 200_000
@@ -146,7 +140,7 @@ def detect_run_prefix(manifest: Manifest) -> str:
     """Return what comes before a tool's name, by the lock file beside the manifest or above it."""
     prefixes: dict[str, str] = load_table("tools")["python_locks"]
     for name, prefix in prefixes.items():
-        if find_beside(manifest, name) or (name == "uv.lock" and exists_above(manifest, name)):
+        if manifest.find_beside(name) or (name == "uv.lock" and manifest.exists_above(name)):
             return prefix
     return ""
 

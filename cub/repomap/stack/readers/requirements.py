@@ -8,16 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ProjectCommand,
-    Technology,
-    combine_facts,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology, combine_facts
 from cub.repomap.stack.formats import as_table, get_text_at, get_value_at, parse_toml
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
 
@@ -130,7 +124,7 @@ def read_conda_environment(manifest: Manifest) -> ManifestFacts:
     requirements = [
         parse_requirement(re.sub(r"(?<![<>=!~])=(?!=)", "==", line, count=1)) for line in lines
     ]
-    is_program = not find_beside(manifest, "pyproject.toml", "setup.py")
+    is_program = not manifest.find_beside("pyproject.toml", "setup.py")
     technologies = (
         manifest.make_technology("Python", "language", python[1].strip("= ") if python else ""),
         *(find_required_technologies(requirements, manifest.path) if is_program else ()),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _GEM = re.compile(r"""gem[ \t(]++["']([\w.-]++)["'](?:,[ \t]*+["']([^"']++)["'])?""")
 _RUBY = re.compile(r"""ruby[ \t(]++["']([^"']++)["']""")
@@ -60,7 +60,7 @@ def _iter_gems(pattern: re.Pattern[str], lines: list[str]) -> Iterator[tuple[str
 def _list_gem_commands(manifest: Manifest, gems: dict[str, str]) -> Iterator[ProjectCommand]:
     if any(name.startswith("rspec") for name in gems):
         yield manifest.make_command("test", "bundle exec rspec")
-    elif "rails" in gems and find_beside(manifest, "bin/rails"):
+    elif "rails" in gems and manifest.find_beside("bin/rails"):
         yield manifest.make_command("test", "bin/rails test")
     if "rubocop" in gems or any(name.startswith("rubocop-") for name in gems):
         yield manifest.make_command("lint", "bundle exec rubocop")
@@ -76,15 +76,15 @@ def read_gemspec(manifest: Manifest) -> ManifestFacts:
     fields = {match[1]: match[2] for line in reversed(lines) if (match := _SPEC.match(line))}
     name = fields.get("name") or manifest.name.removesuffix(".gemspec")
     description = fields.get("summary") or fields.get("description", "")
-    program = find_beside(manifest, f"exe/{name}", f"bin/{name}")
-    library = find_beside(manifest, f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb")
+    program = manifest.find_beside(f"exe/{name}", f"bin/{name}")
+    library = manifest.find_beside(f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb")
     return ManifestFacts(
         (
             manifest.make_technology("Ruby", "language", _find_first(_REQUIRED_RUBY, lines)),
             *find_known_technologies("rubygems", _iter_gems(_DEPENDENCY, lines), manifest.path),
         ),
         entry_points=tuple(
-            manifest.make_entry_point(name, resolve_manifest_path(manifest, path))
+            manifest.make_entry_point(name, manifest.resolve_path(path))
             for path in (program, library)
             if path
         ),
@@ -95,7 +95,7 @@ def read_gemspec(manifest: Manifest) -> ManifestFacts:
 def read_rakefile(manifest: Manifest) -> ManifestFacts:
     """Read the tasks of Rake; in a gem, `install` installs the gem itself."""
     names = sorted(set(_iter_tasks(manifest.text)), key=lambda name: (rank_target_name(name), name))
-    rake = "bundle exec rake" if find_beside(manifest, "Gemfile") else "rake"
+    rake = "bundle exec rake" if manifest.find_beside("Gemfile") else "rake"
     return ManifestFacts(
         (manifest.make_technology("Rake", "tool"),),
         tuple(
@@ -126,7 +126,7 @@ def _iter_tasks(text: str) -> Iterator[str]:
 
 def read_rubocop(manifest: Manifest) -> ManifestFacts:
     """Read nothing of RuboCop's file but that it is there."""
-    program = "bin/rubocop" if find_beside(manifest, "bin/rubocop") else "bundle exec rubocop"
+    program = "bin/rubocop" if manifest.find_beside("bin/rubocop") else "bundle exec rubocop"
     return ManifestFacts(
         (manifest.make_technology("RuboCop", "tool"),),
         manifest.make_commands(lint=program, format=f"{program} -a"),
@@ -135,7 +135,7 @@ def read_rubocop(manifest: Manifest) -> ManifestFacts:
 
 def read_rspec(manifest: Manifest) -> ManifestFacts:
     """Read nothing of RSpec's file but that it is there."""
-    program = "bin/rspec" if find_beside(manifest, "bin/rspec") else "bundle exec rspec"
+    program = "bin/rspec" if manifest.find_beside("bin/rspec") else "bundle exec rspec"
     return ManifestFacts(
         (manifest.make_technology("RSpec", "tool"),), manifest.make_commands(test=program)
     )

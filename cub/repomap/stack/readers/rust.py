@@ -6,22 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from cub.repomap.stack.command_purposes import detect_target_purpose
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ProjectCommand,
-    ProjectPackage,
-)
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, ProjectPackage
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    find_workspace_members,
-    list_below,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
@@ -30,7 +18,7 @@ def read_cargo_toml(manifest: Manifest) -> ManifestFacts:
     """Read a package or a workspace of Cargo."""
     tree = parse_toml(manifest.text)
     is_fuzzed = get_value_at(tree, "package", "metadata", "cargo-fuzz") is not None
-    is_root = "workspace" in tree or not exists_above(manifest, "Cargo.toml")
+    is_root = "workspace" in tree or not manifest.exists_above("Cargo.toml")
     programs = {} if is_fuzzed else _get_programs(tree, manifest)
     return ManifestFacts(
         (
@@ -84,9 +72,9 @@ def _list_commands(
 
 
 def _list_libraries(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
-    file = get_text_at(tree, "lib", "path") or find_beside(manifest, "src/lib.rs")
+    file = get_text_at(tree, "lib", "path") or manifest.find_beside("src/lib.rs")
     name = get_text_at(tree, "lib", "name") or get_text_at(tree, "package", "name")
-    path = resolve_manifest_path(manifest, file)
+    path = manifest.resolve_path(file)
     if name and path:
         yield manifest.make_entry_point(name, path)
 
@@ -98,8 +86,8 @@ def _get_programs(tree: dict[str, Any], manifest: Manifest) -> dict[str, str]:
     for row in rows if isinstance(rows, list) else []:
         name = get_text_at(row, "name")
         usual = (f"src/bin/{name}.rs", f"src/bin/{name}/main.rs", "src/main.rs")
-        file = get_text_at(row, "path") or find_beside(manifest, *usual)
-        path = resolve_manifest_path(manifest, file)
+        file = get_text_at(row, "path") or manifest.find_beside(*usual)
+        path = manifest.resolve_path(file)
         if name and path:
             programs[name] = path
     if "package" in tree and get_value_at(tree, "package", "autobins") is not False:
@@ -111,12 +99,12 @@ def _get_programs(tree: dict[str, Any], manifest: Manifest) -> dict[str, str]:
 
 
 def _iter_default_programs(tree: dict[str, Any], manifest: Manifest) -> Iterator[tuple[str, str]]:
-    if find_beside(manifest, "src/main.rs"):
-        yield get_text_at(tree, "package", "name"), resolve_manifest_path(manifest, "src/main.rs")
-    for path in list_below(manifest, "src/bin"):
+    if manifest.find_beside("src/main.rs"):
+        yield get_text_at(tree, "package", "name"), manifest.resolve_path("src/main.rs")
+    for path in manifest.list_below("src/bin"):
         name, _, rest = path.partition("/")
         if rest == "main.rs" or (not rest and name.endswith(".rs")):
-            yield name.removesuffix(".rs"), resolve_manifest_path(manifest, f"src/bin/{path}")
+            yield name.removesuffix(".rs"), manifest.resolve_path(f"src/bin/{path}")
 
 
 def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
@@ -124,7 +112,7 @@ def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     if name := get_text_at(tree, "package", "name"):
         yield manifest.make_package(name, get_text_at(tree, "package", "description"))
     globs = as_texts(get_value_at(tree, "workspace", "members"))
-    for folder in find_workspace_members(manifest, globs, "Cargo.toml"):
+    for folder in manifest.find_members(globs, "Cargo.toml"):
         if folder != manifest.folder:
             yield manifest.make_member(folder)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectPackage
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _SETTING = (
     r"""(?:(?:ThisBuild|Global)[ \t]*+/[ \t]*+|val[ \t]++)?%s[ \t]*+:?=[ \t]*+"([^"\n]++)\""""
@@ -31,7 +31,7 @@ _MAX_MODULE_CHARS = 100
 def read_build_sbt(manifest: Manifest) -> ManifestFacts:
     """Read a build of sbt."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    is_part = exists_above(manifest, "build.sbt")
+    is_part = manifest.exists_above("build.sbt")
     return ManifestFacts(
         (
             manifest.make_technology(
@@ -61,7 +61,7 @@ def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPack
     if name := _find_first(_NAME, lines):
         yield manifest.make_package(name, _find_first(_DESCRIPTION, lines))
     for project in filter(None, map(_PROJECT.match, lines)):
-        folder = resolve_manifest_path(manifest, project[2])
+        folder = manifest.resolve_path(project[2])
         if folder and folder != manifest.folder:
             yield manifest.make_member(folder, project[1])
 
@@ -69,7 +69,7 @@ def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPack
 def read_mill_build(manifest: Manifest) -> ManifestFacts:
     """Read a build of Mill."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    mill = "./mill" if find_beside(manifest, "mill") else "mill"
+    mill = "./mill" if manifest.find_beside("mill") else "mill"
     versions = (match[1] for line in lines if (match := _MILL_SCALA.search(line)))
     modules = [match[1] for line in lines if (match := _MILL_MODULE.match(line))]
     return ManifestFacts(
@@ -80,7 +80,7 @@ def read_mill_build(manifest: Manifest) -> ManifestFacts:
         ),
         manifest.make_commands(build=f"{mill} __.compile", test=f"{mill} __.test"),
         packages=tuple(
-            manifest.make_member(resolve_manifest_path(manifest, name), name)
+            manifest.make_member(manifest.resolve_path(name), name)
             for name in modules
             if len(name) <= _MAX_MODULE_CHARS
         ),
@@ -99,5 +99,5 @@ def read_scalafmt_conf(manifest: Manifest) -> ManifestFacts:
     commands = manifest.make_commands(lint="sbt scalafmtCheckAll", format="sbt scalafmtAll")
     return ManifestFacts(
         (manifest.make_technology("scalafmt", "tool", version),),
-        commands if find_beside(manifest, "build.sbt") else (),
+        commands if manifest.find_beside("build.sbt") else (),
     )

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectPackage, combine_facts
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, combine_facts
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, parse_ini, split_ini_lines
-from cub.repomap.stack.manifest_paths import find_beside
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
     evaluate_literal,
     get_last_name,
@@ -99,7 +99,7 @@ def _build_facts(
     programs: list[str],
 ) -> ManifestFacts:
     """Return the facts of a project; it is installed by this file if that names it, alone."""
-    is_installed = bool(package.name) and not find_beside(manifest, "pyproject.toml")
+    is_installed = bool(package.name) and not manifest.find_beside("pyproject.toml")
     entry_points = (line.partition("=") for line in programs[:_MAX_PROGRAMS])
     return ManifestFacts(
         (

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cub.repomap.stack.facts import EntryPoint, Manifest, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _TOOLS = re.compile(r"//[ \t]*+swift-tools-version[ \t]*+:[ \t]*+([\d.]++)")
 _NAME = re.compile(r'\bPackage\(\s*+name:[ \t]*+"([^"\n]++)"')
@@ -72,8 +72,8 @@ def _list_programs(targets: list[_Target], manifest: Manifest) -> Iterator[Entry
         folder = path or f"Sources/{name}"
         names = ("main.swift", f"{name}.swift", "entrypoint.swift", "App.swift", f"{name}App.swift")
         if kind == "executableTarget" and not folder.startswith(("Example", "Benchmark")):
-            file = find_beside(manifest, *(f"{folder}/{usual_name}" for usual_name in names))
-            yield manifest.make_entry_point(name, resolve_manifest_path(manifest, file or folder))
+            file = manifest.find_beside(*(f"{folder}/{usual_name}" for usual_name in names))
+            yield manifest.make_entry_point(name, manifest.resolve_path(file or folder))
 
 
 def _list_commands(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from cub.repomap.stack.command_purposes import build_target_commands, detect_name_purpose
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import as_table, get_value_at, parse_toml
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.pyproject import format_task
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
 

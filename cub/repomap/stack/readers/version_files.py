@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, TechnologyRole
+from cub.repomap.stack.facts import ManifestFacts, TechnologyRole
 from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.manifest import Manifest
 
 _NODE_VERSION = re.compile(r"v?\d{1,3}(?:\.[\dx]{1,4}){0,2}|lts/[\w*-]{1,20}|node|stable")
 _PYTHON_VERSION = re.compile(r"(?:python-|pypy)?[\d.]{1,12}\w{0,6}")
