@@ -38,7 +38,7 @@ MAX_COMMAND_CHARS = 120
 MAX_TEXT_CHARS = 300
 _MAX_TARGET_CHARS = 200
 _VERSION = re.compile(r"[\w .,:/<>=~^!*|+()-]{0,60}")
-# Controls, and what shows nothing or turns text around: nobody could see what a map then says.
+# Controls, and characters that show nothing or turn text around: a map would hide what it says.
 _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
