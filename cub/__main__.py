@@ -1,4 +1,4 @@
-"""`python -m cub`, and the `cub` command itself."""
+"""Run `python -m cub`, and the `cub` command itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command looks at and decides, for who asks with `--verbose`; else nobody receives it."""
+"""Log what a command looks at and decides, for `--verbose`; otherwise the lines are dropped."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _receivers: list[DebugReceiver] = []
 
 
 def log_debug(text: str) -> None:
-    """Tell whoever receives it about one thing that was looked at or decided."""
+    """Pass one line to every receiver."""
     for receiver in _receivers:
         receiver(text)
 
 
 @contextmanager
 def receive_debug_log(receiver: DebugReceiver) -> Iterator[None]:
-    """Give `receiver` everything that is logged meanwhile."""
+    """Pass everything that is logged in the meantime to `receiver`."""
     _receivers.append(receiver)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What can go wrong, said once: every error a person sees is a CubError with an exit code."""
+"""Define every error that a user sees: a CubError with an exit code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 
 class CubError(Exception):
-    """A known error (exit 1).
+    """Report a known error (exit 1).
 
-    `where` is `file`, `file:line` or `file:line:column`; `hint` says what to do next;
-    `details` are further lines shown below the message, one a line.
+    `where` is `file`, `file:line` or `file:line:column`; `hint` says what to do next; `details` are
+    further lines, shown below the message.
     """
 
     exit_code = 1
@@ -26,25 +26,25 @@ class CubError(Exception):
 
     @property
     def line(self) -> int | None:
-        """The line that `where` names, counted from 1; None where it names a whole file."""
-        found = re.search(r":(\d+)(?::\d+)?$", self.where)
-        return int(found[1]) if found else None
+        """Return the line that `where` names, counted from 1; None if it names a whole file."""
+        match = re.search(r":(\d+)(?::\d+)?$", self.where)
+        return int(match[1]) if match else None
 
 
 class UsageError(CubError):
-    """The command line itself is wrong (exit 2)."""
+    """Report a wrong command line (exit 2)."""
 
     exit_code = 2
 
 
 class InternalError(CubError):
-    """cub noticed a fault of its own before it wrote anything (exit 3)."""
+    """Report a bug that cub noticed before it wrote anything (exit 3)."""
 
     exit_code = 3
 
 
 class NewerVersionError(CubError):
-    """Something that a newer cub wrote (a version, in words), and what this one `knows`."""
+    """Refuse what a newer cub wrote (a version, in words); `knows` is this cub's."""
 
     def __init__(self, what: str, wrote: str, knows: str, *, where: str) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class NewerVersionError(CubError):
 
 
 class CombinedError(CubError):
-    """Several known errors at once: all targets are looked at before one is written."""
+    """Report several known errors at once: all targets are checked before one is written."""
 
     def __init__(self, errors: Sequence[CubError]) -> None:
         first = errors[0]

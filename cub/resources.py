@@ -1,4 +1,4 @@
-"""Where the data that ships with cub lives: templates, migrations and JSON Schemas."""
+"""Find the data that ships with cub: templates, migrations and JSON Schemas."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _IN_DOCS = {"schemas": "docs/reference/schemas"}
 
 
 def find_data_dir(name: str) -> Path:
-    """The folder `name`: inside the package when installed, beside it in a checkout."""
+    """Return the folder `name`: inside the package when installed, beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / _IN_DOCS.get(name, name)

@@ -1,4 +1,4 @@
-"""Phrase what messages of every package have in common."""
+"""Format what messages of every package have in common."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ def describe_os_error(error: OSError) -> str:
 
 
 def suggest_similar(key: str, candidates: Iterable[str]) -> str:
-    """Return the known key that `key` may be a slip of, "" if none is near."""
+    """Return the known key that `key` may be a misspelling of, "" if none is near."""
+    return next(iter(list_similar(key, candidates, 1)), "")
+
+
+def list_similar(key: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
+    """Return at most `limit` known keys that `key` may be a misspelling of, the nearest first."""
     from difflib import get_close_matches
 
     names = {name.replace("_", "-"): name for name in candidates}
-    near = get_close_matches(key.replace("_", "-"), names, 1)
-    return names[near[0]] if near else ""
+    return [names[near] for near in get_close_matches(key.replace("_", "-"), names, limit)]

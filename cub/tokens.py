@@ -1,4 +1,4 @@
-"""Estimating what a text costs a model to read."""
+"""Estimate what a text costs a model to read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _RARE = re.compile(r"[^\0-\u036f\u0400-\u08ff\u2000-\u2e7f]{1,2}")
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` is, for any current model."""
+    """Return about how many tokens `text` is, for any current model."""
     count = sum(1 for _ in _PIECE.finditer(text))
     return count if text.isascii() else count + sum(1 for _ in _RARE.finditer(text))

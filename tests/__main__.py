@@ -1,7 +1,7 @@
 """`python -m tests`: everything that has to hold, pytest's summary last.
 
 `--thorough` adds what takes longer; `--timed` fails if a tier takes half as much again as it may.
-Other arguments are pytest's. docs/reference/testing.md describes the two tiers.
+Other arguments are pytest's. docs/dev/testing.md describes the two tiers.
 """
 
 from __future__ import annotations

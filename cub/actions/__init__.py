@@ -1,1 +1,1 @@
-"""Intents: what a command means to do, as plans and values; nothing here prints."""
+"""Plan what commands do: their plans, and what they report."""

@@ -1,12 +1,10 @@
-"""The broken files of a project, each with what can be done about it.
-
-What cub once wrote into a section that is not as it was: known again, or found in git.
-"""
+"""List the broken files of a project, each with its repair choices."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from cub.actions.project_state import ProjectState, make_unmarked_error, with_planned_files
 from cub.edit.document import Document, decode_with_lf
@@ -24,10 +22,7 @@ from cub.prompt.section_text import SectionSpec, list_released_bodies, recognize
 
 @dataclass(frozen=True, slots=True)
 class BrokenFile:
-    """A broken file: what is wrong with it, and what can be done, which may be nothing.
-
-    `names` are all that lead to it, the first one first; `real` is the file behind links.
-    """
+    """Describe a broken file with its repair choices; `names` all lead to the file `real`."""
 
     names: tuple[str, ...]
     real: str
@@ -39,35 +34,34 @@ class BrokenFile:
 def list_broken_files(
     state: ProjectState, files: Iterable[InstructionFile], paths: Collection[str]
 ) -> list[BrokenFile]:
-    """Those of `files` whose markers are broken or gone, each once.
+    """Return those of `files` whose markers are broken or gone, each once.
 
     In a file that gets no section, gone markers are looked for only if it is one of `paths`.
     """
-    found: dict[Hashable, list[InstructionFile]] = {}
+    files_by_identity: dict[Hashable, list[InstructionFile]] = {}
     for file in files:
         if _is_broken(state, file) or (file.path in paths and state.find_unmarked_sections(file)):
-            found.setdefault(state.tree.get_identity(file.real_path), []).append(file)
-    return [_inspect_file(state, names) for names in found.values()]
+            files_by_identity.setdefault(state.tree.get_identity(file.real_path), []).append(file)
+    return [_inspect_file(state, names) for names in files_by_identity.values()]
 
 
 def warn_other_faults(
     state: ProjectState, files: Iterable[InstructionFile]
 ) -> Iterator[PlanWarning]:
-    """What is wrong with other files, with the way on."""
+    """Yield what is wrong with files that are not broken, with a hint for each."""
     for file in files:
         if not _is_broken(state, file):
             yield from _describe_other_fault(state, file)
 
 
 def _is_broken(state: ProjectState, file: InstructionFile) -> bool:
-    """Whether the fault of a file is in its markers."""
     if file.error:
-        return _document(state, file) is not None
+        return _read_document(state, file) is not None
     return file.section is None and state.find_fault(file) is not None
 
 
-def _document(state: ProjectState, file: InstructionFile) -> Document | None:
-    """The document of a file that can be read, whatever its markers are."""
+def _read_document(state: ProjectState, file: InstructionFile) -> Document | None:
+    """Return the document of a file even if its markers are broken; None if it can't be read."""
     try:
         data = None if file.document else state.tree.read(file.real_path)
         return file.document if data is None else Document.parse(data, file.path)
@@ -76,7 +70,6 @@ def _document(state: ProjectState, file: InstructionFile) -> Document | None:
 
 
 def _describe_other_fault(state: ProjectState, file: InstructionFile) -> Iterator[PlanWarning]:
-    """What is wrong with a file that is not broken, with the way on."""
     if fault := state.find_fault(file):
         yield PlanWarning(fault.message, file.path, hint=fault.hint)
     elif file.section and file.section.author == "edited":
@@ -86,69 +79,56 @@ def _describe_other_fault(state: ProjectState, file: InstructionFile) -> Iterato
 
 
 def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> BrokenFile:
-    """One broken file, which has all the names of `files`."""
     names, file = tuple(file.path for file in files), files[0]
-    document, real = _document(state, file), file.real_path
+    document, real = _read_document(state, file), file.real_path
     assert document is not None
     fault = file.error or make_unmarked_error(document, state.find_unmarked_sections(file))
-    need = state.find_spec(file.identity_key) or SectionSpec("agents", claude=True)
-    released = list_released_bodies(state.templates, need)
+    bodies = list_released_bodies(state.templates, state.get_spec(file))
     try:
-        found = list_repair_choices(document, make_recognizer(state, names[0], real), released)
-        return BrokenFile(names, real, document, fault, _without_downgrades(state, document, found))
-    except CubError as by_hand:
-        return BrokenFile(names, real, document, by_hand)
+        recognize = make_recognizer(state, names[0], real)
+        choices = list_repair_choices(document, recognize, bodies)
+        return BrokenFile(names, real, document, fault, _drop_downgrades(state, document, choices))
+    except CubError as error:
+        return BrokenFile(names, real, document, error)
 
 
-def _without_downgrades(
-    state: ProjectState, document: Document, found: Sequence[RepairChoice]
+def _drop_downgrades(
+    state: ProjectState, document: Document, choices: Sequence[RepairChoice]
 ) -> tuple[RepairChoice, ...]:
-    """The choices that do not put an older section in place of a newer cub's."""
     version = state.templates.version
     newest = max(find_markers(document), key=lambda m: m.version or 0, default=None)
     if newest is None or (newest.version or 0) <= version:
-        return tuple(found)
-    sections = (find_section(document.replace_data(choice.data)) for choice in found)
-    kept = tuple(
-        choice
-        for choice, section in zip(found, sections, strict=True)
-        if section is None or section.version == newest.version
-    )
-    if not kept:
-        raise NewerVersionError(
-            "one side was written",
-            f"v{newest.version}",
-            f"writes v{version}",
-            where=document.format_location(newest.line),
-        )
-    return kept
+        return tuple(choices)
+    sections = (find_section(document.replace_data(choice.data)) for choice in choices)
+    pairs = zip(choices, sections, strict=True)
+    remaining = tuple(c for c, section in pairs if not section or section.version == newest.version)
+    if not remaining:
+        where = document.format_location(newest.line)
+        newer, ours = f"v{newest.version}", f"writes v{version}"
+        raise NewerVersionError("one side was written", newer, ours, where=where)
+    return remaining
 
 
 def make_recognizer(state: ProjectState, path: str, real: str) -> RecognizeBody:
-    """Tells a section's original: from the templates, or else from the sides that git has kept.
+    """Return a function that finds a section's original, in the templates or git's merge stages.
 
-    Where the digest line was changed or lost, the body itself may be what cub once wrote.
+    If the digest line was changed or lost, the body itself may be what cub once wrote.
     """
-    need = with_planned_files(state, {real: b""}).specs.get(
-        path, SectionSpec("agents", claude=True)
-    )
-    staged: dict[str, str] | None = None
+    specs = with_planned_files(state, {real: b""}).specs
+    spec = specs.get(path, SectionSpec("agents", claude=True))
+    load_merge_bodies = cache(lambda: dict(_read_merge_bodies(state, real)))
 
-    def original(section: Section) -> str | None:
-        nonlocal staged
-        for recorded in filter(None, (section.digest, compute_digest(b"".join(section.body)))):
-            body = recognize_section(state.templates, section.version, recorded, need)
+    def recognize(section: Section) -> str | None:
+        for digest in filter(None, (section.digest, compute_digest(b"".join(section.body)))):
+            body = recognize_section(state.templates, section.version, digest, spec)
             if body is not None:
                 return body
-        if staged is None:
-            staged = dict(_read_merge_bodies(state, real))
-        return staged.get(section.digest)
+        return load_merge_bodies().get(section.digest)
 
-    return original
+    return recognize
 
 
 def _read_merge_bodies(state: ProjectState, real: str) -> Iterator[tuple[str, str]]:
-    """The bodies, by digest, of cub's own sections in what an unfinished merge began with."""
     for data in read_merge_stages(state.root, real):
         section = find_section_or_none(Document(data))
         if section and section.author == "cub":

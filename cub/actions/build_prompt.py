@@ -1,4 +1,4 @@
-"""The prompt of a task: gathered from tasks, ledger, configuration and manifests."""
+"""Gather the prompt of a task from tasks, ledger, configuration and manifests."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from cub.prompt.task_prompt import (
 )
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from cub.repomap.stack.facts import CommandPurpose, ProjectCommand
-from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.timestamps import normalize_timestamp
 
-_LOOPS: tuple[CommandPurpose, ...] = ("typecheck", "test", "lint")
+_FEEDBACK_LOOPS: tuple[CommandPurpose, ...] = ("typecheck", "test", "lint")
 
 
 class PromptOptions(NamedTuple):
-    """What a run knows already: the tasks, its commands, and whether it commits."""
+    """Hold what a run already knows: the tasks, its commands, and whether it commits."""
 
     tasks: TaskIndex
     check_commands: tuple[str, ...]
@@ -43,9 +42,7 @@ class PromptOptions(NamedTuple):
 
 
 class BuiltPrompt(NamedTuple):
-    """A prompt, what a person should know of the stores that it is made from, and the id of the
-    task.
-    """
+    """Hold a prompt, warnings about the stores that it comes from, and the id of the task."""
 
     prompt: TaskPrompt
     warnings: list[PlanWarning]
@@ -55,38 +52,36 @@ class BuiltPrompt(NamedTuple):
 def build_task_prompt(
     stores: Stores, task_id: str, tokens: int = DEFAULT_TOKENS, options: PromptOptions | None = None
 ) -> BuiltPrompt:
-    """The prompt of a task."""
+    """Build the prompt of a task; without `options`, the configuration decides."""
     tasks = options.tasks if options else stores.backend.read_tasks()
     task_id = tasks.find_id(task_id)
-    inputs = _inputs(stores, task_id, options or _read_configured_options(stores, tasks, task_id))
-    return BuiltPrompt(
-        compose_prompt(inputs, load_shipped_templates(), tokens),
-        warn_unreadable_tasks(tasks),
-        task_id,
-    )
+    options = options or _read_configured_options(stores, tasks, task_id)
+    inputs = _gather_inputs(stores, task_id, options)
+    prompt = compose_prompt(inputs, load_shipped_templates(), tokens)
+    return BuiltPrompt(prompt, warn_unreadable_tasks(tasks), task_id)
 
 
 def find_check_commands(project: Project) -> tuple[ProjectCommand, ...]:
-    """Find how the project checks itself: what its map names for that, and no further targets of
-    the same manifest, which are mostly parts and variants of the first one.
+    """Return the commands with which the project checks itself, as its map names them.
+
+    Of the targets of a manifest, only the first of each purpose counts: the others are mostly parts
+    and variants of it.
     """
-    from cub.actions.project_map import MapOptions as WantedMap
-    from cub.actions.project_map import resolve_map_settings
+    from cub.actions.project_map import MapOptions, resolve_map_settings
     from cub.repomap.stack.read_stack import read_project_stack
 
-    stack = read_project_stack(project.root, resolve_map_settings(project, WantedMap()).exclude)
-    found: dict[tuple[str, str, str], ProjectCommand] = {}
-    for command in (
-        one for purpose in _LOOPS for one in stack.filter_commands(purpose) if one.shell_line
-    ):
-        is_target = command.origin == "target"
-        key = (command.purpose, command.source, "" if is_target else command.shell_line)
-        found.setdefault(key, command)
-    return tuple(found.values())
+    stack = read_project_stack(project.root, resolve_map_settings(project, MapOptions()).exclude)
+    commands: dict[tuple[str, str, str], ProjectCommand] = {}
+    for purpose in _FEEDBACK_LOOPS:
+        for command in stack.filter_commands(purpose):
+            if command.shell_line:
+                line = "" if command.origin == "target" else command.shell_line
+                commands.setdefault((command.purpose, command.source, line), command)
+    return tuple(commands.values())
 
 
 def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> str:
-    """The contract of an unattended run: the project's own text, or the one that ships."""
+    """Return the contract of an unattended run: the project's own text, or the one that ships."""
     data = tree.read(RUNLOOP.path)
     if data is None:
         return (templates or load_shipped_templates()).read_file(RUNLOOP.template)
@@ -95,35 +90,35 @@ def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> 
 
 
 def _read_configured_options(stores: Stores, tasks: TaskIndex, task_id: str) -> PromptOptions:
-    """The commands and the commits that the configuration asks for."""
     values = resolve_config(stores.project, os.environ).values
-    own = tasks.read_record(task_id).get("checks") or ()
-    checks = tuple(dict.fromkeys([*own, *values["run.checks"].value]))
-    loops = checks or tuple(one.shell_line for one in find_check_commands(stores.project))
+    own_checks = tasks.read_record(task_id).get("checks") or ()
+    commands = tuple(dict.fromkeys([*own_checks, *values["run.checks"].value]))
+    if not commands:
+        commands = tuple(command.shell_line for command in find_check_commands(stores.project))
     message, commits = values["run.message"].value, values["run.commit"].value
-    return PromptOptions(
-        tasks, loops, message, commits, is_in_run=find_current_attempt(stores.root) is not None
-    )
+    is_in_run = find_current_attempt(stores.root) is not None
+    return PromptOptions(tasks, commands, message, commits, is_in_run)
 
 
-def _inputs(stores: Stores, task_id: str, options: PromptOptions) -> PromptInputs:
+def _gather_inputs(stores: Stores, task_id: str, options: PromptOptions) -> PromptInputs:
     tasks = options.tasks
-    record, row = tasks.read_record(task_id), tasks[task_id]
-    epic = _epic(tasks, row)
-    siblings = [
-        other for other in tasks if epic and other.parent == epic.id and other.id != task_id
-    ]
+    record, epic = tasks.read_record(task_id), _find_epic(tasks, tasks[task_id])
+    siblings = [task for task in tasks if epic and task.parent == epic.id and task.id != task_id]
     done = sorted(
-        (tasks.read_raw_record(r.id) for r in siblings if r.is_done), key=_closed_at, reverse=True
+        (tasks.read_raw_record(task.id) for task in siblings if task.is_done),
+        key=lambda task: (normalize_timestamp(task.get("closed_at")), str(task["id"])),
+        reverse=True,
     )
-    left = sorted((other for other in siblings if not other.is_closed), key=_order)
+    remaining = sorted(
+        (task for task in siblings if not task.is_closed),
+        key=lambda task: (task.priority, task.created_at, task.id),
+    )
+    named = [tasks.read_raw_record(task.id) for task in remaining[:MAX_REMAINING]]
     return PromptInputs(
         task=record,
         epic=tasks.read_record(epic.id) if epic else None,
         done=EpicSiblings(done[:MAX_DONE], len(done)),
-        remaining=EpicSiblings(
-            [tasks.read_raw_record(r.id) for r in left[:MAX_REMAINING]], len(left)
-        ),
+        remaining=EpicSiblings(named, len(remaining)),
         previous_failures=summarize_failures(stores.ledger.iter_task_events(task_id)),
         close_commands=stores.backend.list_close_commands(task_id),
         check_commands=options.check_commands,
@@ -133,23 +128,15 @@ def _inputs(stores: Stores, task_id: str, options: PromptOptions) -> PromptInput
     )
 
 
-def _epic(tasks: TaskIndex, summary: TaskSummary) -> TaskSummary | None:
-    """The nearest epic that a task is a part of, or else what it is a part of."""
+def _find_epic(tasks: TaskIndex, summary: TaskSummary) -> TaskSummary | None:
+    """Return the nearest epic that a task is a part of, or else its parent."""
     if summary.parent == summary.id:
         return None
-    seen = {summary.id}
-    first = above = tasks.summaries.get(summary.parent)
-    while above and above.id not in seen:
-        if above.is_epic:
-            return above
-        seen.add(above.id)
-        above = tasks.summaries.get(above.parent)
-    return first
-
-
-def _closed_at(record: Record) -> tuple[str, str]:
-    return normalize_timestamp(record.get("closed_at")), str(record["id"])
-
-
-def _order(summary: TaskSummary) -> tuple[object, ...]:
-    return summary.priority, summary.created_at, summary.id
+    visited = {summary.id}
+    parent = ancestor = tasks.summaries.get(summary.parent)
+    while ancestor and ancestor.id not in visited:
+        if ancestor.is_epic:
+            return ancestor
+        visited.add(ancestor.id)
+        ancestor = tasks.summaries.get(ancestor.parent)
+    return parent

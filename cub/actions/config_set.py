@@ -1,4 +1,4 @@
-"""What `cub config set` means to do: one value in config.yaml, with what follows; or a refusal."""
+"""Plan what `cub config set` does: one value in config.yaml, with what follows; or a refusal."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from cub.prompt.templates import load_shipped_templates
 
 
 def plan_config_set(project: Project, key: str, text: str) -> Plan:
-    """The project's own file with a value; nothing where the value stands there already.
+    """Plan a value in the project's own file; nothing if the file has it already.
 
-    What is to stay local from now on, or is no more, is told to git, too.
+    If files become local, or are shared from now on, `.cub/.gitignore` follows.
     """
     before = project.tree.read(CONFIG_FILE)
     after = apply_setting(before, key, text)
@@ -40,42 +40,11 @@ def plan_config_set(project: Project, key: str, text: str) -> Plan:
     if list_gitignore_lines(config) == list_gitignore_lines(project.config):
         return plan
     tracked = Plan((), tuple(warn_tracked_local_files(replace(project, config=config))))
-    return merge_plans([plan, _ignoring(project, config), tracked])
-
-
-def describe_config_next_step(plan: Plan, key: str) -> str:
-    """What a person has to do before a value of the project's own file counts; "" for nothing."""
-    data = plan.edits[0].after
-    if key in ("targets", "inline"):
-        return "Run `cub init` to follow it."
-    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
-        return "Run `cub update` to take the map away."
-    if key in ("map.tokens", "map.exclude"):
-        return "Run `cub update` to draw the map anew."
-    executed = list_config_commands(data)
-    if executed and executed != list_config_commands(plan.edits[0].before):
-        return "Run `cub trust`: no run begins before you agree."
-    return ""
-
-
-def _ignoring(project: Project, config: ProjectConfig) -> Plan:
-    """`.cub/.gitignore` as a configuration asks for it; not where there is none yet."""
-    if project.tree.read(GITIGNORE_FILE.path) is None:
-        return Plan()
-    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
-    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
-    found = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
-    if found.warning is None:
-        return Plan((found.edit,) if found.edit else ())
-    had = list_gitignore_lines(project.config)
-    added = " and ".join(line for line in lines if line not in had)
-    gone = " and ".join(line for line in had if line not in lines)
-    hint = f"write {added} into it" if added else f"take {gone} out of it"
-    return Plan((), (replace(found.warning, hint=hint),))
+    return merge_plans([plan, _plan_gitignore(project, config), tracked])
 
 
 def plan_user_config_set(before: bytes | None, path: str, key: str, text: str) -> Plan:
-    """The same for the user's own file, which `path` stands for."""
+    """Plan a value in the user's own file; `path` is its name in messages."""
     after = apply_setting(before, key, text, path=path, personal=True)
     edit = FileEdit(path, before, after, f"set {key}")
     return Plan(() if after == before else (edit,), parse_layer_bytes(after, path).warnings)
@@ -84,7 +53,7 @@ def plan_user_config_set(before: bytes | None, path: str, key: str, text: str) -
 def apply_setting(
     data: bytes | None, key: str, text: str, *, path: str = CONFIG_FILE, personal: bool = False
 ) -> bytes:
-    """A file's bytes with what `text` mean for `key`.
+    """Return a file's bytes with the value that `text` means for `key`.
 
     Raises UsageError for an unknown key and a wrong value, before the file is looked at.
     """
@@ -92,7 +61,7 @@ def apply_setting(
     inner = keys[2:] if keys[0] == "profiles" else keys
     if keys == ("schema",):
         raise UsageError("schema: the migrations write it, nobody else")
-    if (personal or inner != keys) and inner and _is_project(inner):
+    if (personal or inner != keys) and inner and _is_project_only(inner):
         raise UsageError(f"{key}: it counts in the project's own file only")
     try:
         value = parse_setting_value(text, find_setting(inner))
@@ -112,6 +81,37 @@ def apply_setting(
     return set_config_value(data, key, value, path=path)
 
 
-def _is_project(keys: SettingPath) -> bool:
-    """Whether a key, or something in the mapping that it is, belongs to the project's file."""
+def describe_config_next_step(plan: Plan, key: str) -> str:
+    """Say what a user has to do before a value of the project's file counts; "" for nothing."""
+    data = plan.edits[0].after
+    if key in ("targets", "inline"):
+        return "Run `cub init` to follow it."
+    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
+        return "Run `cub update` to take the map away."
+    if key in ("map.tokens", "map.exclude"):
+        return "Run `cub update` to draw the map anew."
+    commands = list_config_commands(data)
+    if commands and commands != list_config_commands(plan.edits[0].before):
+        return "Run `cub trust`: no run begins before you agree."
+    return ""
+
+
+def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
+    """Plan `.cub/.gitignore` as the configuration asks for it, if there is one already."""
+    if project.tree.read(GITIGNORE_FILE.path) is None:
+        return Plan()
+    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
+    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
+    result = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
+    if result.warning is None:
+        return Plan((result.edit,) if result.edit else ())
+    old_lines = list_gitignore_lines(project.config)
+    added = " and ".join(line for line in lines if line not in old_lines)
+    removed = " and ".join(line for line in old_lines if line not in lines)
+    hint = f"write {added} into it" if added else f"take {removed} out of it"
+    return Plan((), (replace(result.warning, hint=hint),))
+
+
+def _is_project_only(keys: SettingPath) -> bool:
+    """Return whether a key, or something in its mapping, belongs to the project's file."""
     return any(s.is_project_only for s in SETTINGS if s.path[: len(keys)] == keys)

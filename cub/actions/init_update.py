@@ -1,16 +1,15 @@
-"""What `cub init` and `cub update` mean to do: all of it in one plan, or a refusal."""
+"""Plan `cub init` and `cub update`: all that they write in one plan, or a refusal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cub.actions import managed_files, plan_warnings
 from cub.actions.agent_settings import plan_agent_settings
 from cub.actions.managed_files import CURSOR_RULE, MANAGED_FILES
 from cub.actions.migration.migrate import list_due_migrations, plan_migrations
-from cub.actions.plan_warnings import warn_unread_sections
 from cub.actions.project_map import plan_fresh_map
 from cub.actions.project_state import ProjectState, load_project_state, with_planned_files
 from cub.actions.remove import plan_managed_file_removal, plan_section_removals
@@ -28,52 +27,61 @@ from cub.project.targets import is_fully_managed, is_nested_target
 from cub.prompt.templates import TemplateSet
 from cub.repomap.map_types import ProgressCallback, ignore_progress
 
-_ROUNDS = 3  # one that moves lines, one that follows what they change, one to see that it settled
+# One round that moves lines, one that follows what they change, one to see that it settled.
+_MAX_MOVE_ROUNDS = 3
 
 
-def plan_init(
-    project: Project,
-    *,
-    paths: Sequence[str] = (),
-    targets: Sequence[str] | None = None,
-    agents: Sequence[str] = (),
-    edited_policy: EditedPolicy = "refuse",
-    prune: bool = False,
-    templates: TemplateSet | None = None,
-    migrations: Path | None = None,
-    progress: ProgressCallback = ignore_progress,
-    schedule_write: ScheduleWrite = write_now,
-) -> Plan:
-    """Everything that `cub init` writes; `paths` are nested targets, relative to the root.
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """Hold what `cub init` is asked for.
 
-    Targets that `targets` leaves out lose their sections. The settings of `agents` get what
-    those need to read the same as the others. An older layout is migrated first.
+    `paths` are nested targets, relative to the root. Targets that `targets` leaves out lose their
+    sections; None keeps the configured ones. The settings files of `agents` get what those agents
+    need to read the same text as the others. `templates` and `migrations` replace the shipped ones.
     """
-    migrated, project = plan_migrations(project, prune=prune, folder=migrations)
-    drawn, project = plan_fresh_map(project, progress, schedule_write)
-    base = tuple(targets or project.config.targets)
-    wanted = tuple(dict.fromkeys((*base, *(resolve_target(project, path) for path in paths))))
-    seen = load_project_state(project, targets=wanted, constitution=True, templates=templates)
-    settings = plan_agent_settings(seen, agents)
-    if settings.edits:  # what a client reads may decide what a file has to say
-        planned = PlannedTree(project.tree, {edit.path: edit.after for edit in settings.edits})
-        changed = replace(project, tree=planned)
-        seen = load_project_state(changed, targets=wanted, constitution=True, templates=templates)
-    dropped = [
-        f
-        for f in plan_warnings.list_orphaned_sections(seen)
-        if targets and f.path in project.config.targets
+
+    paths: Sequence[str] = ()
+    targets: Sequence[str] | None = None
+    agents: Sequence[str] = ()
+    edited_policy: EditedPolicy = "refuse"
+    prune: bool = False
+    progress: ProgressCallback = ignore_progress
+    schedule_write: ScheduleWrite = write_now
+    templates: TemplateSet | None = None
+    migrations: Path | None = None
+
+
+INIT_DEFAULTS = InitOptions()
+
+
+def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
+    """Plan everything that `cub init` writes; migrate an older layout first."""
+    migrated, project = plan_migrations(project, prune=options.prune, folder=options.migrations)
+    map_plan, project = plan_fresh_map(project, options.progress, options.schedule_write)
+    configured = tuple(options.targets or project.config.targets)
+    nested = (resolve_target(project, path) for path in options.paths)
+    targets = tuple(dict.fromkeys((*configured, *nested)))
+    state = _load_init_state(project, targets, options.templates)
+    settings = plan_agent_settings(state, options.agents)
+    if settings.edits:  # what an agent reads may decide what a file has to say
+        planned = PlannedTree(project.tree, settings.contents)
+        state = _load_init_state(replace(project, tree=planned), targets, options.templates)
+    orphans = plan_warnings.list_orphaned_sections(state) if options.targets else []
+    dropped = [file for file in orphans if file.path in project.config.targets]
+    removed = _plan_dropped_targets(state, dropped, options.edited_policy)
+    if removed.edits:  # no file may point to one that goes
+        state = with_planned_files(state, removed.contents)
+    sections = merge_plans([_plan_sections(state, options.edited_policy, add=True), removed])
+    parts = [
+        sections,
+        _plan_constitution(state, {file.path for file in dropped}),
+        map_plan,
+        _plan_managed_files(state, _with_nested_sections(state), add=True),
+        _plan_targets(project, targets),
+        settings,
+        Plan((), tuple(plan_warnings.warn_unread_sections(state, sections))),
     ]
-    left_out = _plan_dropped_targets(seen, dropped, edited_policy)
-    if left_out.edits:  # no file may point to one that goes
-        seen = with_planned_files(seen, {edit.path: edit.after for edit in left_out.edits})
-    sections = merge_plans([_sections(seen, edited_policy, add=True), left_out])
-    own = _plan_managed_files(seen, _with_nested_sections(seen), add=True)
-    installed = _plan_constitution(seen, {file.path for file in dropped})
-    unread = Plan((), tuple(warn_unread_sections(seen, sections)))
-    configured = _plan_targets(project, wanted)
-    rest = merge_plans([sections, installed, drawn, own, configured, settings, unread])
-    return migrated.append_plan(rest, both_reasons=True)
+    return migrated.append_plan(merge_plans(parts), both_reasons=True)
 
 
 def plan_update(
@@ -87,83 +95,86 @@ def plan_update(
     progress: ProgressCallback = ignore_progress,
     schedule_write: ScheduleWrite = write_now,
 ) -> Plan:
-    """Everything that `cub update` refreshes; what a person deleted is reported, not restored.
+    """Plan everything that `cub update` refreshes; report what a user deleted, don't restore it.
 
-    An older layout is migrated first. To `check`, a stale map is a warning and no edit: any
-    commit may make one.
+    An older layout is migrated first. With `check`, a stale map is a warning instead of an edit,
+    because any commit may make a map stale.
     """
-    older = list_due_migrations(project, migrations)
+    due_migrations = list_due_migrations(project, migrations)
     migrated, project = plan_migrations(project, prune=prune, folder=migrations)
-    seen = load_project_state(project, templates=templates)
-    if not older and not seen.is_initialized:
+    state = load_project_state(project, templates=templates)
+    if not due_migrations and not state.is_initialized:
         raise CubError("there is no cub in this project yet", hint="run `cub init`")
-    drawn, mapped = plan_fresh_map(project, progress, schedule_write, check=check)
+    map_plan, mapped = plan_fresh_map(project, progress, schedule_write, check=check)
     if mapped is not project:
-        seen = load_project_state(mapped, templates=templates)
-    sections = _sections(seen, edited_policy, add=False)
-    gone = (
-        *plan_warnings.warn_missing_sections(seen),
-        *plan_warnings.warn_missing_constitution(seen),
+        state = load_project_state(mapped, templates=templates)
+    sections = _plan_sections(state, edited_policy, add=False)
+    warnings = (
+        *plan_warnings.warn_odd_targets(state),
+        *plan_warnings.warn_missing_sections(state),
+        *plan_warnings.warn_missing_constitution(state),
+        *plan_warnings.warn_unread_sections(state, sections),
+        *plan_warnings.warn_tracked_local_files(project),
     )
-    unread = warn_unread_sections(seen, sections)
-    tracked = plan_warnings.warn_tracked_local_files(project)
-    odd = Plan((), (*plan_warnings.warn_odd_targets(seen), *gone, *unread, *tracked))
-    rest = merge_plans(
-        [sections, drawn, _plan_managed_files(seen, seen.local_state, add=False), odd]
-    )
+    managed = _plan_managed_files(state, state.local_state, add=False)
+    rest = merge_plans([sections, map_plan, managed, Plan((), warnings)])
     return migrated.append_plan(rest, both_reasons=True)
+
+
+def _load_init_state(
+    project: Project, targets: tuple[str, ...], templates: TemplateSet | None
+) -> ProjectState:
+    return load_project_state(project, targets=targets, constitution=True, templates=templates)
 
 
 def _plan_dropped_targets(
     state: ProjectState, dropped: list[InstructionFile], edited_policy: EditedPolicy
 ) -> Plan:
-    """What leaves the files that are targets no more."""
     sections = plan_section_removals(state, dropped, edited_policy)
     if CURSOR_RULE.path in {*state.project.config.targets} - {*state.targets}:
         return merge_plans([sections, plan_managed_file_removal(state, CURSOR_RULE)])
     return sections
 
 
-def _plan_constitution(state: ProjectState, gone: set[str]) -> Plan:
-    """The constitution, and warnings about every file but those that are `gone`."""
-    install = managed_files.plan_constitution(state.tree, state.templates)
-    odd = (warning for warning in plan_warnings.warn_odd_targets(state) if warning.path not in gone)
-    anew = plan_warnings.warn_recreated_files(state, (edit.path for edit in (install,) if edit))
+def _plan_constitution(state: ProjectState, removed_paths: Collection[str]) -> Plan:
+    """Plan the constitution, with warnings about every file except `removed_paths`."""
+    edit = managed_files.plan_constitution(state.tree, state.templates)
+    edits = (edit,) if edit else ()
+    odd = plan_warnings.warn_odd_targets(state)
     warnings = (
-        *odd,
-        *anew,
+        *(warning for warning in odd if warning.path not in removed_paths),
+        *plan_warnings.warn_recreated_files(state, (edit.path for edit in edits)),
         *plan_warnings.warn_ignored_folder(state),
         *plan_warnings.warn_tracked_local_files(state.project),
     )
-    return Plan((install,) if install else (), warnings)
+    return Plan(edits, warnings)
 
 
-def _sections(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
-    """The sections of all files, new ones only to `add`; or every fault of every file at once.
+def _plan_sections(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
+    """Plan the sections of all files, new ones only with `add`; or raise all faults of all files.
 
-    Lines that are moved out of a section become the user's own text, and that may change what
-    the files need: planned again until it settles.
+    Lines that are moved out of a section become the user's own text, which may change what the
+    files need: plan again until the plan settles.
     """
-    plan = _one_round(state, edited_policy, add=add)
-    for _ in range(_ROUNDS if edited_policy == "move" else 0):
-        planned = {edit.path: edit.after for edit in plan.edits}
-        more = _one_round(with_planned_files(state, planned), edited_policy, add=add)
+    plan = _plan_sections_once(state, edited_policy, add=add)
+    for _ in range(_MAX_MOVE_ROUNDS if edited_policy == "move" else 0):
+        more = _plan_sections_once(with_planned_files(state, plan.contents), edited_policy, add=add)
         plan = plan.append_plan(more)
         if more.is_empty:
             break
     return replace(plan, warnings=(*state.project.config.warnings, *plan.warnings))
 
 
-def _one_round(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
-    editor = SectionWriteOptions(state.tree, state.templates, state.adds_at_top, edited_policy)
+def _plan_sections_once(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
+    options = SectionWriteOptions(state.tree, state.templates, state.adds_at_top, edited_policy)
     plans, faults = [], [*state.list_faults(), *state.inline_errors]
-    for path, need in state.specs.items():
+    for path, spec in state.specs.items():
         file = state.files[path]
         if add and file.missing and file.missing.is_outside_checkout:
             faults.append(file.missing.make_error())
         elif (add or file.section) and not state.find_fault(file) and not is_fully_managed(path):
             try:
-                plans.append(plan_section(editor, file, need))
+                plans.append(plan_section(options, file, spec))
             except CubError as error:
                 faults.append(error)
     raise_all(faults)
@@ -172,37 +183,35 @@ def _one_round(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -
 
 def _plan_managed_files(state: ProjectState, local_state: CheckoutState, *, add: bool) -> Plan:
     edits, warnings = [], []
-    templates, local = state.templates, managed_files.list_gitignore_lines(state.project.config)
-    wanted = [
-        (file, managed_files.render_managed_file(file, templates, templates.version, local))
+    templates, ignored = state.templates, managed_files.list_gitignore_lines(state.project.config)
+    bodies = [
+        (file, managed_files.render_managed_file(file, templates, templates.version, ignored))
         for file in MANAGED_FILES
     ]
     if CURSOR_RULE.path in state.specs and (add or state.files[CURSOR_RULE.path].exists):
-        wanted.append((CURSOR_RULE, state.render_body(CURSOR_RULE.path)))
-    for file, body in wanted:
-        outcome = managed_files.refresh_managed_file(
-            file, state.tree, state.templates, local_state, body
-        )
-        local_state = outcome.state
-        edits += [outcome.edit] if outcome.edit else []
-        warnings += [outcome.warning] if outcome.warning else []
+        bodies.append((CURSOR_RULE, state.render_body(CURSOR_RULE.path)))
+    for file, body in bodies:
+        result = managed_files.refresh_managed_file(file, state.tree, templates, local_state, body)
+        local_state = result.state
+        edits += [result.edit] if result.edit else []
+        warnings += [result.warning] if result.warning else []
     return Plan((*edits, *_plan_state_edit(state, local_state)), tuple(warnings))
 
 
 def _plan_state_edit(state: ProjectState, local_state: CheckoutState) -> list[FileEdit]:
-    """The local memory, written by `init`, and by `update` only where there is something new."""
+    """Plan the checkout's state file; `update` writes it only if there is something new in it."""
     before = state.tree.read(STATE_FILE)
     if before is None and local_state == state.local_state and state.is_initialized:
         return []
-    known = replace(local_state, templates=state.templates.version)
-    if before is not None and known == state.local_state:
+    new_state = replace(local_state, templates=state.templates.version)
+    if before is not None and new_state == state.local_state:
         return []  # whatever a formatter did to its bytes
     reason = "what this checkout alone remembers"
-    return [FileEdit(STATE_FILE, before, known.to_bytes(), reason, is_local=True)]
+    return [FileEdit(STATE_FILE, before, new_state.to_bytes(), reason, is_local=True)]
 
 
 def _with_nested_sections(state: ProjectState) -> CheckoutState:
-    """The state with what is only known now: files that are there, empty; nested sections."""
+    """Return the checkout's state with the empty files and nested sections of this project."""
     empty = {f.real_path for f in state.files.values() if f.document and not f.document.data}
     nested = set(filter(is_nested_target, state.specs))
     return replace(
@@ -216,6 +225,5 @@ def _plan_targets(project: Project, targets: tuple[str, ...]) -> Plan:
     if set(targets) == set(project.config.targets):
         return Plan()
     before = project.tree.read(CONFIG_FILE)
-    return Plan(
-        (FileEdit(CONFIG_FILE, before, set_targets(before, targets), "remember the targets"),)
-    )
+    edit = FileEdit(CONFIG_FILE, before, set_targets(before, targets), "remember the targets")
+    return Plan((edit,))

@@ -1,21 +1,16 @@
-"""What the ledger tells: the story of a task, the newest attempts, what all of it cost.
-
-How the work goes: tasks by status and attempts by outcome, counted from what is in .cub/.
-"""
+"""Report the ledger: the history of a task, the newest attempts, and totals."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import islice
 from typing import Any, NamedTuple
 
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError, UsageError
 from cub.files import FileTree
-from cub.store import ledger as archiving
 from cub.store.events import (
     ATTEMPT_END,
     ATTEMPT_START,
@@ -25,17 +20,17 @@ from cub.store.events import (
     get_timestamp,
 )
 from cub.store.jsonl import Record
-from cub.store.ledger import parse_events
+from cub.store.ledger import ArchiveResult, move_to_archive, parse_events
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import normalize_timestamp, parse_timestamp
 
-_STORY = (TASK_STATE, ATTEMPT_START, ATTEMPT_END)
+_HISTORY_KINDS = (TASK_STATE, ATTEMPT_START, ATTEMPT_END)
 _TOKENS = ("in", "out", "cache_read", "cache_write")
 
 
 class TaskHistory(NamedTuple):
-    """A task, None where it is gone, and what happened to it, the first event first."""
+    """Hold a task, None if it is gone, and its events, the first one first."""
 
     task_id: str
     task: Record | None
@@ -44,7 +39,7 @@ class TaskHistory(NamedTuple):
 
 @dataclass(slots=True)
 class AttemptTotals:
-    """Attempts and what they used; `usd` is what clients reported and cub estimated together."""
+    """Count attempts and what they used; `usd` adds reported and estimated costs."""
 
     attempts: int = 0
     ok_count: int = 0
@@ -66,7 +61,7 @@ class AttemptTotals:
 
 
 class LedgerStats(NamedTuple):
-    """The totals of all attempts, and of each client with its model; failures by class."""
+    """Hold the totals of all attempts, and of each agent with its model; outcomes are counted."""
 
     all: AttemptTotals
     agents: dict[str, AttemptTotals]
@@ -74,88 +69,88 @@ class LedgerStats(NamedTuple):
 
 
 def read_task_history(stores: Stores, task_id: str) -> TaskHistory:
-    """Everything about a task, found backwards from the end. A deleted task has a story, too."""
+    """Return all events of a task, found backwards from the end; a deleted task has some, too."""
     tasks, unknown = stores.backend.read_tasks(), None
     try:
         task_id = tasks.find_deleted_id(task_id) or tasks.find_id(task_id)
     except CubError as error:
         unknown = error
-    events = [*stores.ledger.iter_task_events(task_id, _STORY)]
+    events = [*stores.ledger.iter_task_events(task_id, _HISTORY_KINDS)]
     if unknown and not events:
         raise unknown
-    events.reverse()  # of one time, those that were written later come later
+    events.reverse()  # so that events of one time stay in the order of the file
     events.sort(key=get_timestamp)
-    ended = {_which(event) for event in events if event.get("ev") == ATTEMPT_END}
-    told = [e for e in events if e.get("ev") != ATTEMPT_START or _which(e) not in ended]
-    known = task_id in tasks or task_id in tasks.deleted_summaries
-    return TaskHistory(task_id, tasks.read_record(task_id) if known else None, told)
+    ended = {_identify_attempt(event) for event in events if event.get("ev") == ATTEMPT_END}
+    history = [
+        e for e in events if e.get("ev") != ATTEMPT_START or _identify_attempt(e) not in ended
+    ]
+    exists = task_id in tasks or task_id in tasks.deleted_summaries
+    return TaskHistory(task_id, tasks.read_record(task_id) if exists else None, history)
 
 
 def list_newest_attempts(stores: Stores, limit: int) -> list[Event]:
-    """The last attempts of all tasks, the newest first."""
+    """Return the last attempts at all tasks, the newest first."""
     ended = (e for e in stores.ledger.iter_backwards(ATTEMPT_END) if e.get("ev") == ATTEMPT_END)
     return [*islice(ended, limit)]
 
 
 def count_attempts(events: Iterable[Event]) -> LedgerStats:
-    """All attempts, counted."""
-    made = LedgerStats(AttemptTotals(), {}, {})
+    """Count all attempts."""
+    stats = LedgerStats(AttemptTotals(), {}, {})
     for event in events:
         if event.get("ev") == ATTEMPT_END:
-            made.all.add_attempt(event)
-            made.agents.setdefault(format_agent_label(event), AttemptTotals()).add_attempt(event)
-            made.outcomes[get_outcome(event)] = made.outcomes.get(get_outcome(event), 0) + 1
-    return made
+            stats.all.add_attempt(event)
+            stats.agents.setdefault(format_agent_label(event), AttemptTotals()).add_attempt(event)
+            stats.outcomes[get_outcome(event)] = stats.outcomes.get(get_outcome(event), 0) + 1
+    return stats
 
 
-def archive_old_events(stores: Stores, before: str) -> archiving.ArchiveResult:
+def archive_old_events(stores: Stores, before: str) -> ArchiveResult:
     """Move older events of tasks that are closed, or gone, to the archive."""
     at = parse_timestamp(before)
     if at is None:
         hint = "for example 2026-01-31, or 2026-01-31T12:00"
         raise UsageError(f"{before!r} is no date", hint=hint)
     tasks = stores.backend.read_tasks().summaries
-    open_ = {key for key, row in tasks.items() if not row.is_closed}
-    return archiving.move_to_archive(
-        stores.ledger, normalize_timestamp(at.isoformat()), open_.__contains__
+    open_ids = {key for key, task in tasks.items() if not task.is_closed}
+    return move_to_archive(
+        stores.ledger, normalize_timestamp(at.isoformat()), open_ids.__contains__
     )
 
 
 def format_agent_label(event: Event) -> str:
-    """The client of an attempt and its model."""
+    """Return the agent of an attempt and its model."""
     names = (event.get("harness"), event.get("model"))
     return ", ".join(str(name) for name in names if name) or "unknown"
 
 
 def to_number(value: Any) -> float:
-    """A number of an event; 0 for anything else."""
+    """Return a number of an event; 0 for anything else."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def _which(event: Event) -> tuple[str, str]:
-    """What an attempt's start and its end have in common."""
+def _identify_attempt(event: Event) -> tuple[str, str]:
+    """Return what an attempt's start and its end have in common."""
     return str(event.get("run")), str(event.get("n"))
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectHealth:
-    """`tasks` counts by status, `attempts` by outcome: "ok", or the class of the failure."""
+    """Count tasks by status, and attempts by outcome: "ok", or the class of the failure."""
 
     tasks: dict[str, int]
     attempts: dict[str, int]
 
 
 def count_project_health(tree: FileTree) -> ProjectHealth:
-    """What the stores of a project say; lines that are none don't count."""
-    tasks = Counter(row.status for row in TaskIndex.parse(_read(tree, TASKS_FILE)))
-    ended = (
-        e for e in parse_events(BytesIO(_read(tree, LEDGER_FILE))) if e.get("ev") == ATTEMPT_END
-    )
-    attempts = Counter(map(get_outcome, ended))
+    """Count tasks and attempts of a project; lines that can't be read don't count."""
+    tasks = Counter(task.status for task in TaskIndex.parse(_read_file(tree, TASKS_FILE)))
+    events = parse_events(_read_file(tree, LEDGER_FILE).split(b"\n"))
+    attempts = Counter(get_outcome(event) for event in events if event.get("ev") == ATTEMPT_END)
     return ProjectHealth(dict(sorted(tasks.items())), dict(sorted(attempts.items())))
 
 
-def _read(tree: FileTree, path: str) -> bytes:
+def _read_file(tree: FileTree, path: str) -> bytes:
     try:
         return tree.read(path) or b""
     except CubError:

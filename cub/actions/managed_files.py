@@ -1,4 +1,4 @@
-"""The whole files that cub installs: which there are, and what becomes of each."""
+"""Install, refresh, and describe the files that cub manages whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cub.prompt.templates import TemplateSet
 CONSTITUTION = ".cub/constitution.md"
 GITIGNORE, GITATTRIBUTES = ".cub/.gitignore", ".cub/.gitattributes"
 MAP = ".cub/map.md"
-MAP_FORMAT = 1  # the version in its seal, which counts by itself
+MAP_FORMAT = 1  # the version in its header, independent of the templates' version
 MAP_LINES = ("/map.md",)
 LEDGER_LINES = ("/ledger.jsonl", "/ledger-archive.jsonl")
 TASKS_LINES = ("/tasks.jsonl", "/tasks.jsonl.rejected")
@@ -32,9 +32,10 @@ TASKS_LINES = ("/tasks.jsonl", "/tasks.jsonl.rejected")
 
 @dataclass(frozen=True, slots=True)
 class ManagedFile:
-    """A file of cub's own, refreshed while nobody edits it; `offer`: else, a .new beside it.
+    """Describe a file of cub's own, refreshed until somebody edits it.
 
-    `template` is empty where the text depends on the project; `front_matter` is front matter.
+    An edited one is kept, and with `offer` the new text goes into a .new file beside it. `template`
+    is empty if the text depends on the project.
     """
 
     path: str
@@ -46,14 +47,14 @@ class ManagedFile:
 
     @property
     def offer_path(self) -> str:
-        """Where a newer text is offered."""
+        """Return the path of the file that offers a newer text."""
         return f"{self.path}.new"
 
 
 RUNLOOP = ManagedFile(
     ".cub/runloop.md", "runloop.md", "<!-- {} -->", "the run loop's contract", offer=True
 )
-# These come with the first task, too: they do not tell that a project wants cub's sections.
+# The first task brings these too: they do not show that a project wants cub's sections.
 GITIGNORE_FILE = ManagedFile(GITIGNORE, "gitignore", "# {}", "keeps local files out of git")
 GIT_FILES = (
     GITIGNORE_FILE,
@@ -74,7 +75,7 @@ CURSOR_RULE = ManagedFile(
 
 @dataclass(slots=True)
 class RefreshResult:
-    """What becomes of a file: an edit, a warning, and the state to remember."""
+    """Hold what happens to a file: an edit, a warning, and the state to remember."""
 
     state: CheckoutState
     edit: FileEdit | None = None
@@ -84,51 +85,54 @@ class RefreshResult:
 def refresh_managed_file(
     file: ManagedFile, tree: FileTree, templates: TemplateSet, state: CheckoutState, body: str = ""
 ) -> RefreshResult:
-    """Install or refresh one file; an edited one is kept, and offered the new text once."""
+    """Install or refresh one file; keep an edited one, and offer it the new text once."""
     data, version = tree.read(file.path), templates.version
     body = body or templates.read_file(file.template)
-    wanted = compute_file_digest(body.encode(), file.front_matter.encode())
     fresh = add_file_header(body, version, file.comment, file.front_matter)
     if data is None:
         return RefreshResult(state, FileEdit(file.path, None, fresh, f"install: {file.purpose}"))
-    if Document(data).newline == b"\r\n":  # a checkout with autocrlf
-        fresh = fresh.replace(b"\n", b"\r\n")
-    found = parse_known_header(data, file.path, version)
-    if found and found.is_intact:
-        if found.version == version and found.digest == wanted:
+    fresh = match_newline(fresh, data)
+    header = parse_known_header(data, file.path, version)
+    if header and header.is_intact:
+        digest = compute_file_digest(body.encode(), file.front_matter.encode())
+        if header.version == version and header.digest == digest:
             return RefreshResult(state)
-        step = f" v{found.version} → v{version}" if found.version != version else ""
-        return RefreshResult(
-            state, FileEdit(file.path, data, fresh, f"refresh{step}: {file.purpose}")
-        )
-    if (found and found.version == version) or state.offered_versions.get(file.path) == version:
+        step = f" v{header.version} → v{version}" if header.version != version else ""
+        reason = f"refresh{step}: {file.purpose}"
+        return RefreshResult(state, FileEdit(file.path, data, fresh, reason))
+    if (header and header.version == version) or state.offered_versions.get(file.path) == version:
         return RefreshResult(state)
-    return _offer(file, tree, fresh, version, state)
+    return _offer_new_text(file, tree, fresh, version, state)
+
+
+def match_newline(fresh: bytes, data: bytes) -> bytes:
+    """Return `fresh`, which has LF, with the line endings of `data`: autocrlf changes them."""
+    return fresh.replace(b"\n", b"\r\n") if Document(data).newline == b"\r\n" else fresh
 
 
 def parse_known_header(data: bytes, path: str, version: int) -> FileHeader | None:
-    """The seal of a file; a newer cub's is refused."""
-    found = parse_file_header(data)
-    if found and found.version > version:
-        raise NewerVersionError("written", f"v{found.version}", f"writes v{version}", where=path)
-    return found
+    """Return the header of a file, None if it has none; refuse a newer cub's."""
+    header = parse_file_header(data)
+    if header and header.version > version:
+        raise NewerVersionError("written", f"v{header.version}", f"writes v{version}", where=path)
+    return header
 
 
 def render_managed_file(
     file: ManagedFile, templates: TemplateSet, version: int, local: Sequence[str] = ()
 ) -> str:
-    """What a file with a template says; `local` are further lines of the .gitignore."""
+    """Return the text of a file with a template; `local` are further lines of the .gitignore."""
     text = templates.read_file(file.template, version)
     return text + "".join(f"{line}\n" for line in local if file.path == GITIGNORE)
 
 
 def list_gitignore_lines(config: ProjectConfig) -> tuple[str, ...]:
-    """What a project keeps out of git because its configuration asks for that."""
+    """Return the paths that the configuration keeps out of git, as lines of a .gitignore."""
     return tuple(line for line, _ in _list_local_lines(config))
 
 
 def map_local_files(config: ProjectConfig) -> dict[str, str]:
-    """The same files by their paths, each with the key that keeps it out of git."""
+    """Return the same files by their paths, each with the key that keeps it out of git."""
     return {f".cub{line}": key for line, key in _list_local_lines(config)}
 
 
@@ -142,39 +146,35 @@ def _list_local_lines(config: ProjectConfig) -> Iterator[tuple[str, str]]:
 
 
 def plan_constitution(tree: FileTree, templates: TemplateSet) -> FileEdit | None:
-    """Copied once; whatever stands there afterwards is the user's and is never written."""
+    """Plan the constitution, copied once; an existing one is the user's, and None is returned."""
     if tree.read(CONSTITUTION) is not None:
         return None
     text = templates.read_file("constitution.md").encode()
     return FileEdit(CONSTITUTION, None, text, "install: operating principles, yours from now on")
 
 
-def _offer(
+def _offer_new_text(
     file: ManagedFile, tree: FileTree, fresh: bytes, version: int, state: CheckoutState
 ) -> RefreshResult:
     if not file.offer:
         hint = "delete it and run `cub init` to get cub's own"
-        kept = PlanWarning("kept as you wrote it", file.path, None, hint)
-        return RefreshResult(state.with_offer(file.path, version), warning=kept)
+        warning = PlanWarning("kept as you wrote it", file.path, None, hint)
+        return RefreshResult(state.with_offer(file.path, version), warning=warning)
     old = tree.read(file.offer_path)
     if old is not None and not is_intact(old):
         hint = "it is yours: move it away, and cub puts its new text there"
-        return RefreshResult(
-            state, warning=PlanWarning("left as it is", file.offer_path, None, hint)
-        )
-    edit = FileEdit(
-        file.offer_path, old, fresh, f"offer v{version}: {file.path} is yours", is_local=True
-    )
-    warning = PlanWarning(
-        f"kept as you edited it; the text of v{version} is in {file.offer_path}",
-        file.path,
-        hint="take over what you want from it, then delete it",
-    )
-    known = state.with_offer(file.path, version)
-    return RefreshResult(known, edit if old != fresh else None, warning)
+        warning = PlanWarning("left as it is", file.offer_path, None, hint)
+        return RefreshResult(state, warning=warning)
+    reason = f"offer v{version}: {file.path} is yours"
+    edit = FileEdit(file.offer_path, old, fresh, reason, is_local=True)
+    message = f"kept as you edited it; the text of v{version} is in {file.offer_path}"
+    hint = "take over what you want from it, then delete it"
+    warning = PlanWarning(message, file.path, hint=hint)
+    new_state = state.with_offer(file.path, version)
+    return RefreshResult(new_state, edit if old != fresh else None, warning)
 
 
 def is_intact(data: bytes) -> bool:
-    """Whether a file is still as some cub wrote it."""
-    found = parse_file_header(data)
-    return found is not None and found.is_intact
+    """Tell whether a file is still as some cub wrote it."""
+    header = parse_file_header(data)
+    return header is not None and header.is_intact

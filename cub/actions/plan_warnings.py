@@ -1,7 +1,4 @@
-"""What a person should know about files that a plan leaves alone.
-
-How far a client reads into an instruction file: what is behind that, it never sees.
-"""
+"""Warn of files that a plan leaves alone, or that an agent reads only in part."""
 
 from __future__ import annotations
 
@@ -31,12 +28,12 @@ from cub.prompt.section_text import recognize_section
 
 
 def warn_missing_sections(state: ProjectState) -> Iterator[PlanWarning]:
-    """Sections and files that a person deleted: `update` reports them, `init` restores them."""
+    """Yield the sections and files that a user deleted: `update` reports, `init` restores them."""
     hint = "`cub init` puts it back; to go on without it, set `targets` in .cub/config.yaml"
     for path in state.specs:
         file = state.files[path]
         if file.missing:
-            yield _missing_here(file.missing)
+            yield _warn_missing_file(file.missing)
         elif not file.exists:
             yield PlanWarning("this file is gone", path, hint=hint)
         elif file.section is None and not is_fully_managed(path):
@@ -44,31 +41,30 @@ def warn_missing_sections(state: ProjectState) -> Iterator[PlanWarning]:
 
 
 def warn_missing_constitution(state: ProjectState) -> Iterator[PlanWarning]:
-    """A constitution that is gone, as long as a section still has something of it."""
-    if not state.available.constitution and any(
-        _has_constitution(state, path) for path in state.specs
-    ):
+    """Yield a warning if the constitution is gone, and a section still has something of it."""
+    is_gone = not state.available.constitution
+    if is_gone and any(_has_constitution(state, path) for path in state.specs):
         message = "this file is gone, and the sections refer to it no longer"
         hint = "`cub init` installs cub's own text again; git may have yours"
         yield PlanWarning(message, CONSTITUTION, hint=hint)
 
 
 def _has_constitution(state: ProjectState, path: str) -> bool:
-    """Whether a file refers to the constitution, or has its text in a section of cub's own."""
-    file, need = state.files[path], state.specs[path]
+    """Tell whether a file refers to the constitution, or has its text in a section of cub's own."""
+    file, spec = state.files[path], state.specs[path]
     if file.document and is_fully_managed(path):
         return CONSTITUTION.encode() in file.document.data
     if file.section is None or file.section_mentions(CONSTITUTION):
         return file.section is not None
     section = file.section
-    is_inlined = need.shared and "constitution" in state.project.config.inline
+    is_inlined = spec.shared and "constitution" in state.project.config.inline
     if not is_inlined or section.author != "cub":
         return False
-    return recognize_section(state.templates, section.version, section.digest, need) is None
+    return recognize_section(state.templates, section.version, section.digest, spec) is None
 
 
 def warn_recreated_files(state: ProjectState, paths: Iterable[str]) -> Iterator[PlanWarning]:
-    """Files that `init` creates, the instruction files and `paths`, although git has them."""
+    """Yield the instruction files and `paths` that `init` creates although git has them."""
     for path in dict.fromkeys((*state.specs, *paths)):
         file = state.files.get(path)
         missing = file.missing if file else state.tree.find_missing(path)
@@ -77,7 +73,7 @@ def warn_recreated_files(state: ProjectState, paths: Iterable[str]) -> Iterator[
             yield PlanWarning(message, path, hint=missing.hint)
 
 
-def _missing_here(missing: MissingFile) -> PlanWarning:
+def _warn_missing_file(missing: MissingFile) -> PlanWarning:
     if missing.is_outside_checkout:
         message = f"not refreshed: git keeps it out of this checkout ({missing.reason})"
         return PlanWarning(message, missing.path, hint=missing.hint)
@@ -87,7 +83,7 @@ def _missing_here(missing: MissingFile) -> PlanWarning:
 
 
 def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
-    """Names of another case, targets without a folder, and sections of what is no target."""
+    """Yield names of another case, targets without a folder, and sections without a target."""
     for path, file in state.files.items():
         if file.case_variant and path in (*state.targets, AGENTS_MD.path):
             yield PlanWarning(
@@ -97,8 +93,8 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
             )
         elif file.lacks_folder and path in state.targets and is_nested_target(path):
             hint = "take it out of `targets` in .cub/config.yaml"
-            gone = PlanWarning("its folder is gone", path, hint=hint)
-            yield _missing_here(file.missing) if file.missing else gone
+            warning = PlanWarning("its folder is gone", path, hint=hint)
+            yield _warn_missing_file(file.missing) if file.missing else warning
     for file in list_orphaned_sections(state):
         hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
         yield PlanWarning("this section is not kept up to date", file.path, None, hint)
@@ -106,35 +102,30 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
     if CURSOR_RULE.path not in state.specs and rule and parse_file_header(rule.data):
         hint = "delete it, or add it to `targets` in .cub/config.yaml"
         yield PlanWarning("this file is not kept up to date", CURSOR_RULE.path, None, hint)
-    yield from _twice(state)
+    yield from _warn_duplicate_text(state)
 
 
-def _twice(state: ProjectState) -> Iterator[PlanWarning]:
-    """Clients that read AGENTS.md beside a file of their own get the same text in both."""
+def _warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
     for path in state.specs:
         target, document = find_target(path), state.files[path].document
         if is_fully_managed(path) and document and not parse_file_header(document.data):
             continue  # somebody else's file of that name
         if target and target.also_reads_agents_md and AGENTS_MD.path in state.specs:
-            message = (
-                f"{target.also_reads_agents_md} reads AGENTS.md too, and gets the same text twice"
-            )
+            agent = target.also_reads_agents_md
+            message = f"{agent} reads AGENTS.md too, and gets the same text twice"
             hint = f"take {path} out of `targets`, unless some of its readers know only this file"
             yield PlanWarning(message, path, hint=hint)
 
 
 def list_orphaned_sections(state: ProjectState) -> list[InstructionFile]:
-    """Files with a section that no target asks for."""
-    kept = {state.files[path].identity_key for path in state.specs}
-    return [
-        f
-        for f in remove_duplicates(state.files.values())
-        if f.section and f.identity_key not in kept
-    ]
+    """Return the files with a section that no target asks for."""
+    spec_keys = {state.files[path].identity_key for path in state.specs}
+    files = remove_duplicates(state.files.values())
+    return [file for file in files if file.section and file.identity_key not in spec_keys]
 
 
 def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:
-    """Files that are to stay local, and that git goes on to track because it does so already."""
+    """Yield the files that should stay local, and that git already tracks."""
     local = map_local_files(project.config)
     for path in () if project.is_commit else git.filter_tracked_files(project.root, [*local]):
         message = f"git tracks this file, so `{local[path]}: false` does not keep it out of commits"
@@ -142,7 +133,7 @@ def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:
 
 
 def warn_ignored_folder(state: ProjectState) -> Iterator[PlanWarning]:
-    """A .cub/ that git ignores leaves other checkouts with references to nothing."""
+    """Yield a warning if git ignores what the sections refer to: other checkouts lack it."""
     lacking = "other checkouts lack what the sections refer to"
     if state.project.is_ignored(CONSTITUTION):
         hint = "take .cub out of your .gitignore; cub brings one for its local files"
@@ -156,33 +147,34 @@ _Planned = Mapping[str, bytes | None]
 
 
 def find_read_limit(state: ProjectState, path: str, planned: _Planned | None = None) -> int | None:
-    """How many bytes of a file Codex reads; None where it reads all of it, or none by itself.
+    """Return how many bytes of a file Codex reads; None if all of it, or none automatically.
 
-    Its limit is on all AGENTS.md files together, from the root down to the folder that it works in.
-    `planned` are bytes by real path that are going to be written.
+    The limit covers all AGENTS.md files together, from the root down to the folder that Codex works
+    in. `planned` are bytes by real path that are going to be written.
     """
     if CODEX not in list_reading_agents(path):
         return None
-    folder, above = posixpath.dirname(path), 0
+    folder, bytes_above = posixpath.dirname(path), 0
     while folder:
         folder = posixpath.dirname(folder)
-        above += len(_data(state, posixpath.join(folder, AGENTS_MD.path), planned or {}))
-    room = max(0, CODEX_MAX_BYTES - above)
-    return room if len(_data(state, path, planned or {})) > room else None
+        bytes_above += len(_read_data(state, posixpath.join(folder, AGENTS_MD.path), planned or {}))
+    limit = max(0, CODEX_MAX_BYTES - bytes_above)
+    return limit if len(_read_data(state, path, planned or {})) > limit else None
 
 
 def warn_unread_sections(state: ProjectState, plan: Plan = Plan()) -> Iterator[PlanWarning]:  # noqa: B008 - frozen
-    """The sections that Codex does not read to their end once `plan` is carried out."""
-    planned = {edit.path: edit.after for edit in plan.edits}
+    """Yield the sections that Codex does not read to their end after `plan` is applied."""
     for path in state.specs:
-        room = find_read_limit(state, path, planned)
-        document = Document(_data(state, path, planned), path)
-        section = find_section_or_none(document) if room is not None else None
-        if room is not None and section and len(document.get_bytes_before(section.end)) > room:
-            yield _warning(state.files[path], section.start + 1)
+        limit = find_read_limit(state, path, plan.contents)
+        if limit is None:
+            continue
+        document = Document(_read_data(state, path, plan.contents), path)
+        section = find_section_or_none(document)
+        if section and len(document.get_bytes_before(section.end)) > limit:
+            yield _make_unread_warning(state.files[path], section.start + 1)
 
 
-def _warning(file: InstructionFile, line: int) -> PlanWarning:
+def _make_unread_warning(file: InstructionFile, line: int) -> PlanWarning:
     limit = f"{CODEX_MAX_BYTES // 1024} KiB"
     if is_nested_target(file.path):
         message = f"Codex reads {limit} of AGENTS.md files from the root down, not this section"
@@ -191,20 +183,17 @@ def _warning(file: InstructionFile, line: int) -> PlanWarning:
     if file.section:
         hint = "move the section, with its markers, to the top of the file, or split the file"
     else:
-        hint = (
-            "after `cub remove` and `cub config set placement top`, `cub init` puts it first; "
-            "or split the file"
-        )
+        hint = "after `cub remove` and `cub config set placement top`, `cub init` puts it first; "
+        hint += "or split the file"
     return PlanWarning(message, file.path, line, hint)
 
 
-def _data(state: ProjectState, path: str, planned: _Planned) -> bytes:
-    """The bytes of a file, b"" where there is none."""
+def _read_data(state: ProjectState, path: str, planned: _Planned) -> bytes:
     file = state.files.get(path)
-    real = file.real_path if file else path
-    if real in planned:
-        return planned[real] or b""
+    real_path = file.real_path if file else path
+    if real_path in planned:
+        return planned[real_path] or b""
     if file:
         return file.document.data if file.document else b""
-    there = posixpath.basename(path) in state.tree.list_names(posixpath.dirname(path))
-    return (state.tree.read(path) if there else None) or b""
+    exists = posixpath.basename(path) in state.tree.list_names(posixpath.dirname(path))
+    return (state.tree.read(path) if exists else None) or b""

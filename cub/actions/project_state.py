@@ -1,4 +1,4 @@
-"""A project as a command sees it: its instruction files, and the section each of them needs."""
+"""Describe a project for a command: its instruction files, and the section each of them needs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ SKILLS_FOLDER = ".claude/skills"
 
 @dataclass(frozen=True, slots=True)
 class ProjectState:
-    """What is there and what is wanted. `files` has every target, every row of the table of
-    targets, and every nested file that once was a target; `specs` has those that cub writes to;
-    `inline_errors` says which texts can't be inlined, and why.
+    """Hold what exists and what is needed.
+
+    `files` has every target, every row of the table of targets, and every nested file that once was
+    a target; `specs` has those that cub writes to; `inline_errors` says which texts can't be
+    inlined, and why.
     """
 
     project: Project
@@ -47,78 +49,77 @@ class ProjectState:
 
     @property
     def root(self) -> Path:
-        """The project's root folder."""
+        """Return the project's root folder."""
         return self.project.root
 
     @property
     def tree(self) -> FileTree:
-        """The project's files."""
+        """Return the project's files."""
         return self.project.tree
 
     @property
     def adds_at_top(self) -> bool:
-        """Whether new sections go to the top of their files."""
+        """Tell whether new sections go to the top of their files."""
         return self.project.config.placement == "top"
 
     @property
     def is_initialized(self) -> bool:
-        """Whether `cub init` has been here, in this checkout or in another one."""
+        """Tell whether `cub init` has run in this checkout or in another one."""
         if any(file.section for file in self.files.values()):
             return True
         # Before `cub init`, tasks alone bring the files for git along.
-        tasks = self.tree.read(STATE_FILE) is None and basename(TASKS_FILE) in self.tree.list_names(
-            dirname(TASKS_FILE)
-        )
-        own = (self.tree.read(f.path) for f in ((RUNLOOP,) if tasks else MANAGED_FILES))
-        return any(data and parse_file_header(data) for data in own)
+        has_tasks = basename(TASKS_FILE) in self.tree.list_names(dirname(TASKS_FILE))
+        has_only_tasks = has_tasks and self.tree.read(STATE_FILE) is None
+        managed = (RUNLOOP,) if has_only_tasks else MANAGED_FILES
+        contents = (self.tree.read(file.path) for file in managed)
+        return any(data and parse_file_header(data) for data in contents)
 
     def render_body(self, path: str) -> str:
-        """What the section of a file says, or the file as a whole."""
+        """Return the text of a file's section, or of the file as a whole."""
         return render_section(self.templates, self.templates.version, self.specs[path])
 
     def find_spec(self, key: Hashable | None) -> SectionSpec | None:
-        """What the file of this key has to say, whichever of its names it is written under."""
-        found = (need for path, need in self.specs.items() if self.files[path].identity_key == key)
-        return next(found, None)
+        """Return the spec of the file with this key, whichever of its names it is written under."""
+        specs = (spec for path, spec in self.specs.items() if self.files[path].identity_key == key)
+        return next(specs, None)
+
+    def get_spec(self, file: InstructionFile) -> SectionSpec:
+        """Return the spec of a file, or one that fits any file if it is not a target."""
+        return self.find_spec(file.identity_key) or SectionSpec("agents", claude=True)
 
     def list_faults(self) -> list[CubError]:
-        """Why targets can't be written: broken, unreadable, or a newer cub's."""
-        wanted = (file for path, file in self.files.items() if path in self.targets)
-        found = [self.find_fault(file) for file in remove_duplicates(wanted)]
-        return [fault for fault in found if fault]
+        """Return why targets can't be written: broken, unreadable, or a newer cub's."""
+        targets = (file for path, file in self.files.items() if path in self.targets)
+        faults = [self.find_fault(file) for file in remove_duplicates(targets)]
+        return [fault for fault in faults if fault]
 
     def find_unmarked_sections(self, file: InstructionFile) -> Sequence[UnmarkedSection]:
-        """The sections of a file that have lost their markers; a file of cub's own has none."""
+        """Return the sections of a file without their markers; a file of cub's own has none."""
         if file.document is None or file.section:
             return ()
         if is_fully_managed(file.path) or parse_file_header(file.document.data):
             return ()
-        need = self.find_spec(file.identity_key) or SectionSpec("agents", claude=True)
-        return find_unmarked_sections(file.document, list_released_bodies(self.templates, need))
+        bodies = list_released_bodies(self.templates, self.get_spec(file))
+        return find_unmarked_sections(file.document, bodies)
 
     def find_fault(self, file: InstructionFile) -> CubError | None:
-        """Why one file's section can't be written.
+        """Return why one file's section can't be written, or None.
 
-        A section without markers counts only where another one would be written beside it.
+        A section without markers counts only if another one would be written beside it.
         """
-        if (
-            file.document
-            and self.find_spec(file.identity_key)
-            and (parts := self.find_unmarked_sections(file))
-        ):
+        is_written = file.document and self.find_spec(file.identity_key)
+        if file.document and is_written and (parts := self.find_unmarked_sections(file)):
             return make_unmarked_error(file.document, parts)
-        version = self.templates.version
-        if file.error or not file.section or file.section.version <= version:
+        section, version = file.section, self.templates.version
+        if file.error or not section or section.version <= version:
             return file.error
-        found = file.section.version
-        where = f"{file.real_path}:{file.section.start + 1}"
-        return NewerVersionError(
-            "this section was written", f"v{found}", f"writes v{version}", where=where
-        )
+        where = f"{file.real_path}:{section.start + 1}"
+        newer, ours = f"v{section.version}", f"writes v{version}"
+        return NewerVersionError("this section was written", newer, ours, where=where)
 
 
 def make_unmarked_error(document: Document, parts: Sequence[UnmarkedSection]) -> CubError:
-    """What is wrong with a file that has these sections without markers."""
+    """Return the error for a file that has these sections without markers."""
     return CubError(
         "a managed section without its BEGIN and END markers",
         where=document.format_location(parts[0].start),
@@ -137,83 +138,75 @@ def load_project_state(
     constitution: bool = False,
     templates: TemplateSet | None = None,
 ) -> ProjectState:
-    """Look at a project. `constitution`: count it as there, because the plan will install it."""
+    """Load the state of a project; with `constitution`, the plan will install that file."""
     templates = templates or load_shipped_templates()
-    tree, wanted = project.tree, tuple(targets or project.config.targets)
-    state = CheckoutState.parse(tree.read(STATE_FILE), templates.version)
-    rows = (target.path for target in TARGETS)
-    paths = (*rows, *wanted, *project.config.targets, *state.nested_sections)
-    files = read_instruction_files(tree, dict.fromkeys(paths))
-    known, unfit = _find_available(project, templates, wanted, constitution=constitution)
-    needed, lost = _needs(files, wanted, known)
+    paths = tuple(targets or project.config.targets)
+    local_state = CheckoutState.parse(project.tree.read(STATE_FILE), templates.version)
+    table_paths = (target.path for target in TARGETS)
+    all_paths = (*table_paths, *paths, *project.config.targets, *local_state.nested_sections)
+    files = read_instruction_files(project.tree, dict.fromkeys(all_paths))
+    available, errors = _find_available(project, templates, paths, constitution=constitution)
+    specs, spec_errors = _assign_specs(files, paths, available)
     for path in files:
-        log_debug(f"{path}: {_describe_file(files[path], needed.get(path))}")
-    return ProjectState(project, templates, wanted, known, state, files, needed, (*unfit, *lost))
+        log_debug(f"{path}: {_describe_file(files[path], specs.get(path))}")
+    errors += spec_errors
+    return ProjectState(project, templates, paths, available, local_state, files, specs, errors)
 
 
 def _describe_file(file: InstructionFile, spec: SectionSpec | None) -> str:
-    """What was found in a file, and what its section is for."""
     if file.error:
-        found = file.error.message
+        status = file.error.message
     elif file.section:
-        place = f"section v{file.section.version} in line {file.section.start + 1}"
-        found = f"{place}, {_AUTHORS[file.section.author]}"
+        location = f"section v{file.section.version} in line {file.section.start + 1}"
+        status = f"{location}, {_AUTHORS[file.section.author]}"
     else:
-        found = "no section" if file.exists else "no such file"
-    return f"{found}; needs the {spec.template} text" if spec else f"{found}; needs none"
+        status = "no section" if file.exists else "no such file"
+    return f"{status}; needs the {spec.template} text" if spec else f"{status}; needs none"
 
 
 def _find_available(
-    project: Project, templates: TemplateSet, wanted: tuple[str, ...], *, constitution: bool
+    project: Project, templates: TemplateSet, targets: tuple[str, ...], *, constitution: bool
 ) -> tuple[AvailableFiles, tuple[CubError, ...]]:
-    """What can be referred to, and what can't be inlined; the `constitution` counts as there if the
-    plan will install it.
-    """
-    tree, inline = project.tree, project.config.inline
-    principles, map_ = tree.read(CONSTITUTION), tree.read(MAP)
+    tree, config = project.tree, project.config
+    principles, map_data = tree.read(CONSTITUTION), tree.read(MAP)
     if principles is None and constitution:
         principles = templates.read_file("constitution.md").encode()
+    errors: list[CubError] = []
 
-    unfit: list[CubError] = []
-
-    def text(name: str, data: bytes | None, path: str, title: str) -> str:
+    def inline(name: str, data: bytes | None, path: str, title: str) -> str:
+        if data is None or name not in config.inline:
+            return ""
         try:
-            return inline_file(data, path, title) if data is not None and name in inline else ""
+            return inline_file(data, path, title)
         except CubError as error:
-            unfit.append(error)
+            errors.append(error)
             return ""
 
-    known = AvailableFiles(
+    available = AvailableFiles(
         constitution=principles is not None,
-        map=map_ is not None or _is_local(project),
+        # A map that no commit has counts even if this checkout does not have it yet.
+        map=map_data is not None or (bool(config.map_tokens) and not config.map_commit),
         skills=_has_skills(project),
-        map_text=text("map", map_, MAP, "Project map"),
-        constitution_text=text("constitution", principles, CONSTITUTION, "Operating principles"),
-        gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in wanted else (),
+        map_text=inline("map", map_data, MAP, "Project map"),
+        constitution_text=inline("constitution", principles, CONSTITUTION, "Operating principles"),
+        gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in targets else (),
     )
-    return known, tuple(unfit)
-
-
-def _is_local(project: Project) -> bool:
-    """Whether there is a map that no commit has: a checkout may not have it yet."""
-    config = project.config
-    return bool(config.map_tokens) and not config.map_commit
+    return available, tuple(errors)
 
 
 def with_planned_files(state: ProjectState, planned: Mapping[str, bytes | None]) -> ProjectState:
-    """The same project once `planned` (bytes by real path) is written."""
+    """Return the state of the same project after `planned` (bytes by real path) is written."""
     project = replace(state.project, tree=PlannedTree(state.tree, planned))
     files = read_instruction_files(project.tree, state.files)
-    needed, lost = _needs(files, state.targets, state.available)
-    return replace(
-        state, project=project, files=files, specs=needed, inline_errors=state.inline_errors or lost
-    )
+    specs, errors = _assign_specs(files, state.targets, state.available)
+    errors = state.inline_errors or errors
+    return replace(state, project=project, files=files, specs=specs, inline_errors=errors)
 
 
-def _needs(
+def _assign_specs(
     files: dict[str, InstructionFile], targets: tuple[str, ...], available: AvailableFiles
 ) -> tuple[dict[str, SectionSpec], tuple[CubError, ...]]:
-    """What is needed, and what stops those that would write it.
+    """Return the specs, and what stops those that would write them.
 
     Files that can't be read need nothing: their faults end the command anyway.
     """
@@ -226,7 +219,6 @@ def _needs(
 
 
 def _has_skills(project: Project) -> bool:
-    """Whether the project has skills for Claude that other checkouts have too."""
     for name in sorted(project.tree.list_names(SKILLS_FOLDER)):
         path = f"{SKILLS_FOLDER}/{name}/SKILL.md"
         if "SKILL.md" in project.tree.list_names(f"{SKILLS_FOLDER}/{name}"):

@@ -1,13 +1,9 @@
-"""What `cub repair` means to do: numbered choices over all broken files, and the plan of each.
-
-Repair of a project: the broken files, and the plan of one choice.
-"""
+"""Plan `cub repair`: numbered choices over all broken files, and the plan of each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from cub.actions.broken_files import BrokenFile, list_broken_files, warn_other_faults
 from cub.actions.project_state import ProjectState, load_project_state, with_planned_files
@@ -25,7 +21,7 @@ from cub.prompt.templates import TemplateSet
 
 @dataclass(frozen=True, slots=True)
 class NumberedChoice:
-    """A choice as it is offered: its number in the whole project, and the change that it is."""
+    """Hold a choice as it is offered: its number in the whole project, and its edit."""
 
     n: int
     file: BrokenFile
@@ -34,20 +30,20 @@ class NumberedChoice:
 
     @property
     def title(self) -> str:
-        """What it does."""
+        """Return what it does."""
         return self.edit.reason
 
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """All broken files, their choices in order, and warnings about what is not broken."""
+    """Hold all broken files, their choices in order, and warnings about what is not broken."""
 
     broken_files: tuple[BrokenFile, ...] = ()
     choices: tuple[NumberedChoice, ...] = ()
     warnings: tuple[PlanWarning, ...] = ()
 
     def filter_paths(self, paths: Sequence[str]) -> RepairReport:
-        """The part that is about `paths`; all of it where none are given."""
+        """Return the part about `paths`; all of it if there are none."""
         if not paths:
             return self
         broken = tuple(file for file in self.broken_files if {*file.names} & {*paths})
@@ -59,63 +55,53 @@ class RepairReport:
 def make_repair_report(
     project: Project, paths: Sequence[str] = (), templates: TemplateSet | None = None
 ) -> RepairReport:
-    """Look at the instruction files of the project, and at `paths` besides.
-
-    Numbers run on across all files, so that they mean the same whatever `paths` are.
-    """
-    seen = load_project_state(project, templates=templates)
-    files = {
-        **seen.files,
-        **read_instruction_files(seen.tree, [path for path in paths if path not in seen.files]),
-    }
+    """Inspect the project's instruction files and `paths`; numbers do not depend on `paths`."""
+    state = load_project_state(project, templates=templates)
+    more_paths = [path for path in paths if path not in state.files]
+    files = {**state.files, **read_instruction_files(state.tree, more_paths)}
     for path in paths:
         if not files[path].is_present:
             raise UsageError("there is no such file", where=path)
-    broken = list_broken_files(seen, files.values(), paths)
-    # What a file needs depends on the other ones: each is taken to be repaired the first way.
-    whole = {file.real: file.choices[0].data for file in broken if file.choices}
-    numbers = count(1)
-    choices = (
-        NumberedChoice(next(numbers), file, why, edit)
-        for file in broken
-        for why, edit in _changes(seen, file, whole)
+    broken = list_broken_files(state, files.values(), paths)
+    # What a file needs depends on the others: assume that each is repaired the first way.
+    repaired = {file.real: file.choices[0].data for file in broken if file.choices}
+    changes = (
+        (file, *change) for file in broken for change in _iter_changes(state, file, repaired)
     )
-    # Whatever is no target may be anything.
-    asked = [
-        file for path, file in files.items() if path in (*seen.targets, *paths) or file.section
-    ]
-    return RepairReport(tuple(broken), tuple(choices), tuple(warn_other_faults(seen, asked)))
+    choices = (NumberedChoice(number, *change) for number, change in enumerate(changes, 1))
+    # A file that is neither a target nor managed may be anything.
+    checked = {*state.targets, *paths}
+    checked_files = [file for path, file in files.items() if path in checked or file.section]
+    warnings = warn_other_faults(state, checked_files)
+    return RepairReport(tuple(broken), tuple(choices), tuple(warnings))
 
 
 def plan_repair(
-    project: Project,
-    number: int,
-    paths: Sequence[str] = (),
-    templates: TemplateSet | None = None,
+    project: Project, number: int, paths: Sequence[str] = (), templates: TemplateSet | None = None
 ) -> Plan:
-    """The plan of one choice."""
-    offered = {choice.n: choice for choice in make_repair_report(project, paths, templates).choices}
-    if number not in offered:
-        there = f"the choices are 1 to {len(offered)}" if offered else "there is none"
-        raise UsageError(f"there is no choice {number}: {there}", hint="`cub repair` lists them")
-    return Plan((offered[number].edit,))
+    """Return the plan of one choice."""
+    choices = {choice.n: choice for choice in make_repair_report(project, paths, templates).choices}
+    if number not in choices:
+        available = f"the choices are 1 to {len(choices)}" if choices else "there is none"
+        message = f"there is no choice {number}: {available}"
+        raise UsageError(message, hint="`cub repair` lists them")
+    return Plan((choices[number].edit,))
 
 
 def describe_repair_next_step(
     project: Project, plan: Plan, templates: TemplateSet | None = None
 ) -> str:
-    """What to do once `plan`, one choice, is carried out; "" if there is nothing to do."""
-    seen = load_project_state(project, templates=templates)
+    """Say what to do after `plan`, one choice, is applied; "" if there is nothing to do."""
+    state = load_project_state(project, templates=templates)
     (edit,) = plan.edits
-    before, now = (find_conflicts(Document(data or b"")) for data in (edit.before, edit.after))
-    if now:
-        return f"Conflicts are left in {edit.path}, from line {now[0].start + 1} on."
-    if before:
+    if conflicts := find_conflicts(Document(edit.after or b"")):
+        return f"Conflicts are left in {edit.path}, from line {conflicts[0].start + 1} on."
+    if find_conflicts(Document(edit.before or b"")):
         return f"`git add {edit.path}` marks the conflict as resolved."
-    for path in seen.specs:
-        file = seen.files[path]
-        if file.real_path == edit.path and not seen.find_fault(file):
-            return _describe_section_step(seen, path, file.section)
+    for path in state.specs:
+        file = state.files[path]
+        if file.real_path == edit.path and not state.find_fault(file):
+            return _describe_section_step(state, path, file.section)
     return ""
 
 
@@ -128,39 +114,35 @@ def _describe_section_step(state: ProjectState, path: str, section: Section | No
     return "" if current else "`cub update` brings the section up to date."
 
 
-def _changes(
-    state: ProjectState, file: BrokenFile, whole: Mapping[str, bytes]
+def _iter_changes(
+    state: ProjectState, file: BrokenFile, repaired: Mapping[str, bytes]
 ) -> Iterator[tuple[str, FileEdit]]:
-    """The choices of a file that change anything, as edits, and why each loses nothing."""
+    """Yield the choices of a file that change anything: why each loses nothing, and its edit."""
     for choice in file.choices:
-        data, why = _render_choice(state, file, choice, whole), choice.reason
+        data, why = _render_choice(state, file, choice, repaired), choice.reason
         if data != choice.data:
-            why += (
-                "; the section is rendered anew"
-                if choice.needs_render
-                else "; a new section is added"
-            )
+            again = "the section is rendered anew"
+            why += f"; {again if choice.needs_render else 'a new section is added'}"
         if data != file.document.data:
             yield why, FileEdit(file.real, file.document.data, data, choice.title)
 
 
 def _render_choice(
-    state: ProjectState, file: BrokenFile, choice: RepairChoice, whole: Mapping[str, bytes]
+    state: ProjectState, file: BrokenFile, choice: RepairChoice, repaired: Mapping[str, bytes]
 ) -> bytes:
-    """The bytes of a choice, its section rendered for what the file needs then.
+    """Return the bytes of a choice, its section rendered for what the file needs then.
 
-    Where cub's text stays as a person's, word for word, a new section tells that it is no section.
+    If cub's text stays as the user's, word for word, a new section shows that it is not one.
     """
-    then = with_planned_files(state, {**whole, file.real: choice.data})
-    need = next((then.specs[name] for name in file.names if name in then.specs), None)
-    mended = then.files.get(file.names[0])
-    if need is None or mended is None or mended.error:
+    state = with_planned_files(state, {**repaired, file.real: choice.data})
+    spec = next((state.specs[name] for name in file.names if name in state.specs), None)
+    result = state.files.get(file.names[0])
+    if spec is None or result is None or result.error:
         return choice.data
-    fault = then.find_fault(mended)
-    is_due = choice.needs_render and not fault if mended.section else fault
+    fault = state.find_fault(result)
+    is_due = choice.needs_render and not fault if result.section else fault
     if not is_due:
         return choice.data
-    plan = plan_section(
-        SectionWriteOptions(then.tree, then.templates, then.adds_at_top), mended, need
-    )
+    options = SectionWriteOptions(state.tree, state.templates, state.adds_at_top)
+    plan = plan_section(options, result, spec)
     return next((edit.after for edit in plan.edits if edit.after), choice.data)

@@ -1,14 +1,13 @@
-"""One project, one text: which section each instruction file needs, so that a reader who loads
-them gets the shared text exactly once.
+"""Choose the section that each instruction file needs.
 
-AGENTS.md, CLAUDE.md and GEMINI.md at the root: whoever loads one of them, with what it imports,
-gets the shared text exactly once.
+Whoever loads AGENTS.md, CLAUDE.md, or GEMINI.md at the root, with what it imports, gets the shared
+text exactly once.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cub.errors import CubError
@@ -16,14 +15,15 @@ from cub.project import targets as table
 from cub.project.instruction_files import InstructionFile
 from cub.prompt.section_text import SectionSpec
 
+AGENTS, CLAUDE, GEMINI = table.AGENTS_MD.path, table.CLAUDE_MD.path, table.GEMINI_MD.path
+ROOT_FILES = (AGENTS, CLAUDE, GEMINI)
+_Files = Mapping[str, InstructionFile]
+_Keys = frozenset[Hashable]  # of real files
+
 
 @dataclass(frozen=True, slots=True)
 class AvailableFiles:
-    """What exists in the project once the plan is applied, and can be referred to.
-
-    `map_text`, `constitution_text`: what stands in the sections themselves instead; `gemini_files`:
-    the names of the files that Gemini CLI loads.
-    """
+    """Hold what sections can refer to after the plan is applied, and the texts that they inline."""
 
     constitution: bool
     map: bool
@@ -34,11 +34,11 @@ class AvailableFiles:
 
 
 def assign_section_specs(
-    files: Mapping[str, InstructionFile], targets: tuple[str, ...], available: AvailableFiles
+    files: _Files, targets: tuple[str, ...], available: AvailableFiles
 ) -> dict[str, SectionSpec]:
-    """The need of every target that cub writes to, by path; one entry for each real file.
+    """Return the spec of every target that cub writes to, by path; one for each real file.
 
-    `files` holds every row of the table of targets in any case, and all `targets`.
+    `files` contains every row of the table of targets, and all `targets`.
     """
     base = SectionSpec(
         "agents",
@@ -47,33 +47,28 @@ def assign_section_specs(
         map_text=available.map_text,
         constitution_text=available.constitution_text,
     )
-    asked = {files[path].identity_key for path in targets}
-    roots = tuple(
-        path for path in ROOT_FILES if path in targets or files[path].identity_key in asked
-    )
-    wanted = assign_root_specs(files, roots, base, available.skills, available.gemini_files)
-    taken = {files[path].identity_key for path in wanted}
+    target_keys = {files[path].identity_key for path in targets}
+    roots = [path for path in ROOT_FILES if files[path].identity_key in target_keys]
+    specs = _assign_root_specs(files, roots, base, available)
+    keys = {files[path].identity_key for path in specs}
     for path in targets:
         file = files[path]
-        alone = (
-            path not in ROOT_FILES and not table.is_nested_target(path) and not file.case_variant
-        )
-        if alone and file.identity_key not in taken:
-            wanted[path] = replace(
-                base, template="rule" if table.is_fully_managed(path) else "agents"
-            )
-            taken.add(file.identity_key)
+        is_shared = path in ROOT_FILES or table.is_nested_target(path)
+        if not is_shared and not file.case_variant and file.identity_key not in keys:
+            is_rule = table.is_fully_managed(path)
+            specs[path] = replace(base, template="rule" if is_rule else "agents")
+            keys.add(file.identity_key)
     for path in filter(table.is_nested_target, targets):
         file = files[path]
-        passed = file.case_variant or file.lacks_folder or _is_covered(path, files, targets)
-        if not passed and file.identity_key not in taken:
-            wanted[path] = SectionSpec("nested", root=_find_root_file(file, files, wanted))
-            taken.add(file.identity_key)
-    return wanted
+        is_skipped = file.case_variant or file.lacks_folder or _is_covered(path, files, targets)
+        if not is_skipped and file.identity_key not in keys:
+            specs[path] = SectionSpec("nested", root=_find_root_file(file, files, specs))
+            keys.add(file.identity_key)
+    return specs
 
 
-def _is_covered(path: str, files: Mapping[str, InstructionFile], targets: tuple[str, ...]) -> bool:
-    """Whether the AGENTS.md beside a file of one client brings the pointer to its readers."""
+def _is_covered(path: str, files: _Files, targets: tuple[str, ...]) -> bool:
+    """Tell whether the AGENTS.md beside a file of one agent brings the pointer to its readers."""
     folder, name = posixpath.split(path)
     other = files.get(posixpath.join(folder, AGENTS))
     if name == AGENTS or other is None or other.path not in targets:
@@ -82,122 +77,98 @@ def _is_covered(path: str, files: Mapping[str, InstructionFile], targets: tuple[
 
 
 def _find_root_file(
-    nested: InstructionFile, files: Mapping[str, InstructionFile], wanted: Mapping[str, SectionSpec]
+    nested: InstructionFile, files: _Files, specs: Mapping[str, SectionSpec]
 ) -> str:
-    """The root's instruction file, as seen from `nested`."""
-    there = [name for name in ROOT_FILES if name in wanted or files[name].is_present]
-    if not there:
-        raise CubError(
-            "there is no file at the root that this one could point to",
-            where=nested.path,
-            hint=f"add {AGENTS} to the targets",
-        )
-    return posixpath.relpath(there[0], posixpath.dirname(nested.real_path))
+    names = [name for name in ROOT_FILES if name in specs or files[name].is_present]
+    if not names:
+        message = "there is no file at the root that this one could point to"
+        raise CubError(message, where=nested.path, hint=f"add {AGENTS} to the targets")
+    return posixpath.relpath(names[0], posixpath.dirname(nested.real_path))
 
 
-AGENTS, CLAUDE, GEMINI = table.AGENTS_MD.path, table.CLAUDE_MD.path, table.GEMINI_MD.path
-ROOT_FILES = (AGENTS, CLAUDE, GEMINI)
-_Files = Mapping[str, InstructionFile]
-_Keys = frozenset[Hashable]  # of real files
-
-
-def assign_root_specs(
-    files: _Files,
-    targets: tuple[str, ...],
-    base_spec: SectionSpec,
-    skills: bool,
-    gemini_files: Iterable[str],
+def _assign_root_specs(
+    files: _Files, targets: Sequence[str], base: SectionSpec, available: AvailableFiles
 ) -> dict[str, SectionSpec]:
-    """The needs of those three that are targets, by path; one entry for each real file.
-
-    `gemini_files`: the files that Gemini CLI loads beside GEMINI.md.
-    """
-    for_claude = replace(base_spec, claude=True, skills=skills)
-    for_gemini = replace(base_spec, template="gemini")
-    wanted = _for_all(files, targets, base_spec, for_claude)
-    imports = {path: _keys(files, path, files[path].imported_paths) for path in ROOT_FILES}
-    loads = {**imports, GEMINI: imports[GEMINI] | _keys(files, GEMINI, gemini_files)}
-    brought = _spread(frozenset(files[path].identity_key for path in wanted), files, imports)
-    for path in _in_order(files, loads):
-        taken = any(files[other].identity_key == files[path].identity_key for other in wanted)
-        if path not in targets or taken or _is_passed(files, path):
+    for_claude = replace(base, claude=True, skills=available.skills)
+    specs = _assign_shared_spec(files, targets, base, for_claude)
+    imports = {path: _collect_keys(files, path, files[path].imported_paths) for path in ROOT_FILES}
+    gemini_loads = imports[GEMINI] | _collect_keys(files, GEMINI, available.gemini_files)
+    loads = {**imports, GEMINI: gemini_loads}
+    covered = _spread_imports(frozenset(files[path].identity_key for path in specs), files, imports)
+    for path in _order_importers(files, loads):
+        is_taken = any(files[other].identity_key == files[path].identity_key for other in specs)
+        if path not in targets or is_taken or _is_skipped(files, path):
             continue
-        own = replace(for_claude, template="claude") if path == CLAUDE else for_gemini
-        need = _of_importer(files, path, own, loads[path], brought)
-        if need:
-            wanted[path] = need
-        if need and (need.shared or need.imports):
-            brought = _spread(brought | {files[path].identity_key}, files, imports)
-    return wanted
+        spec = for_claude if path == CLAUDE else base
+        agent_spec = replace(spec, template="claude" if path == CLAUDE else "gemini")
+        chosen = _choose_importer_spec(files, path, agent_spec, loads[path], covered)
+        if chosen:
+            specs[path] = chosen
+        if chosen and (chosen.shared or chosen.imports):
+            covered = _spread_imports(covered | {files[path].identity_key}, files, imports)
+    return specs
 
 
-def _for_all(
-    files: _Files, targets: tuple[str, ...], base_spec: SectionSpec, for_claude: SectionSpec
+def _assign_shared_spec(
+    files: _Files, targets: Sequence[str], base: SectionSpec, for_claude: SectionSpec
 ) -> dict[str, SectionSpec]:
-    """What every client reads: AGENTS.md, with Claude's additions if CLAUDE.md is the same file."""
+    """Return the spec of AGENTS.md, with Claude's additions if CLAUDE.md is the same file."""
     agents, claude = files[AGENTS], files[CLAUDE]
     if agents.identity_key == claude.identity_key:
         return {AGENTS: for_claude} if {AGENTS, CLAUDE} & {*targets} else {}
     if AGENTS not in targets or agents.case_variant:
         return {}
-    return {AGENTS: replace(base_spec, read_first=_hides(agents, claude))}
+    return {AGENTS: replace(base, read_first=_hides_claude(agents, claude))}
 
 
-def _of_importer(
-    files: _Files, path: str, own: SectionSpec, loads: _Keys, brought: _Keys
+def _choose_importer_spec(
+    files: _Files, path: str, agent_spec: SectionSpec, loads: _Keys, covered: _Keys
 ) -> SectionSpec | None:
-    """A file's need if its client replaces imports; None where there is nothing to say.
+    """Return a file's spec if its agent replaces imports; None if there is nothing to say.
 
-    `loads`: what the client loads with the file; `brought`: what has the shared text with it.
+    `loads` is what the agent loads with the file; `covered` is what has the shared text with it.
     """
     file = files[path]
-    if loads & brought:
-        names = [name for name in ROOT_FILES if files[name].identity_key in brought]
-        stub = file.contains_only(*(f"{at}{name}" for name in names for at in ("@", "@./")))
-        says = own.claude or file.section
-        return replace(own, shared=False) if says and not stub else None
-    if files[AGENTS].identity_key in brought and (
-        not file.user_bytes or file.section_mentions(f"@{AGENTS}")
-    ):
-        return replace(own, shared=False, imports=True)
-    return own
+    if loads & covered:
+        names = [name for name in ROOT_FILES if files[name].identity_key in covered]
+        is_stub = file.contains_only(*(f"{at}{name}" for name in names for at in ("@", "@./")))
+        is_needed = agent_spec.claude or file.section
+        return replace(agent_spec, shared=False) if is_needed and not is_stub else None
+    can_import = not file.user_bytes or file.section_mentions(f"@{AGENTS}")
+    if can_import and files[AGENTS].identity_key in covered:
+        return replace(agent_spec, shared=False, imports=True)
+    return agent_spec
 
 
-def _keys(files: _Files, path: str, names: Iterable[str]) -> _Keys:
-    """Those of the three files, `path` apart, that are among `names`."""
-    found = frozenset(files[name].identity_key for name in names if name in ROOT_FILES)
-    return found - {files[path].identity_key}
+def _collect_keys(files: _Files, path: str, names: Iterable[str]) -> _Keys:
+    """Return the keys of those of the three files, except `path`, that are among `names`."""
+    keys = frozenset(files[name].identity_key for name in names if name in ROOT_FILES)
+    return keys - {files[path].identity_key}
 
 
-def _spread(brought: _Keys, files: _Files, imports: Mapping[str, _Keys]) -> _Keys:
-    """`brought`, and the files that import one of those, by however many steps."""
+def _spread_imports(covered: _Keys, files: _Files, imports: Mapping[str, _Keys]) -> _Keys:
     for _ in ROOT_FILES:
-        brought = brought | {
-            files[path].identity_key for path in ROOT_FILES if imports[path] & brought
-        }
-    return brought
+        importers = (path for path in ROOT_FILES if imports[path] & covered)
+        covered = covered | {files[path].identity_key for path in importers}
+    return covered
 
 
-def _in_order(files: _Files, loads: Mapping[str, _Keys]) -> tuple[str, ...]:
-    """The file first that the other one loads."""
-    turned = (
-        files[GEMINI].identity_key in loads[CLAUDE]
-        and files[CLAUDE].identity_key not in loads[GEMINI]
-    )
-    return (GEMINI, CLAUDE) if turned else (CLAUDE, GEMINI)
+def _order_importers(files: _Files, loads: Mapping[str, _Keys]) -> tuple[str, ...]:
+    claude, gemini = files[CLAUDE].identity_key, files[GEMINI].identity_key
+    is_reversed = gemini in loads[CLAUDE] and claude not in loads[GEMINI]
+    return (GEMINI, CLAUDE) if is_reversed else (CLAUDE, GEMINI)
 
 
-def _is_passed(files: _Files, path: str) -> bool:
-    """Beside an agents.md of another case, a new CLAUDE.md would hide that file from Claude."""
+def _is_skipped(files: _Files, path: str) -> bool:
+    """Tell whether a new CLAUDE.md would hide an agents.md of another case from Claude."""
     hides = path == CLAUDE and files[AGENTS].case_variant and not files[path].exists
     return bool(files[path].case_variant or hides)
 
 
-def _hides(agents: InstructionFile, claude: InstructionFile) -> bool:
-    """Whether AGENTS.md keeps clients from a CLAUDE.md that has rules of its own.
+def _hides_claude(agents: InstructionFile, claude: InstructionFile) -> bool:
+    """Tell whether AGENTS.md keeps opencode and Amp from a CLAUDE.md that has rules of its own.
 
-    opencode and Amp read CLAUDE.md only while there is no AGENTS.md. Where cub made AGENTS.md,
-    the line stays whatever people add to that file.
+    If cub made AGENTS.md, the line stays whatever people add to that file.
     """
     if not claude.user_bytes or AGENTS in claude.imported_paths:
         return False

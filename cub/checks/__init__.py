@@ -1,1 +1,1 @@
-"""What test runners, compilers and linters tell: text in, failing items out."""
+"""Read the output of test runners, compilers and linters: text in, failing items out."""

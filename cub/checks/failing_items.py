@@ -1,8 +1,6 @@
-"""What a failing item is, and how long its words may be.
+"""Define failing items, the parsers that find them, and when two failures are the same.
 
-What every parser of one tool's output is made of.
-
-Whether two failures are the same one: what differs by chance is masked before.
+Whatever differs by chance is masked before a comparison.
 """
 
 from __future__ import annotations
@@ -15,16 +13,16 @@ from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
 
-MAX_MESSAGE = 300  # characters of a message; more is no message but a log
-_LONGEST_NAME = 500
+MAX_MESSAGE = 300  # characters of a message; more is not a message but a log
+_MAX_NAME_CHARS = 500
 
 
 class FailingItem(NamedTuple):
-    """A failing item: one failed test, one error of a compiler, one finding of a linter.
+    """Hold one failed test, compiler error or linter finding.
 
     `kind` is "test", "error" (what could not be run: collection, import, crash), "build" (of a
     compiler or linker), "type" or "lint". `where` is the stable name: a test's id, or
-    `file:line:column`. `message` is one line with the rule's code; "" if the tool tells none.
+    `file:line:column`. `message` is one line with the rule's code; "" if the tool reports none.
     """
 
     kind: str
@@ -33,24 +31,36 @@ class FailingItem(NamedTuple):
 
 
 def truncate_item(item: FailingItem) -> FailingItem:
-    """The item with names and messages on one line, and no longer than anybody reads."""
-    return FailingItem(item.kind, _cut(item.where, _LONGEST_NAME), _cut(item.message, MAX_MESSAGE))
+    """Return the item with names and messages on one line and within the limits."""
+    where = truncate_line(item.where, _MAX_NAME_CHARS)
+    return FailingItem(item.kind, where, truncate_line(item.message, MAX_MESSAGE))
 
 
-def _cut(text: str, most: int) -> str:
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def truncate_line(text: str, max_chars: int) -> str:
+    """Return a text on one line of at most `max_chars` characters."""
+    line = " ".join(text[: 4 * max_chars].split())
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 class LocatedItem(NamedTuple):
-    """An item and the number of the line that tells it."""
+    """Hold an item and the number of the line that reports it."""
 
     line: int
     item: FailingItem
 
 
+def locate_item(line: int, kind: str, where: str, message: str) -> LocatedItem:
+    """Return a failing item at the line with this number."""
+    return LocatedItem(line, FailingItem(kind, where, message))
+
+
+def find_first_text(lines: Iterable[str]) -> str:
+    """Return the first line that is not blank, without whitespace around it; "" for none."""
+    return next((line.strip() for line in lines if line.strip()), "")
+
+
 class OutputParser(NamedTuple):
-    """A parser, and the strings of which a log has at least one if there is anything to find."""
+    """Hold a parser, and strings of which a log has at least one if there is anything to find."""
 
     triggers: tuple[str, ...]
     parse: Callable[[Sequence[str]], Iterable[LocatedItem]]
@@ -80,7 +90,7 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,9}(?::\d+){1,2}\Z")
 
 
 class ItemChanges(NamedTuple):
-    """What came, what went and what stayed between two runs; what stayed is the later one's."""
+    """Hold the new, fixed and unchanged items of two runs; unchanged ones are the later run's."""
 
     new: tuple[FailingItem, ...]
     fixed: tuple[FailingItem, ...]
@@ -88,34 +98,31 @@ class ItemChanges(NamedTuple):
 
 
 def mask_volatile(text: str) -> str:
-    """The text with placeholders for numbers, times, addresses, temporary paths and their like."""
-    return _MASKED.sub(lambda found: f"<{found.lastgroup}>", text)
+    """Return the text with placeholders for numbers, times, addresses, temporary paths etc."""
+    return _MASKED.sub(lambda match: f"<{match.lastgroup}>", text)
 
 
 def fingerprint_items(items: Iterable[FailingItem], tail: str = "") -> str:
-    """16 hex digits that tell one failure from another, whatever its order, lines and times.
+    """Return 16 hex digits that identify a failure, whatever its order, lines and times.
 
-    Where there are no items, the tail of the log counts; "" for nothing at all.
+    Without items, the tail of the log counts; "" for nothing at all.
     """
-    told = sorted({"\0".join(_make_key(item)) for item in items})
-    if not told and (rest := mask_volatile(to_plain_text(tail)).split()):
-        told = [" ".join(rest)]
-    if not told:
-        return ""
-    return sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    text = "\n".join(sorted({"\0".join(_make_key(item)) for item in items}))
+    text = text or " ".join(mask_volatile(to_plain_text(tail)).split())
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
 
 
 def fingerprint_output(output: str) -> str:
-    """Tells one output of a tool from another, whatever its times, places in memory and on disk.
+    """Return 16 hex digits that identify a tool's output, whatever its times and addresses.
 
-    Unlike in a fingerprint, numbers count: three problems are not two.
+    Unlike in `fingerprint_items`, numbers count: three problems are not two.
     """
     text = _MASKED.sub(_mask_number, to_plain_text(output))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def compare_items(before: Iterable[FailingItem], after: Iterable[FailingItem]) -> ItemChanges:
-    """What changed; of items that look alike, as many as there are more are new or fixed."""
+    """Compare two runs; of items that look alike, only the surplus is new or fixed."""
     before, after = tuple(before), tuple(after)
     new, unchanged = _split_matched(after, before)
     fixed, _ = _split_matched(before, after)
@@ -130,29 +137,29 @@ def _mask_number(match: re.Match[str]) -> str:
 def _split_matched(
     items: tuple[FailingItem, ...], others: tuple[FailingItem, ...]
 ) -> tuple[tuple[FailingItem, ...], tuple[FailingItem, ...]]:
-    """Those without a partner among the others, and those with one."""
-    free = Counter(map(_identity, others))
+    """Return the items without a partner among the others, and those with one."""
+    free = Counter(map(_make_identity, others))
     alone, paired = list[FailingItem](), list[FailingItem]()
     for item in items:
-        has_partner = free[_identity(item)] > 0
-        free[_identity(item)] -= has_partner
+        has_partner = free[_make_identity(item)] > 0
+        free[_make_identity(item)] -= has_partner
         (paired if has_partner else alone).append(item)
     return tuple(alone), tuple(paired)
 
 
 def _make_key(item: FailingItem) -> tuple[str, str, str]:
-    return item.kind, _place(item.where), mask_volatile(item.message)
+    return item.kind, _strip_position(item.where), mask_volatile(item.message)
 
 
-def _identity(item: FailingItem) -> tuple[str, str, str]:
-    """A test is the same however it fails, or fails to run."""
+def _make_identity(item: FailingItem) -> tuple[str, str, str]:
+    """Return what identifies an item: a test is the same however it fails, or fails to run."""
     if item.kind in ("test", "error"):
-        return "test", _place(item.where), ""
+        return "test", _strip_position(item.where), ""
     return _make_key(item)
 
 
-def _place(where: str) -> str:
-    """The name without the line and column at its end; names keep their own numbers."""
+def _strip_position(where: str) -> str:
+    """Return the name without the line and column at its end; names keep their own numbers."""
     if where.endswith(")") or _FILE.search(where):
         return _LINE.sub("", where)
     return where

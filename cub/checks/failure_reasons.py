@@ -1,6 +1,6 @@
-"""Why a command failed, in one line of what it printed: what is wrong, not what it printed last.
+"""Find why a command failed: the line of its output that says what is wrong, not the last one.
 
-What ended a program by itself: an error that nobody caught, in the words of its runtime.
+An uncaught error is found by the format of its runtime.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from cub.checks.failing_items import truncate_line
 from cub.checks.terminal_text import to_plain_text
 
 MAX_REASON = 300  # characters
-_LONGEST_LINE = 1_000
-# A word for an error with a colon behind it, but no count of none; or the end of a shell's line.
-_WRONG = re.compile(
+_MAX_LINE_CHARS = 1_000
+# A word for an error with a colon after it, unless 0 follows; or the end of a shell's line.
+_ERROR = re.compile(
     r"(?i:\b(?:\w*error|\w*exception|fatal|failure|failed|panic)(?:\[\w+\]| \[\w+\])?\]?:(?! *0\b))"
     r"|\[ERROR\]|[Ss]yntax error|\*\*\* No rule to make"
     r"|: (?:command )?not found$|: No such file or directory$|: [Pp]ermission denied$"
     r"|: unbound variable$|: parameter not set$|^npm error Missing script"
 )
-# What stands behind an error: stacks, marks, and what tools say of a command that they called.
+# Lines that follow an error: stacks, marks, and what tools say of a command that they called.
 _NOISE = re.compile(
     r"\s+at \S.*|\tfrom .*|\s*[\^~]+\s*|Node\.js v\d.*|[})\]]+[;,]?|\(.*\)|> .*"
     r"|npm (?:ERR!|error|warn|notice)(?:\s*|\s+(?:code|errno|path|command|signal|syscall|workspace|"
@@ -34,46 +35,41 @@ _NOISE = re.compile(
 
 
 def find_reason(output: str) -> str:
-    """The first line that says what is wrong, with its place if a runtime tells one; else the last
-    one that says anything.
+    """Return the first line that says what is wrong, with its place if a runtime reports one.
+
+    Without such a line, return the last one that says anything.
     """
-    lines = [line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n")]
+    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
     if crash := find_crash(lines):
         where = f" ({crash.location})" if crash.location else ""
-        return _line(crash.message, MAX_REASON - len(where)) + where
-    wrong = (line for line in lines if _WRONG.search(line) and _says(line))
-    return _line(next(wrong, "") or _last(lines), MAX_REASON)
+        return truncate_line(crash.message, MAX_REASON - len(where)) + where
+    errors = (line for line in lines if _ERROR.search(line) and _is_telling(line))
+    return truncate_line(next(errors, "") or _find_last(lines), MAX_REASON)
 
 
 def find_last_error(output: str) -> str:
-    """What a program says last before its end; what ended it, if its runtime tells that."""
-    lines = [line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n")]
-    if crash := find_crash(lines):
-        return _line(crash.message, MAX_REASON)
-    return _line(_last(lines), MAX_REASON)
+    """Return the crash that a program's runtime reports, or else the last line that it prints."""
+    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
+    crash = find_crash(lines)
+    return truncate_line(crash.message if crash else _find_last(lines), MAX_REASON)
 
 
-def _last(lines: Sequence[str]) -> str:
-    """The last line that says anything, be it noise where there is nothing else."""
-    told = (line for line in reversed(lines) if _says(line))
-    return next(told, "") or next((line for line in reversed(lines) if line.strip()), "")
+def _find_last(lines: Sequence[str]) -> str:
+    """Return the last line that says anything, or noise if there is nothing else."""
+    last = next(filter(_is_telling, reversed(lines)), "")
+    return last or next((line for line in reversed(lines) if line.strip()), "")
 
 
-def _says(line: str) -> bool:
+def _is_telling(line: str) -> bool:
     return bool(line.strip()) and _NOISE.fullmatch(line) is None
 
 
-def _line(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
 class Crash(NamedTuple):
-    """The number of the line that tells it, what it says, and `file:line` of it, "" if unknown."""
+    """Hold the number of the line that reports a crash, its message and where it happened."""
 
     line: int
     message: str
-    location: str
+    location: str  # file:line; "" if unknown
 
 
 _TRACEBACKS = ("Traceback (most recent call last):", "  + Exception Group Traceback (most")
@@ -85,7 +81,7 @@ _NODE_FRAME = re.compile(r" +at (?:.*\()?(?:file://)?([^()]*:\d+):\d+\)?")
 _NODE_MARK = re.compile(r"\s*\^+\s*")
 _NODE_REJECTED = re.compile(r"(\w+): This error originated .* with the reason (.+)")
 _RUBY = re.compile(r"([^\s:][^:]*:\d+):in [`'][^']*': (.+?)(?: \(([A-Z]\w*(?:::\w+)*)\))?")
-_RUBY_SAID = re.compile(r"(.+) \(([A-Z]\w*(?:::\w+)*)\)")
+_RUBY_MESSAGE = re.compile(r"(.+) \(([A-Z]\w*(?:::\w+)*)\)")
 _RUBY_FRAME = re.compile(r"\tfrom ([^<\s][^:]*:\d+)(?::in .*)?")
 _JAVA = re.compile(r'Exception in thread "[^"]*" (\S.*)')
 _JAVA_FRAME = re.compile(r"\tat (?:[\w.-]+/)?([^(]+)\(([\w$]+\.\w+:\d+)\)")
@@ -93,17 +89,17 @@ _JAVA_OWN = ("java.", "javax.", "jdk.", "sun.")
 _GO = re.compile(r"((?:panic|fatal error): .+?)(?: \[recovered\])?")
 _GO_FRAME = re.compile(r"\t(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?")
 _GO_OWN = ("/src/runtime/", "/src/testing/", "/src/internal/")
-_RUST = re.compile(r"thread '.*?'(?: \(\d+\))? panicked at (?:'(?P<said>.*)', )?(.+:\d+):\d+:?")
-_DEEP = 200  # frames that are looked at
+_RUST = re.compile(r"thread '.*?'(?: \(\d+\))? panicked at (?:'(?P<message>.*)', )?(.+:\d+):\d+:?")
+_MAX_FRAMES = 200
 
 
 def find_crash(lines: Sequence[str]) -> Crash | None:
-    """The first crash; of Python's tracebacks the last one: programs log those that they catch."""
-    found = (reader(lines) for reader in (_node, _ruby, _java, _go, _rust, _python))
-    return min(filter(None, found), default=None)
+    """Find the first crash; of Python tracebacks the last one, as programs log those they catch."""
+    finders = (_find_node, _find_ruby, _find_java, _find_go, _find_rust, _find_python)
+    return min(filter(None, (find(lines) for find in finders)), default=None)
 
 
-def _python(lines: Sequence[str]) -> Crash | None:
+def _find_python(lines: Sequence[str]) -> Crash | None:
     starts = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACKS)]
     place, own = "", ""
     for number in range(starts[-1] + 1 if starts else len(lines), len(lines)):
@@ -112,35 +108,32 @@ def _python(lines: Sequence[str]) -> Crash | None:
             place = f"{frame[1]}:{frame[2]}"
             own = own if any(part in place for part in _PYTHON_OWN) else place
         elif raised := _PYTHON_RAISED.fullmatch(line):
-            return Crash(number, _whole(raised[1], lines[number + 1 :]), own or place)
+            return Crash(number, _join_announced(raised[1], lines[number + 1 :]), own or place)
     return None
 
 
-def _node(lines: Sequence[str]) -> Crash | None:
-    """A place, its line with a mark below, and the error."""
+def _find_node(lines: Sequence[str]) -> Crash | None:
+    """Find a crash of Node: a place, its line with a mark below, and the error."""
     for number in range(2, len(lines)):
         place = _NODE_MARK.fullmatch(lines[number]) and _NODE_PLACE.fullmatch(lines[number - 2])
-        if not place:
-            continue
         below = [at for at in range(number + 1, min(number + 6, len(lines))) if lines[at].strip()]
-        if not below:
+        if not (place and below):
             continue
-        message = _whole(lines[below[0]].strip(), lines[below[0] + 1 : number + 6])
+        message = _join_announced(lines[below[0]].strip(), lines[below[0] + 1 : number + 6])
         if rejected := _NODE_REJECTED.fullmatch(message):
             message = f"{rejected[1]}: {rejected[2].rstrip('.')}"
         if "/" in place[1] and not place[1].startswith("node:"):
             return Crash(below[0], message, place[1])
-        return Crash(below[0], message, _first_frame(lines, number, _NODE_FRAME, _is_of_node))
+        return Crash(below[0], message, _find_frame(lines, number, _NODE_FRAME, _is_of_node))
     return None
 
 
-def _ruby(lines: Sequence[str]) -> Crash | None:
+def _find_ruby(lines: Sequence[str]) -> Crash | None:
     for number, line in enumerate(lines):
-        if line.startswith("<internal:") and (
-            said := _RUBY_SAID.fullmatch(line.partition("': ")[2])
-        ):
-            place = _first_frame(lines, number, _RUBY_FRAME, lambda _: False)
-            return Crash(number, f"{said[2]}: {said[1]}", place)
+        internal = line.partition("': ")[2] if line.startswith("<internal:") else ""
+        if raised := _RUBY_MESSAGE.fullmatch(internal):
+            place = _find_frame(lines, number, _RUBY_FRAME, lambda _: False)
+            return Crash(number, f"{raised[2]}: {raised[1]}", place)
         if ":in " in line and (error := _RUBY.fullmatch(line)) and error[3]:
             return Crash(number, f"{error[3]}: {error[2]}", error[1])
         if line == "rake aborted!" and number + 1 < len(lines):
@@ -148,10 +141,10 @@ def _ruby(lines: Sequence[str]) -> Crash | None:
     return None
 
 
-def _java(lines: Sequence[str]) -> Crash | None:
+def _find_java(lines: Sequence[str]) -> Crash | None:
     for number, line in enumerate(lines):
         if error := _JAVA.fullmatch(line):
-            for below in lines[number + 1 : number + _DEEP]:
+            for below in lines[number + 1 : number + _MAX_FRAMES]:
                 frame = _JAVA_FRAME.fullmatch(below)
                 if frame and not frame[1].startswith(_JAVA_OWN):
                     return Crash(number, error[1], frame[2])
@@ -159,35 +152,37 @@ def _java(lines: Sequence[str]) -> Crash | None:
     return None
 
 
-def _go(lines: Sequence[str]) -> Crash | None:
+def _find_go(lines: Sequence[str]) -> Crash | None:
     for number, line in enumerate(lines):
         panic = _GO.fullmatch(line)
-        if panic and any(one.startswith("goroutine ") for one in lines[number + 1 : number + 6]):
-            return Crash(number, panic[1], _first_frame(lines, number, _GO_FRAME, _is_of_go))
+        if panic and any(
+            below.startswith("goroutine ") for below in lines[number + 1 : number + 6]
+        ):
+            return Crash(number, panic[1], _find_frame(lines, number, _GO_FRAME, _is_of_go))
     return None
 
 
-def _rust(lines: Sequence[str]) -> Crash | None:
+def _find_rust(lines: Sequence[str]) -> Crash | None:
     for number, line in enumerate(lines):
         if line.startswith("thread '") and (panic := _RUST.fullmatch(line)):
-            message = panic["said"] or next(iter(lines[number + 1 : number + 2]), "")
+            message = panic["message"] or next(iter(lines[number + 1 : number + 2]), "")
             return Crash(number, message or "panic", panic[2])
     return None
 
 
-def _whole(message: str, below: Iterable[str]) -> str:
-    """A message whose first line only announces the next one, with that."""
+def _join_announced(message: str, below: Iterable[str]) -> str:
+    """Return a message, with the next line if its first line only announces that."""
     if not message.endswith(":"):
         return message
     return " ".join([message, *islice((line.strip() for line in below if line.strip()), 1)])
 
 
-def _first_frame(
+def _find_frame(
     lines: Sequence[str], start: int, frame: re.Pattern[str], skip: Callable[[str], bool]
 ) -> str:
-    """The innermost place in a stack that is the project's own."""
-    below: Iterable[str] = lines[start + 1 : start + _DEEP]
-    places = (found[1] for line in below if (found := frame.fullmatch(line)))
+    """Return the innermost place in a stack that is the project's own."""
+    below: Iterable[str] = lines[start + 1 : start + _MAX_FRAMES]
+    places = (match[1] for line in below if (match := frame.fullmatch(line)))
     return next((place for place in places if not skip(place)), "")
 
 

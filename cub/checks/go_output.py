@@ -1,9 +1,4 @@
-"""What `go test`, `go build` and `go vet` tell, and gotestsum, which shows the same lines.
-
-The tests of one Go package: which failed, and what they said last.
-
-What `go test -json` tells: the same output, each line wrapped and packages interleaved.
-"""
+"""Read the output of `go test`, also with `-json`, of `go build`, `go vet` and gotestsum."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
 
 _END = re.compile(r" *--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)")
 _BEGIN = re.compile(r"=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
@@ -20,21 +15,21 @@ _LOGGED = re.compile(r"\s+\S+\.go:\d+: ?(.*)")
 _ASSERTED = re.compile(r"\s+Error:\s+(\S.*)")  # testify's, some lines below
 _CRASH = re.compile(r"((?:panic|fatal error): .+?)(?: \[recovered.*)?")
 _EXIT = ("exit status ", "signal: ")
-_DEEPEST = 200  # characters of a name in which its parents are looked for
+_MAX_PARENT_CHARS = 200  # of a name, in which slashes separate the parents
 
 
 @dataclass(slots=True)
-class GoPackage:
-    """What is known of the package whose output is read."""
+class _Package:
+    """Collect what the output says of the current package."""
 
-    tests: dict[str, int] = field(default_factory=dict)  # the failed ones and their lines
+    tests: dict[str, int] = field(default_factory=dict)  # the failed ones, each with its line
     notes: dict[str, str] = field(default_factory=dict)
     current: str = ""
     crash: str = ""
     exit: str = ""
 
     def read_line(self, number: int, line: str) -> None:
-        """Follow which test runs, and which failed."""
+        """Note which test runs, and which failed."""
         if end := _END.fullmatch(line):
             if end[1] == "FAIL":
                 self.record_failure(end[2], number)
@@ -42,15 +37,15 @@ class GoPackage:
         elif begin := _BEGIN.fullmatch(line):
             self.current = begin[1]
         else:
-            self._log(line)
+            self._read_note(line)
 
     def record_failure(self, test: str, number: int) -> None:
-        """Keep a failed test, once; what follows is said by it."""
+        """Note a failed test once; the lines that follow are its own."""
         self.tests.setdefault(test, number)
         self.current = test
 
-    def _log(self, line: str) -> None:
-        """Keep what a test says last: before the end, that is why it failed."""
+    def _read_note(self, line: str) -> None:
+        """Note what a test says last: that is why it failed."""
         if logged := _LOGGED.fullmatch(line):
             self.notes[self.current] = logged[1]
         elif self.notes.get(self.current) == "" and (asserted := _ASSERTED.fullmatch(line)):
@@ -63,22 +58,19 @@ class GoPackage:
             self.exit = line
 
     def list_failures(self, name: str, line: int = 0) -> Iterator[LocatedItem]:
-        """The failed tests, but those that only hold failed ones; or why none was run."""
-        parents = {test[:at] for test in self.tests for at in _slashes(test)}
+        """Yield the failed tests, without those that only contain failed ones; or why none ran."""
+        slashes = {test: re.finditer("/", test[:_MAX_PARENT_CHARS]) for test in self.tests}
+        parents = {test[: slash.start()] for test, found in slashes.items() for slash in found}
         for test, number in self.tests.items():
             if test not in parents or test in self.notes:
                 where = f"{name}.{test}" if name else test
-                yield LocatedItem(number, FailingItem("test", where, self.notes.get(test, "")))
+                yield locate_item(number, "test", where, self.notes.get(test, ""))
         explained = self.tests and (not self.crash or self.crash in self.notes.values())
         if name and line and not explained:
-            yield LocatedItem(line, FailingItem("error", name, self.crash or self.exit))
+            yield locate_item(line, "error", name, self.crash or self.exit)
 
 
-def _slashes(test: str) -> list[int]:
-    return [at for at, sign in enumerate(test[:_DEEPEST]) if sign == "/"]
-
-
-_SUMMED = re.compile(r"=== FAIL: (\S+) (\S.*) \(\d+\.\d+s\)")  # gotestsum's
+_SUMMARIZED = re.compile(r"=== FAIL: (\S+) (\S.*) \(\d+\.\d+s\)")  # gotestsum's
 _ENDED = re.compile(r"FAIL\t(\S+)(?:\t\S+| \[(\w+ failed)\])")
 _FINE = ("ok  \t", "?   \t")
 _COMPILED = re.compile(r"# ([\w.~/-]+)(?: \[[\w.~/-]+\])?")
@@ -87,31 +79,31 @@ _POSITION = re.compile(r"(?:vet: )?(\S+\.go:\d+(?::\d+)?): (.*)")
 
 @dataclass(slots=True)
 class _Reader:
-    """Where in the output it is: in a package's tests, or in what the compiler found."""
+    """Track whether the lines are of a package's tests, or compiler errors."""
 
-    package: GoPackage = field(default_factory=GoPackage)
-    name: str = ""  # of the package, where it is told before its tests
+    package: _Package = field(default_factory=_Package)
+    name: str = ""  # of the package, if it precedes the package's tests
     broken: set[str] = field(default_factory=set)
-    compiling: bool = False
+    is_compiling: bool = False
 
     def read(self, number: int, line: str) -> Iterator[LocatedItem]:
         if compiled := _COMPILED.fullmatch(line):
             self.broken.add(compiled[1])
-            self.compiling = True
-        elif self.compiling and (position := _POSITION.fullmatch(line)):
-            yield LocatedItem(number, FailingItem("build", *position.groups()))
-        elif not (self.compiling and line.startswith("\t")):
-            self.compiling = False
+            self.is_compiling = True
+        elif self.is_compiling and (position := _POSITION.fullmatch(line)):
+            yield locate_item(number, "build", *position.groups())
+        elif not (self.is_compiling and line.startswith("\t")):
+            self.is_compiling = False
             yield from self._read_test_line(number, line)
 
     def _read_test_line(self, number: int, line: str) -> Iterator[LocatedItem]:
         if ended := _ENDED.fullmatch(line):
             yield from self._end_package(number, *ended.groups())
         elif line.startswith(_FINE):
-            self.package = GoPackage()
-        elif summed := _SUMMED.fullmatch(line):
-            yield from self._name_package(summed[1])
-            self.package.record_failure(summed[2], number)
+            self.package = _Package()
+        elif summary := _SUMMARIZED.fullmatch(line):
+            yield from self._name_package(summary[1])
+            self.package.record_failure(summary[2], number)
         else:
             self.package.read_line(number, line)
 
@@ -119,17 +111,16 @@ class _Reader:
         if not unbuilt:
             yield from self.package.list_failures(name, number + 1)
         elif name not in self.broken:
-            yield LocatedItem(number, FailingItem("build", name, unbuilt))
-        self.package = GoPackage()
+            yield locate_item(number, "build", name, unbuilt)
+        self.package = _Package()
 
     def _name_package(self, name: str) -> Iterator[LocatedItem]:
         if name != self.name:
             yield from self.package.list_failures(self.name)
-            self.package, self.name = GoPackage(), name
+            self.package, self.name = _Package(), name
 
 
-def find_go_items(numbered: Iterable[tuple[int, str]]) -> Iterator[LocatedItem]:
-    """The items in lines that come with their numbers."""
+def _find_items(numbered: Iterable[tuple[int, str]]) -> Iterator[LocatedItem]:
     reader = _Reader()
     for number, line in numbered:
         yield from reader.read(number, line)
@@ -137,7 +128,7 @@ def find_go_items(numbered: Iterable[tuple[int, str]]) -> Iterator[LocatedItem]:
 
 
 def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    return find_go_items(enumerate(lines))
+    return _find_items(enumerate(lines))
 
 
 GO = OutputParser(("--- FAIL: ", "=== FAIL: ", "FAIL\t", ".go:"), _parse)
@@ -149,15 +140,15 @@ _MARKS = ('{"Time":', '{"Action":', '{"ImportPath":')
 def _parse_json(lines: Sequence[str]) -> Iterator[LocatedItem]:
     outputs = dict[str, list[tuple[int, str]]]()
     for number, line in enumerate(lines):
-        if line.startswith(_MARKS) and (event := _event(line)):
+        if line.startswith(_MARKS) and (event := _read_event(line)):
             package, text = event
             outputs.setdefault(package, []).append((number, text))
-    for output in outputs.values():
-        yield from find_go_items(_lines(output))
+    for output in outputs.values():  # of each package, as their events are interleaved
+        yield from _find_items(_join_lines(output))
 
 
-def _event(line: str) -> tuple[str, str] | None:
-    """The package of an event and what it put out."""
+def _read_event(line: str) -> tuple[str, str] | None:
+    """Return the package of an event and its output; None if it has none."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -168,12 +159,12 @@ def _event(line: str) -> tuple[str, str] | None:
     return package.partition(" ")[0], output  # what is built for a test says so in brackets
 
 
-def _lines(output: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Whole lines: an event may hold a part of one."""
+def _join_lines(output: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield whole lines: an event may hold a part of one."""
     text = ""
     for number, part in output:
-        *whole, text = (text + part).split("\n")
-        yield from ((number, line) for line in whole)
+        *lines, text = (text + part).split("\n")
+        yield from ((number, line) for line in lines)
     if text:
         yield output[-1][0], text
 

@@ -1,9 +1,4 @@
-"""What Jest tells: a file that failed, and below it the tests with their first words.
-
-What Vitest tells below its rules: failed suites, failed tests, errors that nobody caught.
-
-What `node --test` tells people: the list of failing tests at the end.
-"""
+"""Read the failed tests of Jest, Vitest and `node --test`."""
 
 from __future__ import annotations
 
@@ -11,12 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import (
+    FailingItem,
+    LocatedItem,
+    OutputParser,
+    find_first_text,
+    locate_item,
+)
 
 _FILE = re.compile(r" ?(FAIL|PASS) +(.*\S\.\w+)(?: \([\d.]+ m?s\))?")
 _JEST_TEST = "  ● "
-_ARROW = "\u203a"  # as between the titles
-_NO_TESTS = ("Console", "Console:")
+_ARROW = "\u203a"  # between the titles
+_NOT_TESTS = ("Console", "Console:")
 _SUITE = "Test suite failed to run"
 _VALUE = re.compile(r"\s+((?:Expected|Received)[\w ]*: .*)")
 
@@ -30,34 +31,33 @@ def _parse_jest(lines: Sequence[str]) -> Iterator[LocatedItem]:
             path = ""
         elif path and line.startswith(_JEST_TEST):
             title = line[len(_JEST_TEST) :].strip()
-            if title and title not in _NO_TESTS:
-                yield LocatedItem(number, _jest_item(path, title, lines[number + 1 : number + 60]))
+            if title and title not in _NOT_TESTS:
+                below = lines[number + 1 : number + 60]
+                if title == _SUITE:
+                    yield locate_item(number, "error", path, _find_suite_message(below))
+                else:
+                    where = f"{path} {_ARROW} {title}"
+                    yield locate_item(number, "test", where, _find_jest_message(below))
 
 
-def _jest_item(path: str, title: str, below: Sequence[str]) -> FailingItem:
-    if title == _SUITE:
-        return FailingItem("error", path, _reason(below))
-    return FailingItem("test", f"{path} {_ARROW} {title}", _jest_message(below))
-
-
-def _jest_message(below: Sequence[str]) -> str:
-    """The first words, and what an `expect` wanted and got."""
-    words = (line for line in below if line.strip())
-    first = next(words, "").strip()
+def _find_jest_message(below: Sequence[str]) -> str:
+    """Return the first line, and what an `expect` expected and received."""
+    texts = (line for line in below if line.strip())
+    first = next(texts, "").strip()
     if not first.startswith("expect("):
         return first
-    values = [value[1] for line in islice(words, 4) if (value := _VALUE.fullmatch(line))]
+    values = [value[1] for line in islice(texts, 4) if (value := _VALUE.fullmatch(line))]
     return "; ".join([first, *values])
 
 
-def _reason(below: Sequence[str]) -> str:
-    """Advice may come first: then the reason follows "Details:"."""
+def _find_suite_message(below: Sequence[str]) -> str:
+    """Return why a suite did not run, after "Details:" if there is advice first."""
     for number, line in enumerate(below):
         if line.strip() == "Details:":
-            return _jest_message(below[number + 1 :])
+            return _find_jest_message(below[number + 1 :])
         if line.startswith(_JEST_TEST):
             break
-    return _jest_message(below)
+    return _find_jest_message(below)
 
 
 JEST = OutputParser((_JEST_TEST,), _parse_jest)
@@ -65,7 +65,7 @@ JEST = OutputParser((_JEST_TEST,), _parse_jest)
 
 _RULE = re.compile(r"⎯+ *(Failed Suites|Failed Tests|Uncaught Exception|Unhandled \w+)\b[^⎯]*⎯+")
 _FAIL = re.compile(r" FAIL  (.+)")
-_FROM = 'This error originated in "'
+_SOURCE = 'This error originated in "'
 
 
 def _parse_vitest(lines: Sequence[str]) -> Iterator[LocatedItem]:
@@ -74,28 +74,22 @@ def _parse_vitest(lines: Sequence[str]) -> Iterator[LocatedItem]:
         if rule := _RULE.fullmatch(line):
             part = rule[1]
             if part.startswith("U") and part != "Unhandled Errors":
-                yield LocatedItem(number, _uncaught(lines[number + 1 : number + 60]))
+                yield LocatedItem(number, _read_uncaught(lines[number + 1 : number + 60]))
         elif line.startswith(" Test Files "):
             part = ""
         elif part and (fail := _FAIL.fullmatch(line)):
             kind = "error" if part == "Failed Suites" else "test"
             path, _, again = fail[1].partition(" [ ")
             where = path if again == f"{path} ]" else fail[1]
-            yield LocatedItem(number, FailingItem(kind, where, _vitest_message(lines, number)))
+            # Tests with the same failure share one message.
+            below = (line for line in lines[number + 1 : number + 30] if line[:7] != " FAIL  ")
+            yield locate_item(number, kind, where, find_first_text(below))
 
 
-def _vitest_message(lines: Sequence[str], number: int) -> str:
-    """What stands below; tests that failed alike share it."""
-    for line in lines[number + 1 : number + 30]:
-        if line.strip() and not line.startswith(" FAIL  "):
-            return line.strip()
-    return ""
-
-
-def _uncaught(below: Sequence[str]) -> FailingItem:
-    message = next((line.strip() for line in below if line.strip()), "")
-    source = next((line for line in below if line.startswith(_FROM)), "")
-    return FailingItem("error", source[len(_FROM) :].partition('"')[0] or "vitest", message)
+def _read_uncaught(below: Sequence[str]) -> FailingItem:
+    source = next((line for line in below if line.startswith(_SOURCE)), "")
+    where = source[len(_SOURCE) :].partition('"')[0] or "vitest"
+    return FailingItem("error", where, find_first_text(below))
 
 
 VITEST = OutputParser(("⎯",), _parse_vitest)
@@ -107,27 +101,19 @@ _NODE_TEST_LINE = re.compile(r"✖ (.+) \([\d.]+ms\)(.*)")
 
 
 def _parse_node_test(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    inside, path = False, ""
+    is_listing, path = False, ""
     for number, line in enumerate(lines):
         if line == _LIST:
-            inside = True
-        elif inside and (place := _PLACE.fullmatch(line)):
+            is_listing = True
+        elif is_listing and (place := _PLACE.fullmatch(line)):
             path = place[1]
-        elif inside and path and (test := _NODE_TEST_LINE.fullmatch(line)):
+        elif is_listing and path and (test := _NODE_TEST_LINE.fullmatch(line)):
             if not test[2]:  # neither TODO nor SKIP
-                yield LocatedItem(
-                    number, _node_test_item(path, test[1], lines[number + 1 : number + 3])
-                )
+                message = "".join(lines[number + 1 : number + 2]).strip()
+                is_file = test[1] == path  # which could not be run
+                kind, where = ("error", path) if is_file else ("test", f"{path} > {test[1]}")
+                yield locate_item(number, kind, where, message)
             path = ""
-
-
-def _node_test_item(path: str, name: str, below: Sequence[str]) -> FailingItem:
-    message = below[0].strip() if below else ""
-    return (
-        FailingItem("error", path, message)
-        if name == path
-        else FailingItem("test", f"{path} > {name}", message)
-    )
 
 
 NODE_TEST = OutputParser((_LIST,), _parse_node_test)

@@ -1,6 +1,6 @@
-"""What Ruff (and others that write as it does), ESLint and formatters' checks tell.
+"""Read findings of Ruff, ESLint, formatters' checks, mypy, Pyright and the TypeScript compiler.
 
-What mypy, Pyright and the TypeScript compiler tell: errors, not notes or warnings.
+Of a type checker, only errors count, not notes and warnings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
 
 _RUFF_RULE = r"[A-Z]{1,6}\d{2,5}|invalid-syntax"
 _FINDING = re.compile(
@@ -19,66 +19,54 @@ _HEAD = re.compile(rf"({_RUFF_RULE}|unformatted):? (?:\[\*\] )?(.+)")
 _PLACE = re.compile(r" *--> (\S.*:\d+:\d+)")
 _UNFORMATTED = re.compile(r"(?:Would reformat: |would reformat )(\S.*\.\w+)")
 _LINTED = re.compile(r" +(\d+:\d+) +(error|warning) +(\S.*)")
-_PATH = re.compile(r"(?:/|[A-Za-z]:\\|<).+")  # ESLint tells whole paths
+_PATH = re.compile(r"(?:/|[A-Za-z]:\\|<).+")  # ESLint prints absolute paths
 _TOO_MANY = "ESLint found too many warnings"
 _CRASH = "Oops! Something went wrong! :("
 
 
-def _ruff(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _parse_ruff(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if finding := _FINDING.fullmatch(line):
             where, rule, message = finding.groups()
-            yield LocatedItem(
-                number, FailingItem("lint", where, f"{rule} {message}" if rule else message)
-            )
+            yield locate_item(number, "lint", where, f"{rule} {message}" if rule else message)
         elif " --> " in line[:9] or line.startswith("--> "):
             head = _HEAD.fullmatch(lines[number - 1]) if number else None
             if head and (place := _PLACE.fullmatch(line)):
-                yield LocatedItem(number, FailingItem("lint", place[1], f"{head[1]} {head[2]}"))
+                yield locate_item(number, "lint", place[1], f"{head[1]} {head[2]}")
 
 
-def _formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _parse_formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if unformatted := _UNFORMATTED.fullmatch(line):
-            yield LocatedItem(number, FailingItem("lint", unformatted[1], "would be reformatted"))
+            yield locate_item(number, "lint", unformatted[1], "would be reformatted")
 
 
-def _eslint(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    words = ("error", "warning") if any(map(_is_too_many, lines)) else ("error",)
+def _parse_eslint(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    are_warnings_failures = any(line.startswith(_TOO_MANY) for line in lines)
+    severities = ("error", "warning") if are_warnings_failures else ("error",)
     path = ""
     for number, line in enumerate(lines):
         linted = _LINTED.fullmatch(line)
         if linted and path:
-            if linted[2] in words:
-                yield LocatedItem(
-                    number, FailingItem("lint", f"{path}:{linted[1]}", _join_columns(linted[3]))
-                )
+            if linted[2] in severities:
+                yield locate_item(number, "lint", f"{path}:{linted[1]}", _join_columns(linted[3]))
         elif line == _CRASH:
-            yield LocatedItem(
-                number, FailingItem("error", "eslint", _reason(lines[number + 1 : number + 9]))
-            )
+            below = lines[number + 1 : number + 9]
+            reason = next((text for text in below if text.strip() and text[:8] != "ESLint: "), "")
+            yield locate_item(number, "error", "eslint", reason)
         else:
             path = line if _PATH.fullmatch(line) else ""
 
 
 def _join_columns(text: str) -> str:
-    """The message and its rule, which stand in columns; a parser's error has no rule."""
+    """Return the message and its rule, which are columns; a parser's error has no rule."""
     message, _, rule = text.rpartition("  ")
     return f"{message.strip()} [{rule}]" if message and " " not in rule else text
 
 
-def _is_too_many(line: str) -> bool:
-    return line.startswith(_TOO_MANY)
-
-
-def _reason(below: Sequence[str]) -> str:
-    words = (line for line in below if line.strip() and not line.startswith("ESLint: "))
-    return next(words, "")
-
-
-RUFF = OutputParser((".py:", ".pyi:", ".ipynb:", ".toml:", ".md:"), _ruff)
-FORMATTERS = OutputParser(("ould reformat",), _formatters)
-ESLINT = OutputParser(("✖ ", _CRASH), _eslint)
+RUFF = OutputParser((".py:", ".pyi:", ".ipynb:", ".toml:", ".md:"), _parse_ruff)
+FORMATTERS = OutputParser(("ould reformat",), _parse_formatters)
+ESLINT = OutputParser(("✖ ", _CRASH), _parse_eslint)
 
 
 _MYPY = re.compile(
@@ -96,17 +84,17 @@ _TSC = re.compile(
 )
 
 
-def _mypy(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _parse_mypy(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if ": error: " in line and (error := _MYPY.fullmatch(line)):
             message = error[2] or error[4]
             if not _CODE.fullmatch(message):
                 message += _join_wrapped(lines[number + 1 : number + 4])
-            yield LocatedItem(number, FailingItem("type", error[1] or error[3], message))
+            yield locate_item(number, "type", error[1] or error[3], message)
 
 
 def _join_wrapped(below: Sequence[str]) -> str:
-    """The rest of a message that `--pretty` broke into lines: it ends with the code."""
+    """Return the rest of a message that `--pretty` broke into lines: it ends with the code."""
     rest = ""
     for line in below:
         if line.startswith(" ") or _PLACED.fullmatch(line):
@@ -117,17 +105,17 @@ def _join_wrapped(below: Sequence[str]) -> str:
     return ""
 
 
-def _pyright(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _parse_pyright(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if " - error: " in line and (error := _PYRIGHT.fullmatch(line)):
             where, message = error.groups()
             if not _PYRIGHT_RULE.fullmatch(message):
-                message += _rule(lines[number + 1 : number + 30])
-            yield LocatedItem(number, FailingItem("type", where, message))
+                message += _find_rule(lines[number + 1 : number + 30])
+            yield locate_item(number, "type", where, message)
 
 
-def _rule(below: Sequence[str]) -> str:
-    """The rule's name at the end of the lines that explain an error."""
+def _find_rule(below: Sequence[str]) -> str:
+    """Return the rule's name at the end of the lines that explain an error."""
     for line in below:
         if line[:3].strip() or " - error: " in line:
             break
@@ -136,16 +124,16 @@ def _rule(below: Sequence[str]) -> str:
     return ""
 
 
-def _tsc(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _parse_tsc(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if "error TS" in line and (error := _TSC.fullmatch(line)):
             where = error["place"] or "tsc"
             if error["file"]:
                 where = ":".join(error.group("file", "line", "column"))
             message = error["message"] or error["pretty"] or error["alone"]
-            yield LocatedItem(number, FailingItem("type", where, message))
+            yield locate_item(number, "type", where, message)
 
 
-MYPY = OutputParser((": error: ",), _mypy)
-PYRIGHT = OutputParser((" - error: ",), _pyright)
-TSC = OutputParser(("error TS",), _tsc)
+MYPY = OutputParser((": error: ",), _parse_mypy)
+PYRIGHT = OutputParser((" - error: ",), _parse_pyright)
+TSC = OutputParser(("error TS",), _parse_tsc)

@@ -1,11 +1,4 @@
-"""What pytest tells: its short summary, the tracebacks, the list of `-v`.
-
-A traceback of pytest: whose it is, where it began and what was raised.
-
-The parts of what pytest prints: each begins with a title between two rules.
-
-What kept pytest from running: a missing file, a broken conftest, a bug in a plugin.
-"""
+"""Read pytest's output: the short summary, tracebacks, the list of `-v`, and startup errors."""
 
 from __future__ import annotations
 
@@ -16,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
 
 _PHASE = re.compile(r"ERROR (?:at \w+ of|collecting) (.+)")
 _PLACE = re.compile(r'(?:  File "(?P<native>[^"]+)", line \d+|(?P<path>[^\s:][^:]*\.py):\d+: ?).*')
@@ -24,8 +17,8 @@ _EXCEPTION = re.compile(r"(?![\d.])[\w.]*(?:Error|Exception|Warning|Failed|Exit|
 
 
 @dataclass(slots=True)
-class PytestTraceback:
-    """A traceback under its title, in the part of failures or of errors."""
+class _Traceback:
+    """Hold a traceback with its title; its kind is that of the items in its part."""
 
     line: int
     kind: str
@@ -34,52 +27,43 @@ class PytestTraceback:
 
     @property
     def test_label(self) -> str:
-        """The test's name without its file, or the file that could not be collected."""
+        """Return the test's name without its file, or the file that could not be collected."""
         phase = _PHASE.fullmatch(self.title)
         return phase[1] if phase else self.title
 
     def find_test_id(self, root: str) -> str:
-        """The test's id, as well as the traceback tells it."""
+        """Return the test's id, without its file if the traceback does not contain that."""
         if self.title.startswith("ERROR collecting "):
             return self.test_label
-        paths = [path.removeprefix(root + "/") for path in self._paths()]
+        places = filter(None, map(_PLACE.fullmatch, self.lines))
+        paths = [(at["native"] or at["path"]).removeprefix(root + "/") for at in places]
         path = next(filter(_is_test, paths), paths[0] if paths else "")
         name, bracket, rest = self.test_label.partition("[")
         name = name.replace(".", "::") + bracket + rest
         return f"{path}::{name}" if path else name
 
     def find_message(self, summary: str) -> str:
-        """The exception's first line; `summary` is what the summary says, which may be cut
-        short.
-        """
-        raised = list(self._list_exceptions())
+        """Return the exception's first line; `summary` is the summary's text, which may be cut."""
+        exceptions = list(self._list_exceptions())
         start = summary.removesuffix("...")
-        texts = [text for block in reversed(raised) for text in block] + self.lines
-        if summary and (whole := next((text for text in texts if text.startswith(start)), "")):
-            return whole
+        texts = [text for lines in reversed(exceptions) for text in lines] + self.lines
+        if summary and (full := next((text for text in texts if text.startswith(start)), "")):
+            return full
         if summary and start == summary:
             return summary
-        last = raised[-1] if raised else list(filter(_EXCEPTION.match, self.lines))[-1:]
-        return next(filter(_EXCEPTION.match, last), "") or (last[0] if last else self._first())
-
-    def _first(self) -> str:
-        words = (line for line in self.lines if line.strip() and not line.startswith("[gw"))
-        return next(words, "")
-
-    def _paths(self) -> Iterator[str]:
-        for line in self.lines:
-            if place := _PLACE.fullmatch(line):
-                yield place["native"] or place["path"]
+        last = exceptions[-1] if exceptions else list(filter(_EXCEPTION.match, self.lines))[-1:]
+        first = (line for line in self.lines if line.strip() and not line.startswith("[gw"))
+        return next(filter(_EXCEPTION.match, last), "") or (last[0] if last else next(first, ""))
 
     def _list_exceptions(self) -> Iterator[list[str]]:
-        """What is marked with an E, in pieces: one for each exception of a chain."""
-        piece = list[str]()
+        """Yield the lines marked with an E of each exception of a chain."""
+        exception = list[str]()
         for line in [*self.lines, ""]:
             if line.startswith("E   "):
-                piece.append(line[4:].strip())
-            elif piece:
-                yield piece
-                piece = []
+                exception.append(line[4:].strip())
+            elif exception:
+                yield exception
+                exception = []
 
 
 def _is_test(path: str) -> bool:
@@ -92,10 +76,10 @@ _TOTAL = re.compile(
 )
 
 
-def parse_title(line: str, sign: str) -> str | None:
-    """The text between two rules of a sign; None for any other line.
+def _parse_title(line: str, sign: str) -> str | None:
+    """Return the text between two rules of a sign; None for any other line.
 
-    What `-q` counts at the end is a title without rules.
+    The counts that `-q` prints at the end are a title without rules.
     """
     if sign == "=" and line[:1].isdigit() and _TOTAL.fullmatch(line):
         return line
@@ -108,55 +92,46 @@ def parse_title(line: str, sign: str) -> str | None:
 
 
 def find_traceback_lines(lines: Sequence[str]) -> frozenset[int]:
-    """The lines of tracebacks and of what failing tests wrote: what they say is no finding."""
-    inside, found = False, list[int]()
+    """Return the lines of tracebacks and of failing tests' output, which are not findings."""
+    is_traceback, numbers = False, list[int]()
     for number, line in enumerate(lines):
-        if (title := parse_title(line, "=")) is not None:
-            inside = title in ("FAILURES", "ERRORS")
-        if inside:
-            found.append(number)
-    return frozenset(found)
+        if (title := _parse_title(line, "=")) is not None:
+            is_traceback = title in ("FAILURES", "ERRORS")
+        if is_traceback:
+            numbers.append(number)
+    return frozenset(numbers)
 
 
 _MISSING = ("ERROR: file or directory not found: ", "ERROR: not found: ")
 _CONFTEST = re.compile(r"\w+ while loading conftest '(.+)'\.")
 _INTERNAL = "INTERNALERROR> "
 _RAISED = re.compile(r"(?:E   |INTERNALERROR> )([A-Za-z_][\w.]*(?:: .*)?)")
-_MOST = 20  # in one log; a run has one
-_LONG = 500  # lines of a traceback
-_NEAR = 9  # lines between a missing file and the count of tests, of which there are none
-STARTUP_ERROR_TRIGGERS = (*_MISSING, _INTERNAL, " while loading conftest '")
+_MAX_STARTUP_ERRORS = 20  # in one log; a run has one
+_MAX_TRACEBACK_LINES = 500
+_MAX_DISTANCE = 9  # lines between a missing file and the line that says that no tests ran
+_STARTUP_TRIGGERS = (*_MISSING, _INTERNAL, " while loading conftest '")
 
 
-def find_startup_errors(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    """Why runs ended before any test."""
-    return islice(_iter_startup_errors(lines), _MOST)
-
-
-def _iter_startup_errors(lines: Sequence[str]) -> Iterator[LocatedItem]:
+def _find_startup_errors(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if line.startswith(_MISSING) and _is_without_tests(lines, number):
             _, message, where = line.split(": ", 2)
-            yield LocatedItem(number, FailingItem("error", where, message))
+            yield locate_item(number, "error", where, message)
         elif conftest := _CONFTEST.fullmatch(line):
-            yield LocatedItem(
-                number, FailingItem("error", conftest[1], _find_exception(lines, number + 1))
-            )
+            yield locate_item(number, "error", conftest[1], _find_exception(lines, number + 1))
         elif line.startswith(_INTERNAL) and not lines[number - 1].startswith(_INTERNAL):
-            yield LocatedItem(
-                number, FailingItem("error", "pytest", _find_exception(lines, number))
-            )
+            yield locate_item(number, "error", "pytest", _find_exception(lines, number))
 
 
 def _is_without_tests(lines: Sequence[str], number: int) -> bool:
-    near = lines[max(0, number - _NEAR) : number + _NEAR]
+    near = lines[max(0, number - _MAX_DISTANCE) : number + _MAX_DISTANCE]
     return any("no tests ran in " in line for line in near)
 
 
 def _find_exception(lines: Sequence[str], start: int) -> str:
-    """The last exception that a traceback tells."""
+    """Return the last exception that a traceback contains."""
     message = ""
-    for line in lines[start : start + _LONG]:
+    for line in lines[start : start + _MAX_TRACEBACK_LINES]:
         if line.startswith("="):
             break
         if raised := _RAISED.fullmatch(line):
@@ -171,35 +146,34 @@ _SUBTEST = re.compile(r"SUBFAIL(?:ED)?(?P<name>[\[( ].*?[\])]) (?P<rest>[^\s\])]
 
 @dataclass(slots=True)
 class _Run:
-    """One run of pytest; a log may have several."""
+    """Hold one run of pytest; a log may have several."""
 
     root: str = ""
-    blocks: list[PytestTraceback] = field(default_factory=list)
+    blocks: list[_Traceback] = field(default_factory=list)
     summary: list[tuple[int, str]] = field(default_factory=list)
     listed: list[LocatedItem] = field(default_factory=list)
 
     def list_items(self) -> list[LocatedItem]:
-        """The summary's items with the messages of the tracebacks, or theirs where it is silent."""
-        blocks = dict[tuple[str, str], deque[PytestTraceback]]()
+        """Return the summary's items with messages of the tracebacks, or the tracebacks' alone."""
+        blocks = dict[tuple[str, str], deque[_Traceback]]()
         for block in self.blocks:
             blocks.setdefault((block.kind, block.test_label), deque()).append(block)
-        told = [
+        items = [
             one for line, text in self.summary for one in _parse_summary_line(line, text, blocks)
         ]
-        kinds = {one.item.kind for one in told}
+        kinds = {one.item.kind for one in items}
         rest = [
-            LocatedItem(
-                block.line,
-                FailingItem(block.kind, block.find_test_id(self.root), block.find_message("")),
+            locate_item(
+                block.line, block.kind, block.find_test_id(self.root), block.find_message("")
             )
             for block in self.blocks
             if block.kind not in kinds
         ]
-        return told + rest or self.listed
+        return items + rest or self.listed
 
 
 def _parse_summary_line(
-    line: int, text: str, blocks: dict[tuple[str, str], deque[PytestTraceback]]
+    line: int, text: str, blocks: dict[tuple[str, str], deque[_Traceback]]
 ) -> Iterator[LocatedItem]:
     word, _, rest = text.partition(" ")
     subtest = _SUBTEST.fullmatch(text)
@@ -208,17 +182,17 @@ def _parse_summary_line(
     if word not in _KINDS or not rest or rest[0] == " ":
         return
     where, message = _split_summary(rest)
-    label = _label(where)
+    label = _format_label(where)
     if subtest:
         where, label = (f"{name} {subtest['name'].strip()}" for name in (where, label))
     path = where.partition("::")[0]  # what crashed has no other title
     block = blocks.get((_KINDS[word], label)) or blocks.get((_KINDS[word], path))
     message = block.popleft().find_message(message) if block else message
-    yield LocatedItem(line, FailingItem(_KINDS[word], where, message))
+    yield locate_item(line, _KINDS[word], where, message)
 
 
 def _split_summary(text: str) -> tuple[str, str]:
-    """The test's name and the message: " - " may stand in a parameter, too."""
+    """Return the test's name and the message: " - " may also be in a parameter."""
     at = first = text.find(" - ")
     while at >= 0:
         name = text[:at].partition("::")[2]
@@ -228,25 +202,26 @@ def _split_summary(text: str) -> tuple[str, str]:
     return (text[:first], text[first + 3 :]) if first >= 0 else (text, "")
 
 
-def _label(where: str) -> str:
-    """The name as it heads the test's traceback."""
+def _format_label(where: str) -> str:
+    """Return the name as it appears above the test's traceback."""
     path, _, name = where.partition("::")
     name, bracket, parameters = name.partition("[")
     return name.replace("::", ".") + bracket + parameters if name else path
 
 
 def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    yield from islice(_find_startup_errors(lines), _MAX_STARTUP_ERRORS)
     run, mode = _Run(), ""
     for number, line in enumerate(lines):
-        if (title := parse_title(line, "=")) is not None:
+        if (title := _parse_title(line, "=")) is not None:
             if title == "test session starts" or (mode == "summary" and title in _MODES):
                 yield from run.list_items()
                 run = _Run()
             mode = _MODES.get(title, "")
         elif mode == "summary":
             run.summary.append((number, line))
-        elif mode and (title := parse_title(line, "_")) is not None:
-            run.blocks.append(PytestTraceback(number, mode, title))
+        elif mode and (title := _parse_title(line, "_")) is not None:
+            run.blocks.append(_Traceback(number, mode, title))
         elif mode and run.blocks:
             run.blocks[-1].lines.append(line)
         elif line.startswith("rootdir: "):
@@ -257,18 +232,14 @@ def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _parse_verbose_line(number: int, line: str) -> Iterator[LocatedItem]:
-    """A line of `-v`, alone or of a worker's."""
+    """Yield the item of a line of `-v`, of one process or of a worker."""
     if not line.endswith("%]") and "%] " not in line:
         return
     for word, kind in _KINDS.items():
         before, _, after = line.rpartition(f" {word} ")
         name = after if before.endswith("%]") else before
         if "::" in name and (name is after or after.strip().startswith("[")):
-            yield LocatedItem(number, FailingItem(kind, name, ""))
-
-
-def _all(lines: Sequence[str]) -> list[LocatedItem]:
-    return [*find_startup_errors(lines), *_parse(lines)]
+            yield locate_item(number, kind, name, "")
 
 
 PYTEST = OutputParser(
@@ -277,7 +248,7 @@ PYTEST = OutputParser(
         "= FAILURES =",
         "= ERRORS =",
         "= short test summary info =",
-        *STARTUP_ERROR_TRIGGERS,
+        *_STARTUP_TRIGGERS,
     ),
-    _all,
+    _parse,
 )

@@ -1,7 +1,4 @@
-"""What `cargo test` tells of tests; what it tells of the build is rustc's.
-
-What rustc and Clippy tell, in the long form: an error, and below it the place.
-"""
+"""Read the failed tests of `cargo test`, and errors of rustc and Clippy in the long form."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, locate_item
 
 _RUNNING = re.compile(r" +Running .*[/\\(`]([^\s/\\()`]+)-[0-9a-f]{16}(?:\.exe)?[)`]")
 _DOCS = re.compile(r" +Doc-tests \S+")
@@ -25,41 +22,41 @@ _CRASH = re.compile(r" +process didn't exit successfully: .*\((signal: [^()]+)\)
 
 @dataclass(slots=True)
 class _Binary:
-    """What is known of the test binary whose output is read."""
+    """Collect what the output says of the current test binary."""
 
     crate: str = ""
     failed: dict[str, int] = field(default_factory=dict)
-    listed: dict[str, int] = field(default_factory=dict)  # sure once the result is told
+    listed: dict[str, int] = field(default_factory=dict)  # failed if the result is FAILED
     messages: dict[str, str] = field(default_factory=dict)
     section: str = ""
-    listing: bool = False
+    is_listing: bool = False
 
     def list_items(self) -> Iterator[LocatedItem]:
         for name, line in self.failed.items():
             where = f"{self.crate}::{name}" if self.crate else name
-            yield LocatedItem(line, FailingItem("test", where, self.messages.get(name, "")))
+            yield locate_item(line, "test", where, self.messages.get(name, ""))
 
     def read(self, number: int, lines: Sequence[str]) -> None:
         line = lines[number]
         if failed := _FAILED.fullmatch(line) or _QUIET.fullmatch(line):
             self.failed.setdefault(failed[1], number)
         elif line == "failures:":
-            self.section, self.listing = "", True
-        elif self.listing and line.startswith("    "):
+            self.section, self.is_listing = "", True
+        elif self.is_listing and line.startswith("    "):
             self.listed.setdefault(line.strip(), number)
         elif section := _SECTION.fullmatch(line):
-            self.section, self.listing = section[1], False
+            self.section, self.is_listing = section[1], False
         elif panic := _PANIC.fullmatch(line):
             name = self.section or panic[1]
-            self.messages.setdefault(name, _message(panic[2], lines[number + 1 : number + 4]))
+            self.messages.setdefault(name, _join_message(panic[2], lines[number + 1 : number + 4]))
         elif self.section and (reason := _REASON.fullmatch(line)):
             self.messages.setdefault(self.section, reason[1])
         else:
-            self.listing = False
+            self.is_listing = False
 
 
-def _message(place: str, below: Sequence[str]) -> str:
-    """What a panic says, with both sides of an assertion; until Rust 1.73 it said so in quotes."""
+def _join_message(place: str, below: Sequence[str]) -> str:
+    """Return a panic's message with both sides of an assertion; quoted until Rust 1.73."""
     if not place.endswith(":"):
         old = _OLD_PANIC.fullmatch(place)
         return old[1] if old else place
@@ -81,7 +78,7 @@ def _parse_cargo_test(lines: Sequence[str]) -> Iterator[LocatedItem]:
             yield from binary.list_items()
             binary = _Binary(binary.crate)
         elif crash := _CRASH.fullmatch(line):
-            yield LocatedItem(number, FailingItem("error", binary.crate or "cargo test", crash[1]))
+            yield locate_item(number, "error", binary.crate or "cargo test", crash[1])
         else:
             binary.read(number, lines)
     yield from binary.list_items()
@@ -97,26 +94,26 @@ _PLACE = re.compile(r" *--> (\S.*:\d+:\d+)")
 _LINKING = re.compile(r"linking with `.+` failed: .+")
 _SYMBOL = re.compile(r"(?:undefined (?:symbol|reference)|multiple definition).*")
 _CLIPPY = re.compile(r"`-D clippy::|deny\(clippy::")
-_NEAR = 4  # lines: a message may have several
-_LONGEST = 60  # lines of one error that are looked at
+_MAX_MESSAGE_LINES = 4
+_MAX_ERROR_LINES = 60
 
 
 def _parse_rustc(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
         if error := _ERROR.fullmatch(line):
             code, message = error.groups()
-            if item := _item(message, lines[number + 1 : number + 1 + _LONGEST]):
-                told = f"{item.message} [{code}]" if code else item.message
-                yield LocatedItem(number, item._replace(message=told))
+            if item := _read_error(message, lines[number + 1 : number + 1 + _MAX_ERROR_LINES]):
+                message = f"{item.message} [{code}]" if code else item.message
+                yield LocatedItem(number, item._replace(message=message))
 
 
-def _item(message: str, below: Sequence[str]) -> FailingItem | None:
-    """The error; None where neither place nor symbol follows: others begin lines like that, too."""
+def _read_error(message: str, below: Sequence[str]) -> FailingItem | None:
+    """Return the error; None if neither place nor symbol follows, as other lines begin like one."""
     if _LINKING.fullmatch(message):
         below = list(takewhile(str.strip, below))
         symbols = (symbol[0] for line in below if (symbol := _SYMBOL.search(line)))
         return FailingItem("build", "linker", next(symbols, message))
-    near = takewhile(str.strip, below[:_NEAR])
+    near = takewhile(str.strip, below[:_MAX_MESSAGE_LINES])
     place = next((place[1] for line in near if (place := _PLACE.fullmatch(line))), "")
     if not place:
         return None

@@ -1,4 +1,4 @@
-"""A terminal's output as the text that stays on the screen."""
+"""Turn a terminal's output into the text that stays on the screen."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _CONTROL = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
-_LEFT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_END = re.compile(r"(?<!\r)\r+\n")
 _STEP = re.compile(r"[\r\b\x00\x01]|[^\r\b\x00\x01]+")
 
 
 def to_plain_text(text: str) -> str:
-    """The text without escapes and control characters but line ends and tabs.
+    """Return the text without escapes and control characters except line endings and tabs.
 
-    What a carriage return or a backspace wrote over is gone, as it is on a terminal.
+    Text that a carriage return or a backspace overwrote is gone, as on a terminal.
     """
-    if _LEFT.search(text) is None:
+    if _UNPRINTED.search(text) is None:
         return text
-    text = _ESCAPE.sub(_meaning, _CONTROL.sub("", text))
+    text = _ESCAPE.sub(_read_escape, _CONTROL.sub("", text))
     lines = _LINE_END.sub("\n", text).split("\n")
-    shown = (_replay_line(line) if "\r" in line or "\b" in line else line for line in lines)
-    return _LEFT.sub("", "\n".join(shown))
+    lines = [_replay_line(line) if "\r" in line or "\b" in line else line for line in lines]
+    return _UNPRINTED.sub("", "\n".join(lines))
 
 
-def take_tail(text: str, most: int) -> str:
-    """The last part of the plain text, at most `most` characters, from a line's start if possible.
+def take_tail(text: str, max_chars: int) -> str:
+    """Return the last `max_chars` characters of the plain text, from a line's start if possible.
 
     Blank lines at the end are dropped.
     """
-    shown = to_plain_text(text).rstrip()
-    start = max(0, len(shown) - max(0, most))
-    if start and shown[start - 1] != "\n":
-        start = shown.find("\n", start) + 1 or start
-    return shown[start:]
+    plain = to_plain_text(text).rstrip()
+    start = max(0, len(plain) - max(0, max_chars))
+    if start and plain[start - 1] != "\n":
+        start = plain.find("\n", start) + 1 or start
+    return plain[start:]
 
 
-def _meaning(escape: re.Match[str]) -> str:
-    """What replaces an escape: the few that move or erase within a line matter."""
+def _read_escape(escape: re.Match[str]) -> str:
+    """Return the replacement of an escape: the few that move or erase within a line matter."""
     kind = (escape["final"] or "") + (escape["arguments"] or "").lstrip("0")
     return {"G": "\r", "G1": "\r", "K": _ERASE, "K2": _ERASE_ALL}.get(kind, "")
 

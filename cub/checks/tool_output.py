@@ -1,6 +1,6 @@
-"""The failing items in any log: which tools are known, and how their findings are joined.
+"""Find the failing items in any log, with the parsers of all known tools.
 
-Whether tests passed, and whether there were any, as the summaries of test runners tell it.
+The summaries of test runners also say how many tests ran and passed.
 """
 
 from __future__ import annotations
@@ -20,58 +20,57 @@ from cub.checks.tap_output import PROVE, TAP
 from cub.checks.terminal_text import to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
 
-MAX_ITEMS = 200  # items; who has more failures has one cause, or starts with the first of them
+MAX_ITEMS = 200  # more failures have one cause, or the first of them come first
 _TOOLS = (
     PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, GO, CARGO_TEST, RUSTC,
     MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, COMPILERS, TAP, PROVE,
 )  # fmt: skip
-_LONGEST_LINE = 1_000
+_MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)
 
 
 def parse_output(output: str) -> tuple[FailingItem, ...]:
-    """The failing items that the output of any known tool tells, in its order, each once.
+    """Return the failing items of any known tool, in order of the output, each once.
 
     () if none is recognized; at most `MAX_ITEMS`.
     """
     text = to_plain_text(output).removeprefix("\ufeff")
-    if _STAMP.match(text):  # as CI puts before each line
+    if _STAMP.match(text):  # of CI, before each line
         text = _STAMP.sub("", text)
-    found = sorted([*_find_items(text)] or _find_syntax_errors(text), key=lambda one: one.line)
-    items = (truncate_item(one.item) for one in found)
-    return tuple(islice(_once(item for item in items if item.where), MAX_ITEMS))
+    located = sorted([*_find_items(text)] or _find_syntax_errors(text), key=lambda one: one.line)
+    items = (truncate_item(one.item) for one in located)
+    return tuple(islice(_drop_repeated(item for item in items if item.where), MAX_ITEMS))
 
 
 def _find_items(text: str) -> Iterator[LocatedItem]:
     lines = text.split("\n")
-    yield from _run(JUNIT, text, lines)  # and Go's JSON: lines may be long
-    yield from _run(GO_JSON, text, lines)
-    lines = [line[:_LONGEST_LINE] for line in lines]
-    silent = find_traceback_lines(lines)
+    yield from _run_parser(JUNIT, text, lines)  # lines of a report and of Go's JSON may be long
+    yield from _run_parser(GO_JSON, text, lines)
+    lines = [line[:_MAX_LINE_CHARS] for line in lines]
+    traceback_lines = find_traceback_lines(lines)
     for tool in _TOOLS:
-        for one in _run(tool, text, lines):
-            if tool is PYTEST or one.line not in silent:
+        for one in _run_parser(tool, text, lines):
+            if tool is PYTEST or one.line not in traceback_lines:
                 yield one
 
 
 def _find_syntax_errors(text: str) -> Iterator[LocatedItem]:
-    """What kept a file from being run at all."""
-    lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
+    lines = [line[:_MAX_LINE_CHARS] for line in text.split("\n")]
     for tool in SYNTAX_ERRORS:
-        yield from _run(tool, text, lines)
+        yield from _run_parser(tool, text, lines)
 
 
-def _run(tool: OutputParser, text: str, lines: list[str]) -> Iterable[LocatedItem]:
+def _run_parser(tool: OutputParser, text: str, lines: list[str]) -> Iterable[LocatedItem]:
     return tool.parse(lines) if any(mark in text for mark in tool.triggers) else ()
 
 
-def _once(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
-    """Each item once; a test that two reports of one run tell is one, whatever they say."""
-    seen = set[tuple[str, ...]]()
+def _drop_repeated(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
+    """Yield each item once; a test that two reports of one run contain is one item."""
+    keys = set[tuple[str, ...]]()
     for item in items:
         key = item[:2] if item.kind in ("test", "error") else item
-        if key not in seen:
-            seen.add(key)
+        if key not in keys:
+            keys.add(key)
             yield item
 
 
@@ -92,9 +91,10 @@ _PASSED = re.compile(
         )
     )
 )
-# Lines that count tests, and those of them that did not pass.
+# Lines that count tests, and those that did not pass.
 _RAN = re.compile(r"Ran (\d+) tests? in ")  # unittest; the next one belongs to it
 _NOT_PASSED = re.compile(r"FAILED \((.+)\)$")
+_NUMBER = re.compile(r"=(\d+)")
 _TAP = re.compile(r"\s*ok \d+\b(?!.*# (?i:skip|todo))")
 _TAP_PLAN = re.compile(r"^\s*1\.\.\d+\s*$", re.MULTILINE)  # without it, `ok 1` is prose
 _PROVE = re.compile(r"\S.* \(Wstat: .*\) Tests: (\d+) Failed: (\d+)\)")
@@ -108,20 +108,17 @@ _NO_TESTS = re.compile(
 
 
 def has_passing_test(output: str) -> bool:
-    """Tell whether the output of a check shows a test that passed, beside those that failed.
-
-    Known are the runners whose failing items `cub.checks.tool_output` reads.
-    """
+    """Tell whether the output of a known test runner shows a test that passed."""
     ran, is_tap = 0, _TAP_PLAN.search(output) is not None
-    for line in _lines(output):
+    for line in _split_lines(output):
         if _PASSED.match(line) or (is_tap and _TAP.match(line)):
             return True
-        if any(counted > bad for counted, bad in _counts(line)):
+        if any(total > failed for total, failed in _iter_counts(line)):
             return True
-        if found := _RAN.match(line):
-            ran = int(found[1])
-        elif (found := _NOT_PASSED.match(line)) and ran > sum(
-            int(number) for number in re.findall(r"=(\d+)", found[1])
+        if count := _RAN.match(line):
+            ran = int(count[1])
+        elif (counts := _NOT_PASSED.match(line)) and ran > sum(
+            map(int, _NUMBER.findall(counts[1]))
         ):
             return True
     return False
@@ -129,17 +126,17 @@ def has_passing_test(output: str) -> bool:
 
 def reports_no_test(output: str) -> bool:
     """Tell whether a test runner says that there is no test to run."""
-    return any(_NO_TESTS.match(line.strip()) for line in _lines(output))
+    return any(_NO_TESTS.match(line.strip()) for line in _split_lines(output))
 
 
-def _counts(line: str) -> Iterator[tuple[int, int]]:
-    """How many tests a line counts, and how many of them did not pass."""
-    if found := _PROVE.match(line):
-        yield int(found[1]), int(found[2])
-    if found := _JUNIT.match(line):
-        counts = {name: int(number) for name, number in _COUNT.findall(found[1])}
+def _iter_counts(line: str) -> Iterator[tuple[int, int]]:
+    """Yield how many tests a line counts, and how many of them did not pass."""
+    if prove := _PROVE.match(line):
+        yield int(prove[1]), int(prove[2])
+    if suite := _JUNIT.match(line):
+        counts = {name: int(number) for name, number in _COUNT.findall(suite[1])}
         yield counts.pop("tests", 0), sum(counts.values())
 
 
-def _lines(output: str) -> Iterator[str]:
-    return (line[:_LONGEST_LINE] for line in to_plain_text(output).split("\n"))
+def _split_lines(output: str) -> Iterator[str]:
+    return (line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n"))

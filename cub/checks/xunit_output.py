@@ -1,7 +1,4 @@
-"""What a JUnit report tells, of whichever tool; it may stand anywhere in a log.
-
-What Python's unittest tells, and runners that are made of it, such as Django's.
-"""
+"""Read JUnit reports anywhere in a log, and the output of unittest and runners built on it."""
 
 from __future__ import annotations
 
@@ -9,30 +6,32 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser
+from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, find_first_text
 
 _START = re.compile(r"\s*(?:<\?xml\b[^>]*\?>\s*)?(?:<!--[^>]*-->\s*)*<(testsuites?)\b")
 _PROLOG = "<?xml"
-_REFUSED = ("<!DOCTYPE", "<!ENTITY")  # a report has neither; what they expand to has no end
+_REFUSED = ("<!DOCTYPE", "<!ENTITY")  # not in a report; they may expand to any length
 _SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _PYTHON = re.compile(r"((?:\w+\.)*?)((?:[A-Z]\w*\.)*)\Z")
-_UNRUN = "Test suite failed to run"  # of Jest
+_JEST_UNRUN = "Test suite failed to run"  # of Jest
 _VAGUE = ("", "failed", "collection failure", "test failed")
 _TELLING = re.compile(r"(?:E   |\s+\S+\.go:\d+: |(?=panic: ))(.+?)(?: \[recovered.*)?")
-_NO_WORDS = ("=== ", "--- ", "●")  # what Go says before and after a test, and Jest above
+_MARKS = ("=== ", "--- ", "●")  # of Go, before and after a test, and of Jest
 
 
 def _parse_junit(lines: Sequence[str]) -> Iterator[LocatedItem]:
     number = 0
     while number < len(lines):
-        end = _end(lines, number)
+        end = _find_end(lines, number)
         if end > number:
-            yield from (LocatedItem(number, item) for item in _items("\n".join(lines[number:end])))
+            yield from (
+                LocatedItem(number, item) for item in _read_report("\n".join(lines[number:end]))
+            )
         number = max(end, number + 1)
 
 
-def _end(lines: Sequence[str], start: int) -> int:
-    """Behind the last line of the report that starts here; the start itself where none does."""
+def _find_end(lines: Sequence[str], start: int) -> int:
+    """Return the line after the report that starts here; the start itself if there is no report."""
     line = lines[start].lstrip()
     if not line.startswith((_PROLOG, "<testsuite")):
         return start
@@ -49,57 +48,58 @@ def _end(lines: Sequence[str], start: int) -> int:
     return len(lines)
 
 
-def _items(report: str) -> list[FailingItem]:
+def _read_report(report: str) -> list[FailingItem]:
     if any(word in report for word in _REFUSED):
         return []
     text = report[: report.rfind(">") + 1].strip()
     try:
-        root = ET.fromstring(text)  # noqa: S314 - what expands is refused above
+        root = ET.fromstring(text)  # noqa: S314 - entities are refused above
     except (ET.ParseError, ValueError):
         return []
-    return list(_failing(root, root.get("name", "")))
+    return list(_iter_failing(root, root.get("name", "")))
 
 
-def _failing(root: ET.Element, tool: str) -> Iterator[FailingItem]:
-    """The failing cases in their order, without recursion: reports may nest deeply."""
-    waiting: list[tuple[ET.Element, tuple[str, ...]]] = [(root, ())]
-    while waiting:
-        element, path = waiting.pop()
+def _iter_failing(root: ET.Element, tool: str) -> Iterator[FailingItem]:
+    """Yield the failing cases in order, without recursion: reports may nest deeply."""
+    stack: list[tuple[ET.Element, tuple[str, ...]]] = [(root, ())]
+    while stack:
+        element, path = stack.pop()
         if element.tag == "testcase":
-            yield from _case(element, path, tool)
+            yield from _read_case(element, path, tool)
             continue
         if element.tag == "testsuite":
             tool = element.get("name", tool) if not path else tool
             path = (*path[-9:], element.get("name", ""))
-        waiting += [(child, path) for child in reversed(element)]
+        stack += [(child, path) for child in reversed(element)]
 
 
-def _case(case: ET.Element, path: Sequence[str], tool: str) -> Iterator[FailingItem]:
+def _read_case(case: ET.Element, path: Sequence[str], tool: str) -> Iterator[FailingItem]:
     if case.find("skipped") is not None:
         return
     for tag, kind in (("failure", "test"), ("error", "error")):
-        if (found := case.find(tag)) is not None:
-            if case.get("classname") == _UNRUN:
-                yield FailingItem("error", case.get("name", ""), _junit_message(found))
+        if (failure := case.find(tag)) is not None:
+            message = _find_junit_message(failure)
+            if case.get("classname") == _JEST_UNRUN:
+                yield FailingItem("error", case.get("name", ""), message)
             else:
-                yield FailingItem(kind, _where(case, path, tool), _junit_message(found))
+                yield FailingItem(kind, _format_test_name(case, path, tool), message)
             return
 
 
-def _where(case: ET.Element, path: Sequence[str], tool: str) -> str:
-    """The test's name as its own runner would tell it."""
+def _format_test_name(case: ET.Element, path: Sequence[str], tool: str) -> str:
+    """Return the test's name as its own runner would print it."""
     group, name = case.get("classname", ""), case.get("name", "")
-    if group == "test":  # of Node, which tells the suites around it instead
+    if group == "test":  # of Node, where the suites around it name it
         return " > ".join([*path, name])
     if not group or name.startswith(group):
-        return _python(name + ".", "") if tool == "pytest" and not group else name
+        return _format_pytest_id(name + ".", "") if tool == "pytest" and not group else name
     if tool == "pytest":
-        return _python(group + ".", name)
+        return _format_pytest_id(group + ".", name)
     return f"{group} > {name}" if _SCRIPT.fullmatch(group) else f"{group}.{name}"
 
 
-def _python(dotted: str, name: str) -> str:
-    """The id of a test in a module of classes, which begin with a capital."""
+def _format_pytest_id(dotted: str, name: str) -> str:
+    """Return the id of a test in a module of classes, which begin with a capital letter."""
     parts = _PYTHON.match(dotted)
     if parts is None or not parts[1]:
         return dotted + name
@@ -108,17 +108,15 @@ def _python(dotted: str, name: str) -> str:
     return "::".join([parts[1].rstrip(".").replace(".", "/") + ".py", *names])
 
 
-def _junit_message(found: ET.Element) -> str:
-    lines = [line for line in (found.text or "").split("\n") if _is_told(line.strip())]
-    message = found.get("message", "").strip()
+def _find_junit_message(failure: ET.Element) -> str:
+    message = failure.get("message", "").strip()
     if message.lower() not in _VAGUE:
         return message.partition("\n")[0]
-    telling = [telling[1] for line in lines if (telling := _TELLING.fullmatch(line))]
-    return telling[-1] if telling else lines[0].strip() if lines else ""
-
-
-def _is_told(line: str) -> bool:
-    return bool(line) and not line.startswith(_NO_WORDS)
+    lines = [
+        line for line in (failure.text or "").split("\n") if not line.strip().startswith(_MARKS)
+    ]
+    errors = [error[1] for line in lines if (error := _TELLING.fullmatch(line))]
+    return errors[-1] if errors else find_first_text(lines)
 
 
 JUNIT = OutputParser(("<testsuite",), _parse_junit)
@@ -133,37 +131,36 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*|:?)")
 
 def _parse_unittest(lines: Sequence[str]) -> Iterator[LocatedItem]:
     for number, line in enumerate(lines):
-        if line == _RULE and (head := _HEAD.fullmatch(_at(lines, number + 1))):
-            yield LocatedItem(number + 1, _item(head, lines, number + 2))
+        if line == _RULE and (head := _HEAD.fullmatch(_get_line(lines, number + 1))):
+            yield LocatedItem(number + 1, _read_unittest(head, lines, number + 2))
 
 
-def _item(head: re.Match[str], lines: Sequence[str], start: int) -> FailingItem:
+def _read_unittest(head: re.Match[str], lines: Sequence[str], start: int) -> FailingItem:
     word, name, path, rest = head.groups()
-    unloaded = path.startswith(_UNLOADED)
-    full = path if path.endswith("." + name) else f"{path}.{name}"  # since 3.11, it does
-    where = name if unloaded else full
-    unrun = unloaded or name.startswith(("setUp", "tearDown"))
-    message = (
-        "unexpected success" if word.startswith("UNEXPECTED") else _unittest_message(lines, start)
-    )
-    return FailingItem("error" if unrun else "test", where + rest, message)
+    is_unloaded = path.startswith(_UNLOADED)
+    # Since Python 3.11, the path ends with the name.
+    where = path if path.endswith("." + name) else f"{path}.{name}"
+    kind = "error" if is_unloaded or name.startswith(("setUp", "tearDown")) else "test"
+    is_success = word == "UNEXPECTED SUCCESS"
+    message = "unexpected success" if is_success else _find_unittest_message(lines, start)
+    return FailingItem(kind, (name if is_unloaded else where) + rest, message)
 
 
-def _unittest_message(lines: Sequence[str], start: int) -> str:
-    """The last exception's first line."""
-    message, inside = "", False
+def _find_unittest_message(lines: Sequence[str], start: int) -> str:
+    """Return the last exception's first line."""
+    message, is_traceback = "", False
     for number in range(start, len(lines)):
         line = lines[number]
-        if line == _RULE or (line == _THIN and _at(lines, number + 1).startswith("Ran ")):
+        if line == _RULE or (line == _THIN and _get_line(lines, number + 1).startswith("Ran ")):
             break
         if line == _TRACEBACK:
-            inside = True
-        elif inside and _RAISED.fullmatch(line):
-            message, inside = line, False
+            is_traceback = True
+        elif is_traceback and _RAISED.fullmatch(line):
+            message, is_traceback = line, False
     return message
 
 
-def _at(lines: Sequence[str], number: int) -> str:
+def _get_line(lines: Sequence[str], number: int) -> str:
     return lines[number] if number < len(lines) else ""
 
 

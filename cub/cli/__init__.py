@@ -1,1 +1,1 @@
-"""The face of cub: parses the command line, and shows what the intents return."""
+"""Parse the command line, and print what actions return."""

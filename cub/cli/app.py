@@ -1,6 +1,6 @@
-"""The Typer app, and the one boundary between exceptions and exit codes.
+"""Build the Typer app, and turn exceptions into exit codes, in one place.
 
-What is left behind by a bug in cub: a traceback in a file, and a line that says where.
+A bug in cub leaves a traceback in a file, and a line that names the file.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ COMMANDS = (
 
 
 class _Context(typer.Context):
-    """A context whose help is cub's own."""
+    """Print cub's own help."""
 
     def get_help(self) -> str:
-        """The help of the command, as wide as the terminal; typer prints it by itself."""
+        """Return the command's help, as wide as the terminal; typer would print it itself."""
         from cub.cli.commands.help import format_help
 
         self.color = output.has_color()
@@ -47,43 +47,43 @@ class _Context(typer.Context):
         return "\n".join(map(output.format_for_terminal, lines))
 
 
-def _prepare(app: typer.Typer, name: str) -> Any:
-    """The command of a module, with what all commands have."""
+def _prepare_command(app: typer.Typer, name: str) -> Any:
+    """Return the command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
     add_global_options(command)
-    _give_help(command)
+    _set_context_class(command)
     return command
 
 
-def _give_help(command: Any) -> None:
+def _set_context_class(command: Any) -> None:
     command.context_class = _Context
     for inner in getattr(command, "commands", {}).values():
-        _give_help(inner)
+        _set_context_class(inner)
 
 
 class _Commands(dict[str, Any]):
-    """The commands by name, each imported when it is asked for."""
+    """Hold the commands by name, each imported when it is asked for."""
 
     def get(self, name: str, default: Any = None) -> Any:
         if name not in self:
             return default
-        return _prepare(import_module(f"cub.cli.commands.{name}").app, name)
+        return _prepare_command(import_module(f"cub.cli.commands.{name}").app, name)
 
 
 class LazyCommandGroup(TyperGroup):
-    """A group that imports a command's module only to run it or to describe it."""
+    """Import a command's module only to run it or to describe it."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands(dict.fromkeys(COMMANDS))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The commands in the order of a first use."""
+        """Return the commands in the order of a first use."""
         return list(COMMANDS)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The options for completion may stand without a value."""
+        """Parse arguments; the options for completion may come without a value."""
         parsed: list[str] = super().parse_args(ctx, completion.add_missing_shell(args))
         return parsed
 
@@ -121,7 +121,7 @@ def _cub(
             help="Install completion for bash, zsh or fish; without a SHELL for this one.",
         ),
     ] = None,
-    _show: Annotated[
+    _print_problem: Annotated[
         str | None,
         typer.Option(
             completion.SHOW_OPTION,
@@ -139,7 +139,7 @@ def _cub(
 
 
 def build_root_command() -> Any:
-    """`cub` itself; its commands are imported when they are asked for."""
+    """Build `cub` itself; its commands are imported when they are asked for."""
     command = typer.main.get_command(app)
     add_global_options(command)
     command.context_class = _Context
@@ -165,34 +165,37 @@ def run_command_line(arguments: list[str]) -> int:
             error if error.exit_code == BUG_EXIT_CODE else None,
         )
     except typer.TyperException as error:
-        code, problem = int(error.exit_code), _usage(error)
+        code, problem = int(error.exit_code), _make_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except OSError as error:  # stdout is closed or full; user files have errors of their own
         discard_stdout()
         broken = isinstance(error, BrokenPipeError)
-        what = "cannot be used" if error.filename else "cannot write the output"
-        code, problem = 1, None if broken else make_os_error(error, str(error.filename or ""), what)
+        prefix = "cannot be used" if error.filename else "cannot write the output"
+        code, problem = (
+            1,
+            None if broken else make_os_error(error, str(error.filename or ""), prefix),
+        )
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
         code, problem, bug = BUG_EXIT_CODE, CubError(f"{type(error).__name__}: {error}"), error
     if problem:
-        _show(problem, code, as_json="--json" in arguments)
+        _print_problem(problem, code, as_json="--json" in arguments)
     if bug:
         write_bug_report(bug, arguments)
     return code
 
 
-def _show(problem: CubError, code: int, *, as_json: bool) -> None:
-    """For the person on stderr and, where JSON was asked for, for the program on stdout.
+def _print_problem(problem: CubError, code: int, *, as_json: bool) -> None:
+    """Print an error on stderr and, if JSON was asked for, as one line on stdout.
 
-    That is one line: a program that reads a line at a time, as of `cub run`, reads errors, too.
+    One line, because programs that read a line at a time, as of `cub run`, also read errors.
     """
     output.print_error(problem)
     if as_json:
         output.print_json_line(error_to_json(problem, code))
 
 
-def _usage(error: typer.TyperException) -> CubError | None:
+def _make_usage_error(error: typer.TyperException) -> CubError | None:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
         from cub.cli.commands.help import print_help
@@ -206,7 +209,7 @@ def _usage(error: typer.TyperException) -> CubError | None:
 
 def write_bug_report(error: Exception, arguments: list[str]) -> None:
     """Write the traceback to .cub/logs/ of the project, else to the user's own log folder."""
-    folder = _folder(arguments)
+    folder = _find_log_folder(arguments)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(".log", "bug-", folder)
@@ -218,7 +221,7 @@ def write_bug_report(error: Exception, arguments: list[str]) -> None:
     output.print_message(f"this is a bug in cub; its traceback is in {name}")
 
 
-def _folder(arguments: list[str]) -> Path:
+def _find_log_folder(arguments: list[str]) -> Path:
     """Found without the code that may have the bug."""
     named = [folder for option, folder in pairwise(arguments) if option == "-C"]
     start = Path(named[-1] if named else ".").absolute()

@@ -1,7 +1,4 @@
-"""The JSON shapes of plans, status and errors; docs/reference/json.md describes them.
-
-The JSON shapes of tasks; docs/reference/json.md describes them.
-"""
+"""Build the JSON that commands print; docs/reference/json.md describes it."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ JsonObject = dict[str, Any]
 
 
 def plan_to_json(plan: Plan, root: Path) -> JsonObject:
-    """A plan: one object for each file that would change."""
+    """Return a plan: one object for each file that would change."""
     changes = [
         {
             "path": edit.path,
@@ -39,53 +36,41 @@ def plan_to_json(plan: Plan, root: Path) -> JsonObject:
         }
         for edit in plan.edits
     ]
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "changes": changes,
-        "warnings": warnings_to_json(plan.warnings),
-    }
+    return _make_result(root, plan.warnings, changes=changes)
 
 
 def status_to_json(
     rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
 ) -> JsonObject:
-    """The table of `cub status`: one object for each file."""
-    files = [asdict(row) for row in rows]
-    return {"v": 1, "root": root.as_posix(), "files": files, "warnings": warnings_to_json(warnings)}
+    """Return the table of `cub status`: one object for each file."""
+    return _make_result(root, warnings, files=[asdict(row) for row in rows])
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:
-    """A review: one object for each file, and one for each change to what executes."""
+    """Return a review: one object for each file, and for each change to what executes."""
     ends = review.commit_range
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "base": {"name": ends.base_name, "commit": ends.base},
-        "head": {"name": ends.head_name, "commit": ends.head},
-        "touched": review.has_hand_edits,
-        "files": [_reviewed(file) for file in review.files],
-        "executes": [asdict(change) for change in review.executable_changes],
-        "warnings": warnings_to_json(review.warnings),
-    }
+    return _make_result(
+        root,
+        review.warnings,
+        base={"name": ends.base_name, "commit": ends.base},
+        head={"name": ends.head_name, "commit": ends.head},
+        touched=review.has_hand_edits,
+        files=[_file_review_to_json(file) for file in review.files],
+        executes=[asdict(change) for change in review.executable_changes],
+    )
 
 
-def _reviewed(file: FileReview) -> JsonObject:
+def _file_review_to_json(file: FileReview) -> JsonObject:
     section = None
     if file.section:
         section = {**asdict(file.section), "touched": file.section.needs_attention}
     own = {"diff": file.own_diff}
-    return {
-        "path": file.path,
-        "action": file.kind,
-        "section": section,
-        "own": own,
-        "mode": file.mode,
-    }
+    tree = {"path": file.path, "action": file.kind, "section": section}
+    return {**tree, "own": own, "mode": file.mode}
 
 
 def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
-    """What `cub repair` offers: one object for each choice, and one for each broken file."""
+    """Return what `cub repair` offers: one object for each choice and each broken file."""
     choices = [
         {
             "n": choice.n,
@@ -98,23 +83,18 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
         }
         for choice in findings.choices
     ]
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "choices": choices,
-        "faults": [_error(file.fault, CubError.exit_code) for file in findings.broken_files],
-        "warnings": warnings_to_json(findings.warnings),
-    }
+    faults = [_error_object(file.fault, CubError.exit_code) for file in findings.broken_files]
+    return _make_result(root, findings.warnings, choices=choices, faults=faults)
 
 
 def error_to_json(error: CubError, code: int) -> JsonObject:
-    """An error; where several were found at once, `errors` has them all."""
+    """Return an error; if there are several, `errors` has them all."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
-    objects = [_error(one, code) for one in errors]
+    objects = [_error_object(item, code) for item in errors]
     return {"v": 1, "error": objects[0], "errors": objects}
 
 
-def _error(error: CubError, code: int) -> JsonObject:
+def _error_object(error: CubError, code: int) -> JsonObject:
     return {
         "message": error.message,
         "where": error.where,
@@ -134,19 +114,14 @@ def warnings_to_json(warnings: Iterable[PlanWarning]) -> list[JsonObject]:
 def print_tasks_json(
     records: Iterable[Record], root: Path, warnings: Iterable[PlanWarning]
 ) -> None:
-    """Tasks in their order, each with all keys."""
-    tree = {"v": 1, "root": root.as_posix(), "tasks": [], "warnings": warnings_to_json(warnings)}
+    """Print tasks in order, each with all keys."""
+    tree = _make_result(root, warnings, tasks=[])
     output.print_json_rows(tree, "tasks", map(task_to_json, records))
 
 
 def print_task_list_json(task_list: TaskList, root: Path) -> None:
-    """Tasks in their order, each with all keys and with what it waits for."""
-    tree = {
-        "v": 1,
-        "root": root.as_posix(),
-        "tasks": [],
-        "warnings": warnings_to_json(task_list.warnings),
-    }
+    """Print tasks in order, each with all keys and what blocks it."""
+    tree = _make_result(root, task_list.warnings, tasks=[])
     pairs = zip(task_list.summaries, task_list.iter_records(), strict=True)
     rows = (
         {**task_to_json(record), "waits_for": task_list.list_blockers_of(row)}
@@ -156,7 +131,7 @@ def print_task_list_json(task_list: TaskList, root: Path) -> None:
 
 
 def task_to_json(record: Record) -> JsonObject:
-    """A task with all keys, also those that it does not set, and then its others."""
+    """Return a task with all of cub's keys, set or not, then its other keys."""
     from cub.store.task_schema import LIST_KEYS, TASK_KEYS
 
     empty: dict[str, Any] = {key: [] if key in LIST_KEYS else None for key in TASK_KEYS}
@@ -164,59 +139,57 @@ def task_to_json(record: Record) -> JsonObject:
 
 
 def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
-    """One task with what is around it."""
+    """Return one task with its surroundings."""
     around = {
         "waits_for": detail.waits_for,
         "blocks": detail.blocks,
         "children": [child["id"] for child in detail.children],
     }
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "task": {**task_to_json(detail.record), **around},
-        "warnings": warnings_to_json(detail.warnings),
-    }
+    return _make_result(root, detail.warnings, task={**task_to_json(detail.record), **around})
 
 
 def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
-    """The counts of `cub task stats`."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "statuses": stats.statuses,
-        "types": stats.types,
-        "priorities": {f"P{number}": count for number, count in stats.priorities.items()},
-        "ready": stats.ready,
-        "blocked": stats.blocked,
-        "epics": {key: {"closed": c, "tasks": n} for key, (c, n) in stats.epics.items()},
-        "warnings": warnings_to_json(stats.warnings),
-    }
+    """Return the counts of `cub task stats`."""
+    return _make_result(
+        root,
+        stats.warnings,
+        statuses=stats.statuses,
+        types=stats.types,
+        priorities={f"P{number}": count for number, count in stats.priorities.items()},
+        ready=stats.ready,
+        blocked=stats.blocked,
+        epics={key: {"closed": c, "tasks": n} for key, (c, n) in stats.epics.items()},
+    )
 
 
 def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
-    """What `cub task import` did, or would do, with tasks named by their ids."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "format": result.format,
-        "added": [record["id"] for record in result.added],
-        "changed": [record["id"] for record in result.changed],
-        "unchanged": result.unchanged,
-        "notes": result.task_result.messages,
-        "warnings": warnings_to_json(result.task_result.warnings),
-    }
+    """Return what `cub task import` did, or would do, with tasks by their ids."""
+    return _make_result(
+        root,
+        result.task_result.warnings,
+        format=result.format,
+        added=[record["id"] for record in result.added],
+        changed=[record["id"] for record in result.changed],
+        unchanged=result.unchanged,
+        notes=result.task_result.messages,
+    )
 
 
 def export_result_to_json(
     result: ExportResult, format_name: str, file: Path | None, root: Path
 ) -> JsonObject:
-    """What `cub task export` made: where it was written, or else the text of it."""
-    return {
-        "v": 1,
-        "root": root.as_posix(),
-        "format": format_name,
-        "tasks": result.total,
-        "output": None if file is None else file.as_posix(),
-        "data": result.data.decode("utf-8", "surrogateescape") if file is None else None,
-        "warnings": warnings_to_json(result.warnings),
-    }
+    """Return the result of `cub task export`: the file written, or else the text."""
+    return _make_result(
+        root,
+        result.warnings,
+        format=format_name,
+        tasks=result.total,
+        output=None if file is None else file.as_posix(),
+        data=result.data.decode("utf-8", "surrogateescape") if file is None else None,
+    )
+
+
+def _make_result(root: Path, warnings: Iterable[PlanWarning], **fields: Any) -> JsonObject:
+    """Return a result of version 1: the project, these fields in their order, and warnings."""
+    tree = {"v": 1, "root": root.as_posix(), **fields}
+    return {**tree, "warnings": warnings_to_json(warnings)}

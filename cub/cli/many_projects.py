@@ -1,4 +1,4 @@
-"""Several projects at once: each looked at by itself, all of them in one table."""
+"""Run a command on several projects, and collect the results in one table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Dirs = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ProjectResult(Generic[Value]):
-    """What came out for one project, under the name that the person gave: a value or an error."""
+    """Hold one project's result, a value or an error, under the name that the user typed."""
 
     name: str
     root: Path
@@ -42,30 +42,32 @@ def for_each_project(
     base: Path, dirs: Sequence[Path], work: Callable[[Project], Value]
 ) -> list[ProjectResult[Value]]:
     """Do `work` for the project around each of `dirs`; no error of one keeps another from it."""
-    return [_one(base, folder, work) for folder in dict.fromkeys(dirs)]
+    return [_run_in_project(base, folder, work) for folder in dict.fromkeys(dirs)]
 
 
 def projects_to_json(
-    outcomes: Iterable[ProjectResult[Value]], tree: Callable[[Value, Path], JsonObject]
+    results: Iterable[ProjectResult[Value]], make_tree: Callable[[Value, Path], JsonObject]
 ) -> JsonObject:
-    """One object for each project: its own tree, or the tree of its error."""
+    """Return an object for each project: its own tree, or the tree of its error."""
     projects = []
-    for found in outcomes:
-        if found.value is not None:
-            projects.append(tree(found.value, found.root))
-        elif found.error is not None:
-            told = error_to_json(found.error, found.error.exit_code)
-            projects.append({**told, "root": found.root.as_posix()})
+    for result in results:
+        if result.value is not None:
+            projects.append(make_tree(result.value, result.root))
+        elif result.error is not None:
+            tree = error_to_json(result.error, result.error.exit_code)
+            projects.append({**tree, "root": result.root.as_posix()})
     return {"v": 1, "projects": projects}
 
 
 def format_error_cell(error: CubError) -> str:
-    """An error as one cell of a table."""
+    """Return an error as one cell of a table."""
     more = len(error.errors) - 1 if isinstance(error, CombinedError) else 0
     return f"error: {error}" + (f" (and {more} more)" if more else "")
 
 
-def _one(base: Path, folder: Path, work: Callable[[Project], Value]) -> ProjectResult[Value]:
+def _run_in_project(
+    base: Path, folder: Path, work: Callable[[Project], Value]
+) -> ProjectResult[Value]:
     from cub.project.project import Project, find_project_root
 
     name, root = folder.as_posix(), (base / folder).absolute()

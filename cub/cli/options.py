@@ -1,7 +1,4 @@
-"""The options that every command takes, before its name and behind it.
-
-The options that several commands share, each spelled and explained once.
-"""
+"""Define the global options, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from cub.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """What the global options say, which stand before the command or behind it."""
+    """Hold the global options, which come before the command or after it."""
 
     directory: Path
     quiet: bool = False
@@ -31,7 +28,7 @@ class GlobalOptions:
 
 
 class EditedPolicyChoice(StrEnum):
-    """What becomes of a section that a person edited."""
+    """Say what happens to an edited section."""
 
     REFUSE = "refuse"
     MOVE = "move"
@@ -60,7 +57,7 @@ Prune = Annotated[
 
 
 def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
-    """A PATH of the command line, seen from `directory`, as one relative to the project's root."""
+    """Return a PATH, relative to `directory`, as one relative to the project's root."""
     from cub.errors import UsageError
 
     full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
@@ -77,20 +74,20 @@ OPTIONS_PANEL = "Global options"
 def add_global_options(command: Any) -> None:
     """Let a command, and those in it, take the global options; its own ones come first."""
     own = {name for parameter in command.params for name in parameter.opts}
-    command.params += [option for option in _declared() if not own & set(option.opts)]
+    command.params += [option for option in _list_declared_options() if not own & set(option.opts)]
     for inner in getattr(command, "commands", {}).values():
         if inner is not None:  # one that is not imported yet
             add_global_options(inner)
 
 
 def get_global_options(context: typer.Context) -> GlobalOptions:
-    """What the global options said so far."""
+    """Return the global options given so far."""
     return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions(Path())
 
 
 def _set_directory(context: typer.Context, value: Path | None) -> None:
-    given = get_global_options(context)
-    context.obj = given if value is None else replace(given, directory=value)
+    options = get_global_options(context)
+    context.obj = options if value is None else replace(options, directory=value)
 
 
 def _set_no_color(value: bool) -> None:
@@ -99,23 +96,23 @@ def _set_no_color(value: bool) -> None:
 
 
 def _set_quiet(context: typer.Context, value: bool) -> None:
-    given = get_global_options(context)
-    if value and not given.quiet:
-        context.obj = _require_one(replace(given, quiet=True))
+    options = get_global_options(context)
+    if value and not options.quiet:
+        context.obj = _require_one_level(replace(options, quiet=True))
         context.find_root().with_resource(output.mute_messages())
 
 
 def _set_verbose(context: typer.Context, value: bool) -> None:
-    given = get_global_options(context)
-    if value and not given.verbose:
-        context.obj = _require_one(replace(given, verbose=True))
+    options = get_global_options(context)
+    if value and not options.verbose:
+        context.obj = _require_one_level(replace(options, verbose=True))
         context.find_root().with_resource(_show_debug_log())
 
 
-def _require_one(given: GlobalOptions) -> GlobalOptions:
-    if given.quiet and given.verbose:
+def _require_one_level(options: GlobalOptions) -> GlobalOptions:
+    if options.quiet and options.verbose:
         raise UsageError("--quiet and --verbose exclude each other")
-    return given
+    return options
 
 
 @contextmanager
@@ -123,12 +120,12 @@ def _show_debug_log() -> Iterator[None]:
     """Show the debug log, each line of it once, with the time since the command began."""
     from cub.debug_log import log_debug, receive_debug_log
 
-    began, shown = time.monotonic(), set[str]()
+    start, shown_lines = time.monotonic(), set[str]()
 
     def show(text: str) -> None:
-        if text not in shown:
-            output.print_debug_line(time.monotonic() - began, text)
-            shown.add(text)
+        if text not in shown_lines:
+            output.print_debug_line(time.monotonic() - start, text)
+            shown_lines.add(text)
 
     with receive_debug_log(show):
         yield
@@ -165,7 +162,7 @@ _Verbose = Annotated[
 ]  # fmt: skip
 
 
-def _all(
+def _declare(
     directory: _Directory = None,
     no_color: _NoColor = False,
     quiet: _Quiet = False,
@@ -175,7 +172,7 @@ def _all(
 
 
 @cache
-def _declared() -> list[Any]:
+def _list_declared_options() -> list[Any]:
     app = typer.Typer(add_completion=False)
-    app.command()(_all)
+    app.command()(_declare)
     return typer.main.get_command(app).params

@@ -1,8 +1,8 @@
-"""How commands print: results to stdout, talk to stderr.
+"""Print results to stdout and messages to stderr, and make both harmless.
 
-Nothing that it prints moves a terminal or hides from a reader: lines are made harmless wherever
-they go; what a program reads is exact in a pipe or a file, and harmless on a terminal. Callers
-give texts as they are, with styles of cub.cli.terminal.
+Nothing printed here moves a terminal or hides from a reader. Data for programs is exact in a pipe
+or a file, and harmless on a terminal. Callers pass texts as they are, with styles of
+cub.cli.terminal.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from cub.errors import CombinedError, CubError
 
 _DIFF_COLORS: dict[str, Color] = {"+": "green", "-": "red", "@": "cyan"}
 _KIND_COLORS: dict[str, Color] = {"create": "green", "update": "yellow", "delete": "red"}
-_HANGING = "  "  # before the second and later lines of a paragraph
-_muted: list[bool] = []
+_HANGING_INDENT = "  "  # before the second and later lines of a paragraph
+_mute_stack: list[bool] = []
 
 
 class RowStyle(NamedTuple):
-    """How a row of a table stands out."""
+    """Say how a row of a table stands out."""
 
     fg: Color | None = None
     bold: bool | None = None
@@ -49,18 +49,18 @@ _HEADER = RowStyle(bold=True)
 
 
 def print_line(text: str = "") -> None:
-    """One line of the result; a line end within it is written out."""
+    """Print one line of the result; a line ending inside it is written out."""
     _print(text, sys.stdout)
 
 
 def print_flushed_line(text: str) -> None:
-    """A line of the result for who reads along in a pipe."""
+    """Print a line of the result at once, for readers at the other end of a pipe."""
     print_line(text)
     sys.stdout.flush()
 
 
-def print_paragraph(text: str, indent: str = _HANGING) -> None:
-    """One line of the result for people: a terminal breaks it between words, and indents the rest.
+def print_paragraph(text: str, indent: str = _HANGING_INDENT) -> None:
+    """Print one line of the result for people; a terminal wraps it and indents the rest.
 
     What may be copied, or read by a program, is for `print_line`.
     """
@@ -68,37 +68,37 @@ def print_paragraph(text: str, indent: str = _HANGING) -> None:
         print_line(part)
 
 
-def wrap_line(text: str, indent: str = _HANGING) -> list[str]:
-    """A line of the result as the lines that a terminal shows it in."""
-    return _wrapped(text, sys.stdout, indent)
+def wrap_line(text: str, indent: str = _HANGING_INDENT) -> list[str]:
+    """Return the lines in which a terminal shows a line of the result."""
+    return _wrap(text, sys.stdout, indent)
 
 
 def print_rows(
     cells: Sequence[Sequence[str]], prose: Collection[int] = (), indent: str = ""
 ) -> None:
-    """Rows of a table without a header, behind `indent`; the columns of `prose` may be wrapped."""
+    """Print rows without a header after `indent`; the columns of `prose` may be wrapped."""
     width = get_width(sys.stdout)
-    for texts in layout_rows(_harmless_cells(cells), width and width - len(indent), prose):
+    for texts in layout_rows(_escape_cells(cells), width and width - len(indent), prose):
         for text in texts:
             print_line(f"{indent}{text}")
 
 
 def print_message(text: str) -> None:
-    """One line to the person, not part of the result; a terminal breaks it between words."""
-    if not _muted:
-        _tell(text)
+    """Print one line to the user that is not part of the result; a terminal wraps it."""
+    if not _mute_stack:
+        _print_to_stderr(text)
 
 
 def print_message_from_signal(text: str) -> None:
-    """The same from within a signal's handler, where what is buffered must not be touched."""
-    if not _muted:
+    """Print a message from a signal handler, without touching buffered output."""
+    if not _mute_stack:
         with suppress(OSError):
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
 def print_debug_line(seconds: float, text: str) -> None:
-    """One line of what --verbose tells: when, and what."""
-    _tell(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
+    """Print one line of --verbose: the time, and the text."""
+    _print_to_stderr(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
 
 
 def ask_confirmation(question: str) -> bool:
@@ -108,17 +108,17 @@ def ask_confirmation(question: str) -> bool:
 
 @contextmanager
 def mute_messages() -> Iterator[None]:
-    """Only results and errors count meanwhile."""
-    _muted.append(True)
+    """Print only results and errors inside the context."""
+    _mute_stack.append(True)
     try:
         yield
     finally:
-        _muted.pop()
+        _mute_stack.pop()
 
 
 def is_muted() -> bool:
-    """Whether only results and errors count."""
-    return bool(_muted)
+    """Return whether only results and errors are printed."""
+    return bool(_mute_stack)
 
 
 def print_warnings(warnings: Iterable[PlanWarning]) -> None:
@@ -133,42 +133,45 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
 
 
 def print_error(error: CubError) -> None:
-    """An error with its details and its hint, for the person."""
+    """Print an error with its details and its hint."""
     errors = error.errors if isinstance(error, CombinedError) else (error,)
-    for one in errors:
-        where = f"{one.where}: " if one.where else ""
-        _tell(
-            f"{add_style('error:', fg='red', bold=True)} {localize_timestamps(where + one.message)}"
-        )
-        for detail in one.details:
+    for item in errors:
+        where = f"{item.where}: " if item.where else ""
+        title = add_style("error:", fg="red", bold=True)
+        _print_to_stderr(f"{title} {localize_timestamps(where + item.message)}")
+        for detail in item.details:
             _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
-        if one.hint:
-            _tell(f"{add_style('hint:', fg='cyan')} {one.hint}")
+        if item.hint:
+            _print_to_stderr(f"{add_style('hint:', fg='cyan')} {item.hint}")
 
 
-def print_diff(lines_of_it: Iterable[str]) -> None:
-    """A unified diff: every byte of it for `git apply`, harmless and in colors on a terminal."""
+def print_diff(lines: Iterable[str]) -> None:
+    """Print a unified diff: every byte of it for `git apply`, harmless and in color on
+    a terminal.
+    """
     if sys.stdout.isatty():
-        print_lines(lines_of_it)
+        print_lines(lines)
     else:
-        print_bytes(b"".join(one.encode("utf-8", "surrogateescape") + b"\n" for one in lines_of_it))
+        print_bytes(b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in lines))
 
 
 def print_changelog(plan: Plan) -> None:
-    """The notes of a plan, each once, beside a diff: what a version step or a migration is."""
+    """Print the notes of a plan, each once, beside a diff: what a version or a
+    migration changes.
+    """
     for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
         print_message(note)
 
 
 def print_lines(texts: Iterable[str]) -> None:
-    """Lines of the result, those of diffs in colors."""
+    """Print lines of the result, those of diffs in color."""
     for text in texts:
         print_line(_diff_style(text))
 
 
 def print_plan_summary(plan: Plan) -> None:
-    """A line for each file: what, which, how many lines, why; version notes below."""
-    cells = _harmless_cells([_row(edit) for edit in plan.edits])
+    """Print a line for each file: action, path, line counts, reason; then version notes."""
+    cells = _escape_cells([_make_plan_row(edit) for edit in plan.edits])
     laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
         print_line(add_style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
@@ -185,32 +188,30 @@ def print_table(
     *,
     prose: Collection[str] = (),
 ) -> None:
-    """A table, as wide as a terminal allows; in a pipe as wide as it is.
+    """Print a table, as wide as a terminal allows; in a pipe as wide as it is.
 
     The columns of `prose` may be wrapped. `styles` are those of the rows.
     """
     wrapped = [number for number, title in enumerate(header) if title in prose]
-    laid_out = layout_rows(_harmless_cells([header, *rows]), get_width(sys.stdout), wrapped)
-    looks = chain([_HEADER, *styles], repeat(RowStyle()))
-    for texts, look in zip(laid_out, looks, strict=False):
+    laid_out = layout_rows(_escape_cells([header, *rows]), get_width(sys.stdout), wrapped)
+    row_styles = chain([_HEADER, *styles], repeat(RowStyle()))
+    for texts, row_style in zip(laid_out, row_styles, strict=False):
         for text in texts:
-            print_line(add_style(text, fg=look.fg, bold=look.bold, dim=look.dim))
+            print_line(add_style(text, fg=row_style.fg, bold=row_style.bold, dim=row_style.dim))
 
 
 def print_json(tree: dict[str, Any]) -> None:
-    """A result for programs; see cub.cli.json_output. All of JSON is in ASCII: it moves no
-    terminal.
-    """
+    """Print a result for programs; JSON is in ASCII, so it moves no terminal."""
     sys.stdout.write(json.dumps(tree, indent=2) + "\n")
 
 
 def print_json_line(tree: dict[str, Any]) -> None:
-    """The same on one line, at once: for a program that reads along."""
+    """Print JSON on one line, at once: for a program that follows along."""
     print_flushed_line(json.dumps(tree))
 
 
 def print_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any]]) -> None:
-    """A result with a list under `key`, of any length: each row on a line, printed as it comes."""
+    """Print a result with a list under `key`, of any length: each row on a line, as it comes."""
     start, _, end = json.dumps({**tree, key: []}, indent=2).partition(f'"{key}": []')
     write = sys.stdout.write
     write(f'{start}"{key}": [')
@@ -222,7 +223,7 @@ def print_json_rows(tree: dict[str, Any], key: str, rows: Iterable[dict[str, Any
 
 
 def print_value(text: str) -> None:
-    """One value for a program, in the encoding of stdout; harmless on a terminal."""
+    """Print one value for a program, in the encoding of stdout; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(text)
     else:
@@ -230,7 +231,7 @@ def print_value(text: str) -> None:
 
 
 def print_bytes(data: bytes) -> None:
-    """A whole file byte for byte, whatever the locale asks for; harmless on a terminal."""
+    """Print a whole file byte for byte, whatever the locale; harmless on a terminal."""
     if sys.stdout.isatty():
         _show_document(data.decode("utf-8", "surrogateescape").removesuffix("\n"))
         return
@@ -240,52 +241,52 @@ def print_bytes(data: bytes) -> None:
 
 
 def _show_document(text: str) -> None:
-    for one in text.split("\n"):
-        print_line(one.removesuffix("\r"))
+    for line in text.split("\n"):
+        print_line(line.removesuffix("\r"))
 
 
 def print_heading(text: str) -> None:
-    """A line that stands out."""
+    """Print a line that stands out."""
     for part in wrap_line(text):
         print_line(add_style(part, bold=True))
 
 
 def format_for_terminal(text: str) -> str:
-    """One line for what prints to stdout by itself: the moving view, and typer its help."""
+    """Format one line for code that prints to stdout itself: the live view, and typer's help."""
     return render_styles(text, use_color=has_color())
 
 
 def supports_live_output() -> bool:
-    """Whether stdout is a terminal on which a view can move."""
-    return supports_live_view(sys.stdout) and not _muted
+    """Return whether stdout is a terminal on which a view can move."""
+    return supports_live_view(sys.stdout) and not _mute_stack
 
 
 def has_color() -> bool:
-    """Whether stdout takes colors."""
+    """Return whether stdout takes colors."""
     return supports_color(sys.stdout)
 
 
-def _tell(text: str) -> None:
-    for part in _wrapped(text, sys.stderr, _HANGING):
+def _print_to_stderr(text: str) -> None:
+    for part in _wrap(text, sys.stderr, _HANGING_INDENT):
         _print(part, sys.stderr)
 
 
-def _wrapped(text: str, stream: IO[str], indent: str) -> list[str]:
-    width, shown = get_width(stream), escape_unsafe(text)
-    return [shown] if width is None else wrap_text(shown, width, indent)
+def _wrap(text: str, stream: IO[str], indent: str) -> list[str]:
+    width, text = get_width(stream), escape_unsafe(text)
+    return [text] if width is None else wrap_text(text, width, indent)
 
 
-def _harmless_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
+def _escape_cells(cells: Iterable[Sequence[str]]) -> list[list[str]]:
     """Cells as they are seen, before anybody measures how wide they are."""
     return [[escape_unsafe(cell) for cell in row] for row in cells]
 
 
 def _print(text: str, stream: IO[str]) -> None:
-    wanted = supports_color(stream)
-    typer.echo(render_styles(text, use_color=wanted), file=stream, color=wanted)
+    use_color = supports_color(stream)
+    typer.echo(render_styles(text, use_color=use_color), file=stream, color=use_color)
 
 
-def _row(edit: FileEdit) -> tuple[str, ...]:
+def _make_plan_row(edit: FileEdit) -> tuple[str, ...]:
     added, removed = edit.changed_line_counts
     return (
         edit.kind,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanDisplay:
-    """How to show a plan; each of these flags also means: write nothing."""
+    """Say how to show a plan; each of these flags also means: write nothing."""
 
     dry_run: bool = False
     diff: bool = False
@@ -28,7 +28,7 @@ class PlanDisplay:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether nothing may be written."""
+        """Return whether nothing may be written."""
         return self.dry_run or self.diff or self.json or self.check
 
 
@@ -48,15 +48,15 @@ def run_plan_command(
     from cub.project.project import Project
 
     if show.is_read_only:
-        return _show_only(root, make_plan, show)
-    with lock_project(root) as held:
+        return _show_plan(root, make_plan, show)
+    with lock_project(root) as lock:
         plan = make_plan(Project.load(root))
         output.print_warnings(plan.warnings)
         if confirm:
-            require_applicable(plan, held)
+            require_applicable(plan, lock)
             output.print_plan_summary(plan)
             confirm()
-        apply_plan(plan, held)
+        apply_plan(plan, lock)
         if not confirm:
             output.print_plan_summary(plan)
     return plan
@@ -64,15 +64,15 @@ def run_plan_command(
 
 @contextmanager
 def defer_cache_writes() -> Iterator[ScheduleWrite]:
-    """Takes writes of caches, and does them when the command has done its work."""
-    waiting: list[CacheWrite] = []
-    yield waiting.append
-    for write in waiting:
+    """Collect writes of caches, and do them when the command has done its work."""
+    deferred_writes: list[CacheWrite] = []
+    yield deferred_writes.append
+    for write in deferred_writes:
         write()
 
 
 def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
-    """The plan of the project at `root`, to be looked at; it tells of a change that waits, too."""
+    """Make the plan of the project at `root` to be shown; warn of a pending change."""
     from cub.files import warn_pending_change
     from cub.project.project import Project
 
@@ -80,7 +80,7 @@ def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
     return replace(plan, warnings=(*warn_pending_change(root), *plan.warnings))
 
 
-def _show_only(root: Path, make_plan: Callable[[Project], Plan], show: PlanDisplay) -> Plan:
+def _show_plan(root: Path, make_plan: Callable[[Project], Plan], show: PlanDisplay) -> Plan:
     plan = make_plan_only(root, make_plan)
     if show.json:
         output.print_json(plan_to_json(plan, root))

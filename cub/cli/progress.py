@@ -1,4 +1,4 @@
-"""A bar on stderr for work that takes a person's patience, and nothing for work that does not."""
+"""Draw a progress bar on stderr for work that takes long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PATIENCE = 0.3  # seconds; as many again have passed since the person pressed Enter
 
 
-def _is_welcome() -> bool:
+def _should_show() -> bool:
     return sys.stderr.isatty() and not output.is_muted()
 
 
@@ -38,13 +38,13 @@ class ProgressBar:
             self._stop()
             return
         if self._bar is None:
-            if time.monotonic() - self._start < self._patience or not _is_welcome():
+            if time.monotonic() - self._start < self._patience or not _should_show():
                 return
-            self._bar = self._shown()
+            self._bar = self._start_bar()
         progress, task = self._bar
         # Without anything done, nobody can tell how far it is: the bar has no end then.
-        known = total if done else None
-        progress.update(task, description=step, total=known, completed=done, refresh=True)
+        known_total = total if done else None
+        progress.update(task, description=step, total=known_total, completed=done, refresh=True)
 
     def __exit__(
         self,
@@ -59,7 +59,7 @@ class ProgressBar:
             self._bar[0].stop()
             self._bar = None
 
-    def _shown(self) -> tuple[Progress, TaskID]:
+    def _start_bar(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
         from rich.progress import Progress
 

@@ -1,9 +1,7 @@
-"""A review, or a plan, as Markdown: a comment on a pull request.
+"""Format a review, or a plan, as lines for a terminal or as a comment on a pull request.
 
-Nothing in it is taken for Markdown, and it is never longer than a host accepts: what matters most
-comes first.
-
-A review as lines for a terminal; cub.cli.review_format has it for a pull request.
+Nothing in a comment is taken for Markdown, and it is never longer than a host accepts: what matters
+most comes first.
 """
 
 from __future__ import annotations
@@ -22,82 +20,84 @@ if TYPE_CHECKING:
     from cub.edit.plan import Plan
 
 
-_ROOM = 60_000  # characters; GitHub refuses comments over 65,536
-_ROWS = 100
-_LONGEST = 300  # lines of one diff
-_WIDEST = 400  # characters of one line
+_MAX_COMMENT_CHARS = 60_000  # characters; GitHub refuses comments over 65,536
+_MAX_ROWS = 100
+_MAX_DIFF_LINES = 300  # lines of one diff
+_MAX_LINE_CHARS = 400  # characters of one line
 
 CommentBlock = Sequence[str]
 
 
 def format_review_comment(review: Review) -> Iterator[str]:
-    """A table of all files, then what needs a look, then everything folded."""
-    return _fitted(_of_review(review))
+    """Yield a table of all files, then what needs a look, then the rest, folded."""
+    return _limit_blocks(_make_review_blocks(review))
 
 
 def format_plan_comment(plan: Plan) -> Iterator[str]:
-    """What an update would change."""
+    """Yield what an update would change."""
     if not plan.shared_edits:
         return iter(["cub: everything is up to date."])
-    return _fitted(_of_plan(plan))
+    return _limit_blocks(_make_plan_blocks(plan))
 
 
-def _fitted(blocks: Iterable[CommentBlock]) -> Iterator[str]:
-    """The blocks that there is room for, and how many there was none for."""
-    room, left = _ROOM, 0
+def _limit_blocks(blocks: Iterable[CommentBlock]) -> Iterator[str]:
+    """Yield the blocks that fit, and how many did not."""
+    remaining, omitted = _MAX_COMMENT_CHARS, 0
     for block in blocks:
         size = sum(len(line) + 1 for line in block)
-        if size > room:
-            left += 1
+        if size > remaining:
+            omitted += 1
             continue
-        room -= size
+        remaining -= size
         yield from block
-    if left:
-        yield from ("", f"{left:,} more did not fit into this comment: `cub diff` shows them.")
+    if omitted:
+        yield from ("", f"{omitted:,} more did not fit into this comment: `cub diff` shows them.")
 
 
-def _of_review(review: Review) -> Iterator[CommentBlock]:
-    yield "### cub: instruction files of agents", "", summarize_review(review, name=_code)
+def _make_review_blocks(review: Review) -> Iterator[CommentBlock]:
+    yield "### cub: instruction files of agents", "", summarize_review(review, name=_format_code)
     if review.files:
-        yield _table(review.files)
+        yield _make_table(review.files)
     if review.executable_changes:
         yield "", "#### ⚠️ What executes has changed"
     for change in review.executable_changes:
-        yield "", f"{change.kind}: {_code(change.path)}", "", *_fenced(change.diff)
+        yield "", f"{change.kind}: {_format_code(change.path)}", "", *_format_fence(change.diff)
     for file in review.files:
         if file.section and file.section.needs_attention:
-            hand = ("", *_fenced(file.section.hand)) if file.section.hand else ()
+            hand = ("", *_format_fence(file.section.hand)) if file.section.hand else ()
             yield (
                 "",
-                f"#### ⚠️ {_code(file.path)}",
+                f"#### ⚠️ {_format_code(file.path)}",
                 "",
                 VERDICT_MEANINGS[file.section.verdict],
                 *hand,
             )
     for file in review.files:
-        yield _folded("cub's part of", file.path, file.section.diff if file.section else ())
-        yield _folded("Other text of", file.path, file.own_diff)
+        yield _fold_diff("cub's part of", file.path, file.section.diff if file.section else ())
+        yield _fold_diff("Other text of", file.path, file.own_diff)
 
 
-def _of_plan(plan: Plan) -> Iterator[CommentBlock]:
+def _make_plan_blocks(plan: Plan) -> Iterator[CommentBlock]:
     yield ("### cub: `cub update` would change these files",)
     for edit in plan.shared_edits:
         notes = (f"  - {note}" for note in edit.changelog)
-        yield "", f"- {edit.kind} {_code(edit.path)}: {edit.reason}", *notes
-        yield _folded("Diff of", edit.path, tuple(edit.format_diff()))
+        yield "", f"- {edit.kind} {_format_code(edit.path)}: {edit.reason}", *notes
+        yield _fold_diff("Diff of", edit.path, tuple(edit.format_diff()))
 
 
-def _table(files: Sequence[FileReview]) -> CommentBlock:
-    """A row for each file; of very many, those first that a hand touched."""
-    shown = files
-    if len(files) > _ROWS:
-        first = sorted(files, key=lambda file: not (file.section and file.section.needs_attention))
-        shown = first[:_ROWS]
-    more = ("", f"… and {len(files) - _ROWS:,} more files") if len(files) > _ROWS else ()
-    return "", "| File | cub's part | Other text |", "|---|---|---|", *map(_row, shown), *more
+def _make_table(files: Sequence[FileReview]) -> CommentBlock:
+    """Return a row for each file; of very many, the edited ones first."""
+    rows = files
+    if len(files) > _MAX_ROWS:
+        sorted_files = sorted(
+            files, key=lambda file: not (file.section and file.section.needs_attention)
+        )
+        rows = sorted_files[:_MAX_ROWS]
+    more = ("", f"… and {len(files) - _MAX_ROWS:,} more files") if len(files) > _MAX_ROWS else ()
+    return "", "| File | cub's part | Other text |", "|---|---|---|", *map(_make_row, rows), *more
 
 
-def _row(file: FileReview) -> str:
+def _make_row(file: FileReview) -> str:
     section = file.section
     cub = (
         f"{format_versions(section)}, {VERDICT_MEANINGS[section.verdict].split(':')[0]}"
@@ -105,51 +105,51 @@ def _row(file: FileReview) -> str:
         else "—"
     )
     mark = "⚠️ " if section and section.needs_attention else ""
-    theirs = (
+    own_text = (
         ", ".join([*([format_line_counts(file.own_diff)] if file.own_diff else []), *file.mode])
         or "—"
     )
     # A table is cut into cells before code spans are found (GitHub Flavored Markdown 4.10).
-    path = _code(file.path).replace("|", "\\|")
-    return f"| {path} | {mark}{cub} | {theirs} |"
+    path = _format_code(file.path).replace("|", "\\|")
+    return f"| {path} | {mark}{cub} | {own_text} |"
 
 
-def _code(words: str) -> str:
-    """A code span that holds any name, cut to a length (CommonMark 6.1)."""
-    shown = _cut(escape_invisible(words))
-    ticks = "`" * (1 + _longest_run(shown))
-    pad = " " if "`" in shown or shown != shown.strip() else ""
-    return f"{ticks}{pad}{shown}{pad}{ticks}"
+def _format_code(name: str) -> str:
+    """Return a code span that holds any name, cut to a length (CommonMark 6.1)."""
+    text = _truncate_line(escape_invisible(name))
+    ticks = "`" * (1 + _count_ticks(text))
+    pad = " " if "`" in text or text != text.strip() else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
-def _fenced(diff: Sequence[str]) -> Iterator[str]:
-    """A fence that is longer than any run of backticks inside (CommonMark 4.5)."""
-    lines = [_cut(escape_invisible(line)) for line in diff[:_LONGEST]]
-    if len(diff) > _LONGEST:
-        lines.append(f"… and {len(diff) - _LONGEST:,} more lines")
-    fence = "`" * max(3, 1 + max(map(_longest_run, lines), default=0))
+def _format_fence(diff: Sequence[str]) -> Iterator[str]:
+    """Yield a diff in a fence longer than any run of backticks inside (CommonMark 4.5)."""
+    lines = [_truncate_line(escape_invisible(line)) for line in diff[:_MAX_DIFF_LINES]]
+    if len(diff) > _MAX_DIFF_LINES:
+        lines.append(f"… and {len(diff) - _MAX_DIFF_LINES:,} more lines")
+    fence = "`" * max(3, 1 + max(map(_count_ticks, lines), default=0))
     yield from (f"{fence}diff", *lines, fence)
 
 
-def _folded(title: str, path: str, diff: Sequence[str]) -> CommentBlock:
+def _fold_diff(title: str, path: str, diff: Sequence[str]) -> CommentBlock:
     if not diff:
         return ()
-    name = escape(_cut(escape_invisible(path)), quote=False)
+    name = escape(_truncate_line(escape_invisible(path)), quote=False)
     summary = f"<details><summary>{title} <code>{name}</code></summary>"
-    return "", summary, "", *_fenced(diff), "", "</details>"
+    return "", summary, "", *_format_fence(diff), "", "</details>"
 
 
-def _cut(line: str) -> str:
-    more = len(line) - _WIDEST
-    return line if more <= 0 else f"{line[:_WIDEST]}… and {more:,} more characters"
+def _truncate_line(line: str) -> str:
+    more = len(line) - _MAX_LINE_CHARS
+    return line if more <= 0 else f"{line[:_MAX_LINE_CHARS]}… and {more:,} more characters"
 
 
-def _longest_run(line: str) -> int:
+def _count_ticks(line: str) -> int:
     return max(map(len, re.findall("`+", line)), default=0)
 
 
 def format_review(review: Review) -> Iterator[str]:
-    """Lines for a terminal; those of a diff begin with its marks."""
+    """Yield lines for a terminal; those of a diff begin with its marks."""
     if review.executable_changes:
         yield "What executes has changed:"
     for change in review.executable_changes:
@@ -162,16 +162,16 @@ def format_review(review: Review) -> Iterator[str]:
         yield f"{file.path} ({file.kind})"
         yield from file.mode
         if file.section:
-            yield from _section_text(file.section)
+            yield from _format_section(file.section)
         if file.own_diff:
             yield f"other text: {format_line_counts(file.own_diff)}"
             yield from file.own_diff
         if not (file.section or file.own_diff or file.mode):
-            yield _NOTHING[file.kind]
+            yield _NO_DIFFERENCE[file.kind]
 
 
 # What is left when neither a part of cub's nor the text around it has changed.
-_NOTHING = {
+_NO_DIFFERENCE = {
     "create": "an empty file",
     "update": "only formatting, or the place of the section, has changed",
     "delete": "it was empty",
@@ -179,23 +179,24 @@ _NOTHING = {
 
 
 def summarize_review(review: Review, name: Callable[[str], str] = str) -> str:
-    """How it ends, in one sentence; `name` shows the name of a commit."""
+    """Return the result in one sentence; `name` formats the name of a commit."""
     if not review.files and not review.executable_changes:
         names = f"{name(review.commit_range.base_name)} and {name(review.commit_range.head_name)}"
         return f"No file that cub manages differs between {names}."
     sections = [file.section for file in review.files if file.section]
-    touched = sum(section.needs_attention for section in sections)
+    edited = sum(section.needs_attention for section in sections)
+    changed_files = sum(bool(file.own_diff) for file in review.files)
     parts = [
-        _count(len(sections), "part of cub's changed", "parts of cub's changed"),
-        f"{touched} touched by hand" if touched else "none touched by hand",
-        _count(sum(bool(f.own_diff) for f in review.files), "file", "files") + " changed by people",
-        _count(len(review.executable_changes), "change", "changes") + " to what executes",
+        _format_count(len(sections), "part of cub's changed", "parts of cub's changed"),
+        f"{edited} touched by hand" if edited else "none touched by hand",
+        _format_count(changed_files, "file", "files") + " changed by people",
+        _format_count(len(review.executable_changes), "change", "changes") + " to what executes",
     ]
     return ", ".join(parts) + "."
 
 
 def format_versions(section: SectionReview) -> str:
-    """The version of a section, and the one before where it differs."""
+    """Return the version of a section, and the one before if it differs."""
     before, after = (None if v is None else f"v{v}" for v in (section.before, section.after))
     if before and after and before != after:
         return f"{before} → {after}"
@@ -203,13 +204,14 @@ def format_versions(section: SectionReview) -> str:
 
 
 def format_line_counts(diff: Sequence[str]) -> str:
-    """How many lines a diff adds and removes."""
+    """Return how many lines a diff adds and removes."""
     added, removed = (sum(line[:1] == mark for line in diff[2:]) for mark in "+-")
     return f"+{added} -{removed}"
 
 
-def _section_text(section: SectionReview) -> Iterator[str]:
-    yield f"{_part(section)}, {format_versions(section)}: {VERDICT_MEANINGS[section.verdict]}"
+def _format_section(section: SectionReview) -> Iterator[str]:
+    versions, meaning = format_versions(section), VERDICT_MEANINGS[section.verdict]
+    yield f"{_describe_part(section)}, {versions}: {meaning}"
     yield from (f"  {note}" for note in section.notes)
     if not section.whole or section.verdict not in ("verified", "removed"):
         yield from section.diff
@@ -218,11 +220,11 @@ def _section_text(section: SectionReview) -> Iterator[str]:
         yield from section.hand
 
 
-def _part(section: SectionReview) -> str:
+def _describe_part(section: SectionReview) -> str:
     if section.whole:
         return "a file of cub's own"
     return "managed section" + (f" in line {section.line}" if section.line else "")
 
 
-def _count(number: int, one: str, many: str) -> str:
+def _format_count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"

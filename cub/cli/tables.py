@@ -1,6 +1,4 @@
-"""Text laid out for the width of a terminal: lines broken between words, and tables whose ids,
-paths and numbers are never broken.
-"""
+"""Lay out text for the width of a terminal: wrapped lines, and tables that never break an id."""
 
 from __future__ import annotations
 
@@ -20,17 +18,16 @@ TableRows = Sequence[Sequence[str]]
 
 
 def measure_width(text: str) -> int:
-    """The columns that a text takes on a terminal; styles take none, wide characters two."""
+    """Return a text's columns on a terminal; styles take none, wide characters two."""
     text = strip_styles(text)
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    return len(text) if text.isascii() else sum(map(_measure_character, text))
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
-    """Each line as lines of at most `width` columns; those after its first one are indented as it
-    is, and by `indent`.
+    """Wrap each line to `width` columns between words; continuation lines are indented as it is.
 
-    It is broken between words alone: a word that is longer stays whole, on a line of its own. The
-    indentation of a line gives way where its first word would not fit behind it.
+    A longer word stays whole, on a line of its own. `indent` is added to continuation lines. The
+    indentation gives way if the first word would not fit after it.
     """
     return [part for line in text.split("\n") for part in _wrap_line(line, width, indent)]
 
@@ -52,93 +49,94 @@ def _wrap_line(text: str, width: int, indent: str) -> Iterator[str]:
 
 
 def _indent_word(word: str, indent: str, width: int) -> str:
-    """A word behind as much of an indentation as fits; all of it if the word alone does not fit."""
-    room = width - measure_width(word)
-    return (indent if room < 0 else indent[:room]) + word
+    """Return a word after as much of an indentation as fits; all of it if the word does not fit."""
+    available = width - measure_width(word)
+    return (indent if available < 0 else indent[:available]) + word
 
 
 def layout_rows(
     rows: TableRows, width: int | None = None, prose: Collection[int] = ()
 ) -> list[list[str]]:
-    """Each row as its lines, aligned with those of all others.
+    """Return each row as its lines, aligned with all others.
 
-    `width` is that of the terminal, None for as wide as the cells are. Where they do not fit, the
-    columns numbered in `prose` are wrapped; where that does not suffice, each row is folded into
+    `width` is that of the terminal, None for as wide as the cells are. If they do not fit, the
+    columns numbered in `prose` are wrapped; if that does not suffice, each row is folded into
     several lines. No other cell is broken, and no word.
     """
     columns = [*zip(*rows, strict=True)]
-    wanted = [max(map(measure_width, column)) for column in columns]
-    if width is None or _total(wanted) <= width:
-        return [[_join(row, wanted)] for row in rows]
+    full_widths = [max(map(measure_width, column)) for column in columns]
+    if width is None or _add_widths(full_widths) <= width:
+        return [[_join(row, full_widths)] for row in rows]
     readable = min(_READABLE, width - len(_INDENT))
-    least = [
-        min(_usual_width(column), readable) if number in prose else want
-        for number, (column, want) in enumerate(zip(columns, wanted, strict=True))
+    least_widths = [
+        min(_find_usual_width(column), readable) if number in prose else want
+        for number, (column, want) in enumerate(zip(columns, full_widths, strict=True))
     ]
-    groups = _fold_columns(least, width)
-    widths = [w for group in groups for w in _share_room(group, least, wanted, width)]
+    groups = _fold_columns(least_widths, width)
+    widths = [w for group in groups for w in _share_room(group, least_widths, full_widths, width)]
     return [list(_fold_row(row, groups, widths, width)) for row in rows]
 
 
-def _columns(character: str) -> int:
+def _measure_character(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _total(widths: Sequence[int]) -> int:
+def _add_widths(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _usual_width(column: Sequence[str]) -> int:
-    """What the title and most cells of a column need, so that one long text does not decide."""
+def _find_usual_width(column: Sequence[str]) -> int:
+    """Return what the title and most cells of a column need: one long text does not decide."""
     title, *cells = map(measure_width, column)
     return max(title, sorted(cells)[len(cells) // 2]) if cells else title
 
 
 def _fold_columns(least: Sequence[int], width: int) -> list[range]:
-    """The columns of each line: as many as fit."""
+    """Return the columns of each line: as many as fit."""
     groups, start = [], 0
     for end in range(1, len(least) + 1):
-        room = width - (len(_INDENT) if start else 0)
-        if end - start > 1 and _total(least[start:end]) > room:
+        available = width - (len(_INDENT) if start else 0)
+        if end - start > 1 and _add_widths(least[start:end]) > available:
             groups.append(range(start, end - 1))
             start = end - 1
     return [*groups, range(start, len(least))]
 
 
 def _share_room(
-    group: range, least: Sequence[int], wanted: Sequence[int], width: int
+    group: range, least: Sequence[int], full_widths: Sequence[int], width: int
 ) -> Iterator[int]:
-    """What each column of a line gets: those that want little first, then equal parts."""
-    room = width - (len(_INDENT) if group.start else 0)
-    free = max(0, room - _total([least[n] for n in group]))
-    given = {}
-    growing = sorted(group, key=lambda n: wanted[n] - least[n])
-    for count, number in enumerate(growing):
-        more = min(wanted[number] - least[number], free // (len(growing) - count))
-        given[number] = least[number] + more
-        free -= more
-    return (given[number] for number in group)
+    """Yield the width of each column of a line: small ones first, then equal shares."""
+    available = width - (len(_INDENT) if group.start else 0)
+    free = max(0, available - _add_widths([least[n] for n in group]))
+    shares = {}
+    order = sorted(group, key=lambda n: full_widths[n] - least[n])
+    for count, number in enumerate(order):
+        extra = min(full_widths[number] - least[number], free // (len(order) - count))
+        shares[number] = least[number] + extra
+        free -= extra
+    return (shares[number] for number in group)
 
 
 def _fold_row(
     row: Sequence[str], groups: Sequence[range], widths: Sequence[int], width: int
 ) -> Iterator[str]:
-    """The lines of one row. A text with a word that is wider than its column goes below it."""
+    """Yield the lines of one row. A text with a word wider than its column goes below it."""
     for group in groups:
-        here = [widths[number] for number in group]
-        wide = [n for n in group if len(group) > 1 and _longest_word(row[n]) > widths[n]]
-        cells = [[] if n in wide else wrap_text(row[n], widths[n]) for n in group]
+        line_widths = [widths[number] for number in group]
+        longest = {n: _measure_longest_word(row[n]) for n in group}
+        wide_columns = [n for n in group if len(group) > 1 and longest[n] > widths[n]]
+        cells = [[] if n in wide_columns else wrap_text(row[n], widths[n]) for n in group]
         for parts in zip_longest(*cells, fillvalue=""):
-            line = _join(parts, here)
+            line = _join(parts, line_widths)
             if line or not group.start:
                 yield (_INDENT if group.start else "") + line
-        for number in wide:
+        for number in wide_columns:
             yield from (_INDENT + part for part in wrap_text(row[number], width - len(_INDENT)))
 
 
-def _longest_word(text: str) -> int:
+def _measure_longest_word(text: str) -> int:
     return max(map(measure_width, text.split(" ")))
 
 

@@ -1,4 +1,4 @@
-"""What all commands about tasks share: opening the stores, and telling an outcome."""
+"""Open the stores for commands about tasks, and print what the commands did."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ Ids = Annotated[
     list[str], typer.Argument(metavar="ID...", help="Tasks, or what is unique of their ids.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_VARIABLE = "CUB_AGENT"
+_AGENT_VARIABLE = "CUB_AGENT"
 
 
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
-    """The stores of the project here, for the one who asks."""
+    """Open the stores of the project here, for `who` or the caller."""
     from cub.actions.tasks.stores import open_stores
     from cub.project.project import Project, find_project_root
 
     options: GlobalOptions = context.obj
     project = Project.load(find_project_root(options.directory))
     output.print_warnings(project.config.warnings)
-    return open_stores(project, who or os.environ.get(_VARIABLE) or _user())
+    return open_stores(project, who or os.environ.get(_AGENT_VARIABLE) or _get_user_name())
 
 
 def read_file_argument(context: typer.Context, file: Path) -> bytes:
-    """What a FILE holds, seen from where the command runs."""
+    """Return the bytes of FILE, relative to the directory that the command runs in."""
     from cub.files.single_file import read_single_file
 
     options: GlobalOptions = context.obj
@@ -47,7 +47,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
 
 
 def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bool) -> None:
-    """The tasks that a command has changed, and what else there is to say."""
+    """Print the tasks that a command has changed, its messages and warnings."""
     from cub.cli.json_output import print_tasks_json
 
     tasks = {record["id"]: record for record in result.tasks}
@@ -55,14 +55,14 @@ def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bo
         print_tasks_json(tasks.values(), stores.root, result.warnings)
         return
     output.print_warnings(result.warnings)
-    for key, record in tasks.items():
-        if key not in result.silent_ids:
-            output.print_paragraph(f"{verb} {key}: {record.get('title', '')!s}")
+    for task_id, record in tasks.items():
+        if task_id not in result.silent_ids:
+            output.print_paragraph(f"{verb} {task_id}: {record.get('title', '')!s}")
     for line in result.messages:
         output.print_paragraph(line)
 
 
-def _user() -> str:
+def _get_user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container's user may have no name

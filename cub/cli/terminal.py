@@ -1,13 +1,8 @@
-"""cub's own colors in a text, as marks that nobody else's text can hold; all else is made harmless.
+"""Mark cub's own styles in text, make everything else harmless, and set up the streams.
 
-A mark is a style of a terminal behind a number that is drawn anew for each process. So a title,
-a file name or an error of git's may be put into a styled line as it is: what of it is no mark of
-this process is written out by `escape_unsafe`, and only marks become escape sequences, by
-`render_styles`.
-
-What stdout and stderr are: their encoding, and the width and the colors that they take.
-
-Somebody else's text made fit to be shown: nothing in it stays unseen or moves a terminal.
+A mark is a style with a random number for each process, so a title, a file name or an error of
+git's can be part of a styled line: what is not a mark of this process is written out by
+`escape_unsafe`, and only marks become escape sequences, by `render_styles`.
 """
 
 from __future__ import annotations
@@ -33,53 +28,53 @@ _MARK = re.compile(rf"{_START}(\[\d+m)")
 def add_style(
     text: str, fg: Color | None = None, *, bold: bool | None = None, dim: bool | None = None
 ) -> str:
-    """A text between marks; as it is where no style is asked for."""
-    wanted = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
-    marks = "".join(_mark(code) for code in wanted if code is not None)
-    return f"{marks}{text}{_mark(_RESET)}" if marks else text
+    """Return a text between marks; unchanged if no style is given."""
+    codes = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
+    marks = "".join(_make_mark(code) for code in codes if code is not None)
+    return f"{marks}{text}{_make_mark(_RESET)}" if marks else text
 
 
 def escape_unsafe(text: str) -> str:
-    """One line as a person may see it: everything but its marks is made visible."""
+    """Return one line with everything but its marks made visible."""
     if _START not in text:
         return escape_invisible(text)
     return "".join(
-        _START + part if is_code else escape_invisible(part) for part, is_code in _parts(text)
+        _START + part if is_code else escape_invisible(part) for part, is_code in _split_marks(text)
     )
 
 
 def render_styles(text: str, *, use_color: bool) -> str:
-    """One line for a terminal: harmless, its marks as colors, or without them."""
+    """Return one line for a terminal: harmless, with its marks as colors or without them."""
     if _START not in text:
         return escape_invisible(text)
     return "".join(
         ("\x1b" + part) * use_color if is_code else escape_invisible(part)
-        for part, is_code in _parts(text)
+        for part, is_code in _split_marks(text)
     )
 
 
 def strip_styles(text: str) -> str:
-    """A text without its marks."""
+    """Return a text without its marks."""
     return _MARK.sub("", text) if _START in text else text
 
 
-def _parts(text: str) -> Iterable[tuple[str, bool]]:
-    """The parts of a text, and of each whether it is the code of a mark."""
+def _split_marks(text: str) -> Iterable[tuple[str, bool]]:
+    """Yield the parts of a text, each with whether it is the code of a mark."""
     return ((part, number % 2 == 1) for number, part in enumerate(_MARK.split(text)))
 
 
-def _mark(code: int) -> str:
+def _make_mark(code: int) -> str:
     return f"{_START}[{code}m"
 
 
 _SAMPLE = "".join(map(chr, range(32, 127))) + "\n"
 _FORCED = ("FORCE_COLOR", "CLICOLOR_FORCE")
-_USUAL = 80  # columns
+_DEFAULT_WIDTH = 80  # columns
 
 
 def configure_streams() -> None:
-    """File names and user text of any encoding must never end a command."""
-    codecs.register_error("exact", _exact)
+    """Set up the streams so that no file name or text in any encoding ends a command."""
+    codecs.register_error("exact", _handle_encode_error)
     if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
         nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
@@ -89,7 +84,7 @@ def configure_streams() -> None:
 
 
 def configure_encoding(stream: TextIOWrapper) -> None:
-    """See to it that any text can be printed: in the stream's encoding, or else in UTF-8."""
+    """Ensure that any text can be printed, falling back to UTF-8."""
     encoding = stream.encoding
     try:
         plain = _SAMPLE.encode(encoding)
@@ -103,7 +98,7 @@ def configure_encoding(stream: TextIOWrapper) -> None:
     stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
 
 
-def _exact(error: UnicodeError) -> tuple[str | bytes, int]:
+def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
     """Bytes that are no text come out as they were read; what can't be shown is escaped."""
     try:
         return codecs.lookup_error("surrogateescape")(error)
@@ -118,12 +113,12 @@ def flush_streams() -> None:
 
 
 def discard_stdout() -> None:
-    """The reader of stdout is gone: keep the interpreter from complaining about it at exit."""
+    """Redirect stdout after its reader has gone, so that the interpreter does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def supports_live_view(stream: IO[str]) -> bool:
-    """Whether a stream is a terminal on which a view can move."""
+    """Return whether a stream is a terminal on which a view can move."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -140,21 +135,23 @@ def supports_color(stream: IO[str]) -> bool:
 
 
 def get_help_width() -> int:
-    """The columns for a page of help; in a pipe, those that COLUMNS asks for."""
-    said = os.environ.get("COLUMNS", "")
-    return get_width(sys.stdout) or (int(said) if said.isdecimal() else 0) or _USUAL
+    """Return the columns for a page of help; in a pipe, those of COLUMNS."""
+    columns = os.environ.get("COLUMNS", "")
+    return get_width(sys.stdout) or (int(columns) if columns.isdecimal() else 0) or _DEFAULT_WIDTH
 
 
 def get_width(stream: IO[str]) -> int | None:
-    """The columns of the terminal that a stream goes to; None for a file or a pipe."""
+    """Return the columns of a stream's terminal; None for a file or a pipe."""
     if not stream.isatty():
         return None
-    said = os.environ.get("COLUMNS", "")
+    variable = os.environ.get("COLUMNS", "")
     try:
-        columns = int(said) if said.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        columns = (
+            int(variable) if variable.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        )
     except OSError:  # a terminal that does not know
         columns = 0
-    return columns or _USUAL
+    return columns or _DEFAULT_WIDTH
 
 
 # Printable by their category, and yet nothing to see: fillers, joiners, variation selectors.
@@ -166,11 +163,11 @@ _EMOJI = "\ufe0f"  # behind a symbol, it only says: in color
 
 
 def escape_invisible(line: str) -> str:
-    """A line with everything that a reader can't see written out: controls, bidi marks, tags."""
+    """Write out everything that a reader can't see: controls, bidi marks, tags."""
     if line.isascii() and line.isprintable():
         return line
     return "".join(
-        c if _is_seen(c, before) else _escaped(c)
+        c if _is_seen(c, before) else _escape_character(c)
         for c, before in zip(line, f" {line}", strict=False)
     )
 
@@ -181,5 +178,5 @@ def _is_seen(character: str, before: str) -> bool:
     return character == "\t" or (character.isprintable() and not _UNSEEN.match(character))
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")

@@ -7,17 +7,17 @@ from datetime import datetime, tzinfo
 
 from cub.store import timestamps
 
-_MOMENT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d\.\d{3})?Z\b")  # as cub writes them
+_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d\.\d{3})?Z\b")  # as cub writes them
 _DATE = len("2026-01-31")
 _UNITS = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
-_LONG_AGO = 30 * 86_400  # seconds; from there on the date alone says more
+_MAX_AGE = 30 * 86_400  # seconds; from there on the date alone says more
 
 
 def format_local_time(
     stamp: object, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = None
 ) -> str:
-    """A stamp in the person's own zone, or in `zone`; what tells no time as it is."""
-    at = _read(stamp)
+    """Format a timestamp in the local zone, or in `zone`; return other text unchanged."""
+    at = _parse_moment(stamp)
     if at is None:
         return str(stamp)
     try:
@@ -27,15 +27,15 @@ def format_local_time(
 
 
 def format_time_with_age(stamp: object, now: datetime, zone: tzinfo | None = None) -> str:
-    """A stamp in the person's own zone, and how long ago that was or when it will be."""
+    """Format a timestamp in the local zone, with how long ago it was or when it will be."""
     far = format_age(stamp, now)
     return format_local_time(stamp, zone=zone) + (f" ({far})" if far else "")
 
 
 def format_age(stamp: object, now: datetime) -> str:
-    """Such as "5 min ago" or "in 2 days"; "" for what is more than a month away, or no time."""
-    at = _read(stamp)
-    if at is None or abs(seconds := (at - now).total_seconds()) >= _LONG_AGO:
+    """Format an age such as "5 min ago" or "in 2 days"; "" beyond a month, or for no timestamp."""
+    at = _parse_moment(stamp)
+    if at is None or abs(seconds := (at - now).total_seconds()) >= _MAX_AGE:
         return ""
     for size, one, many in _UNITS:
         if count := int(abs(seconds) // size):
@@ -45,12 +45,12 @@ def format_age(stamp: object, now: datetime) -> str:
 
 
 def localize_timestamps(text: str, zone: tzinfo | None = None) -> str:
-    """A text of cub's own in which every moment is in the person's own zone."""
-    return _MOMENT.sub(lambda found: format_local_time(found[0], zone=zone), text)
+    """Return cub's own text with every timestamp in the local zone."""
+    return _TIMESTAMP.sub(lambda match: format_local_time(match[0], zone=zone), text)
 
 
-def _read(stamp: object) -> datetime | None:
-    """A date alone is no time: it would be another day in some zones."""
+def _parse_moment(stamp: object) -> datetime | None:
+    """Parse a timestamp. A date alone is none: it would be another day in some zones."""
     return (
         timestamps.parse_timestamp(stamp) if isinstance(stamp, str) and len(stamp) > _DATE else None
     )

@@ -1,4 +1,4 @@
-"""A text with its language and its outermost value, and what stands around a place in it."""
+"""Hold a configuration text with its format, its outermost value, and positions in it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ KeyPath = tuple[str, ...]
 
 
 class ConfigFormat(NamedTuple):
-    """How a text is read. `comment` matches a comment outside of texts; `is_json`: it is no
-    YAML.
-    """
+    """Say how a text is read: `comment` matches a comment outside of strings."""
 
     parse: Callable[[SourceText], ConfigNode | None]
     comment: str
@@ -32,7 +30,7 @@ STRICT_JSON = ConfigFormat(partial(jsonc.parse_jsonc, strict=True), jsonc.COMMEN
 
 
 class TextEdit(NamedTuple):
-    """A span of the text, and what takes its place."""
+    """Replace a span of the text with another text."""
 
     start: int
     end: int
@@ -41,7 +39,7 @@ class TextEdit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigText:
-    """A text and its outermost value; None where there is none."""
+    """Hold a text and its outermost value; None if there is none."""
 
     source: SourceText
     root: ConfigNode | None
@@ -49,28 +47,28 @@ class ConfigText:
 
     @property
     def text(self) -> str:
-        """The text itself."""
+        """Return the text itself."""
         return self.source.text
 
     @property
     def python_value(self) -> Any:
-        """The value as Python has it."""
+        """Return the value as Python objects."""
         return self.root.to_python() if self.root else None
 
     @property
     def newline(self) -> str:
-        """The line end for new lines: the commonest one."""
+        """Return the line ending for new lines: the most common one."""
         ends = LINE_END_PATTERN.findall(self.text)
         return max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
     @property
     def separator_space(self) -> str:
-        """What stands behind a comma or a colon on the same line."""
+        """Return the space after a comma or a colon on the same line."""
         tight = self.root and self.root.child_spans and not re.search(r"[,:]\s", self.text)
         return "" if self.format.is_json and tight else " "
 
     def format_value(self, value: Any, quote: str = "") -> str:
-        """A value on one line."""
+        """Format a value on one line."""
         if not self.format.is_json:
             return yaml_text.format_yaml(value, quote)
         return json.dumps(
@@ -80,52 +78,52 @@ class ConfigText:
         )
 
     def find_line_start(self, offset: int) -> int:
-        """Where the line of `offset` starts, behind a byte order mark."""
+        """Return where the line of `offset` starts, after a byte order mark."""
         return self.source.line_starts[self.source.get_line_number(offset) - 1]
 
     def find_line_end(self, offset: int) -> int:
-        """Where the line of `offset` ends, in front of its line end."""
-        found = LINE_END_PATTERN.search(self.text, offset)
-        return found.start() if found else len(self.text)
+        """Return where the line of `offset` ends, before its line ending."""
+        line_end = LINE_END_PATTERN.search(self.text, offset)
+        return line_end.start() if line_end else len(self.text)
 
     def find_next_line(self, offset: int) -> int:
-        """Where the line of `offset` ends, its line end included."""
+        """Return where the line of `offset` ends, after its line ending."""
         line = self.source.get_line_number(offset)
         return (
             self.source.line_starts[line] if line < len(self.source.line_starts) else len(self.text)
         )
 
     def get_column(self, offset: int) -> int:
-        """How many characters stand in front of `offset` in its line."""
+        """Return how many characters are before `offset` in its line."""
         return offset - self.find_line_start(offset)
 
     def get_indent(self, offset: int) -> str:
-        """The blanks that the line of `offset` begins with."""
+        """Return the whitespace at the start of the line of `offset`."""
         line = self.text[self.find_line_start(offset) : offset]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def skip_blanks(self, offset: int, blanks: str) -> int:
-        """The first place from `offset` on that is neither one of `blanks` nor in a comment."""
-        found = re.compile(rf"(?:[{blanks}]|{self.format.comment})*").match(self.text, offset)
-        return found.end() if found else offset
+        """Return the first place from `offset` on that is not in `blanks` or a comment."""
+        match = re.compile(rf"(?:[{blanks}]|{self.format.comment})*").match(self.text, offset)
+        return match.end() if match else offset
 
     def insert_lines_below(self, offset: int, lines: Sequence[str]) -> TextEdit:
-        """New lines behind the one of `offset`. A missing last line end stays missing."""
-        place, newline = self.find_next_line(offset), self.newline
-        before = self.text[:place].removeprefix("\ufeff")
+        """Add lines below that of `offset`; a missing trailing newline stays missing."""
+        offset, newline = self.find_next_line(offset), self.newline
+        before = self.text[:offset].removeprefix("\ufeff")
         if before and not before.endswith(("\n", "\r")):
-            return TextEdit(place, place, newline.join(["", *lines]))
-        return TextEdit(place, place, newline.join([*lines, ""]))
+            return TextEdit(offset, offset, newline.join(["", *lines]))
+        return TextEdit(offset, offset, newline.join([*lines, ""]))
 
 
 def parse_config_text(data: bytes, path: str, config_format: ConfigFormat = YAML) -> ConfigText:
-    """The layout of a file's bytes; CubError with `path:line:column` for what can't be read."""
+    """Parse a file's bytes; CubError with `path:line:column` for what can't be read."""
     source = decode_source(data, path)
     return ConfigText(source, config_format.parse(source), config_format)
 
 
 def apply_text_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text with all of them done; they don't overlap."""
+    """Return the text with all edits made; they don't overlap."""
     parts, at = [], 0
     for start, end, new in sorted(edits, key=lambda splice: splice[:2]):
         parts += [text[at:start], new]

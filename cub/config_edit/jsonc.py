@@ -1,6 +1,4 @@
-"""From a text of JSON with comments to nodes: the standard library reads it, with comments blanked
-out.
-"""
+"""Parse JSON with comments into nodes: the standard library reads it with comments blanked out."""
 
 from __future__ import annotations
 
@@ -21,24 +19,24 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | None:
-    """The value of a text; None if there is nothing in it. A comma behind the last item and a
-    byte order mark are fine unless `strict`; comments always are.
+    """Return the value of a text; None if there is nothing in it.
 
-    Raises CubError with `path:line:column` for anything else that is not JSON.
+    A trailing comma and a byte order mark are allowed unless `strict`; comments always are. Raises
+    CubError with `path:line:column` for anything else that is not JSON.
     """
     if strict and source.text.startswith(_BOM):
         raise source.make_error(0, "a byte order mark, which the readers of this file refuse")
-    plain = _without_comments(source)
-    last_commas = list(_last_commas(plain))
+    plain = _blank_comments(source)
+    last_commas = list(_find_last_commas(plain))
     if strict and last_commas:
         message = "a comma behind the last item, which the readers of this file refuse"
         raise source.make_error(last_commas[0], message)
-    plain = _blanked(plain, last_commas)
+    plain = _blank_places(plain, last_commas)
     if not plain.strip():
         return None
     try:
         _DECODER.decode(plain)
-        return _node(plain, _skip(plain, 0), 1)
+        return _parse_node(plain, _skip_blanks(plain, 0), 1)
     except json.JSONDecodeError as error:
         raise source.make_error(error.pos, f"this is not JSON: {error.msg}") from None
     except ValueError as error:
@@ -47,20 +45,20 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
         raise source.make_error(0, "this is nested too deeply") from None
 
 
-def _without_comments(source: SourceText) -> str:
-    """The text with blanks in place of comments and byte order mark, of the same length."""
+def _blank_comments(source: SourceText) -> str:
+    """Replace comments and byte order mark with spaces, so the length stays."""
 
-    def blank(found: re.Match[str]) -> str:
-        if found[2]:
-            raise source.make_error(found.start(), "this comment has no end")
-        return re.sub(r"[^\r\n]", " ", found[0]) if found[1] else found[0]
+    def replace_comment(match: re.Match[str]) -> str:
+        if match[2]:
+            raise source.make_error(match.start(), "this comment has no end")
+        return re.sub(r"[^\r\n]", " ", match[0]) if match[1] else match[0]
 
-    plain = _COMMENTS.sub(blank, source.text)
+    plain = _COMMENTS.sub(replace_comment, source.text)
     return plain.replace(_BOM, " ", 1) if plain.startswith(_BOM) else plain
 
 
-def _last_commas(text: str) -> Iterator[int]:
-    """Where a comma stands between a last item and its closing bracket."""
+def _find_last_commas(text: str) -> Iterator[int]:
+    """Find commas between a last item and its closing bracket."""
     before, last = "", ""
     at = 0
     for token in _TOKENS.finditer(text):
@@ -69,45 +67,48 @@ def _last_commas(text: str) -> Iterator[int]:
         before, last, at = last, token[0], token.start()
 
 
-def _blanked(text: str, places: list[int]) -> str:
+def _blank_places(text: str, places: list[int]) -> str:
     pieces = zip([-1, *places], [*places, len(text)], strict=True)
     return " ".join(text[start + 1 : end] for start, end in pieces)
 
 
-def _node(text: str, start: int, level: int) -> ConfigNode:
-    """The value at `start` in a text that is known to be JSON."""
+def _parse_node(text: str, start: int, level: int) -> ConfigNode:
+    """Return the value at `start` in a text that is known to be JSON."""
     if level > MAX_JSON_LEVELS:
         raise RecursionError
     if text[start] not in "[{":
         value, end = _DECODER.raw_decode(text, start)
         return ConfigNode("scalar", start, end, '"' if text[start] == '"' else "", value)
     items, entries = [], []
-    at = _skip(text, start + 1)
+    at = _skip_blanks(text, start + 1)
     while text[at] not in "]}":
-        node = _node(text, at, level + 1)
+        node = _parse_node(text, at, level + 1)
         if text[start] == "{":
-            key, node = node, _node(text, _skip(text, _skip(text, node.end) + 1), level + 1)
+            key, node = (
+                node,
+                _parse_node(text, _skip_blanks(text, _skip_blanks(text, node.end) + 1), level + 1),
+            )
             entries.append(MappingEntry(key, node))
         else:
             items.append(node)
-        at = _skip(text, node.end)
-        at = _skip(text, at + 1) if text[at] == "," else at
+        at = _skip_blanks(text, node.end)
+        at = _skip_blanks(text, at + 1) if text[at] == "," else at
     kind: NodeKind = "list" if text[start] == "[" else "mapping"
     return ConfigNode(kind, start, at + 1, text[start], items=tuple(items), entries=tuple(entries))
 
 
-def _skip(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+def _skip_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
 
 
-def _whole(digits: str) -> int | float:
-    """An integer; as a float where it is longer than Python likes to count."""
+def _parse_int(digits: str) -> int | float:
+    """Return an integer; as a float where it is longer than Python likes to count."""
     return int(digits) if len(digits) < 19 else float(digits)
 
 
-def _refuse(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_int=_parse_int, parse_constant=_refuse_constant)

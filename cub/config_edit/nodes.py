@@ -1,8 +1,6 @@
-"""Values as nodes that know where they stand in a text, and what a word of YAML stands for.
+"""Hold values as nodes with their position in the text, and decode files that may be parsed.
 
-A file's bytes as text, with the place of every offset.
-
-What is too big, is no UTF-8, has control characters or conflict markers is refused here.
+What is too big, is not UTF-8, or has control characters or conflict markers is refused here.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ FLOAT_PATTERN = re.compile(
 
 
 class MappingEntry(NamedTuple):
-    """A key of a mapping and its value."""
+    """Hold a key of a mapping and its value."""
 
     key: ConfigNode
     value: ConfigNode
@@ -39,11 +37,11 @@ class MappingEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigNode:
-    """A value and its span in the text, from its anchor or its first character to its end.
+    """Hold a value and its span in the text, from its anchor or first character to its end.
 
-    The end of a block collection is the end of its last value. `style` is a quote, `|` or `>`;
-    of a collection, its first bracket; or empty. `value_count` counts the values inside, those of
-    aliases too. In JSON a key may be there twice.
+    The end of a block collection is the end of its last value. `style` is a quote, `|` or `>`; of a
+    collection, its first bracket; or empty. `value_count` counts the values inside, those of
+    aliases too. In JSON a key may occur twice.
     """
 
     kind: NodeKind
@@ -58,50 +56,50 @@ class ConfigNode:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is written here."""
+        """Return whether nothing is written here."""
         return self.start == self.end
 
     @property
     def child_spans(self) -> list[tuple[int, int]]:
-        """The spans of the items, or of the entries with their keys."""
+        """Return the spans of the items, or of the entries with their keys."""
         entries = [(entry.key.start, entry.value.end) for entry in self.entries]
         return [(item.start, item.end) for item in self.items] or entries
 
     @property
     def is_merge_key(self) -> bool:
-        """Whether this is the key `<<`, whose value is merged into the mapping."""
+        """Return whether this is the key `<<`, whose value is merged into the mapping."""
         return self.value == "<<" and not self.style
 
     def find_entry(self, key: str) -> MappingEntry | None:
-        """The entry of `key` that is written in this very mapping; of two, the last one counts."""
+        """Return the entry of `key` in this very mapping; of two, the last one counts."""
         own = (e for e in reversed(self.entries) if e.key.value == key and not e.key.is_merge_key)
         return next(own, None)
 
     def find_node(self, keys: Sequence[str]) -> ConfigNode | None:
-        """The value that `keys` lead to, through what is written in these very mappings."""
+        """Return the value at `keys` in these very mappings; None if there is none."""
         if not keys:
             return self
-        found = self.find_entry(keys[0])
-        return found.value.find_node(keys[1:]) if found else None
+        entry = self.find_entry(keys[0])
+        return entry.value.find_node(keys[1:]) if entry else None
 
     def collect_entries(self) -> dict[str, MappingEntry]:
-        """The entries of a mapping by key. What is written here wins over what is merged."""
-        found = {str(e.key.value): e for e in self.entries if not e.key.is_merge_key}
+        """Return the entries of a mapping by key; those written here override merged ones."""
+        entries = {str(e.key.value): e for e in self.entries if not e.key.is_merge_key}
         for entry in self.entries:
             if entry.key.is_merge_key:
                 for other in entry.value.items or (entry.value,):
-                    found = {**other.collect_entries(), **found}
-        return found
+                    entries = {**other.collect_entries(), **entries}
+        return entries
 
     def to_python(self) -> Any:
-        """The value as Python has it."""
+        """Return the value as Python objects."""
         if self.kind == "mapping":
             return {key: entry.value.to_python() for key, entry in self.collect_entries().items()}
         return [item.to_python() for item in self.items] if self.kind == "list" else self.value
 
 
 def parse_scalar(text: str) -> Scalar:
-    """What a text without quotes stands for."""
+    """Return the value of a text without quotes."""
     if NULL_PATTERN.fullmatch(text):
         return None
     if BOOL_PATTERN.fullmatch(text):
@@ -124,36 +122,36 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 @dataclass(frozen=True)
 class SourceText:
-    """A text and the file it stands in; offsets count characters, a byte order mark too."""
+    """Hold a text and its file; offsets count characters, including a byte order mark."""
 
     text: str
     path: str
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """Where each line begins, as editors cut lines."""
+        """Return where each line starts, as editors split lines."""
         mark = int(self.text.startswith("\ufeff"))
         return [mark, *(found.end() for found in LINE_END_PATTERN.finditer(self.text))]
 
     def get_line_number(self, offset: int) -> int:
-        """The line at `offset`, counted from 1."""
+        """Return the line at `offset`, counted from 1."""
         return max(bisect_right(self.line_starts, offset), 1)
 
     def format_location(self, offset: int) -> str:
-        """`file:line:column` of `offset`."""
+        """Return `file:line:column` of `offset`."""
         line = self.get_line_number(offset)
         return f"{self.path}:{line}:{max(offset - self.line_starts[line - 1], 0) + 1}"
 
     def make_error(self, offset: int, message: str, hint: str = "") -> CubError:
-        """An error that names its place."""
+        """Make an error that names its place."""
         return CubError(message, where=self.format_location(offset), hint=hint)
 
 
-def decode_source(data: bytes, path: str, most: int = MAX_CONFIG_BYTES) -> SourceText:
-    """The text of a file, if a parser may see it."""
-    if len(data) > most:
+def decode_source(data: bytes, path: str, max_bytes: int = MAX_CONFIG_BYTES) -> SourceText:
+    """Return the text of a file, if a parser may see it."""
+    if len(data) > max_bytes:
         raise CubError(
-            f"this file has {len(data):,} bytes, and cub reads no more than {most:,}",
+            f"this file has {len(data):,} bytes, and cub reads no more than {max_bytes:,}",
             where=f"{path}:1:1",
         )
     if data.startswith(_WIDE):
@@ -165,20 +163,21 @@ def decode_source(data: bytes, path: str, most: int = MAX_CONFIG_BYTES) -> Sourc
         raise before.make_error(
             error.start, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8"
         ) from None
-    if found := _CONTROL.search(source.text):
-        raise source.make_error(found.start(), f"U+{ord(found[0]):04X} is no character of a text")
-    _refuse_conflict(source)
+    if control := _CONTROL.search(source.text):
+        message = f"U+{ord(control[0]):04X} is no character of a text"
+        raise source.make_error(control.start(), message)
+    _refuse_conflict_markers(source)
     return source
 
 
-def _refuse_conflict(source: SourceText) -> None:
+def _refuse_conflict_markers(source: SourceText) -> None:
     lined = SourceText(LINE_END_PATTERN.sub("\n", source.text), source.path)
-    places = [found.start() for found in _CONFLICT.finditer(lined.text)]
-    if places:
-        lines = ", ".join(str(lined.get_line_number(place)) for place in places[1:])
+    offsets = [match.start() for match in _CONFLICT.finditer(lined.text)]
+    if offsets:
+        lines = ", ".join(str(lined.get_line_number(offset)) for offset in offsets[1:])
         others = f" (others: line {lines})" if lines else ""
         raise lined.make_error(
-            places[0],
+            offsets[0],
             f"this line is a conflict marker of git's{others}",
             "resolve the conflict: keep one side, and delete the marker lines",
         )

@@ -1,4 +1,4 @@
-"""Text edits of a list in a settings file: every other byte of the file stays as it is."""
+"""Edit a list of strings in a settings file; every other byte of the file stays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cub.config_edit.value_edits import set_value, set_value_in_text, suggest_ma
 
 
 class ListLocation(NamedTuple):
-    """A list of texts in a file, by the keys that lead to it."""
+    """Locate a list of strings in a file by the keys that lead to it."""
 
     path: str
     keys: KeyPath
@@ -26,16 +26,16 @@ class ListLocation(NamedTuple):
 
     @property
     def dotted_key(self) -> str:
-        """The keys as one word, for messages."""
+        """Return the keys as one word, for messages."""
         return ".".join(self.keys)
 
 
 def read_string_list(data: bytes, location: ListLocation) -> tuple[str, ...] | None:
-    """The texts at `location`, where a single text counts as a list; None if it is not set.
+    """Return the strings at `location`; a single string counts as a list; None if it is not set.
 
     Raises CubError with `path:line:column` for a file or a value of another kind.
     """
-    return _texts(parse_config_text(data, location.path, location.format), location)
+    return _get_texts(parse_config_text(data, location.path, location.format), location)
 
 
 def edit_string_list(
@@ -46,66 +46,66 @@ def edit_string_list(
     removed_texts: Sequence[str] = (),
     default: Sequence[str] = (),
 ) -> bytes:
-    """The file's bytes with `items` in the list at `location`, and without those in
-    `removed_texts`.
+    """Return the file's bytes with `items` in the list, and without those in `removed_texts`.
 
-    A list that is not there yet begins with `default`. Paths are compared in their normal form.
-    What is missing is added in the style of the file: items, the list, and the mappings around
-    it. Items are taken out with their lines, or with their commas.
-
-    Raises CubError for a file or a value of another kind, and where an edit of the text would
-    not give exactly the same values with this list; the hint says what to write by hand.
+    A list that does not exist yet begins with `default`. Paths are compared in their normal form.
+    What is missing is added in the style of the file: items, the list, and the mappings around it.
+    Items are removed with their lines, or with their commas. Raises CubError for a file or a value
+    of another kind, and if an edit of the text would not give exactly the same values with this
+    list; the hint says what to write by hand.
     """
-    here = parse_config_text(data, location.path, location.format)
-    there = _texts(
-        here, location, hint=suggest_manual_edit(here, location.keys, [*default, *items])
-    )
-    items = [*default, *items] if there is None and items else items
-    old, gone = there or (), set(map(normpath, removed_texts))
-    known = set(map(normpath, old))
-    kept = [text for text in old if normpath(text) not in gone]
-    wanted = [*kept, *(item for item in dict.fromkeys(items) if normpath(item) not in known)]
-    if wanted == list(old):
+    config = parse_config_text(data, location.path, location.format)
+    hint = suggest_manual_edit(config, location.keys, [*default, *items])
+    texts = _get_texts(config, location, hint)
+    items = [*default, *items] if texts is None and items else items
+    old_texts, removed = texts or (), set(map(normpath, removed_texts))
+    known_texts = set(map(normpath, old_texts))
+    remaining = [text for text in old_texts if normpath(text) not in removed]
+    added = [item for item in dict.fromkeys(items) if normpath(item) not in known_texts]
+    if [*remaining, *added] == list(old_texts):
         return data
-    return set_value(_cleared(here, location, gone), location.keys, wanted, _joined)
+    config = _remove_comments(config, location, removed)
+    return set_value(config, location.keys, [*remaining, *added], _put_items)
 
 
-def _texts(config: ConfigText, location: ListLocation, hint: str = "") -> tuple[str, ...] | None:
+def _get_texts(
+    config: ConfigText, location: ListLocation, hint: str = ""
+) -> tuple[str, ...] | None:
     node = config.root
     for depth, key in enumerate(location.keys):
         if node is None or node.is_empty:
             return None
         if node.kind != "mapping":
-            what = ": ".join(
-                [*location.keys[:depth][-1:], "this is not a mapping of keys to values"]
-            )
-            raise config.source.make_error(node.start, what, hint)
+            prefix = f"{location.keys[depth - 1]}: " if depth else ""
+            message = f"{prefix}this is not a mapping of keys to values"
+            raise config.source.make_error(node.start, message, hint)
         entry = node.collect_entries().get(key)
         node = entry.value if entry else None
     if node is None or node.is_empty:
         return None
-    found = node.to_python()
-    items = [found] if isinstance(found, str) else found
+    value = node.to_python()
+    items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         message = f"{location.dotted_key}: this is neither a text nor a list of texts"
         raise config.source.make_error(node.start, message, hint)
     return tuple(items)
 
 
-def _joined(config: ConfigText, path: KeyPath, wanted: list[str]) -> str:
+def _put_items(config: ConfigText, path: KeyPath, texts: list[str]) -> str:
     node = config.root.find_node(path) if config.root else None
     if node and node.is_alias:
         raise ValueError("others share this list")
-    return set_value_in_text(config, path, wanted, one_item_per_line=True)
+    return set_value_in_text(config, path, texts, one_item_per_line=True)
 
 
-def _cleared(config: ConfigText, location: ListLocation, gone: Collection[str]) -> ConfigText:
-    """Without the comments behind items that go, where each has a line of its own."""
+def _remove_comments(
+    config: ConfigText, location: ListLocation, removed: Collection[str]
+) -> ConfigText:
+    """Remove the comments after items that go, where each has a line of its own."""
     node = config.root.find_node(location.keys) if config.root else None
     if node is None or node.style or node.is_alias:
         return config
-    ends = [item.end for item in node.items if normpath(str(item.value)) in gone]
-    text = apply_text_edits(
-        config.text, (TextEdit(end, config.find_line_end(end), "") for end in ends)
-    )
+    ends = [item.end for item in node.items if normpath(str(item.value)) in removed]
+    cuts = [TextEdit(end, config.find_line_end(end), "") for end in ends]
+    text = apply_text_edits(config.text, cuts)
     return parse_config_text(text.encode(), location.path, location.format)

@@ -1,10 +1,7 @@
-"""The proof that an edited text says what it should, and has kept every comment.
+"""Set one value in a text, and prove that nothing else changed.
 
-Setting one value in a text at the places of its nodes: every other byte stays.
-
-What can't be done at one place is a ValueError. Callers prove the result by reading it again.
-
-Setting a value in a text, and renaming a key, with the proof that nothing else changed.
+The edit happens at the places of the text's nodes, so every other byte stays. What can't be done at
+one place is a ValueError; the result is proven by reading it again.
 """
 
 from __future__ import annotations
@@ -13,12 +10,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cub.config_edit import collection_edits
 from cub.config_edit.collection_edits import (
     detect_indents,
     format_item_lines,
     format_key_lines,
     format_member,
+    format_object,
+    insert_in_brackets,
     make_list_edits,
 )
 from cub.config_edit.config_text import (
@@ -31,85 +29,113 @@ from cub.config_edit.config_text import (
 from cub.config_edit.nodes import ConfigNode
 from cub.errors import CubError
 
+EditMethod = Callable[[ConfigText, KeyPath, Any], str]
+
+
+def set_value_in_text(
+    config: ConfigText, path: KeyPath, value: Any, *, one_item_per_line: bool = False
+) -> str:
+    """Return the text with `value` at `path`; parents that are missing are added.
+
+    `one_item_per_line`: where lines of YAML get a new list, each item has a line of its own.
+    """
+    return apply_text_edits(config.text, _make_edits(config, path, value, tall=one_item_per_line))
+
+
+def set_value(
+    config: ConfigText, path: KeyPath, value: Any, edit: EditMethod = set_value_in_text
+) -> bytes:
+    """Return the file's bytes with `value` at `path`; missing parents are added.
+
+    The same bytes come back if nothing is to be changed. Raises CubError, with what to write by
+    hand, unless the result is proven to say the same with this value, and has all comments.
+    """
+    before = config.python_value
+    after = _set(before if isinstance(before, dict) else {}, path, value)
+    if make_canonical(before) == make_canonical(after):
+        return config.text.encode()
+    try:
+        edited_data = edit(config, path, value).encode()
+        if verify_edit(config, edited_data, after):
+            return edited_data
+    except (CubError, ValueError, LookupError):
+        pass
+    raise CubError(
+        f"cub can't set `{'.'.join(path)}` here without touching the rest of the file",
+        where=config.source.path,
+        hint=suggest_manual_edit(config, path, value),
+    )
+
+
+def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
+    """Return a hint with what a user can write into the file."""
+    return f"write it by hand: {format_member(config, path, value)}"
+
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
-    """Whether the bytes `edited_data` say what is `expected`, with every comment that is there
-    now.
-    """
+    """Return whether the bytes have the `expected` values, and every comment that is there now."""
     try:
         after = parse_config_text(edited_data, config.source.path, config.format)
     except CubError:
         return False
-    return make_canonical(after.python_value) == make_canonical(expected) and _comments(
-        after
-    ) == _comments(config)
+    same = make_canonical(after.python_value) == make_canonical(expected)
+    return same and _list_comments(after) == _list_comments(config)
 
 
 def make_canonical(value: Any) -> str:
-    """Equal for equal values of equal types. The order of keys has no say."""
+    """Return equal strings for equal values of equal types; the order of keys doesn't count."""
     if isinstance(value, dict):
         members = sorted((str(key), make_canonical(item)) for key, item in value.items())
         return repr(members)
     if isinstance(value, list):
         return repr([make_canonical(item) for item in value])
-    kind = next((k for k in (bool, int, float, str) if isinstance(value, k)), type(None))
-    return f"{kind.__name__} {value!r}"
+    return f"{type(value).__name__} {value!r}"
 
 
-def _comments(config: ConfigText) -> list[str]:
-    """All comments in their order: those outside of every scalar."""
-    spans = _spans(config, config.root)
+def _list_comments(config: ConfigText) -> list[str]:
+    """Return all comments in their order: those outside of every scalar."""
+    spans = _list_scalar_spans(config, config.root)
     hidden = apply_text_edits(config.text, (TextEdit(s, e, "x" * (e - s)) for s, e in spans))
     return re.findall(config.format.comment, hidden)
 
 
-def _spans(config: ConfigText, node: ConfigNode | None) -> list[tuple[int, int]]:
-    """Where scalars stand; of a block scalar, the lines of its own."""
+def _list_scalar_spans(config: ConfigText, node: ConfigNode | None) -> list[tuple[int, int]]:
+    """Return where scalars are; of a block scalar, its own lines."""
     if node is None or node.is_alias:
         return []
     if node.kind == "scalar":
         start = config.find_line_end(node.start) if node.style in ("|", ">") else node.start
         return [(start, max(start, node.end))]
     inner = [part for entry in node.entries for part in entry]
-    return [span for part in (*node.items, *inner) for span in _spans(config, part)]
+    return [span for part in (*node.items, *inner) for span in _list_scalar_spans(config, part)]
 
 
-def set_value_in_text(
-    config: ConfigText, path: KeyPath, value: Any, *, one_item_per_line: bool = False
-) -> str:
-    """The text with `value` at `path`; parents that are missing are added.
-
-    `one_item_per_line`: where lines of YAML get a new list, each item has a line of its own.
-    """
-    return apply_text_edits(config.text, _splices(config, path, value, tall=one_item_per_line))
-
-
-def _splices(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
+def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
     node = config.root
     if node is None or (node.kind == "scalar" and node.value is None):
-        return [_at_end(config, path, value, tall=tall)]
+        return [_append(config, path, value, tall=tall)]
     parent = node
     for depth, key in enumerate(path):
         entry = node.find_entry(key)
         if entry is None:
-            return _added(config, parent, node, path[depth:], value, tall=tall)
+            return _add_key(config, parent, node, path[depth:], value, tall=tall)
         parent, node = node, entry.value
         if node.is_alias and depth < len(path) - 1:
-            raise ValueError("the mapping stands elsewhere")
+            raise ValueError("the mapping is elsewhere")
     if isinstance(value, list) and value and not node.is_alias:
-        return _listed(config, parent, node, value, tall=tall)
-    return [_replaced(config, node, value)]
+        return _put_list(config, parent, node, value, tall=tall)
+    return [_replace(config, node, value)]
 
 
-def _at_end(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> TextEdit:
+def _append(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> TextEdit:
     if config.format.is_json:
-        lines = [collection_edits.format_object(config, path, value)]
+        lines = [format_object(config, path, value)]
     else:
         lines = format_key_lines(config, path, value, 0, one_item_per_line=tall)
     return config.insert_lines_below(len(config.text), lines)
 
 
-def _added(
+def _add_key(
     config: ConfigText,
     parent: ConfigNode,
     node: ConfigNode,
@@ -118,135 +144,58 @@ def _added(
     *,
     tall: bool,
 ) -> Iterable[TextEdit]:
-    """A new key in the mapping `node`, which may still be an empty value of `parent`'s."""
+    """Add a key to the mapping `node`, which may still be an empty value in `parent`."""
     if node.kind == "mapping" and node.style:
-        return collection_edits.insert_in_brackets(
-            config,
-            node,
-            lambda row: [collection_edits.format_member(config, path, value, row)],
-            len(node.entries),
+        return insert_in_brackets(
+            config, node, lambda row: [format_member(config, path, value, row)], len(node.entries)
         )
     if node.kind == "mapping":
-        left = config.get_column(node.entries[0].key.start)
+        column = config.get_column(node.entries[0].key.start)
         closed = re.search(r"^\.\.\.", config.text[node.end :], re.MULTILINE)
-        place = len(config.text) if node is config.root and not closed else node.end
-        return [
-            config.insert_lines_below(
-                place, format_key_lines(config, path, value, left, one_item_per_line=tall)
-            )
-        ]
-    if node.kind != "scalar" or node.value is not None:
-        raise ValueError("this is no mapping")
-    if parent.style or not node.is_empty:
-        return [_replaced(config, node, _wrapped(path, value))]
-    left = config.get_column(parent.entries[0].key.start) + detect_indents(config).mapping
-    return [
-        config.insert_lines_below(
-            node.end, format_key_lines(config, path, value, left, one_item_per_line=tall)
-        )
-    ]
+        offset = len(config.text) if node is config.root and not closed else node.end
+    elif node.kind != "scalar" or node.value is not None:
+        raise ValueError("this is not a mapping")
+    elif parent.style or not node.is_empty:
+        for key in reversed(path):
+            value = {key: value}
+        return [_replace(config, node, value)]
+    else:
+        column = config.get_column(parent.entries[0].key.start) + detect_indents(config).mapping
+        offset = node.end
+    lines = format_key_lines(config, path, value, column, one_item_per_line=tall)
+    return [config.insert_lines_below(offset, lines)]
 
 
-def _listed(
+def _put_list(
     config: ConfigText, parent: ConfigNode, node: ConfigNode, values: list[Any], *, tall: bool
 ) -> Iterable[TextEdit]:
-    """A list in place of `node`, which may be a list already, or its first item."""
+    """Put a list in place of `node`, which may be a list already, or its first item."""
     if node.kind == "list":
         return make_list_edits(config, node, values)
     if node.is_empty and tall and not parent.style:
-        left = config.get_column(parent.entries[0].key.start)
-        return [config.insert_lines_below(node.end, format_item_lines(config, values, left))]
-    words = config.text[node.start : node.end]
-    whole = node.style in ("'", '"') or not (node.style or set(words) & set(",[]{}\r\n"))
-    if node.is_empty or not whole or repr(node.to_python()) != repr(values[0]):
-        return [_replaced(config, node, values)]
+        column = config.get_column(parent.entries[0].key.start)
+        return [config.insert_lines_below(node.end, format_item_lines(config, values, column))]
+    text = config.text[node.start : node.end]
+    is_whole = node.style in ("'", '"') or not (node.style or set(text) & set(",[]{}\r\n"))
+    if node.is_empty or not is_whole or repr(node.to_python()) != repr(values[0]):
+        return [_replace(config, node, values)]
     others = "".join(
         f",{config.separator_space}{config.format_value(value)}" for value in values[1:]
     )
     return [TextEdit(node.start, node.start, "["), TextEdit(node.end, node.end, f"{others}]")]
 
 
-def _replaced(config: ConfigText, node: ConfigNode, value: Any) -> TextEdit:
+def _replace(config: ConfigText, node: ConfigNode, value: Any) -> TextEdit:
     if node.kind == "scalar" or node.style or node.is_alias:
         gap = " " if node.is_empty else ""
         return TextEdit(node.start, node.end, gap + config.format_value(value, node.style))
-    start = len(config.text[: node.start].rstrip())  # behind the colon, or a comment: see above
+    # After the colon, or in a comment, which the proof then misses.
+    start = len(config.text[: node.start].rstrip())
     return TextEdit(start, node.end, " " + config.format_value(value))
 
 
-def _wrapped(path: KeyPath, value: Any) -> Any:
-    """The value inside mappings of one key each."""
-    for key in reversed(path):
-        value = {key: value}
-    return value
-
-
-EditMethod = Callable[[ConfigText, KeyPath, Any], str]
-
-
-def set_value(config: ConfigText, path: KeyPath, value: Any, *ways: EditMethod) -> bytes:
-    """The file's bytes with `value` at `path`; missing parents are added.
-
-    `ways` to do it are tried in turn; without any, only `set_value_in_text`, with which every other
-    byte stays. The same bytes come back if nothing is to be changed.
-
-    Raises CubError, with what to write by hand, unless the result is proven to say the same with
-    this value, and all comments are still there.
-    """
-    before = config.python_value
-    wanted = _set(before if isinstance(before, dict) else {}, path, value)
-    if make_canonical(before) == make_canonical(wanted):
-        return config.text.encode()
-    for way in ways or (set_value_in_text,):
-        try:
-            done = way(config, path, value).encode()
-        except (CubError, ValueError, LookupError):
-            continue
-        if verify_edit(config, done, wanted):
-            return done
-    raise CubError(
-        f"cub can't set `{'.'.join(path)}` here without touching the rest of the file",
-        where=config.source.path,
-        hint=suggest_manual_edit(config, path, value),
-    )
-
-
-def rename_key(config: ConfigText, old: KeyPath, new: KeyPath) -> bytes:
-    """The file's bytes with the key at `old` renamed to `new`, a name in the same mapping.
-
-    Its value, its quotes and all comments stay. The same bytes come back if there is no `old`,
-    or already a `new`. Raises CubError as `set_value` does.
-    """
-    node = config.root.find_node(old[:-1]) if config.root else None
-    entry = node.find_entry(old[-1]) if node else None
-    if node is None or entry is None or new[-1] in node.collect_entries():
-        return config.text.encode()
-    word = TextEdit(entry.key.start, entry.key.end, config.format_value(new[-1], entry.key.style))
-    done = apply_text_edits(config.text, [word]).encode()
-    wanted = _without(_set(config.python_value, new, entry.value.to_python()), old)
-    if verify_edit(config, done, wanted):
-        return done
-    raise CubError(
-        f"cub can't rename `{'.'.join(old)}` here without touching the rest of the file",
-        where=config.source.format_location(entry.key.start),
-        hint=f"write `{'.'.join(new)}` for it by hand",
-    )
-
-
-def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
-    """What a person can write into the file, as a hint."""
-    return f"write it by hand: {format_member(config, path, value)}"
-
-
 def _set(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
-    """A copy of the tree with one more value."""
+    """Return a copy of the tree with one more value."""
     inner = tree.get(path[0])
     inner = inner if isinstance(inner, dict) else {}
     return {**tree, path[0]: _set(inner, path[1:], value) if path[1:] else value}
-
-
-def _without(tree: dict[str, Any], path: KeyPath) -> dict[str, Any]:
-    """A copy of the tree with one value less."""
-    if path[1:]:
-        return {**tree, path[0]: _without(tree[path[0]], path[1:])}
-    return {key: value for key, value in tree.items() if key != path[0]}

@@ -1,9 +1,7 @@
-"""From a YAML text to nodes; what no configuration needs is refused by its place.
+"""Parse YAML into nodes, and format values as YAML on one line.
 
-ruamel.yaml cuts the text into events. Nothing is built before its size and depth are known, so
-that no text costs more than reading it.
-
-Values as YAML on one line, the way that a person would write them.
+ruamel.yaml splits the text into events. Nothing is built before its size and depth are known, so
+that no text costs more than reading it. What no configuration needs is refused with its place.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def parse_yaml(source: SourceText) -> ConfigNode | None:
-    """The one document of a text; None if there is nothing in it."""
+    """Return the one document of a text; None if there is nothing in it."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -36,14 +34,16 @@ def parse_yaml(source: SourceText) -> ConfigNode | None:
         return reading.document()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise source.make_error(mark.index if mark else reading.at, *_syntax(error)) from None
+        raise source.make_error(
+            mark.index if mark else reading.at, *_explain_error(error)
+        ) from None
     except (YAMLError, ValueError, OverflowError):  # escapes that are no characters
         raise source.make_error(reading.at, "what follows this is not YAML") from None
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One pass over the events; `at` is where the last one began, for errors without a place."""
+    """Read the events once; `at` is where the last one began, for errors without a place."""
 
     source: SourceText
     events: Iterator[Any]
@@ -78,7 +78,7 @@ class _Reading:
         self._count(1)
         if event.tag is not None:
             tag = re.search(r"!\S*", self.source.text[self.at :])
-            raise self._error(f"tags such as {_clip(tag[0] if tag else '!')} are not read")
+            raise self._error(f"tags such as {_truncate(tag[0] if tag else '!')} are not read")
         if level > MAX_YAML_LEVELS:
             raise self._error(f"this is nested more than {MAX_YAML_LEVELS} levels deep")
         if event.anchor is not None:
@@ -106,7 +106,7 @@ class _Reading:
         if node is None:
             inside = event.anchor in self.anchors
             why = "stands inside what it repeats" if inside else "has no anchor in front of it"
-            raise self._error(f"the alias *{_clip(event.anchor)} {why}")
+            raise self._error(f"the alias *{_truncate(event.anchor)} {why}")
         self._count(node.value_count)
         return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
 
@@ -132,43 +132,43 @@ class _Reading:
         )
 
     def _mapping(self, event: Any, level: int) -> ConfigNode:
-        found: dict[Scalar, MappingEntry] = {}
+        entries: dict[Scalar, MappingEntry] = {}
         while not _is(inner := self._next(), "MappingEnd"):
-            key = self._key(inner, found)
-            value = self._settled(key, self._node(self._next(), level + 1))
+            key = self._key(inner, entries)
+            value = self._place_empty_value(key, self._node(self._next(), level + 1))
             if key.is_merge_key and not _can_merge(value):
                 raise self.source.make_error(value.start, "only a mapping can be merged with <<")
-            found[key.value] = MappingEntry(key, value)
-        start, flow, entries = event.start_mark.index, bool(event.flow_style), tuple(found.values())
-        end = inner.end_mark.index if flow else entries[-1].value.end
-        size = 1 + sum(1 + entry.value.value_count for entry in entries)
-        return ConfigNode(
-            "mapping", start, end, "{" if flow else "", entries=entries, value_count=size
-        )
+            entries[key.value] = MappingEntry(key, value)
+        pairs = tuple(entries.values())
+        start, flow = event.start_mark.index, bool(event.flow_style)
+        end = inner.end_mark.index if flow else pairs[-1].value.end
+        size = 1 + sum(1 + entry.value.value_count for entry in pairs)
+        style = "{" if flow else ""
+        return ConfigNode("mapping", start, end, style, entries=pairs, value_count=size)
 
-    def _settled(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
-        """An empty value stands behind the colon; the parser takes it to be somewhere below."""
+    def _place_empty_value(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
+        """Move an empty value to its colon; the parser takes it to be somewhere below."""
         if not value.is_empty:
             return value
         at = self.source.text.find(":", key.end, value.start) + 1 or key.end
         return replace(value, start=at, end=at)
 
-    def _key(self, event: Any, found: dict[Scalar, MappingEntry]) -> ConfigNode:
+    def _key(self, event: Any, entries: dict[Scalar, MappingEntry]) -> ConfigNode:
         if not _is(event, "Scalar"):
             raise self._error("a key must be a text")
         key = self._node(event, 1)
         if not isinstance(key.value, str):
-            shown = _clip(self.source.text[key.start : key.end])
-            hint = f'write it as "{shown}"' if shown else "write a key in front of the colon"
-            raise self._error(f"the key {shown!r} is not a text", hint)
-        if key.value in found:
-            line = self.source.get_line_number(found[key.value].key.start)
-            raise self._error(f"the key {_clip(key.value)!r} is already in line {line}")
+            key_text = _truncate(self.source.text[key.start : key.end])
+            hint = f'write it as "{key_text}"' if key_text else "write a key in front of the colon"
+            raise self._error(f"the key {key_text!r} is not a text", hint)
+        if key.value in entries:
+            line = self.source.get_line_number(entries[key.value].key.start)
+            raise self._error(f"the key {_truncate(key.value)!r} is already in line {line}")
         return key
 
 
 def _is(event: Any, kind: str) -> bool:
-    """By its name: ruamel.yaml is imported only when something is parsed."""
+    """Return whether an event has this class name: ruamel.yaml is imported only to parse."""
     return type(event).__name__ == f"{kind}Event"
 
 
@@ -177,15 +177,15 @@ def _can_merge(value: ConfigNode) -> bool:
     return all(part.kind == "mapping" for part in parts)
 
 
-def _syntax(error: Any) -> tuple[str, str]:
-    """A parser's complaint in one line, and a hint."""
+def _explain_error(error: Any) -> tuple[str, str]:
+    """Return a parser's complaint in one line, and a hint."""
     words = " ".join(str(error.problem or error.context).split())
     if "'\\t'" in words:
         return "a tab can't stand here", "use spaces"
     return words, next((hint for part, hint in _HINTS.items() if part in words), "")
 
 
-def _clip(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
@@ -196,22 +196,22 @@ _INVISIBLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def format_yaml(value: Any, quote: str = "") -> str:
-    """A scalar, a list or a mapping; `quote` is how a text is quoted where that is possible."""
+    """Format a scalar, a list or a mapping; `quote` is used for strings where possible."""
     if isinstance(value, dict):
         inner = (f"{format_yaml(str(key))}: {format_yaml(item)}" for key, item in value.items())
         return "{" + ", ".join(inner) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_yaml, value)) + "]"
     if isinstance(value, str):
-        return _text(value, quote)
+        return _format_text(value, quote)
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
-def _text(text: str, quote: str) -> str:
+def _format_text(text: str, quote: str) -> str:
     if quote == "'" and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     plain = _PLAIN.fullmatch(text) and text.isprintable() and parse_scalar(text) == text
     if plain and quote != '"' and not _OLDER.fullmatch(text):
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)

@@ -1,1 +1,1 @@
-"""The pure editor: bytes in, bytes out; it knows no file system."""
+"""Edit instruction files purely: bytes in, bytes out, without a file system."""

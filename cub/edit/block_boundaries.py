@@ -1,9 +1,9 @@
-"""Lines of a text where blocks of the top level begin, found without parsing all of it.
+"""Find lines where top-level Markdown blocks begin, without parsing the whole text.
 
-A blank line ends paragraphs, headings, quotes and most HTML; a line behind it that begins at the
-margin, and with no marker of a list, ends lists and indented code with all that they hold. Such a
-*margin line* is a boundary, unless a fence, a comment or a raw element of the top level is open.
-Each of those begins with an *opener*, and only pieces that have one are parsed to see where they
+A blank line ends paragraphs, headings, quotes, and most HTML; a line after it that begins at the
+margin, without a list marker, ends lists and indented code with all that they contain. Such a
+*margin line* is a boundary, unless a fence, a comment, or a raw element of the top level is open.
+Each of those begins with an *opener*, and only pieces that contain one are parsed to see where they
 end.
 """
 
@@ -27,20 +27,20 @@ from cub.edit.blocks import (
 _OPENER = re.compile(r"^ {0,3}(?:```|~~~|<(?:[!?]|(?i:pre|script|style|textarea)))", re.MULTILINE)
 _MARGIN_LINE = re.compile(r"(?<=\n\n)[^ \t\n*+\-0-9]")
 _PROBE = "<!-- end -->\n"
-_ROOM = 4096  # characters behind an opener that are parsed at first
+_FIRST_PARSED_CHARS = 4096  # after an opener; later rounds parse more
 
 
-@lru_cache(maxsize=4)  # links and commits bring the same text again, and so do several looks
+@lru_cache(maxsize=4)  # one command asks for the boundaries of a text several times
 def find_boundaries(text: str) -> BlockBoundaries:
-    """The boundaries of a text."""
+    """Return the boundaries of `text`."""
     return BlockBoundaries(text)
 
 
 class BlockBoundaries:
-    """The boundaries of `text` (LF line ends), found from the top as far as they are asked for.
+    """Find the boundaries of `text` (LF line endings), from the top as far as they are asked for.
 
-    At each of them, every block above has ended; which ones there are above a line depends on
-    nothing below it. The first line is one, and so is what would stand behind the last.
+    At each boundary, every block above has ended; the boundaries above a line depend on nothing
+    below it. The first line is a boundary, and so is the end of the text.
     """
 
     def __init__(self, text: str) -> None:
@@ -52,98 +52,92 @@ class BlockBoundaries:
         self._open: dict[int, list[BlockSpan]] = {}
 
     def __len__(self) -> int:
-        """How many lines the text has."""
+        """Return the number of lines of the text."""
         return len(self._starts)
 
     def reuse_boundaries(self, other: BlockBoundaries, lines: int) -> None:
-        """Take the boundaries of another text for those of this one, if the first `lines` lines,
-        at least one, are the same.
-        """
+        """Take over the boundaries of a text with the same first `lines` lines, at least one."""
         if len(self._pieces) == 1 and self._text.startswith(other.get_text(0, lines)):
-            other._piece(lines - 1)
+            other._find_piece(lines - 1)
             self._pieces = other._pieces[: max(1, bisect_left(other._pieces, lines))]
             last = self._pieces[-1]
             self._open = {piece: html for piece, html in other._open.items() if piece < last}
 
     def find_at_or_above(self, line: int) -> int:
-        """The last boundary that is not below `line`."""
-        piece, end = self._piece(line)
+        """Return the last boundary that is not below `line`."""
+        piece, end = self._find_piece(line)
         if end == line or piece in self._open:
             return end if end == line else piece
-        first, at = self._starts[piece], self._offset(line) + 1
-        found = self._margin_line_before(first, at)
-        return self.get_line_number(found) if found else piece
+        first, at = self._starts[piece], self._get_offset(line) + 1
+        offset = self._find_margin_line(first, at)
+        return self.get_line_number(offset) if offset else piece
 
     def find_at_or_below(self, line: int) -> int:
-        """The first boundary that is not above `line`."""
-        piece, end = self._piece(line)
+        """Return the first boundary that is not above `line`."""
+        piece, end = self._find_piece(line)
         if piece == line or piece in self._open:
             return line if piece == line else end
-        found = _MARGIN_LINE.search(self._text, self._offset(line), self._offset(end))
-        return self.get_line_number(found.start()) if found else end
+        match = _MARGIN_LINE.search(self._text, self._get_offset(line), self._get_offset(end))
+        return self.get_line_number(match.start()) if match else end
 
     def parse_blocks_between(self, start: int, end: int) -> list[Block]:
-        """The blocks between two boundaries."""
+        """Return the blocks between two boundaries."""
         return [block.shift(start) for block in parse_blocks(self.get_text(start, end))]
 
     def find_html_blocks(self, line: int) -> tuple[range, list[BlockSpan]]:
-        """The lines of the piece around `line`, and the HTML blocks in it.
+        """Return the lines of the piece around `line`, and the HTML blocks in it.
 
-        None are told of a piece without an opener: no comment begins a line in it.
+        A piece without an opener gives none: no comment begins a line in it.
         """
-        piece, end = self._piece(line)
+        piece, end = self._find_piece(line)
         return range(piece, end), self._open.get(piece, [])
 
     def get_line_number(self, offset: int) -> int:
-        """The line that has an offset."""
+        """Return the line that contains an offset."""
         return bisect_right(self._starts, offset) - 1
 
     def get_text(self, start: int, end: int) -> str:
-        """The text of the lines `start` to `end`, half-open."""
-        return self._text[self._offset(start) : self._offset(end)]
+        """Return the text of the lines `start` to `end`, half-open."""
+        return self._text[self._get_offset(start) : self._get_offset(end)]
 
-    def _piece(self, line: int) -> tuple[int, int]:
-        """The piece that has `line`, the last one for what is behind it: its lines, half-open."""
+    def _find_piece(self, line: int) -> tuple[int, int]:
+        """Return the half-open lines of the piece with `line`, or else of the last one."""
         if self._pieces[-1] <= line:
             with pause_garbage_collection():
                 while self._pieces[-1] <= line and self._pieces[-1] < len(self):
-                    self._cut()
+                    self._cut_piece()
         number = min(bisect_right(self._pieces, line), len(self._pieces) - 1)
         return self._pieces[number - 1], self._pieces[number]
 
-    def _cut(self) -> None:
-        """One piece more, or two: one without openers, and one that begins as closely as it can
-        above the next opener.
-        """
+    def _cut_piece(self) -> None:
+        """Cut at the end, or else around the next opener, closely above and behind it."""
         first = self._starts[self._pieces[-1]]
         opener = _OPENER.search(self._text, first)
         if opener is None:
             self._pieces.append(len(self))
             return
-        start = self._margin_line_before(first, opener.start() + 1)
+        start = self._find_margin_line(first, opener.start() + 1)
         if start:
             self._pieces.append(self.get_line_number(start))
         piece = self._pieces[-1]
-        end, spans = self._opened(piece, opener.start())
+        end, spans = self._parse_opened(piece, opener.start())
         html = (span for span in spans if span.kind == "html_block" and span.start < end - piece)
         self._open[piece] = [span.shift(piece) for span in html]
         self._pieces.append(end)
 
-    def _margin_line_before(self, first: int, end: int) -> int:
-        """The last margin line between two offsets; 0 for none."""
-        while (found := self._text.rfind("\n\n", first, end)) >= 0:
-            if _MARGIN_LINE.match(self._text, found + 2) and found + 2 < end:
-                return found + 2
-            end = found + 1
+    def _find_margin_line(self, first: int, end: int) -> int:
+        """Return the offset of the last margin line between two offsets; 0 for none."""
+        while (offset := self._text.rfind("\n\n", first, end)) >= 0:
+            if _MARGIN_LINE.match(self._text, offset + 2) and offset + 2 < end:
+                return offset + 2
+            end = offset + 1
         return 0
 
-    def _opened(self, piece: int, opener: int) -> tuple[int, list[BlockSpan]]:
-        """The first boundary that is found below an opener, and the blocks down to there, in a
-        piece that begins in a line.
-        """
+    def _parse_opened(self, piece: int, opener: int) -> tuple[int, list[BlockSpan]]:
+        """Return the first boundary found below an opener, and its piece's blocks above it."""
         first, begin = self._starts[piece], opener + 1
         while True:
-            limit = begin + max(_ROOM, begin - first)
+            limit = begin + max(_FIRST_PARSED_CHARS, begin - first)
             margin = _MARGIN_LINE.search(self._text, begin, limit)
             if margin:
                 limit = margin.start()
@@ -160,5 +154,5 @@ class BlockBoundaries:
                     return last, spans
             begin = max(limit + 1, 2 * limit - first)  # twice as much, so that all of it is linear
 
-    def _offset(self, line: int) -> int:
+    def _get_offset(self, line: int) -> int:
         return self._starts[line] if line < len(self) else len(self._text)

@@ -1,4 +1,4 @@
-"""A file's exact bytes as lines, and what a line-based reader needs to know of them."""
+"""Hold a file's exact bytes as lines, with what a line-based reader needs to know of them."""
 
 from __future__ import annotations
 
@@ -27,37 +27,34 @@ _YAML_OTHER = re.compile(rb"[ \t].*|#.*|-(?:[ \t].*)?|[\]}].*|")
 
 
 def split_lines(data: bytes) -> tuple[bytes, ...]:
-    """Cut after every CommonMark line end; `b"".join` of the result is `data` again."""
+    """Cut after every CommonMark line ending; `b"".join` of the result is `data` again."""
     return tuple(_LINE.findall(data))
 
 
 def count_lines(data: bytes) -> int:
-    """How many lines `split_lines` cuts `data` into."""
+    """Return how many lines `split_lines` cuts `data` into."""
     ends = count_line_ends(data, 0, len(data))
     return ends + (not data.endswith((b"\r", b"\n")) and data != b"")
 
 
 def count_line_ends(data: bytes, start: int, end: int) -> int:
-    """How many line ends there are between two offsets, neither of which parts one."""
+    """Count the line endings between two offsets, neither of which splits one."""
     lf, cr, both = (data.count(one, start, end) for one in (b"\n", b"\r", b"\r\n"))
     return lf + cr - both
 
 
 def get_line_end(line: bytes) -> bytes:
-    """The line end that `line` carries: CRLF, LF, CR or nothing."""
+    """Return the line ending of `line`: CRLF, LF, CR, or nothing."""
     return line[len(line.rstrip(b"\r\n")) :]
 
 
 def normalize_line(line: bytes) -> bytes:
-    """A line without its line end and trailing blanks, and with `-` for every kind of bullet."""
+    """Return a line without its line ending and trailing whitespace, with `-` for every bullet."""
     return _BULLET.sub(rb"\1-", line.rstrip(b" \t\r\n"))
 
 
 def normalize_lines(data: bytes) -> list[bytes]:
-    """The plain lines, without blank lines around them.
-
-    Two texts with equal normalized lines differ only in what formatters and checkouts change.
-    """
+    """Return the normalized lines without blank lines around them; they ignore formatting only."""
     lines = [normalize_line(line) for line in split_lines(data)]
     while lines and not lines[-1]:
         lines.pop()
@@ -67,7 +64,7 @@ def normalize_lines(data: bytes) -> list[bytes]:
 
 
 def decode_with_lf(data: bytes) -> str:
-    """`data` with LF line ends, as text; what is no UTF-8 becomes surrogates."""
+    """Decode `data` with LF line endings; what is not UTF-8 becomes surrogates."""
     ends = (
         line.rstrip(b"\r\n") + get_line_end(line)[:1].replace(b"\r", b"\n")
         for line in split_lines(data)
@@ -77,7 +74,7 @@ def decode_with_lf(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """The bytes of one file; `parse(x).data == x`, always. `path` is only for messages."""
+    """Hold the bytes of one file; `parse(x).data == x`, always. `path` is only for messages."""
 
     data: bytes
     path: str = ""
@@ -95,12 +92,12 @@ class Document:
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """All lines with their line ends."""
+        """Return all lines with their line endings."""
         return split_lines(self.data)
 
     @cached_property
     def newline(self) -> bytes:
-        """The dominant line end; of equally frequent ones the first; LF where there is none."""
+        """Return the most frequent line ending, the first of equally frequent ones, or else LF."""
         both = self.data.count(b"\r\n")
         counts = {end: self.data.count(end) - both for end in (b"\n", b"\r")} | {b"\r\n": both}
         first = _LINE_END.search(self.data)
@@ -109,23 +106,23 @@ class Document:
 
     @cached_property
     def head_size(self) -> int:
-        """How many bytes stand first in any case: a byte order mark and YAML front matter."""
+        """Return how many bytes always stay first: a byte order mark and YAML front matter."""
         skip = len(BOM) if self.data.startswith(BOM) else 0
-        return skip + len(_front_matter(self.data[skip:]))
+        return skip + len(_find_front_matter(self.data[skip:]))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Top-level CommonMark blocks, numbered by this document's lines (head left blank)."""
+        """Return the top-level blocks, numbered by this document's lines (the head is blank)."""
         return parse_blocks(self.text)
 
     @cached_property
     def boundaries(self) -> BlockBoundaries:
-        """Where top-level blocks begin: for those who need a few blocks of a large file."""
+        """Return where top-level blocks begin, to parse a few blocks of a large file."""
         return find_boundaries(self.text)
 
     @cached_property
     def text(self) -> str:
-        """What a Markdown parser is given: the same lines, LF ends, the head as blank lines."""
+        """Return the lines for a Markdown parser, with LF endings and a blank head."""
         skip = count_lines(self.data[: self.head_size]) if self.head_size > len(BOM) else 0
         body = self.data[self.head_size :] if skip else self.data.removeprefix(BOM)
         text = b"\n" * skip + body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -133,37 +130,35 @@ class Document:
         return whole.replace("\0", "\ufffd")
 
     def get_line(self, number: int) -> bytes:
-        """One line as Markdown sees it: with its line end, without a byte order mark."""
+        """Return one line as Markdown sees it: with its line ending, without a byte order mark."""
         return self.lines[number].removeprefix(BOM if number == 0 else b"")
 
     def find_lines_with(self, word: bytes) -> Iterator[int]:
-        """The lines that have `word`, which has no line end, in order: a search of the bytes."""
-        line, at, found = 0, 0, self.data.find(word)
-        while found >= 0:
-            line += count_line_ends(self.data, at, found)
+        """Yield the numbers of lines that contain `word`, which has no line ending, in order."""
+        line, at, offset = 0, 0, self.data.find(word)
+        while offset >= 0:
+            line += count_line_ends(self.data, at, offset)
             yield line
             # On to the end of this line.
-            end = _LINE_END.search(self.data, found)
+            end = _LINE_END.search(self.data, offset)
             line, at = line + 1, end.end() if end else len(self.data)
-            found = self.data.find(word, at)
+            offset = self.data.find(word, at)
 
     def get_bytes_before(self, line: int) -> bytes:
-        """The bytes in front of `line`; a byte order mark is never part of a line."""
+        """Return the bytes before `line`; a byte order mark is never part of a line."""
         mark = BOM if line == 0 and self.data.startswith(BOM) else b""
         return mark + b"".join(self.lines[:line])
 
     def get_bytes_from(self, line: int) -> bytes:
-        """The bytes from `line` on; only for lines behind the first."""
+        """Return the bytes from `line` on; `line` is not the first."""
         return b"".join(self.lines[line:])
 
     def format_location(self, line: int) -> str:
-        """`file:line` for messages; `line` counts from 0."""
+        """Return `file:line` for messages; `line` counts from 0."""
         return f"{self.path}:{line + 1}"
 
     def replace_data(self, data: bytes, unchanged_lines: int = 0) -> Document:
-        """Other bytes under the same path, of which `unchanged_lines` lines on top are these
-        ones.
-        """
+        """Return other bytes under this path; the first `unchanged_lines` lines are the same."""
         other = replace(self, data=data)
         if unchanged_lines:
             other.boundaries.reuse_boundaries(self.boundaries, unchanged_lines)
@@ -171,7 +166,7 @@ class Document:
 
 
 def _is_wide(data: bytes) -> bool:
-    """UTF-16 or UTF-32: by its mark, or by the NULs of mostly ASCII text without one."""
+    """Detect UTF-16 and UTF-32: by mark, or by the NULs of mostly ASCII text without a mark."""
     if data.startswith(_WIDE_MARKS):
         return True
     sample = data[:4096]
@@ -180,11 +175,11 @@ def _is_wide(data: bytes) -> bool:
     return len(sample) >= 8 and max(shares) > 0.8 and min(shares) < 0.1
 
 
-def _front_matter(data: bytes) -> bytes:
-    """The YAML front matter at the start of `data`, closing line included, or b"".
+def _find_front_matter(data: bytes) -> bytes:
+    """Return the YAML front matter at the start of `data`, closing line included, or b"".
 
-    A leading `---` is also a thematic break: only a block whose every line can be YAML, with
-    at least one key, counts, so that Markdown between two breaks is never hidden.
+    A leading `---` is also a thematic break: only a block whose every line can be YAML, with at
+    least one key, counts, so that Markdown between two breaks is never hidden.
     """
     lines = split_lines(data) if data.startswith(b"---") else ()
     if not lines or not _FENCE.fullmatch(lines[0].rstrip(b"\r\n")):

@@ -1,4 +1,4 @@
-"""Whole files of cub's own: a header that carries version and digest, and the body behind it."""
+"""Write and read the header of a file that cub manages whole: its version and its digest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER = re.compile(
 
 
 class FileHeader(NamedTuple):
-    """What a file's header says; `is_intact` if the body is still the one it was written for."""
+    """Describe a file's header; `is_intact` if the body is still the one it was written for."""
 
     version: int
     digest: str
@@ -32,42 +32,38 @@ def add_file_header(
     front_matter: str = "",
     description: str = _REFRESHED,
 ) -> bytes:
-    """`body` as a file of cub's own; `front_matter` is its front matter, which the digest covers.
-
-    `description` is what a reader of the header is told.
-    """
+    """Return `body` with a header; the digest covers `front_matter`, readers see `description`."""
     title = comment.format(f"cub file v{version}: {description}")
-    proof = comment.format(
-        f"cub:digest {compute_file_digest(body.encode(), front_matter.encode())}"
-    )
+    digest = compute_file_digest(body.encode(), front_matter.encode())
+    proof = comment.format(f"cub:digest {digest}")
     return f"{front_matter}{title}\n{proof}\n\n{body}".encode()
 
 
 def parse_file_header(data: bytes) -> FileHeader | None:
-    """The header of a file, or None where it has none and is somebody else's."""
-    front, text = _parts(data)
-    found = _HEADER.match(text)
-    if found is None:
+    """Return the header of a file; None if it has none, and is not cub's."""
+    front, text = _split_front_matter(data)
+    match = _HEADER.match(text)
+    if match is None:
         return None
-    recorded = found["digest"].decode()
-    fresh = compute_file_digest(text[found.end() :], front)
-    return FileHeader(int(found["version"]), recorded, fresh == recorded)
+    recorded = match["digest"].decode()
+    fresh = compute_file_digest(text[match.end() :], front)
+    return FileHeader(int(match["version"]), recorded, fresh == recorded)
 
 
 def compute_file_digest(body: bytes, front: bytes = b"") -> str:
-    """What a header records: over front matter and body, blank lines around each left out."""
+    """Compute a header's digest over front matter and body, without blank lines around each."""
     return compute_digest(b"\n".join([*normalize_lines(front), *normalize_lines(body)]))
 
 
 def strip_file_header(data: bytes) -> bytes:
-    """What stands behind the header, LF line ends; all of a file that has no header."""
-    _, text = _parts(data)
-    found = _HEADER.match(text)
-    return text[found.end() :] if found else data
+    """Return what follows the header, with LF line endings; all of a file that has no header."""
+    _, text = _split_front_matter(data)
+    match = _HEADER.match(text)
+    return text[match.end() :] if match else data
 
 
-def _parts(data: bytes) -> tuple[bytes, bytes]:
-    """Front matter as it stands, and the rest with LF line ends; no byte order mark."""
+def _split_front_matter(data: bytes) -> tuple[bytes, bytes]:
+    """Split front matter from the rest with LF line endings; drop a byte order mark."""
     data = data.removeprefix(BOM)
     head = Document(data).head_size
     lines = (line.rstrip(b"\r\n") for line in split_lines(data[head:]))

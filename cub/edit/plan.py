@@ -1,4 +1,4 @@
-"""What a command is about to change: the one value through which user files are changed."""
+"""Describe what a command is about to change: user files are changed through a `Plan` only."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _NOTHING, _EMPTY = "0" * 7, "e69de29"  # git's names of no file and of one witho
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One file's change. `path` is relative to the root, with `/`; None stands for no file.
+    """Describe one file's change. `path` is relative to the root, with `/`; None means no file.
 
     `changelog` are changelog lines of a version step; `is_local` marks cub's own bookkeeping, which
     no one else sees and `--check` does not count. With `is_link`, a symbolic link itself goes, and
-    not what it leads to; `before` is then its text.
+    not its target; `before` is then the link's text.
     """
 
     path: str
@@ -35,14 +35,14 @@ class FileEdit:
 
     @property
     def kind(self) -> EditKind:
-        """What happens to the file as a whole."""
+        """Return what happens to the file as a whole."""
         if self.before is None:
             return "create"
         return "delete" if self.after is None else "update"
 
     @property
     def changed_line_counts(self) -> tuple[int, int]:
-        """Lines added and removed."""
+        """Return the numbers of lines added and removed."""
         before, after = self.before or b"", self.after or b""
         head, tail = measure_common_ends(before, after)
         old = split_lines(before[head : len(before) - tail])
@@ -51,9 +51,10 @@ class FileEdit:
         return len(new) - same, len(old) - same
 
     def format_diff(self) -> Iterator[str]:
-        """A unified diff that `git apply` and `patch` read, line by line, without line ends.
+        """Yield a unified diff that `git apply` and `patch` read, line by line, without line
+        endings.
 
-        What is no UTF-8 is kept as surrogates: encoded with them, it is the file's own bytes.
+        What is not UTF-8 is kept as surrogates: encoded with them, it is the file's own bytes.
         """
         old, new = quote_header_name(f"a/{self.path}"), quote_header_name(f"b/{self.path}")
         hunks = list(format_hunks(self.before or b"", self.after or b""))
@@ -71,7 +72,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class PlanWarning:
-    """Something a person should know; it changes neither the plan nor the exit code."""
+    """Describe something that a user should know; neither the plan nor the exit code changes."""
 
     message: str
     path: str = ""
@@ -80,50 +81,55 @@ class PlanWarning:
 
     @property
     def location(self) -> str:
-        """`file` or `file:line`, as in error messages."""
+        """Return `file` or `file:line`, as in error messages."""
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Edits to be made together or not at all, and warnings to be shown with them."""
+    """Hold edits to be made together or not at all, and warnings to be shown with them."""
 
     edits: tuple[FileEdit, ...] = ()
     warnings: tuple[PlanWarning, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """Tell whether there is nothing to write."""
         return not self.edits
 
     @property
     def shared_edits(self) -> tuple[FileEdit, ...]:
-        """The edits that other people and machines get to see."""
+        """Return the edits that other people and machines get to see."""
         return tuple(edit for edit in self.edits if not edit.is_local)
 
+    @property
+    def contents(self) -> dict[str, bytes | None]:
+        """Return the new bytes of each edited file by its path; None for a deletion."""
+        return {edit.path: edit.after for edit in self.edits}
+
     def format_diff(self) -> Iterator[str]:
-        """The diffs of all shared edits, line by line."""
-        # Behind an empty file's, the names of the next one would be read as further ones of it.
+        """Yield the diffs of all shared edits, line by line."""
+        # Empty files go last: a reader takes the names that follow one for further names of it.
         for edit in sorted(self.shared_edits, key=lambda edit: not (edit.before or edit.after)):
             yield from edit.format_diff()
 
     def append_plan(self, then: Plan, *, both_reasons: bool = False) -> Plan:
-        """One plan of two, the second of which was made for what the first one writes.
+        """Return one plan of two, the second of which was made for what the first one writes.
 
-        An edit of both counts from the first one's `before`, and gives the first one's reason, or
-        `both_reasons`.
+        An edit in both counts from the first one's `before`, and has the first one's reason, or
+        with `both_reasons` both.
         """
         if len({edit.path for edit in then.edits}) < len(then.edits):
             raise InternalError("two edits of one file in one plan")
         edits = {edit.path: edit for edit in self.edits}
         for edit in then.edits:
             first = edits.get(edit.path)
-            edits[edit.path] = _joined(first, edit, both_reasons) if first else edit
-        kept = (edit for edit in edits.values() if edit.before != edit.after)
-        return Plan(tuple(kept), (*self.warnings, *then.warnings))
+            edits[edit.path] = _join_edits(first, edit, both_reasons) if first else edit
+        changes = (edit for edit in edits.values() if edit.before != edit.after)
+        return Plan(tuple(changes), (*self.warnings, *then.warnings))
 
 
-def _joined(first: FileEdit, then: FileEdit, both_reasons: bool) -> FileEdit:
+def _join_edits(first: FileEdit, then: FileEdit, both_reasons: bool) -> FileEdit:
     reasons = dict.fromkeys((first.reason, then.reason) if both_reasons else (first.reason,))
     return replace(
         first,

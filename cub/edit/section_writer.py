@@ -1,4 +1,4 @@
-"""Putting a managed section into a document and taking it out, every other byte kept."""
+"""Put a managed section into a document or take it out, and keep every other byte."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from cub.errors import CubError, InternalError
 
 
 class PutResult(NamedTuple):
-    """What `put_section` made; `moved_to_top_reason` says why a section asked for at the bottom
-    stands on top.
-    """
+    """Hold what `put_section` made, and why a section asked for at the bottom is on top."""
 
     document: Document
     moved_to_top_reason: str = ""
 
 
 class _Cut(NamedTuple):
-    """Where bytes go: `before` + separator and section + `after`."""
-
     before: bytes
     section: bytes
     after: bytes
@@ -33,7 +29,7 @@ class _Cut(NamedTuple):
 
 
 def render_section(body: str, version: int, newline: bytes) -> bytes:
-    """The section's text, markers and digest included, without a line end behind it."""
+    """Return the section's text, markers and digest included, without a line ending at its end."""
     text = body.strip("\n")
     lines = [
         markers.BEGIN_MARKER.format(version=version),
@@ -50,41 +46,41 @@ def render_section(body: str, version: int, newline: bytes) -> bytes:
 def put_section(
     document: Document, body: str, version: int, *, top: bool = False, lines_below: bytes = b""
 ) -> PutResult:
-    """`document` with a section of this `body` and `version`, checked by parsing it again.
+    """Return `document` with a section of `body` and `version`, checked by parsing it again.
 
-    An existing section is replaced where it stands, and left alone where it is current; lines
-    in `lines_below` are put under it. A new one goes to the end, or to the top if `top` is set or
-    the end would swallow it (an open fence, comment or raw HTML element).
+    An existing section is replaced where it is, and left alone if it is current; `lines_below` are
+    put under it. A new one goes to the end, or to the top if `top` is set or an open fence,
+    comment, or raw HTML element at the end would swallow it.
     """
     section = find_section(document)
     if section is not None:
         if section.is_current(body, version) and not lines_below:
             return PutResult(document)
         return PutResult(
-            _checked(document, section, _replaced(document, section, body, version, lines_below))
+            _verify_cut(document, section, _replace(document, section, body, version, lines_below))
         )
     if not top or document.head_size == len(document.data):
-        cut = _appended(document, body, version)
-        if not (wrong := _fault(document, None, cut)):
+        cut = _append(document, body, version)
+        if not (wrong := _find_cut_fault(document, None, cut)):
             return PutResult(document.replace_data(cut.data))
         if not (reason := describe_open_block(document)):
             raise InternalError(wrong, where=document.path)
     else:
         reason = ""
-    return PutResult(_checked(document, None, _on_top(document, body, version)), reason)
+    return PutResult(_verify_cut(document, None, _prepend(document, body, version)), reason)
 
 
 def remove_section(document: Document, section: Section, *, top: bool = False) -> bytes:
-    """The bytes without `section` and without the separator that was written with it.
+    """Return the bytes without `section` and without the separator that was written with it.
 
-    `top` tells that new sections are put on top here. Whatever a separator may not explain is
-    kept: after a move or an edit around the section, every byte outside it remains.
+    `top` says that new sections are put on top here. Whatever a separator may not explain is kept:
+    after a move or an edit around the section, every byte outside it remains.
     """
     before = document.get_bytes_before(section.start)
     after = document.get_bytes_from(section.end)
     if not after:
         closed = bool(get_line_end(document.lines[section.end - 1]))
-        return _without_separator(before, closed)
+        return _strip_separator(before, closed)
     blank = document.lines[section.end]
     rest = after[len(blank) :]
     if len(before) == document.head_size and not blank.rstrip(b"\r\n"):
@@ -94,8 +90,7 @@ def remove_section(document: Document, section: Section, *, top: bool = False) -
     return before + after
 
 
-def _appended(document: Document, body: str, version: int) -> _Cut:
-    """A separator tells texts with and without a last line end apart, so that both come back."""
+def _append(document: Document, body: str, version: int) -> _Cut:
     data, newline = document.data, document.newline
     text = render_section(body, version, newline)
     if not data:
@@ -103,43 +98,42 @@ def _appended(document: Document, body: str, version: int) -> _Cut:
     end = get_line_end(document.lines[-1])
     if not end:
         return _Cut(data, newline * 2 + text, b"")
-    # Behind a lone CR, an LF would become one line end with it.
+    # After a lone CR, an LF would form one line ending with it.
     separator = end if end == b"\r" else newline
     return _Cut(data, separator + text + newline, b"")
 
 
-def _on_top(document: Document, body: str, version: int) -> _Cut:
+def _prepend(document: Document, body: str, version: int) -> _Cut:
     head, rest = document.data[: document.head_size], document.data[document.head_size :]
     newline = document.newline
     return _Cut(
-        head, render_section(body, version, newline) + newline + _end_before(rest, newline), rest
+        head, render_section(body, version, newline) + newline + _make_line_end(rest, newline), rest
     )
 
 
-def _replaced(document: Document, section: Section, body: str, version: int, below: bytes) -> _Cut:
+def _replace(document: Document, section: Section, body: str, version: int, below: bytes) -> _Cut:
     before = document.get_bytes_before(section.start)
     after = document.get_bytes_from(section.end)
     newline = document.newline
     text = render_section(body, version, newline) + get_line_end(document.lines[section.end - 1])
     if below:
         text = text.rstrip(b"\r\n") + newline * 2 + below.strip(b"\r\n")
-        text += _end_before(after, newline)
+        text += _make_line_end(after, newline)
         text += newline if after and not after.startswith((b"\r", b"\n")) else b""
     return _Cut(before, text, after)
 
 
-def _end_before(rest: bytes, newline: bytes) -> bytes:
-    """A line end that does not become one with an LF behind it."""
+def _make_line_end(rest: bytes, newline: bytes) -> bytes:
     return b"\r\n" if newline == b"\r" and rest.startswith(b"\n") else newline
 
 
-def _checked(document: Document, section: Section | None, cut: _Cut) -> Document:
-    if wrong := _fault(document, section, cut):
+def _verify_cut(document: Document, section: Section | None, cut: _Cut) -> Document:
+    if wrong := _find_cut_fault(document, section, cut):
         raise InternalError(wrong, where=document.path)
     return document.replace_data(cut.data)
 
 
-def _fault(document: Document, section: Section | None, cut: _Cut) -> str:
+def _find_cut_fault(document: Document, section: Section | None, cut: _Cut) -> str:
     start = count_lines(cut.before.removeprefix(BOM))
     after = document.replace_data(cut.data, start)
     end = len(after.lines) - count_lines(cut.after)
@@ -149,7 +143,7 @@ def _fault(document: Document, section: Section | None, cut: _Cut) -> str:
         return error.message
 
 
-def _without_separator(before: bytes, closed: bool) -> bytes:
+def _strip_separator(before: bytes, closed: bool) -> bytes:
     lines = split_lines(before)
     if len(lines) < 2 or lines[-1].rstrip(b"\r\n"):
         return before

@@ -1,9 +1,4 @@
-"""Sections as an older form left them, brought to today's form of the markers.
-
-How far the text behind a BEGIN is cub's own: the lines that its recorded digest fits.
-
-The managed section of a document: finding it, and telling its author by its digest.
-"""
+"""Find the managed section of a document, and tell its author by its digest, old form or new."""
 
 from __future__ import annotations
 
@@ -21,12 +16,12 @@ from cub.errors import CubError
 
 
 def has_legacy_digest(section: Section) -> bool:
-    """Whether its digest line is of the older form, and proves that nobody edited the body."""
+    """Tell whether its digest line has the older form, and proves that nobody edited the body."""
     return section.digest.startswith("sha256:") and section.author == "cub"
 
 
 def rewrite_legacy_digest(document: Document, section: Section) -> bytes:
-    """The bytes with today's digest line in place of the older one, and no other change."""
+    """Return the bytes with today's digest line in place of the older one, and no other change."""
     lines = list(document.lines)
     number = next(
         n for n in range(section.start + 1, section.end) if is_legacy_digest_comment(lines[n])
@@ -37,7 +32,7 @@ def rewrite_legacy_digest(document: Document, section: Section) -> bytes:
 
 
 def find_section_or_none(document: Document) -> Section | None:
-    """The section of `document`; None also where its markers are broken."""
+    """Return the section of `document`; None also if its markers are broken."""
     try:
         return find_section(document)
     except CubError:
@@ -45,30 +40,25 @@ def find_section_or_none(document: Document) -> Section | None:
 
 
 def find_digest_end(inside: Sequence[bytes]) -> int | None:
-    """How many lines of `inside`, which stands behind a BEGIN, the digest recorded there proves.
-
-    The smallest number for which they are cub's own; None where there is none. One pass.
-    """
+    """Return the least number of lines after BEGIN that the recorded digest proves, or None."""
     recorded, body = split_header(inside)
     if not recorded:
         return None
     old = recorded.startswith("sha256:")
-    lines = _behind_first(inside) if old else body
-    count = _fitting(lines, recorded[len("sha256:") :], old=old)
+    lines = _skip_first_line(inside) if old else body
+    count = _count_matching_lines(lines, recorded[len("sha256:") :], old=old)
     if count is None:
         return None
     end = len(inside) - len(lines) + count
     return end if detect_author(inside[:end]) == "cub" else None
 
 
-def _behind_first(inside: Sequence[bytes]) -> Sequence[bytes]:
-    """What the older digest counts: the lines behind its own, which is the first."""
+def _skip_first_line(inside: Sequence[bytes]) -> Sequence[bytes]:
     first = next(number for number, line in enumerate(inside) if line.strip())
     return inside[first + 1 :]
 
 
-def _fitting(lines: Sequence[bytes], wanted: str, *, old: bool) -> int | None:
-    """How many of `lines` make up the text with this digest; blanks count as the form has it."""
+def _count_matching_lines(lines: Sequence[bytes], hex_digest: str, *, old: bool) -> int | None:
     hashed, between = sha256(), b""
     started = False
     for number, line in enumerate(lines, 1):
@@ -79,7 +69,7 @@ def _fitting(lines: Sequence[bytes], wanted: str, *, old: bool) -> int | None:
         text = whole.lstrip() if old and not started else whole
         last = text.rstrip() if old else text
         hashed.update(between + last)
-        if hashed.hexdigest().startswith(wanted):
+        if hashed.hexdigest().startswith(hex_digest):
             return number
         between, started = text[len(last) :] + b"\n", True
     return None
@@ -95,10 +85,10 @@ SectionAuthor = Literal["cub", "edited", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines `start` (BEGIN) to `end` (behind END), half-open; `body` is the text between.
+    """Describe lines `start` (BEGIN) to `end` (after END), half-open; `body` is the text between.
 
-    `digest` is what the section records of its body ("" where it records nothing), `author`
-    what that proves: cub alone wrote the body, a person edited it, or nobody can tell.
+    `digest` is what the section records of its body ("" if it records nothing), `author` what that
+    proves: cub alone wrote the body, a user edited it, or it is unknown.
     """
 
     start: int
@@ -109,7 +99,7 @@ class Section:
     author: SectionAuthor
 
     def is_current(self, body: str, version: int) -> bool:
-        """Whether writing `body` anew would change nothing but formatting."""
+        """Tell whether writing `body` again would change nothing but formatting."""
         fresh = compute_digest(body.encode())
         return self.version == version and self.digest == fresh == compute_digest(
             b"".join(self.body)
@@ -117,21 +107,21 @@ class Section:
 
 
 def compute_digest(body: bytes) -> str:
-    """The recorded form: `sha256-` and 16 hex digits over the normalized lines of `body`."""
+    """Return `sha256-` and 16 hex digits over the normalized lines of `body`."""
     return "sha256-" + hashlib.sha256(b"\n".join(normalize_lines(body))).hexdigest()[:16]
 
 
 def find_section(document: Document) -> Section | None:
-    """The managed section, or None. Broken, doubled or conflicting markers raise CubError."""
-    found = markers.find_marker_pair(document)
-    if found is None:
+    """Return the section, or None; raise CubError for broken, duplicate, or conflicting markers."""
+    pair = markers.find_marker_pair(document)
+    if pair is None:
         return None
-    begin, end = found
+    begin, end = pair
     return parse_section(document, begin, end.line)
 
 
 def parse_section(document: Document, begin: markers.Marker, end: int) -> Section:
-    """The section from the marker `begin` to END in the line `end`."""
+    """Return the section from the marker `begin` to the END in the line `end`."""
     inside = document.lines[begin.line + 1 : end]
     recorded, body = split_header(inside)
     return Section(
@@ -140,37 +130,37 @@ def parse_section(document: Document, begin: markers.Marker, end: int) -> Sectio
         version=begin.version or 0,
         body=body,
         digest=recorded,
-        author=_author(recorded, body, inside),
+        author=_judge_author(recorded, body, inside),
     )
 
 
 def get_bytes_outside(document: Document, section: Section) -> bytes:
-    """All bytes of `document` outside `section`: what is the user's own."""
+    """Return all bytes of `document` outside `section`: the user's own."""
     return document.get_bytes_before(section.start) + document.get_bytes_from(section.end)
 
 
 def detect_author(inside: Sequence[bytes]) -> SectionAuthor:
-    """Who wrote the lines between a BEGIN and an END."""
-    return _author(*split_header(inside), inside)
+    """Tell who wrote the lines between a BEGIN and an END."""
+    return _judge_author(*split_header(inside), inside)
 
 
 def is_header_comment(line: bytes) -> bool:
-    """Whether `line` reads as a comment that cub writes below BEGIN: a note or the digest."""
+    """Tell whether `line` reads as a comment that cub writes below BEGIN: a note or the digest."""
     return tuple(line.split()) in _NOTES or is_digest_comment(line)
 
 
 def is_digest_comment(line: bytes) -> bool:
-    """Whether `line` reads as the digest."""
+    """Tell whether `line` reads as the digest."""
     return _DIGEST.fullmatch(line) is not None
 
 
 def is_legacy_digest_comment(line: bytes) -> bool:
-    """Whether `line` reads as the older form of the digest."""
+    """Tell whether `line` reads as the older form of the digest."""
     return _OLD_DIGEST.fullmatch(line) is not None
 
 
 def find_header_comments(inside: Sequence[bytes]) -> list[int]:
-    """Which of the lines behind a BEGIN are the comments that cub wrote there."""
+    """Return which of the lines after a BEGIN are comments that cub wrote there."""
     own: list[int] = []
     first = True
     for number, line in enumerate(inside):
@@ -183,15 +173,15 @@ def find_header_comments(inside: Sequence[bytes]) -> list[int]:
 
 
 def split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
-    """The recorded digest, and the body behind the header of comments and blank lines.
+    """Return the recorded digest, and the body after the header of comments and blank lines.
 
     A comment that cub did not write counts as body, so that the digest notices it.
     """
     recorded = ""
     foreign: list[bytes] = []
     for number, line in enumerate(inside):
-        if found := _DIGEST.fullmatch(line):
-            recorded = recorded or found[1].decode()
+        if match := _DIGEST.fullmatch(line):
+            recorded = recorded or match[1].decode()
         elif (old := _OLD_DIGEST.fullmatch(line)) and not b"".join(inside[:number]).strip():
             recorded = f"sha256:{old[1].decode()}"
         elif line.strip() and tuple(line.split()) not in _NOTES:
@@ -201,16 +191,16 @@ def split_header(inside: Sequence[bytes]) -> tuple[str, tuple[bytes, ...]]:
     return recorded, tuple(foreign)
 
 
-def _author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> SectionAuthor:
+def _judge_author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes]) -> SectionAuthor:
     if not recorded:
         return "unknown"
     if recorded.startswith("sha256:"):
-        return "cub" if _old_digest(inside) == recorded else "edited"
+        return "cub" if _compute_legacy_digest(inside) == recorded else "edited"
     return "cub" if compute_digest(b"".join(body)) == recorded else "edited"
 
 
-def _old_digest(inside: Sequence[bytes]) -> str:
-    """The older form: over the stripped text between its own line, the first one, and END."""
+def _compute_legacy_digest(inside: Sequence[bytes]) -> str:
+    """Compute the older form: over the stripped text between its own line and END."""
     lines = [line.rstrip(b"\r\n") for line in inside]
     text = b"\n".join(lines).strip().partition(b"\n")[2].strip()
     return f"sha256:{hashlib.sha256(text).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Exact reads of user files, and `apply_plan`, the one writer of plans."""
+"""Read files exactly, and write plans through `apply_plan`, the one writer of plans."""
 
 from cub.files.apply import apply_plan, require_applicable
 from cub.files.file_tree import DiskTree, FileTree, MissingFile, PlannedTree

@@ -1,7 +1,4 @@
-"""The one writer of plans: all of a plan is carried out, or nothing.
-
-What keeps a plan from being written, as far as that can be seen before anything is.
-"""
+"""Apply a plan, all of it or nothing, after checking everything that can be seen to fail."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ from cub.files.read_files import (
 from cub.files.recovery import finish_change, undo_change
 from cub.text import describe_os_error
 
-_LONGEST = 50  # characters of a name that are in that of a temporary file: 255 bytes are allowed
+_MAX_NAME_CHARS = 50  # of the target in the name of a temporary file, which may have 255 bytes
 
 
 def apply_plan(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
@@ -47,68 +44,67 @@ def apply_plan(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
     disk = disk or Disk()
     if plan.is_empty:
         return
-    steps = _steps(plan, lock.root, disk)
-    left = finish_change(_prepare_journal(plan, lock.root, steps, disk))
-    if left:
-        raise CubError("changed while cub was writing: left as it is", where=left[0].path)
+    steps = _make_steps(plan, lock.root, disk)
+    unwritten = finish_change(_prepare_journal(plan, lock.root, steps, disk))
+    if unwritten:
+        raise CubError("changed while cub was writing: left as it is", where=unwritten[0].path)
 
 
 def require_applicable(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
-    """CubError if it can be seen now that `plan` can't be carried out; nothing is written."""
-    _steps(plan, lock.root, disk or Disk())
+    """Raise CubError if `plan` can be seen to fail now; write nothing."""
+    _make_steps(plan, lock.root, disk or Disk())
 
 
-def _steps(plan: Plan, root: Path, disk: Disk) -> list[JournalStep]:
-    """What to do for each edit, after the checks that keep the rest from being half done."""
-    steps = [_step(edit, root) for edit in plan.edits]
+def _make_steps(plan: Plan, root: Path, disk: Disk) -> list[JournalStep]:
+    """Return the step of each edit, after the checks that prevent a half-done change."""
+    steps = [_make_step(edit, root) for edit in plan.edits]
     if len({step.target for step in steps}) < len(steps):
         raise InternalError("two edits of one file in one plan")
     require_changeable(root, steps, disk)
     return steps
 
 
-def _step(edit: FileEdit, root: Path) -> JournalStep:
+def _make_step(edit: FileEdit, root: Path) -> JournalStep:
     if edit.is_link:
         return _make_unlink_step(edit, root)
     real = find_regular_file(root, edit.path)
-    _guard(edit, root)
+    _require_unchanged(edit, root)
     target = real or Path(os.path.realpath(root / edit.path))
     # A file with another name would lose it, and a mount point can't be renamed over.
-    linked = real is not None and (real.stat().st_nlink > 1 or os.path.ismount(real))
+    is_shared = real is not None and (real.stat().st_nlink > 1 or os.path.ismount(real))
     temp = "" if edit.after is None else _make_temp_name(target, root)
     keep = "" if edit.before is None else _make_temp_name(target, root)
     names = (edit.path, target.relative_to(root).as_posix(), temp)
-    marks = journal.hash_content(edit.before), journal.hash_content(edit.after)
+    digests = journal.hash_content(edit.before), journal.hash_content(edit.after)
     if edit.after is None:
-        return JournalStep("delete", *names, *marks, keep=keep)
-    if linked:
-        return JournalStep(
-            "overwrite", *names, *marks, undo=journal.encode_undo(edit.before or b"")
-        )
-    return JournalStep("rename", *names, *marks, keep=keep)
+        return JournalStep("delete", *names, *digests, keep=keep)
+    if is_shared:
+        undo = journal.encode_undo(edit.before or b"")
+        return JournalStep("overwrite", *names, *digests, undo=undo)
+    return JournalStep("rename", *names, *digests, keep=keep)
 
 
 def _make_unlink_step(edit: FileEdit, root: Path) -> JournalStep:
-    """A link goes by its own name: only the folder around it is looked for behind links."""
+    """Make the step that deletes a link itself; only links to its folder are followed."""
     if edit.after is not None:
         raise InternalError("a link can only be deleted", where=edit.path)
-    _guard(edit, root)
+    _require_unchanged(edit, root)
     folder, _, name = edit.path.rpartition("/")
     target = root / resolve_path(root, folder) / name
     names = (edit.path, target.relative_to(root).as_posix(), "")
-    marks = journal.hash_content(edit.before), journal.hash_content(edit.after)
-    return JournalStep("unlink", *names, *marks, keep=_make_temp_name(target, root))
+    digests = journal.hash_content(edit.before), journal.hash_content(edit.after)
+    return JournalStep("unlink", *names, *digests, keep=_make_temp_name(target, root))
 
 
 def _make_temp_name(target: Path, root: Path) -> str:
-    """A new name in the folder of a file, no longer than names may be."""
-    name = f".{target.name[:_LONGEST]}.cub-{secrets.token_hex(4)}.tmp"
+    """Return a new name in the folder of a file, within the length limit of names."""
+    name = f".{target.name[:_MAX_NAME_CHARS]}.cub-{secrets.token_hex(4)}.tmp"
     return target.with_name(name).relative_to(root).as_posix()
 
 
-def _guard(edit: FileEdit, root: Path) -> None:
-    now = read_link_text(root, edit.path) if edit.is_link else read_file(root, edit.path)
-    if now != edit.before:
+def _require_unchanged(edit: FileEdit, root: Path) -> None:
+    content = read_link_text(root, edit.path) if edit.is_link else read_file(root, edit.path)
+    if content != edit.before:
         raise CubError(
             "changed since cub read it; nothing was written",
             where=edit.path,
@@ -116,8 +112,8 @@ def _guard(edit: FileEdit, root: Path) -> None:
         )
 
 
-def _new_folders(plan: Plan, root: Path) -> list[str]:
-    """Folders that edits need and that do not exist yet, outermost first."""
+def _list_new_folders(plan: Plan, root: Path) -> list[str]:
+    """Return the folders that edits need and that do not exist yet, outermost first."""
     parents = {
         parent.as_posix()
         for edit in plan.edits
@@ -130,81 +126,80 @@ def _new_folders(plan: Plan, root: Path) -> list[str]:
 def _prepare_journal(plan: Plan, root: Path, steps: list[JournalStep], disk: Disk) -> Journal:
     """Write and sync everything beside its target, and commit; take it all back on any failure."""
     try:
-        begun = journal.begin_journal(root, steps, _new_folders(plan, root), disk)
+        change = journal.begin_journal(root, steps, _list_new_folders(plan, root), disk)
     except OSError as error:
         raise make_os_error(error, JOURNAL_FILE, "cannot be written") from error
     try:
-        _prepare(plan, begun)
-        return begun.commit()
+        _prepare_files(plan, change)
+        return change.commit()
     except OSError as error:
-        _undo(begun, error)
-        raise make_os_error(
-            error, find_error_path(begun, error) or JOURNAL_FILE, "cannot be written"
-        ) from error
+        _undo_prepared(change, error)
+        where = find_error_path(change, error) or JOURNAL_FILE
+        raise make_os_error(error, where, "cannot be written") from error
     except BaseException:
-        undo_change(begun)
+        undo_change(change)
         raise
 
 
-def _prepare(plan: Plan, begun: Journal) -> None:
-    root, disk = begun.root, begun.disk
-    for folder in begun.folders:
+def _prepare_files(plan: Plan, change: Journal) -> None:
+    root, disk = change.root, change.disk
+    for folder in change.folders:
         disk.make_folder(root / folder)
-    for edit, step in zip(plan.edits, begun.steps, strict=True):
+    for edit, step in zip(plan.edits, change.steps, strict=True):
         target = root / step.target
         if step.action == "rename" and step.keep:
-            _keep(target, root / step.keep, edit.before or b"", disk)
+            _keep_old_file(target, root / step.keep, edit.before or b"", disk)
         if edit.after is not None:
             disk.create(root / step.temp, edit.after, None if edit.before is None else target)
-    _sync_names(begun)
+    _sync_names(change)
     for edit in plan.edits:
-        _guard(edit, root)
+        _require_unchanged(edit, root)
 
 
-def _keep(target: Path, keep: Path, before: bytes, disk: Disk) -> None:
-    """Have the old file under a second name; a copy of it where there are no hard links."""
+def _keep_old_file(target: Path, keep: Path, before: bytes, disk: Disk) -> None:
+    """Give the old file a second name, or copy it if there are no hard links."""
     try:
         disk.link(target, keep)
     except OSError:
         disk.create(keep, before, target)
 
 
-def _undo(begun: Journal, error: OSError) -> None:
+def _undo_prepared(change: Journal, error: OSError) -> None:
     try:
-        undo_change(begun)
+        undo_change(change)
     except OSError as second:
-        raise make_incomplete_error(begun, error, second) from error
+        raise make_incomplete_error(change, error, second) from error
 
 
-def _sync_names(begun: Journal) -> None:
-    """The commit may be on disk only after everything that it relies on."""
-    made = [name for step in begun.steps for name in (step.temp, step.keep) if name]
-    for folder in sorted({(begun.root / name).parent for name in (*made, *begun.folders)}):
-        begun.disk.sync_folder(folder)
+def _sync_names(change: Journal) -> None:
+    """Sync the names that the commit relies on, before the commit is on disk."""
+    names = [name for step in change.steps for name in (step.temp, step.keep) if name]
+    for folder in sorted({(change.root / name).parent for name in (*names, *change.folders)}):
+        change.disk.sync_folder(folder)
 
 
 def require_changeable(root: Path, steps: Sequence[JournalStep], disk: Disk) -> None:
-    """CubError, with all that is in the way, where files or folders may not be changed."""
+    """Raise CubError, naming all obstacles, if files or folders may not be changed."""
     folders = {(root / JOURNAL_FILE).parent: JOURNAL_FILE}
     for step in steps:
         folders.setdefault((root / step.target).parent, step.path)
-    closed = {
+    folder_errors = {
         folder: error
         for folder, path in folders.items()
-        if (error := _caught(_require_folder, root, folder, path, disk))
+        if (error := _catch_error(_require_folder, root, folder, path, disk))
     }
-    faults = [
+    file_errors = [
         error
         for step in steps
-        if step.before and (root / step.target).parent not in closed
-        if (error := _caught(_require_file, root / step.target, step, disk))
+        if step.before and (root / step.target).parent not in folder_errors
+        if (error := _catch_error(_require_file, root / step.target, step, disk))
     ]
-    raise_all([*closed.values(), *faults])
+    raise_all([*folder_errors.values(), *file_errors])
 
 
-def _caught(look: Callable[..., None], *arguments: object) -> CubError | None:
+def _catch_error(check: Callable[..., None], *arguments: object) -> CubError | None:
     try:
-        look(*arguments)
+        check(*arguments)
     except CubError as error:
         return error
     return None
@@ -230,12 +225,12 @@ def _try_write(target: Path, disk: Disk) -> None:
     try:
         disk.try_write(target)
     except OSError as error:
-        if error.errno != errno.EACCES:  # a mode is looked at next, and has a hint of its own
+        if error.errno != errno.EACCES:  # the mode is checked next, with its own hint
             raise
 
 
 def _require_folder(root: Path, folder: Path, path: str, disk: Disk) -> None:
-    """Look at a folder, or at the first one around it that is there."""
+    """Check a folder, or the nearest one around it that exists."""
     while not folder.exists():
         folder = folder.parent
     try:

@@ -1,4 +1,4 @@
-"""The system calls of a transaction, one method each: the seam where tests pull the plug."""
+"""Make the system calls of a transaction, one method each: the seam for tests of crashes."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-FileContent = bytes | Iterable[bytes]  # in one piece, or piece by piece
+FileContent = bytes | Iterable[bytes]  # whole, or in pieces
 
-_CHUNK = 1 << 20
+_CHUNK_SIZE = 1 << 20
 # Linux' call for the flags of a file: _IOR('f', 1, long), and two of the flags.
 _GET_FLAGS = 2 << 30 | struct.calcsize("l") << 16 | ord("f") << 8 | 1
 _IMMUTABLE, _APPEND = 0x10, 0x20
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends otherwise
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line endings otherwise
 
 
-def _nothing(operation: str, path: Path) -> None:
+def _ignore_step(operation: str, path: Path) -> None:
     pass
 
 
 class Disk:
-    """Writes that are on disk when they return. `before` is told of every single step."""
+    """Write so that all is on disk when a method returns; `before` is called for each step."""
 
-    def __init__(self, before: Callable[[str, Path], None] = _nothing, chunk: int = _CHUNK) -> None:
+    def __init__(
+        self, before: Callable[[str, Path], None] = _ignore_step, chunk: int = _CHUNK_SIZE
+    ) -> None:
         self._before = before
         self._chunk = chunk
 
     def create(self, path: Path, data: FileContent, like: Path | None = None) -> None:
         """Make a new file, with the mode, owner and attributes of `like`."""
         self._before("create", path)
-        mode = 0o666 if like is None else 0o600  # what is private is so from its first byte on
-        self._put(path, data, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        mode = 0o666 if like is None else 0o600  # a private file is private from its first byte on
+        self._write(path, data, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if like is not None:
             self._before("copy attributes", path)
             _copy_attributes(like, path)
 
     def append(self, path: Path, data: bytes) -> None:
         """Add to the end of an existing file."""
-        self._put(path, data, os.O_WRONLY | os.O_APPEND)
+        self._write(path, data, os.O_WRONLY | os.O_APPEND)
 
     def truncate(self, path: Path, count: int) -> None:
         """Take bytes off the end of a file."""
@@ -55,10 +57,10 @@ class Disk:
 
     def overwrite(self, path: Path, data: bytes) -> None:
         """Replace the content and keep the inode, for files with several hard links."""
-        self._put(path, data, os.O_WRONLY, cut=True)
+        self._write(path, data, os.O_WRONLY, truncates=True)
 
     def rename(self, source: Path, target: Path) -> None:
-        """Put a file in the place of another one, in one step."""
+        """Replace a file with another one, in one step."""
         self._before("rename", target)
         source.replace(target)
 
@@ -68,17 +70,17 @@ class Disk:
         target.hardlink_to(source)
 
     def move_aside(self, path: Path, rescue_folder: Path) -> None:
-        """Take a file, or a link itself, from its name, and keep it under another one."""
+        """Move a file, or a link itself, to another name."""
         self._before("set aside", path)
         path.rename(rescue_folder)
 
     def unlink(self, path: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         self._before("unlink", path)
         path.unlink(missing_ok=True)
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder, unless it is there."""
+        """Make a folder, unless it exists."""
         self._before("mkdir", path)
         path.mkdir(exist_ok=True)
 
@@ -89,7 +91,7 @@ class Disk:
             path.rmdir()
 
     def sync_folder(self, path: Path) -> None:
-        """Make renames in a folder last; Windows has no such call."""
+        """Sync the names in a folder; Windows has no such call."""
         if os.name == "nt":
             return
         self._before("fsync", path)
@@ -100,21 +102,21 @@ class Disk:
             os.close(descriptor)
 
     def write_unsynced(self, path: Path, data: bytes) -> None:
-        """Write what nobody needs after a crash."""
+        """Write a file that is not needed after a crash."""
         self._before("write", path)
         path.write_bytes(data)
 
     def try_write(self, path: Path) -> None:
-        """OSError where a file may not be written. It is opened, and nothing is done to it."""
+        """Raise OSError if a file may not be written. The file is opened and not changed."""
         self._before("try", path)
         os.close(os.open(path, os.O_WRONLY | _BINARY))
 
     def try_replace(self, path: Path) -> None:
-        """OSError where a file, or a link itself, may not be renamed over, moved or deleted.
+        """Raise OSError if a file, or a link itself, may not be replaced, moved or deleted.
 
-        rmdir is refused in any case, but the system first looks at all that it looks at for
-        these: the folder's mode, stickiness, flags of both, the mount. On some systems it says
-        first that this is no folder, and then nothing is found out.
+        rmdir always fails, but the system first makes the same checks: the folder's mode and sticky
+        bit, the flags of both, the mount. A system that first reports "not a directory" tells
+        nothing.
         """
         self._before("try", path)
         try:
@@ -124,7 +126,7 @@ class Disk:
         path.mkdir()  # an empty folder that took the file's place just now
 
     def try_change_folder(self, folder: Path) -> None:
-        """OSError where names may not be added to a folder, and taken from it."""
+        """Raise OSError if names may not be added to a folder or removed from it."""
         self._before("try", folder)
         if os.name == "nt":
             return
@@ -135,8 +137,14 @@ class Disk:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(folder))
 
-    def _put(
-        self, path: Path, data: FileContent, flags: int, mode: int = 0o666, *, cut: bool = False
+    def _write(
+        self,
+        path: Path,
+        data: FileContent,
+        flags: int,
+        mode: int = 0o666,
+        *,
+        truncates: bool = False,
     ) -> None:
         descriptor = os.open(path, flags | _BINARY, mode)
         try:
@@ -145,7 +153,7 @@ class Disk:
                 while view:
                     self._before("write", path)
                     view = view[os.write(descriptor, view[: self._chunk]) :]
-            if cut:
+            if truncates:
                 self._before("truncate", path)
                 os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_CUR))
             self._before("fsync", path)
@@ -157,7 +165,7 @@ class Disk:
 def _copy_attributes(source: Path, target: Path) -> None:
     status = source.stat()
     if hasattr(os, "chown"):
-        # A shared file of somebody else: the content matters more than the owner.
+        # A shared file of another user: the content matters more than the owner.
         with suppress(PermissionError):
             os.chown(target, status.st_uid, status.st_gid)
     shutil.copystat(source, target)
@@ -165,7 +173,7 @@ def _copy_attributes(source: Path, target: Path) -> None:
 
 
 def _is_append_only(folder: Path) -> bool:
-    """Whether a folder takes names and gives none back; False where the system can't say."""
+    """Tell whether a folder only takes new names; False if the system doesn't know."""
     if sys.platform != "linux":
         fixed = stat.UF_IMMUTABLE | stat.UF_APPEND | stat.SF_IMMUTABLE | stat.SF_APPEND
         return bool(getattr(folder.stat(), "st_flags", 0) & fixed)

@@ -1,4 +1,4 @@
-"""Files that are cub's alone and can be made again: caches. Nothing of a person's goes this way."""
+"""Read and write files that only cub uses and can recreate, such as caches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from cub.files.disk import Disk
 
-# What reading a damaged file of JSON may raise.
+# Errors that reading a damaged JSON file may raise.
 READ_ERRORS = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 CacheWrite = Callable[[], None]
@@ -20,26 +20,28 @@ ScheduleWrite = Callable[[CacheWrite], None]
 
 
 def write_now(write: CacheWrite) -> None:
-    """Do a write now. A command that changes a person's files does it when they are in place: a
-    cache must not take the room that those need, nor stand in a project that was refused.
+    """Do a write now.
+
+    A command that changes the user's files defers it until those are written: a cache must not take
+    the disk space that they need, nor appear in a project that the command refuses.
     """
     write()
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The mapping in a file of JSON; {} where it is missing or broken."""
+    """Return the mapping in a JSON file; {} if it is missing or broken."""
     try:
-        tree = json.loads(path.read_bytes())
+        values = json.loads(path.read_bytes())
     except READ_ERRORS:
         return {}
-    return tree if isinstance(tree, dict) else {}
+    return values if isinstance(values, dict) else {}
 
 
 def replace_file(path: Path, chunks: Iterable[bytes], *, is_lasting: bool = False) -> None:
-    """Write `chunks` beside `path` and move them there, so that a reader finds old or new; after a
-    power cut as well if it is to be `is_lasting`.
+    """Write `chunks` beside `path` and rename, so that readers find the old file or the new one.
 
-    The folder is made where it is missing, with a .gitignore that keeps it out of git.
+    With `is_lasting`, that holds after a power cut as well. A missing folder is made, with a
+    .gitignore that keeps it out of git.
     """
     folder = path.parent
     if not folder.is_dir():

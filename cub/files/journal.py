@@ -1,7 +1,6 @@
-"""The journal of a transaction: what is on disk before anything changes, so that a crash ends
-either with everything old or with everything new.
+"""Keep the journal of a transaction on disk: after a crash, all files are old or all are new.
 
-What to say where a change can be neither finished nor taken back: which file is how.
+If a change can be neither finished nor undone, the error names the state of each file.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _TEMP = re.compile(r"\..+\.cub-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class JournalStep:
-    """One file's change, replayable. Paths are relative to the root; hashes are "" for no file.
+    """Hold one file's change, which can be replayed.
 
-    `rename` puts `temp` over `target`; `overwrite` copies it into the same inode (hard links),
-    with `undo` (base64) being the old bytes; `delete` removes `target`; `unlink` removes a
-    symbolic link itself, whose text `before` stands for. `keep` is where the old file stays
-    until the whole change is made.
+    Paths are relative to the root; hashes are "" for no file. `rename` puts `temp` over `target`;
+    `overwrite` copies it into the same inode (hard links), with `undo` (base64) being the old
+    bytes; `delete` removes `target`; `unlink` removes a symbolic link itself, with `before` being
+    the hash of its text. `keep` is where the old file stays until the change is complete.
     """
 
     action: Literal["rename", "overwrite", "delete", "unlink"]
@@ -49,10 +48,9 @@ class JournalStep:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The journal of one change, in the hands of who began it or found it after a crash.
+    """Hold the journal of one change for the process that began it, or found it after a crash.
 
-    Only they end it: `begin_journal` makes one where there is none yet, and `load_journal` where
-    one was left.
+    Only that process ends it. `begin_journal` makes one, `load_journal` reads one that was left.
     """
 
     root: Path
@@ -62,31 +60,31 @@ class Journal:
     stage: Literal["begun", "committed", "taken back"] = "begun"
 
     def commit(self) -> Journal:
-        """The one moment that decides: from here on a crash is carried to its end."""
+        """Commit the change: after a crash from here on, the next command finishes it."""
         self.disk.append(self.root / JOURNAL_FILE, _COMMITTED)
         return replace(self, stage="committed")
 
     def revoke(self) -> Journal:
-        """Take the commit back: from here on a crash is undone again.
+        """Revoke the commit: after a crash from here on, the next command undoes the change.
 
-        The line loses its end instead of getting a next one: a full disk has no room for that.
+        The line loses its end: a full disk has no space for another line.
         """
         self.disk.truncate(self.root / JOURNAL_FILE, 1)
         return replace(self, stage="taken back")
 
     def remove(self) -> None:
-        """The change is over, one way or the other."""
+        """Delete the journal: the change is complete or undone."""
         self.disk.unlink(self.root / JOURNAL_FILE)
         self.disk.sync_folder((self.root / JOURNAL_FILE).parent)
 
 
 def hash_content(data: bytes | None) -> str:
-    """The sha256 of a file's bytes in hex; "" for no file."""
+    """Return the sha256 of a file's bytes in hex; "" for no file."""
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def warn_pending_change(root: Path) -> list[PlanWarning]:
-    """A warning where an interrupted transaction waits for the next writing command."""
+    """Warn if an interrupted transaction waits for the next writing command."""
     if not os.path.lexists(root / JOURNAL_FILE):
         return []
     hint = "any command that writes, such as `cub update`, ends it first"
@@ -96,12 +94,12 @@ def warn_pending_change(root: Path) -> list[PlanWarning]:
 def begin_journal(
     root: Path, steps: Sequence[JournalStep], folders: Sequence[str], disk: Disk
 ) -> Journal:
-    """Write down what is going to happen. From here on a crash is undone, until `commit`.
+    """Write the journal of a change: until `commit`, a crash is undone.
 
-    OSError, with nothing left of it, where it can't be written; one that is there already is
-    somebody else's, and stays.
+    Raises OSError, with nothing left of it, if it can't be written. An existing journal is another
+    process's, and stays.
     """
-    begun = Journal(root, tuple(steps), tuple(folders), disk)
+    journal = Journal(root, tuple(steps), tuple(folders), disk)
     record = {"v": 1, "steps": [asdict(step) for step in steps], "folders": list(folders)}
     try:
         disk.create(root / JOURNAL_FILE, json.dumps(record).encode() + b"\n")
@@ -109,57 +107,54 @@ def begin_journal(
     except FileExistsError:
         raise
     except BaseException:
-        begun.remove()
+        journal.remove()
         raise
-    return begun
+    return journal
 
 
 def load_journal(root: Path, disk: Disk) -> Journal:
-    """Read the journal that a crash left.
-
-    One that names files outside the project was not written by cub: CubError.
-    """
-    record, _, decided = (read_file(root, JOURNAL_FILE) or b"").partition(b"\n")
+    """Read the journal that a crash left; CubError if it names files outside the project."""
+    record, _, commit_line = (read_file(root, JOURNAL_FILE) or b"").partition(b"\n")
     steps, folders = _parse_record(record)
     _require_inside(root, steps, folders)
-    found = Journal(root, tuple(steps), tuple(folders), disk)
-    if decided == _COMMITTED:
-        return replace(found, stage="committed")
-    # A line without its end was taken back, or torn when it was written; nothing was done then.
-    return replace(found, stage="taken back") if decided else found
+    journal = Journal(root, tuple(steps), tuple(folders), disk)
+    if commit_line == _COMMITTED:
+        return replace(journal, stage="committed")
+    # A line without its end was revoked, or torn while it was written, before anything else.
+    return replace(journal, stage="taken back") if commit_line else journal
 
 
 def encode_undo(data: bytes) -> str:
-    """Old bytes as a `JournalStep` carries them."""
+    """Return old bytes in the form of `JournalStep.undo`."""
     return b64encode(data).decode()
 
 
 def decode_undo(step: JournalStep) -> bytes:
-    """The old bytes of a file that is overwritten in place."""
+    """Return the old bytes of a file that is overwritten in place."""
     return b64decode(step.undo)
 
 
 def _parse_record(record: bytes) -> tuple[list[JournalStep], list[str]]:
     try:
         content = json.loads(record)
-        steps = [_step(step) for step in content["steps"]]
+        steps = [_parse_step(step) for step in content["steps"]]
         return steps, [*map(str, content["folders"])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [], []  # torn while it was written: nothing else had begun
+        return [], []  # torn while it was written, before anything else
 
 
-def _step(values: dict[str, object]) -> JournalStep:
+def _parse_step(values: dict[str, object]) -> JournalStep:
     if values["action"] not in ("rename", "overwrite", "delete", "unlink"):
         raise ValueError("no such action")
     return JournalStep(**{key: str(value) for key, value in values.items()})  # type: ignore[arg-type]
 
 
 def _require_inside(root: Path, steps: Sequence[JournalStep], folders: Sequence[str]) -> None:
-    """Refuse a journal that came with a repository instead of from a crash of cub's."""
+    """Raise CubError for a journal that came with a repository, not from a crash of cub's."""
     temps = [name for step in steps for name in (step.temp, step.keep) if name]
     names = [*temps, *folders, *(step.target for step in steps)]
-    inside = all(_is_inside(root, name) for name in names)
-    if not inside or not all(_TEMP.fullmatch(temp.rpartition("/")[2]) for temp in temps):
+    are_inside = all(_is_inside(root, name) for name in names)
+    if not are_inside or not all(_TEMP.fullmatch(temp.rpartition("/")[2]) for temp in temps):
         raise CubError(
             "this journal was not written by cub; nothing was touched",
             where=JOURNAL_FILE,
@@ -178,20 +173,20 @@ def _is_inside(root: Path, name: str) -> bool:
 
 
 def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> CubError:
-    """Both reasons, and what is where; the journal stays, and the next writer goes on with it."""
-    forward = _stage(journal) == "committed"
+    """Report both errors and the state of each file; the journal stays for the next writer."""
+    is_committed = _read_stage(journal) == "committed"
     return CubError(
         f"cannot be written: {describe_os_error(error)}; and taking back what was done failed"
         f" at {find_error_path(journal, second) or JOURNAL_FILE}: {describe_os_error(second)}",
         where=find_error_path(journal, error) or JOURNAL_FILE,
         hint="mend that, then run any command that writes, such as `cub update`: it first "
-        + ("finishes the change" if forward else "takes the rest back"),
-        details=list(_states(journal)),
+        + ("finishes the change" if is_committed else "takes the rest back"),
+        details=list(_list_states(journal)),
     )
 
 
 def find_error_path(journal: Journal, error: OSError) -> str:
-    """The file that an error is about, as the person knows it; "" for none of the change."""
+    """Return the user's name of the file that an error is about; "" if it is not in the change."""
     for name in (error.filename2, error.filename):
         if isinstance(name, str) and name:
             relative = os.path.relpath(name, journal.root).replace(os.sep, "/")
@@ -203,30 +198,30 @@ def find_error_path(journal: Journal, error: OSError) -> str:
     return ""
 
 
-def _stage(journal: Journal) -> str:
-    """How far the journal on disk is, which the next command reads."""
+def _read_stage(journal: Journal) -> str:
+    """Return the stage that the next command will read from disk."""
     try:
         return load_journal(journal.root, journal.disk).stage
     except (CubError, OSError):
         return journal.stage
 
 
-def _states(journal: Journal) -> Iterator[str]:
+def _list_states(journal: Journal) -> Iterator[str]:
     for step in journal.steps:
-        kept = step.keep and os.path.lexists(journal.root / step.keep)
-        old = f"; its old text is in {step.keep}" if kept else ""
-        yield f"{step.path} {_state(journal, step)}{old}"
+        is_kept = step.keep and os.path.lexists(journal.root / step.keep)
+        old = f"; its old text is in {step.keep}" if is_kept else ""
+        yield f"{step.path} {_describe_state(journal, step)}{old}"
 
 
-def _state(journal: Journal, step: JournalStep) -> str:
-    look = read_link_text if step.action == "unlink" else read_file
+def _describe_state(journal: Journal, step: JournalStep) -> str:
+    read = read_link_text if step.action == "unlink" else read_file
     try:
-        mark = hash_content(look(journal.root, step.target))
+        digest = hash_content(read(journal.root, step.target))
     except CubError as error:
         return f"can't be looked at ({error.message})"
-    if mark == step.before:
+    if digest == step.before:
         return "is as it was"
-    if mark == step.after:
+    if digest == step.after:
         return "is new" if step.after else "is deleted"
     if step.action == "overwrite":
         return f"is written in part; its old text is in {JOURNAL_FILE} (undo, base64)"

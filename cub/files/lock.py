@@ -1,8 +1,7 @@
-"""The one door to writing in a project: its lock, behind which no change is left half done.
+"""Take the project's lock, the only way to write, and recover an interrupted change first.
 
-How long a writer waits for the lock that another one holds: one rule for all of them.
-
-Who hears what comes up while a lock is taken: the command line, which shows it.
+All writers wait for the lock by one rule. Warnings of recovery, and of waiting, go to the sink that
+the command line registers.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from cub.files.disk import Disk
 from cub.files.journal import warn_pending_change
 from cub.files.read_files import make_os_error
 from cub.files.recovery import recover_change
+from cub.files.stat_signature import StatSignature
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -35,11 +35,11 @@ LOCK_FILE = ".cub/lock"
 
 @dataclass(frozen=True, slots=True)
 class ProjectLock:
-    """The lock of the project at `root`, held, with no interrupted change left in it.
+    """Prove that the project at `root` is locked, and that no interrupted change is left in it.
 
-    Only `lock_project` makes one, and whoever applies or appends has to show it. So nobody can
-    write without the lock, or over what another command left half done. `recovery_warnings` says
-    what was ended first; the person has been told.
+    Only `lock_project` makes one, and applying or appending requires it, so nothing writes without
+    the lock or over an unfinished change. `recovery_warnings` says what was finished first; the
+    user has seen it.
     """
 
     root: Path
@@ -47,7 +47,7 @@ class ProjectLock:
     lock: BaseFileLock
 
     def require_held(self) -> None:
-        """InternalError where the lock has been given back."""
+        """Raise InternalError if the lock has been released."""
         if not self.lock.is_locked:
             raise InternalError("a write without the project's lock")
 
@@ -56,31 +56,31 @@ class ProjectLock:
 def lock_project(
     root: Path, disk: Disk | None = None, wait: LockWaitPolicy | None = None
 ) -> Iterator[ProjectLock]:
-    """Hold the lock of the project at `root`, and end first what another command left half done.
+    """Hold the lock of the project at `root`, after ending a change that was interrupted.
 
-    Waits for who has it. The kernel frees the lock of a process that dies. A `.cub/` that holds
-    nothing but the lock is removed again.
+    Waits for the holder. The kernel frees the lock of a process that dies. A `.cub/` that contains
+    only the lock is removed again.
     """
     disk, path = disk or Disk(), root / LOCK_FILE
-    _require_own(root, path)
-    lock = _acquire(path, wait or LockWaitPolicy(), disk)
+    _require_own_lock(root, path)
+    lock = _acquire_lock(path, wait or LockWaitPolicy(), disk)
     log_debug("the project is locked")
     try:
         with suppress(OSError):
-            disk.write_unsynced(path, os.fsencode(_signature()))
-        recovered = tuple(recover_change(root, disk))
-        get_message_sink().warn(recovered)
-        yield ProjectLock(root, recovered, lock)
+            disk.write_unsynced(path, os.fsencode(_describe_holder()))
+        warnings = tuple(recover_change(root, disk))
+        get_message_sink().warn(warnings)
+        yield ProjectLock(root, warnings, lock)
     except KeyboardInterrupt:
         get_message_sink().warn(warn_pending_change(root))
         raise
     finally:
-        _tidy(path, disk)
+        _remove_traces(path, disk)
         lock.release()
 
 
-def _require_own(root: Path, path: Path) -> None:
-    """Refuse what leads elsewhere, under the name that leads there."""
+def _require_own_lock(root: Path, path: Path) -> None:
+    """Raise CubError for a link, under the name that leads elsewhere."""
     if not path.parent.resolve().is_relative_to(root):
         raise CubError("this leads out of the project", where=".cub", hint="replace the link")
     if path.is_symlink():
@@ -91,26 +91,26 @@ def _require_own(root: Path, path: Path) -> None:
         )
 
 
-def _acquire(path: Path, wait: LockWaitPolicy, disk: Disk) -> BaseFileLock:
+def _acquire_lock(path: Path, wait: LockWaitPolicy, disk: Disk) -> BaseFileLock:
     from filelock import FileLock, Timeout
 
-    waiting = LockWaiter(path, wait)
+    waiter = LockWaiter(path, wait)
     while True:
         _make_folder(path.parent, disk)
         try:
             return FileLock(path).acquire(blocking=False).lock
         except Timeout:
-            waiting.pause(LOCK_FILE)
+            waiter.pause(LOCK_FILE)
         except FileNotFoundError as error:
-            # The holder before us removed an empty .cub/ between our two calls: once more.
-            waiting.pause(LOCK_FILE, error)
+            # The previous holder removed an empty .cub/ between our two calls: try again.
+            waiter.pause(LOCK_FILE, error)
         except OSError as error:
             where = LOCK_FILE if os.path.lexists(path) else ".cub"
             raise make_os_error(error, where, "cannot be written") from error
 
 
 def _make_folder(folder: Path, disk: Disk) -> None:
-    """Make .cub/, and have its name on disk before anything in it counts."""
+    """Make .cub/ and sync its name before anything in it counts."""
     if folder.is_dir():
         return
     try:
@@ -124,16 +124,16 @@ def _make_folder(folder: Path, disk: Disk) -> None:
         raise make_os_error(error, ".cub", "cannot be created") from error
 
 
-def _signature() -> str:
+def _describe_holder() -> str:
     command = " ".join(["cub", *sys.argv[1:]])
     return f"process {os.getpid()} on {socket.gethostname()}: {command}\n"
 
 
-def _tidy(path: Path, disk: Disk) -> None:
-    """Leave no trace of the lock, and no folder that held nothing else.
+def _remove_traces(path: Path, disk: Disk) -> None:
+    """Remove the lock, and its folder if that is empty.
 
-    A waiter that has the removed file open notices that it has no name any more, and starts
-    over (filelock checks the link count); Windows keeps the file, which is ignored by git.
+    A waiter that has the removed file open notices that it has no name left, and starts over
+    (filelock checks the link count). Windows keeps the file, which git ignores.
     """
     with suppress(OSError):
         disk.unlink(path)
@@ -141,17 +141,17 @@ def _tidy(path: Path, disk: Disk) -> None:
         disk.remove_folder(path.parent)
 
 
-# Seconds. A holder that dies frees the lock, and most work for a moment only. One that has it for
-# so long is stopped, or waits for a person.
+# Seconds. A holder that dies frees the lock, and most hold it for a moment only. One that holds it
+# for this long is stopped, or waits for a user.
 WAIT_LIMIT = 120.0
-_NOTICE = 1.0  # until the person is told
-_STEP = 0.05  # between two tries
-_VANISHED = 5.0  # for a folder that is gone again each time
+_NOTICE_SECONDS = 1.0  # until the user is informed
+_POLL_SECONDS = 0.05  # between two tries
+_MAX_VANISHED_SECONDS = 5.0  # for a folder that vanishes each time
 
 
 @dataclass(frozen=True, slots=True)
 class LockWaitPolicy:
-    """How long one and the same holder is waited for; the clock is a test's."""
+    """Say how long to wait for one holder; tests pass their own clock."""
 
     limit: float = WAIT_LIMIT
     clock: Callable[[], float] = time.monotonic
@@ -160,34 +160,34 @@ class LockWaitPolicy:
 
 @dataclass(slots=True)
 class LockWaiter:
-    """One wait for the lock at `path`. Each new holder is progress: the time begins anew."""
+    """Wait for the lock at `path`; each new holder is progress and restarts the time."""
 
     path: Path
     policy: LockWaitPolicy
     started_at: float = field(init=False)
     holder_since: float = field(init=False)
-    holder_mark: tuple[int, int] | None = None
+    holder_mark: StatSignature | None = None
     has_informed: bool = False
 
     def __post_init__(self) -> None:
         self.started_at = self.holder_since = self.policy.clock()
 
     def pause(self, where: str, missing: OSError | None = None) -> None:
-        """Wait a moment; CubError where that has been done for long enough."""
-        now, mark = self.policy.clock(), _mark(self.path)
+        """Wait a moment; CubError if the time is over."""
+        now, mark = self.policy.clock(), _read_mark(self.path)
         if mark not in (None, self.holder_mark):
             self.holder_mark, self.holder_since = mark, now
-        if missing and now - self.holder_since >= min(_VANISHED, self.policy.limit):
+        if missing and now - self.holder_since >= min(_MAX_VANISHED_SECONDS, self.policy.limit):
             raise make_os_error(missing, where, "cannot be created") from missing
         if now - self.holder_since >= self.policy.limit:
-            raise _at_work(where, _holder(self.path))
-        if not self.has_informed and now - self.started_at >= _NOTICE:
+            raise _make_busy_error(where, _read_holder(self.path))
+        if not self.has_informed and now - self.started_at >= _NOTICE_SECONDS:
             self.has_informed = True
-            get_message_sink().inform(f"Waiting for {_holder(self.path) or 'another cub'}")
-        self.policy.sleep(_STEP)
+            get_message_sink().inform(f"Waiting for {_read_holder(self.path) or 'another cub'}")
+        self.policy.sleep(_POLL_SECONDS)
 
 
-def _at_work(where: str, holder: str) -> CubError:
+def _make_busy_error(where: str, holder: str) -> CubError:
     return CubError(
         "another cub is at work here",
         where=where,
@@ -196,46 +196,46 @@ def _at_work(where: str, holder: str) -> CubError:
     )
 
 
-def _mark(path: Path) -> tuple[int, int] | None:
-    """What tells one holder from the next: each makes the file anew and signs it."""
+def _read_mark(path: Path) -> StatSignature | None:
+    """Return a value that each holder changes, as it creates and signs the file; None if gone."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_ino, status.st_mtime_ns
+    return StatSignature.from_stat(status)
 
 
-def _holder(path: Path) -> str:
+def _read_holder(path: Path) -> str:
     with suppress(OSError):
         return os.fsdecode(path.read_bytes()).strip()
     return ""
 
 
 class MessageSink(NamedTuple):
-    """Shows a person warnings, and lines of talk. Without one, nothing is shown."""
+    """Hold the functions that show warnings and status lines; without a sink, nothing is shown."""
 
     warn: Callable[[Sequence[PlanWarning]], object]
     inform: Callable[[str], object]
 
 
 _SILENT = MessageSink(lambda _: None, lambda _: None)
-_CURRENT: ContextVar[MessageSink] = ContextVar("listener", default=_SILENT)
+_SINK: ContextVar[MessageSink] = ContextVar("listener", default=_SILENT)
 
 
 def get_message_sink() -> MessageSink:
-    """The listener of this command."""
-    return _CURRENT.get()
+    """Return the message sink of this command."""
+    return _SINK.get()
 
 
 @contextmanager
 def use_message_sink(sink: MessageSink) -> Iterator[None]:
-    """Have a listener hear what comes up meanwhile.
+    """Send messages to `sink` inside the block.
 
-    A lock is taken in many places far below the command line; so none of them can forget to pass
-    it on.
+    A lock is taken in many places far below the command line: with a context variable, none of them
+    can forget to pass the sink on.
     """
-    token = _CURRENT.set(sink)
+    token = _SINK.set(sink)
     try:
         yield
     finally:
-        _CURRENT.reset(token)
+        _SINK.reset(token)

@@ -1,7 +1,7 @@
-"""Exact reads of user files, and which paths cub may touch at all.
+"""Read files exactly, and decide which paths cub may touch at all.
 
-Reading the many files of a project: by the bytes of their paths, so that no locale matters, and
-regular files alone, so that none makes the reader wait.
+The many files of a project are read by the bytes of their paths, as no locale may matter, and only
+if they are regular files, as a FIFO would block the reader.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _KINDS = {
 
 
 def read_file(root: Path, path: str, display_path: str = "") -> bytes | None:
-    """The bytes of `path` (relative to `root`), or None where there is no such file.
+    """Return the bytes of `path` (relative to `root`), or None if there is no such file.
 
-    `display_path` stands for a path that is no project's in the debug log.
+    `display_path` replaces a path outside the project in the debug log.
     """
     real = find_regular_file(root, path)
     if real is None:
@@ -43,10 +43,10 @@ def read_file(root: Path, path: str, display_path: str = "") -> bytes | None:
 
 
 def list_names(folder: Path) -> frozenset[str]:
-    """The names in a folder, spelled as the disk spells them; none where there is no folder.
+    """Return the names in a folder, spelled as on disk; none if there is no folder.
 
-    Whether a file exists is decided here: opening `AGENTS.md` would also open `agents.md` on
-    a disk that ignores case.
+    This decides whether a file exists: opening `AGENTS.md` would also open `agents.md` on a
+    case-insensitive disk.
     """
     try:
         return frozenset(entry.name for entry in folder.iterdir())
@@ -57,10 +57,10 @@ def list_names(folder: Path) -> frozenset[str]:
 
 
 def find_regular_file(root: Path, path: str) -> Path | None:
-    """The regular file that `path` stands for, links followed; None where there is none.
+    """Return the regular file that `path` leads to, following links; None if there is none.
 
-    Links out of `root`, dangling or looping links, and anything but a regular file are errors:
-    a FIFO would hang the reader, and a file elsewhere is not this project's to change.
+    Links out of `root`, dangling or looping links, and anything but a regular file are errors: a
+    FIFO would block the reader, and a file elsewhere is not this project's to change.
     """
     full = root / path
     try:
@@ -70,7 +70,7 @@ def find_regular_file(root: Path, path: str) -> Path | None:
         return None
     except OSError as error:
         raise make_os_error(error, path, "cannot be read") from error
-    real = _resolve(full, path)
+    real = _follow_links(full, path)
     _require_inside(root, real, path)
     kind = stat.S_IFMT(real.stat().st_mode)
     if kind != stat.S_IFREG:
@@ -83,14 +83,14 @@ def find_regular_file(root: Path, path: str) -> Path | None:
 
 
 def resolve_path(root: Path, path: str) -> str:
-    """Where `path` leads, relative to `root`, whether or not it is there; never out of `root`."""
+    """Return where `path` leads, relative to `root`, even if nothing is there; CubError if out."""
     real = Path(os.path.realpath(root / path))
     _require_inside(root, real, path)
     return real.relative_to(root).as_posix()
 
 
 def read_link_text(root: Path, path: str) -> bytes | None:
-    """The text of the symbolic link `path` itself; None where there is no link."""
+    """Return the text of the symbolic link `path` itself; None if it is not a link."""
     resolve_path(root, posixpath.dirname(path))
     try:
         return os.fsencode((root / path).readlink())
@@ -99,8 +99,8 @@ def read_link_text(root: Path, path: str) -> bytes | None:
 
 
 def require_writable(real: Path, path: str) -> None:
-    """Refuse a file that may not be written; `path` is its name for messages."""
-    # As root, access() allows everything; a mode without any write bit is still a wish.
+    """Raise CubError for a file that may not be written; `path` is its name in messages."""
+    # As root, access() allows everything, but a mode without any write bit is intended.
     if not real.stat().st_mode & 0o222 or not os.access(real, os.W_OK):
         raise CubError(
             "this file is read-only; nothing was written",
@@ -109,12 +109,12 @@ def require_writable(real: Path, path: str) -> None:
         )
 
 
-def make_os_error(error: OSError, path: str, what: str) -> CubError:
-    """A system error as a known one."""
-    return CubError(f"{what}: {describe_os_error(error)}", where=path, hint=_hint(error))
+def make_os_error(error: OSError, path: str, problem: str) -> CubError:
+    """Return a system error as a CubError; `problem` says what failed, such as "cannot be read"."""
+    return CubError(f"{problem}: {describe_os_error(error)}", where=path, hint=_suggest_fix(error))
 
 
-def _hint(error: OSError) -> str:
+def _suggest_fix(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "free some disk space; nothing was changed"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -122,7 +122,7 @@ def _hint(error: OSError) -> str:
     return ""
 
 
-def _resolve(full: Path, path: str) -> Path:
+def _follow_links(full: Path, path: str) -> Path:
     try:
         return Path(os.path.realpath(full, strict=True))
     except FileNotFoundError:
@@ -140,12 +140,12 @@ def _resolve(full: Path, path: str) -> Path:
 
 
 def _require_inside(root: Path, real: Path, path: str) -> None:
-    inside = real.is_relative_to(root)
-    if inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
+    is_inside = real.is_relative_to(root)
+    if is_inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
         raise CubError(
             "this leads into git's own folder", where=path, hint="replace the link by a file"
         )
-    if not inside:
+    if not is_inside:
         raise CubError(
             "this leads out of the project",
             where=path,
@@ -154,23 +154,23 @@ def _require_inside(root: Path, real: Path, path: str) -> None:
         )
 
 
-_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # each where the system has it
-_FLAGS = sum(getattr(os, name, 0) for name in _NAMES)
+_FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # not every system has each
+_FLAGS = sum(getattr(os, name, 0) for name in _FLAG_NAMES)
 
 
 def encode_path(root: str, path: str) -> bytes:
-    """Where `path`, relative to `root` and with `/`, is on disk."""
+    """Return the bytes of `path`, relative to `root` and with `/`, as the system takes them."""
     return os.fsencode(root) + b"/" + path.encode("utf-8", "surrogateescape")
 
 
 def read_prefix(root: str, path: str, max_bytes: int) -> bytes:
-    """The first `max_bytes` bytes of a file; OSError for what is none, and for a link."""
+    """Return the first `max_bytes` bytes of a file; OSError if there is none, or for a link."""
     with os.fdopen(_open_regular(encode_path(root, path)), "rb") as file:
         return file.read(max_bytes)
 
 
 def _open_regular(path: bytes) -> int:
-    """A FIFO opens without anybody at its other end, and is found out."""
+    """Open a regular file without blocking; a FIFO opens without a writer and is then refused."""
     handle = os.open(path, os.O_RDONLY | _FLAGS)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle

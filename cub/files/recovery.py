@@ -1,4 +1,4 @@
-"""Carrying a change to one of its two ends, from wherever it stopped: all new, or all old."""
+"""Finish or undo a change, from wherever it stopped: all files new, or all old."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from cub.text import describe_os_error
 
 
 class RolledBackError(CubError):
-    """The disk refused a change after its commit; every file is as it was."""
+    """Report that the disk refused a change after its commit, and that every file is as it was."""
 
 
 def recover_change(root: Path, disk: Disk) -> list[PlanWarning]:
     """End an interrupted change: undo it, or carry it out if it was committed.
 
-    A file that somebody changed since stays as it is and is named in a warning.
+    A file that was changed since stays as it is, and a warning names it.
     """
     if not warn_pending_change(root):
         return []
@@ -48,7 +48,7 @@ def _end_journal(journal: Journal) -> list[PlanWarning]:
         undo_change(journal)
         return [PlanWarning("undid a change that was interrupted", JOURNAL_FILE)]
     if journal.stage == "taken back":
-        left = _roll_back_step(journal)
+        left = _restore_all(journal)
         return [
             PlanWarning("undid a change that was interrupted", JOURNAL_FILE),
             *map(_warn_left_alone, left),
@@ -64,9 +64,9 @@ def _end_journal(journal: Journal) -> list[PlanWarning]:
     ]
 
 
-def _left_text(step: JournalStep) -> str:
-    kept = f"; its old text is in {step.keep}" if step.keep else ""
-    return f"{step.path} was changed meanwhile, and stays{kept}"
+def _describe_left_alone(step: JournalStep) -> str:
+    old = f"; its old text is in {step.keep}" if step.keep else ""
+    return f"{step.path} was changed meanwhile, and stays{old}"
 
 
 def _warn_left_alone(step: JournalStep) -> PlanWarning:
@@ -76,7 +76,7 @@ def _warn_left_alone(step: JournalStep) -> PlanWarning:
 
 def undo_change(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
     """Remove what was prepared: temporary files, new folders, the journal."""
-    _drop_temps(journal, excluded_paths)
+    _remove_temps(journal, excluded_paths)
     for folder in reversed(journal.folders):
         journal.disk.remove_folder(journal.root / folder)
     journal.remove()
@@ -85,11 +85,11 @@ def undo_change(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
 def finish_change(journal: Journal) -> list[JournalStep]:
     """Carry out a committed change, from wherever it stopped.
 
-    Returns the steps whose files hold neither old nor new bytes: those are left alone. Where the
-    disk refuses, what was done is taken back: TakenBackError.
+    Returns the steps of files with neither old nor new bytes, which are left alone. If the disk
+    refuses, restores all files and raises RolledBackError.
     """
     try:
-        left = [step for step in _in_order(journal.steps) if not _carry_out(journal, step)]
+        left = [step for step in _sort_steps(journal.steps) if not _carry_out(journal, step)]
         _sync_targets(journal)
     except OSError as error:
         _roll_back(journal, error)
@@ -105,7 +105,7 @@ def finish_change(journal: Journal) -> list[JournalStep]:
 
 
 def _roll_back(journal: Journal, error: OSError) -> None:
-    """Undo a change after its commit, and raise what that was done for."""
+    """Undo a change after its commit, and raise the error that is the reason."""
     where = find_error_path(journal, error) or "."
     if any(_is_lost(journal, step) for step in journal.steps):
         raise CubError(
@@ -114,75 +114,79 @@ def _roll_back(journal: Journal, error: OSError) -> None:
             hint="mend that and run any command that writes: it finishes what was begun",
         ) from error
     try:
-        left = _roll_back_step(journal.revoke())
+        left = _restore_all(journal.revoke())
     except OSError as second:
         raise make_incomplete_error(journal, error, second) from error
-    told = make_os_error(error, where, "cannot be written")
-    details = [_left_text(step) for step in left]
-    raise RolledBackError(told.message, where=where, hint=told.hint, details=details) from error
+    failure = make_os_error(error, where, "cannot be written")
+    details = [_describe_left_alone(step) for step in left]
+    raise RolledBackError(
+        failure.message, where=where, hint=failure.hint, details=details
+    ) from error
 
 
-def _roll_back_step(journal: Journal) -> list[JournalStep]:
-    """Make every file what it was, but for those that somebody else has changed since: they stay,
-    as does what they were. The steps of those.
+def _restore_all(journal: Journal) -> list[JournalStep]:
+    """Restore every file except those that were changed since, and return the steps of these.
+
+    Their old files stay as well.
     """
-    left = [step for step in reversed(_in_order(journal.steps)) if not _restore(journal, step)]
+    left = [step for step in reversed(_sort_steps(journal.steps)) if not _restore(journal, step)]
     _sync_targets(journal)
-    kept = [step if _is_kept(journal, step) else replace(step, keep="") for step in left]
-    undo_change(journal, {step.keep for step in kept})
-    return kept
+    left = [step if _is_kept(journal, step) else replace(step, keep="") for step in left]
+    undo_change(journal, {step.keep for step in left})
+    return left
 
 
-def _in_order(steps: Sequence[JournalStep]) -> list[JournalStep]:
-    """Overwriting comes first: it takes space, and is the likeliest to fail.
+def _sort_steps(steps: Sequence[JournalStep]) -> list[JournalStep]:
+    """Return the steps in the order in which they are carried out.
 
-    A link goes before the file that it leads to, so that it never dangles.
+    Overwriting comes first, as it takes space and is the likeliest to fail. A link goes before the
+    file that it leads to, so that it never dangles.
     """
     rank = {"overwrite": 0, "rename": 1, "unlink": 2, "delete": 3}
     return sorted(steps, key=lambda step: rank[step.action])
 
 
 def _carry_out(journal: Journal, step: JournalStep) -> bool:
-    """Make one file new, unless it is; False for one that somebody else has changed."""
-    deeds: dict[str, Callable[[Journal, JournalStep], bool]] = {
+    """Make one file new, unless it is; False if another process has changed it."""
+    actions: dict[str, Callable[[Journal, JournalStep], bool]] = {
         "unlink": _apply_unlink,
         "delete": _apply_delete,
     }
-    return deeds.get(step.action, _apply_write)(journal, step)
+    return actions.get(step.action, _apply_write)(journal, step)
 
 
 def _apply_write(journal: Journal, step: JournalStep) -> bool:
     target, temp = journal.root / step.target, journal.root / step.temp
-    now, new = _bytes(target), _bytes(temp)
-    mark = hash_content(now)
+    now, new = _read_bytes(target), _read_bytes(temp)
+    digest = hash_content(now)
     if target.is_dir() or not (
-        mark in (step.before, step.after) or _is_partly_written(journal, step)
+        digest in (step.before, step.after) or _is_partly_written(journal, step)
     ):
         return False
-    if mark == step.after:
+    if digest == step.after:
         return True
     if new is None:
         return False
     if step.action == "rename":
         if _try_rename(temp, target, journal.disk):
             return True
-        _separate(journal, step)
+        _keep_old_bytes(journal, step)
     journal.disk.overwrite(target, new)
     return True
 
 
 def _apply_delete(journal: Journal, step: JournalStep) -> bool:
     target = journal.root / step.target
-    mark = hash_content(_bytes(target))
-    if target.is_dir() or mark not in (step.before, step.after):
+    digest = hash_content(_read_bytes(target))
+    if target.is_dir() or digest not in (step.before, step.after):
         return False
-    if mark:
+    if digest:
         _set_aside(journal, step)
     return True
 
 
 def _apply_unlink(journal: Journal, step: JournalStep) -> bool:
-    """Remove a link itself, if it still leads where it led; what it leads to is not touched."""
+    """Remove a link itself if it is unchanged; the file that it leads to is not touched."""
     if not os.path.lexists(journal.root / step.target):
         return True
     text = read_link_text(journal.root, step.target)
@@ -197,7 +201,7 @@ def _set_aside(journal: Journal, step: JournalStep) -> None:
 
 
 def _try_rename(temp: Path, target: Path, disk: Disk) -> bool:
-    """Rename, unless the target is a mount point of its own: that can only be overwritten."""
+    """Rename; False if the target is a mount point, which can only be overwritten."""
     try:
         disk.rename(temp, target)
     except OSError as error:
@@ -207,25 +211,25 @@ def _try_rename(temp: Path, target: Path, disk: Disk) -> bool:
     return True
 
 
-def _separate(journal: Journal, step: JournalStep) -> None:
-    """Have the old bytes apart from a file that is to be overwritten in place after all."""
+def _keep_old_bytes(journal: Journal, step: JournalStep) -> None:
+    """Copy the old bytes of a file that has to be overwritten in place after all."""
     target, keep = journal.root / step.target, journal.root / step.keep
-    if step.keep and _old_bytes(journal, step) is None:
+    if step.keep and _read_old_bytes(journal, step) is None:
         journal.disk.unlink(keep)
         journal.disk.create(keep, target.read_bytes(), target)
 
 
 def _restore(journal: Journal, step: JournalStep) -> bool:
-    """Make one file old again, if cub changed it; False if somebody else did since."""
-    if step.action == "overwrite" or _bytes(journal.root / step.temp) is not None:
-        return _overwritten_back(journal, step)
+    """Make one file old again, if cub changed it; False if another process did since."""
+    if step.action == "overwrite" or _read_bytes(journal.root / step.temp) is not None:
+        return _restore_content(journal, step)
     target, keep = journal.root / step.target, journal.root / step.keep
-    kept = _is_kept(journal, step)
+    is_kept = _is_kept(journal, step)
     if not _is_new(journal, step):
-        return not kept
+        return not is_kept
     if not step.before:
         journal.disk.unlink(target)
-    elif not kept:
+    elif not is_kept:
         return False
     elif not _try_rename(keep, target, journal.disk):
         journal.disk.overwrite(target, keep.read_bytes())
@@ -233,40 +237,40 @@ def _restore(journal: Journal, step: JournalStep) -> bool:
 
 
 def _is_new(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is as the change makes it."""
+    """Tell whether a file is as the change makes it."""
     target = journal.root / step.target
     if step.after:
-        return hash_content(_bytes(target)) == step.after
+        return hash_content(_read_bytes(target)) == step.after
     return not os.path.lexists(target)
 
 
 def _is_lost(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is new, and what it was is nowhere: a change was being cleaned up."""
+    """Tell whether a file is new and its old content is gone: the change was being cleaned up."""
     if step.action == "overwrite" or not step.before:
         return False
     return _is_new(journal, step) and not _is_kept(journal, step)
 
 
 def _is_kept(journal: Journal, step: JournalStep) -> bool:
-    """Whether the old file is there under its other name, as it was."""
+    """Tell whether the old file exists unchanged under its other name."""
     keep = journal.root / step.keep
     if not step.keep or not os.path.lexists(keep):
         return False
-    old = os.fsencode(keep.readlink()) if step.action == "unlink" else _bytes(keep)
+    old = os.fsencode(keep.readlink()) if step.action == "unlink" else _read_bytes(keep)
     return hash_content(old) == step.before
 
 
-def _overwritten_back(journal: Journal, step: JournalStep) -> bool:
-    """Put old bytes back into a file that was overwritten in place, whole or in part."""
-    old = _old_bytes(journal, step)
-    done = hash_content(_bytes(journal.root / step.target)) == step.after
-    if old is not None and (done or _is_partly_written(journal, step)):
+def _restore_content(journal: Journal, step: JournalStep) -> bool:
+    """Restore the bytes of a file that was overwritten in place, whole or in part."""
+    old = _read_old_bytes(journal, step)
+    is_new = hash_content(_read_bytes(journal.root / step.target)) == step.after
+    if old is not None and (is_new or _is_partly_written(journal, step)):
         journal.disk.overwrite(journal.root / step.target, old)
     return True
 
 
-def _old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
-    """The old bytes of a file that is overwritten in place; None where they are nowhere else."""
+def _read_old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
+    """Return the old bytes of a file that is overwritten in place; None if there is no copy."""
     if step.action == "overwrite":
         return decode_undo(step)
     target, keep = journal.root / step.target, journal.root / step.keep
@@ -276,12 +280,12 @@ def _old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
 
 
 def _is_partly_written(journal: Journal, step: JournalStep) -> bool:
-    """Whether a file is what stopping while it was overwritten, or restored, leaves.
+    """Tell whether a file is in a state that an interrupted overwrite or restore leaves.
 
-    Every byte is then the old one or the new one of its place.
+    Every byte is then the old or the new one of its place.
     """
-    now, new = _bytes(journal.root / step.target), _bytes(journal.root / step.temp)
-    old = _old_bytes(journal, step)
+    now, new = _read_bytes(journal.root / step.target), _read_bytes(journal.root / step.temp)
+    old = _read_old_bytes(journal, step)
     if now is None or new is None or old is None:
         return False
     if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
@@ -289,7 +293,7 @@ def _is_partly_written(journal: Journal, step: JournalStep) -> bool:
     return all(now[n : n + 1] in (old[n : n + 1], new[n : n + 1]) for n in range(len(now)))
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
@@ -300,24 +304,24 @@ def _sync_targets(journal: Journal) -> None:
 
 
 def _clean_up(journal: Journal) -> None:
-    """What was only there to take it back, folders that deletions left empty, the journal."""
-    _drop_temps(journal)
-    _prune(journal)
+    """Remove the old files, folders that deletions left empty, and the journal."""
+    _remove_temps(journal)
+    _remove_empty_folders(journal)
     journal.remove()
 
 
-def _drop_temps(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
+def _remove_temps(journal: Journal, excluded_paths: Collection[str] = ()) -> None:
     for step in journal.steps:
         for name in (step.temp, step.keep):
             if name and name not in excluded_paths:
                 journal.disk.unlink(journal.root / name)
 
 
-def _prune(journal: Journal) -> None:
+def _remove_empty_folders(journal: Journal) -> None:
     """Remove folders inside .cub that deletions left empty."""
     for step in journal.steps:
         folder = (journal.root / step.target).parent
-        gone = step.action in ("delete", "unlink")
-        while gone and journal.root / ".cub" in folder.parents and folder.is_dir():
+        is_deletion = step.action in ("delete", "unlink")
+        while is_deletion and journal.root / ".cub" in folder.parents and folder.is_dir():
             journal.disk.remove_folder(folder)
             folder = folder.parent

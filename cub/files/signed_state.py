@@ -1,7 +1,7 @@
-"""cub's own state, outside of every project: the folder for it, and files of JSON that are signed.
+"""Keep cub's own state outside of every project, as signed JSON files.
 
-A signature (a MAC by a key of this user's) tells what cub wrote from what somebody else put there,
-or moved there from another place. The key is in the same folder, and in no environment.
+A signature (a MAC with a key of this user) tells files that cub wrote from others that were put or
+moved there. The key is in the same folder, and never in an environment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cub.text import describe_os_error
 
 KEY_FILE = "key"
 _KEY_SIZE = 32  # bytes
-_LARGEST = 256 << 20  # bytes; a snapshot of a million files takes less
+_MAX_FILE_SIZE = 256 << 20  # bytes; a snapshot of a million files takes less
 
 
 def find_state_folder() -> Path:
@@ -33,15 +33,15 @@ def find_state_folder() -> Path:
 
 
 def find_project_state(root: Path) -> Path:
-    """Return the folder of what cub keeps of the project at `root`, wherever links lead to it."""
+    """Return the folder for cub's state of the project at `root`, also if `root` is a link."""
     name = blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
     return find_state_folder() / "projects" / name
 
 
 def read_signed(path: Path) -> dict[str, Any]:
-    """Read the mapping in a signed file; {} where it is missing, broken, or not cub's own."""
+    """Return the mapping in a signed file; {} if it is missing, broken, or not cub's own."""
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _MAX_FILE_SIZE:
             return {}
         data, _, signature = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
         key = _read_key()
@@ -54,8 +54,9 @@ def read_signed(path: Path) -> dict[str, Any]:
 
 
 def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -> None:
-    """Write a mapping and its signature; a reader finds the old or the new one, after a power cut
-    as well unless it need not be `is_lasting`. Raises CubError where the folder can't be written.
+    """Write a mapping and its signature, so that a reader finds the old mapping or the new one.
+
+    With `is_lasting`, that holds after a power cut as well. Raises CubError if it can't be written.
     """
     data = json.dumps(tree).encode()
     try:
@@ -67,9 +68,7 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
 
 
 def append_signed(path: Path, tree: dict[str, Any]) -> None:
-    """Add a mapping to a file that has many, each signed by itself. Raises CubError like
-    `write_signed`.
-    """
+    """Add a signed mapping to a file of many; CubError if it can't be written."""
     data = json.dumps(tree).encode()
     try:
         make_private_folder(path.parent)
@@ -81,22 +80,22 @@ def append_signed(path: Path, tree: dict[str, Any]) -> None:
 
 
 def read_signed_lines(path: Path) -> list[dict[str, Any]]:
-    """Read the mappings of such a file, without lines that are not cub's own."""
-    found = []
+    """Return the mappings that `append_signed` wrote, without lines that are not cub's own."""
+    mappings = []
     try:
         key, lines = _read_key(), path.read_bytes().splitlines() if path.is_file() else []
         place = _name_place(path)
         for line in lines if key else ():
             data, _, signature = line.rpartition(b"\t")
             if compare_digest(signature, _sign(place, data, key)):
-                found.append(json.loads(data))
+                mappings.append(json.loads(data))
     except (OSError, ValueError):
         pass
-    return found
+    return mappings
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder, and those above it, that nobody else can read. Raises OSError."""
+    """Make a folder, and those above it, that no other user can read. Raises OSError."""
     if not folder.is_dir():
         make_private_folder(folder.parent)
         with suppress(FileExistsError):
@@ -104,7 +103,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_state_error(error: OSError) -> CubError:
-    """The error for state that can't be kept."""
+    """Return the error for state that can't be stored."""
     reason = describe_os_error(error)
     hint = "cub run keeps there what an agent must not reach; XDG_STATE_HOME names another place"
     return CubError(
@@ -113,9 +112,7 @@ def make_state_error(error: OSError) -> CubError:
 
 
 def _name_place(path: Path) -> bytes:
-    """What a signature says of where a file belongs: a decision about one attempt is none about
-    another.
-    """
+    """Return the location that a signature covers: a file that is moved elsewhere doesn't count."""
     return os.fsencode(os.path.relpath(path, find_state_folder()))
 
 
@@ -125,7 +122,7 @@ def _sign(place: bytes, data: bytes, key: bytes) -> bytes:
 
 
 def _read_key() -> bytes:
-    """The key; b"" where there is none."""
+    """Return the key; b"" if there is none."""
     try:
         key = (find_state_folder() / KEY_FILE).read_bytes()
     except FileNotFoundError:
@@ -134,15 +131,15 @@ def _read_key() -> bytes:
 
 
 def _make_key() -> bytes:
-    """Make the key, unless another process just did so."""
+    """Make the key, unless another process has just done so, and return it."""
     path = find_state_folder() / KEY_FILE
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".key.")  # nobody else can read it
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".key.")  # no other user can read it
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(token_bytes(_KEY_SIZE))
             file.flush()
             os.fsync(file.fileno())
-        if path.exists() and not _read_key():  # it was damaged: what it signed is lost
+        if path.exists() and not _read_key():  # damaged: all that it signed is lost
             path.unlink()
         with suppress(FileExistsError):
             os.link(name, path)

@@ -1,7 +1,7 @@
-"""One file that is in no plan, in a project or in none: read whole, replaced whole.
+"""Read and replace one whole file that is in no plan, in a project or outside.
 
-No journal is written, and a lock is the caller's. One rename puts the new file in place, so that a
-reader, and whoever comes after a crash, sees the old one or the new one.
+There is no journal, and the caller holds any lock. One rename puts the new file in place, so that
+readers see the old one or the new one, even after a crash.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from cub.errors import CubError
 from cub.files.disk import Disk, FileContent
 from cub.files.read_files import make_os_error, read_file, require_writable
 
-_CHUNK = 1 << 20
+_CHUNK_SIZE = 1 << 20
 
 
 def read_single_file(path: Path, display_path: str) -> bytes | None:
-    """The bytes of `path`, links followed; None where there is no file. `display_path` is for
-    messages.
+    """Return the bytes of `path`, following links; None if there is no file.
+
+    `display_path` is for messages.
     """
-    real = _real(path)
+    real = _follow_links(path)
     try:
         return read_file(real.parent, real.name, display_path)
     except CubError as error:
@@ -36,11 +37,11 @@ def replace_single_file(
     display_path: str,
     disk: Disk | None = None,
 ) -> None:
-    """Put `after` in the place of `before`, what `read_single_file` gave; links and mode stay.
+    """Replace `before`, as `read_single_file` returned it, with `after`; links and mode stay.
 
     Raises CubError, with the file as it was, if it has changed since or can't be written.
     """
-    disk, real = disk or Disk(), _real(path)
+    disk, real = disk or Disk(), _follow_links(path)
     temp = real.with_name(f".{real.name}.cub-{secrets.token_hex(4)}.tmp")
     if not _is_still(path, before, display_path):
         raise CubError("changed since cub read it: run the command again", where=display_path)
@@ -54,24 +55,24 @@ def replace_single_file(
         with suppress(OSError):
             temp.unlink()
         raise make_os_error(error, display_path, "cannot be written") from error
-    with suppress(OSError):  # it is in place; what may be lost now takes a crash of the machine
+    with suppress(OSError):  # the file is in place: only a power cut could undo that
         disk.sync_folder(real.parent)
 
 
 def _is_still(path: Path, before: bytes | None, display_path: str) -> bool:
-    """Whether a file is as it was; a large one is not held in memory a second time for that."""
-    real = _real(path)
-    if before is None or not real.is_file() or real.stat().st_size <= _CHUNK:
+    """Tell whether a file is unchanged, without reading a large one into memory again."""
+    real = _follow_links(path)
+    if before is None or not real.is_file() or real.stat().st_size <= _CHUNK_SIZE:
         return read_single_file(path, display_path) == before
     view = memoryview(before)
     try:
         with real.open("rb") as file:
-            while (chunk := file.read(_CHUNK)) and view[: len(chunk)] == chunk:
+            while (chunk := file.read(_CHUNK_SIZE)) and view[: len(chunk)] == chunk:
                 view = view[len(chunk) :]
     except OSError as error:
         raise make_os_error(error, display_path, "cannot be read") from error
     return not chunk and not view
 
 
-def _real(path: Path) -> Path:
+def _follow_links(path: Path) -> Path:
     return Path(os.path.realpath(path))

@@ -1,7 +1,7 @@
-"""What git says about a folder, and what its commits hold.
+"""Ask git about a folder, and read its files and commits.
 
-What works on a checkout is imported from its own modules (checkout, snapshot, committing,
-restoring, branches): only a run needs it, and every other start of cub would pay for it.
+Import the modules that a run needs (snapshot, commit, branches and the like) from themselves: every
+other start of cub would pay for them.
 """
 
 from cub.git.commit_tree import (
@@ -29,23 +29,8 @@ from cub.git.worktree import (
 )
 
 __all__ = [
-    "CommitRange",
-    "CommitTree",
-    "EntryChange",
-    "GitDiskTree",
-    "ObjectReader",
-    "PathError",
-    "TreeEntry",
-    "filter_tracked_files",
-    "find_common_dir",
-    "find_toplevel",
-    "is_bare_repository",
-    "is_git_usable",
-    "is_ignored",
-    "iter_changed_entries",
-    "list_tracked_files",
-    "read_merge_stages",
-    "read_tracked_file",
-    "require_in_checkout",
-    "resolve_range",
-]
+    "CommitRange", "CommitTree", "EntryChange", "GitDiskTree", "ObjectReader", "PathError",
+    "TreeEntry", "filter_tracked_files", "find_common_dir", "find_toplevel", "is_bare_repository",
+    "is_git_usable", "is_ignored", "iter_changed_entries", "list_tracked_files",
+    "read_merge_stages", "read_tracked_file", "require_in_checkout", "resolve_range",
+]  # fmt: skip

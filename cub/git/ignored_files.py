@@ -1,7 +1,7 @@
-"""Files that git ignores, such as secrets and local settings: copied before an attempt, up to a
-size, and put back where it deleted them.
+"""Copy files that git ignores, such as secrets and local settings, before an attempt, and put back
+those that it deleted.
 
-What tools can make again is passed over, and what they write all the time is not told of.
+What tools can make again is passed over, and what they write all the time is not reported.
 """
 
 from __future__ import annotations
@@ -12,36 +12,26 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.files.internal_files import replace_file
+from cub.files.stat_signature import StatSignature
+from cub.git.tool_artifacts import (
+    OFTEN_WRITTEN_PATTERNS,
+    REBUILDABLE_FOLDERS,
+    TRANSIENT_PATTERNS,
+    matches_any,
+)
 from cub.git.worktree import Worktree, get_file_type, is_beyond_link
 
-_LARGEST = 1 << 20  # bytes of one file
-_MOST = 5_000  # files
-# Folders that tools fill, and fill again.
-_REBUILDABLE = frozenset(
-    (".venv", "venv", "env", "node_modules", "target", "build", "dist", "out", "vendor", ".tox",
-     ".nox", ".gradle", ".next", ".nuxt", ".terraform", "coverage", "htmlcov", "bower_components",
-     "__pycache__", ".eggs")
-)  # fmt: skip
-# What belongs to a process that is at work, or to nobody.
-_PASSED_OVER = (
-    "*.pyc", "*.lock", "*.pid", "*.sock", "*.tmp", "*.swp", "*-wal", "*-shm", "*-journal",
-    ".DS_Store", ".aider*",
-)  # fmt: skip
-# What tools write whenever they run.
-_OFTEN_WRITTEN = (
-    "*.log", "*.db", "*.sqlite", "*.sqlite3", ".coverage*", "coverage.xml", "*.tsbuildinfo",
-    ".eslintcache", "*.tfstate*", "*.egg-info/*", "*cache*",
-)  # fmt: skip
+_MAX_FILE_BYTES = 1 << 20
+_MAX_FILES = 5_000
 
 
 class IgnoredFilesReport(NamedTuple):
-    """Ignored files that were deleted and are back, those that are not, and those that were
+    """List ignored files that were deleted and are back, those that are not, and those that were
     overwritten, of which the old content is kept.
     """
 
@@ -51,78 +41,79 @@ class IgnoredFilesReport(NamedTuple):
 
 
 class _IgnoredCopy(NamedTuple):
-    """What changes with a file's content, its mode (of stat), and whether there is a copy of it."""
+    """Hold a file's signature, its mode (of stat), and whether there is a copy of it."""
 
-    signature: list[int]
+    signature: StatSignature
     mode: int
     is_copied: bool
 
 
-def back_up_ignored(worktree: Worktree, ignored: Sequence[str], most: int) -> None:
-    """Copy the ignored files, up to `most` bytes in all; copies of the last time are used again."""
-    folder = _folder(worktree)
-    known, kept, left = _read(folder), dict[str, _IgnoredCopy](), most
-    for path in _list_files(worktree, ignored):
+def back_up_ignored(worktree: Worktree, ignored_paths: Sequence[str], max_bytes: int) -> None:
+    """Copy ignored files, up to `max_bytes` in all; copies of the last time are used again."""
+    folder = _make_backup_folder_path(worktree)
+    old, copies, bytes_left = _read(folder), dict[str, _IgnoredCopy](), max_bytes
+    for path in _list_files(worktree, ignored_paths):
         try:
-            found = (worktree.toplevel / path).lstat()
+            status = (worktree.toplevel / path).lstat()
         except OSError:
             continue
-        marks = _make_signature(found)
-        is_small = stat.S_ISREG(found.st_mode) and found.st_size <= min(left, _LARGEST)
-        is_copied = is_small and _copy_file(worktree, folder, path, marks, known.get(path))
-        left -= found.st_size if is_copied else 0
-        kept[path] = _IgnoredCopy(marks, found.st_mode, is_copied)
-    for path in known.keys() - kept.keys():
-        _copy_of(folder, path).unlink(missing_ok=True)
-    if kept or known:
+        signature = StatSignature.from_stat(status)
+        is_small = stat.S_ISREG(status.st_mode) and status.st_size <= min(
+            bytes_left, _MAX_FILE_BYTES
+        )
+        is_copied = is_small and _copy_file(worktree, folder, path, signature, old.get(path))
+        bytes_left -= status.st_size if is_copied else 0
+        copies[path] = _IgnoredCopy(signature, status.st_mode, is_copied)
+    for path in old.keys() - copies.keys():
+        _make_copy_path(folder, path).unlink(missing_ok=True)
+    if copies or old:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / "kept.json", [json.dumps(kept).encode()])
+        replace_file(folder / "kept.json", [json.dumps(copies).encode()])
 
 
 def restore_ignored(worktree: Worktree, rescue_folder: Path) -> IgnoredFilesReport:
     """Put back what is gone; what was overwritten stays, and its old content goes to
     `rescue_folder`.
     """
-    folder = _folder(worktree)
-    back, gone, changed = list[str](), list[str](), list[str]()
-    for path, kept in _read(folder).items():
-        there = get_file_type(worktree.toplevel, path.rstrip("/"))
-        if not there:
-            put = kept.is_copied and _restore_file(worktree, folder, path)
-            (back if put else gone).append(path)
+    folder = _make_backup_folder_path(worktree)
+    restored, lost, overwritten = list[str](), list[str](), list[str]()
+    for path, copy in _read(folder).items():
+        if not get_file_type(worktree.toplevel, path.rstrip("/")):
+            is_back = copy.is_copied and _restore_file(worktree, folder, path)
+            (restored if is_back else lost).append(path)
             continue
-        _restore_mode(worktree.toplevel / path, kept.mode)
-        if kept.is_copied and not _is_rewritten(path) and _differs(worktree, folder, path, kept):
+        _restore_mode(worktree.toplevel / path, copy.mode)
+        if copy.is_copied and not _is_often_written(path) and _differs(worktree, path, copy):
             target = rescue_folder / path
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(_copy_of(folder, path), target)
-                changed.append(path)
-    return IgnoredFilesReport(tuple(back), tuple(gone), tuple(changed))
+                shutil.copy2(_make_copy_path(folder, path), target)
+                overwritten.append(path)
+    return IgnoredFilesReport(tuple(restored), tuple(lost), tuple(overwritten))
 
 
 def delete_ignored_backup(worktree: Worktree) -> None:
     """Remove the copies."""
-    shutil.rmtree(_folder(worktree), ignore_errors=True)
+    shutil.rmtree(_make_backup_folder_path(worktree), ignore_errors=True)
 
 
-def _list_files(worktree: Worktree, ignored: Sequence[str]) -> Iterator[str]:
-    """The files to keep, and the folders of which only the loss is told."""
+def _list_files(worktree: Worktree, ignored_paths: Sequence[str]) -> Iterator[str]:
+    """Yield the files to copy, and the folders of which only the loss is reported."""
     count = 0
-    for entry in ignored:
+    for entry in ignored_paths:
         if worktree.is_excluded(entry.rstrip("/")) or not _is_worth_copying(entry):
             continue
-        for path in _below(worktree.toplevel, entry) if entry.endswith("/") else (entry,):
+        for path in _walk(worktree.toplevel, entry) if entry.endswith("/") else (entry,):
             if worktree.is_excluded(path.rstrip("/")):
                 continue
             count += 1
-            if count > _MOST:
+            if count > _MAX_FILES:
                 return
             yield path
 
 
-def _below(toplevel: Path, entry: str) -> Iterator[str]:
-    if _is_made_again(entry) or os.path.lexists(toplevel / entry / ".git"):
+def _walk(toplevel: Path, entry: str) -> Iterator[str]:
+    if _is_rebuildable(entry) or os.path.lexists(toplevel / entry / ".git"):
         yield entry
         return
     for folder, folders, names in os.walk(toplevel / entry):
@@ -130,31 +121,30 @@ def _below(toplevel: Path, entry: str) -> Iterator[str]:
         folders[:] = sorted(
             name
             for name in folders
-            if not _is_made_again(name) and not os.path.lexists(Path(folder, name, ".git"))
+            if not _is_rebuildable(name) and not os.path.lexists(Path(folder, name, ".git"))
         )
         yield from (f"{below}/{name}" for name in sorted(names) if _is_worth_copying(name))
 
 
 def _is_worth_copying(path: str) -> bool:
+    return not matches_any(PurePosixPath(path).name, TRANSIENT_PATTERNS)
+
+
+def _is_rebuildable(path: str) -> bool:
     name = PurePosixPath(path).name
-    return not any(fnmatchcase(name, pattern) for pattern in _PASSED_OVER)
+    return name in REBUILDABLE_FOLDERS or "cache" in name.lower()
 
 
-def _is_made_again(path: str) -> bool:
+def _is_often_written(path: str) -> bool:
     name = PurePosixPath(path).name
-    return name in _REBUILDABLE or "cache" in name.lower()
-
-
-def _is_rewritten(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return any(fnmatchcase(name, one) or fnmatchcase(path, one) for one in _OFTEN_WRITTEN)
+    return any(matches_any(text, OFTEN_WRITTEN_PATTERNS) for text in (name, path))
 
 
 def _copy_file(
-    worktree: Worktree, folder: Path, path: str, marks: Sequence[int], known: _IgnoredCopy | None
+    worktree: Worktree, folder: Path, path: str, signature: StatSignature, old: _IgnoredCopy | None
 ) -> bool:
-    copy = _copy_of(folder, path)
-    if known and known.is_copied and known.signature == marks and copy.exists():
+    copy = _make_copy_path(folder, path)
+    if old and old.is_copied and old.signature == signature and copy.exists():
         return True
     copy.parent.mkdir(parents=True, exist_ok=True)
     with suppress(OSError):
@@ -164,45 +154,42 @@ def _copy_file(
 
 
 def _restore_file(worktree: Worktree, folder: Path, path: str) -> bool:
-    """Not where a file or a link stands in the place of a folder: that is the attempt's."""
+    """Put a file back, unless a file or link of the attempt stands in the place of a folder."""
     if is_beyond_link(worktree.toplevel, path):
         return False
     with suppress(OSError):
         (worktree.toplevel / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(_copy_of(folder, path), worktree.toplevel / path)
+        shutil.copy2(_make_copy_path(folder, path), worktree.toplevel / path)
         return True
     return False
 
 
 def _restore_mode(path: Path, mode: int) -> None:
-    """Give a file the rights that it had, if it is of the same kind, and no link."""
+    """Give a file the mode that it had, if it is of the same kind, and no link."""
     with suppress(OSError):
         now = path.lstat().st_mode
         if now != mode and stat.S_IFMT(now) == stat.S_IFMT(mode) and not stat.S_ISLNK(now):
             path.chmod(stat.S_IMODE(mode))
 
 
-def _differs(worktree: Worktree, folder: Path, path: str, kept: _IgnoredCopy) -> bool:
+def _differs(worktree: Worktree, path: str, copy: _IgnoredCopy) -> bool:
     try:
-        found = (worktree.toplevel / path).lstat()
-        if _make_signature(found) == kept.signature:
+        status = (worktree.toplevel / path).lstat()
+        if StatSignature.from_stat(status) == copy.signature:
             return False
-        if not stat.S_ISREG(found.st_mode) or found.st_size != kept.signature[1]:
+        if not stat.S_ISREG(status.st_mode) or status.st_size != copy.signature.size:
             return True
-        return (worktree.toplevel / path).read_bytes() != _copy_of(folder, path).read_bytes()
+        copied = _make_copy_path(_make_backup_folder_path(worktree), path)
+        return (worktree.toplevel / path).read_bytes() != copied.read_bytes()
     except OSError:
         return True
 
 
-def _make_signature(found: os.stat_result) -> list[int]:
-    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
-
-
-def _folder(worktree: Worktree) -> Path:
+def _make_backup_folder_path(worktree: Worktree) -> Path:
     return worktree.index_file.with_name(f"{worktree.index_file.name}.ignored")
 
 
-def _copy_of(folder: Path, path: str) -> Path:
+def _make_copy_path(folder: Path, path: str) -> Path:
     name = blake2b(path.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     return folder / "files" / name
 
@@ -211,8 +198,8 @@ def _read(folder: Path) -> dict[str, _IgnoredCopy]:
     try:
         value = json.loads((folder / "kept.json").read_bytes())
         return {
-            path: _IgnoredCopy(list(marks), int(mode), bool(copied))
-            for path, (marks, mode, copied) in value.items()
+            path: _IgnoredCopy(StatSignature(*signature), int(mode), bool(is_copied))
+            for path, (signature, mode, is_copied) in value.items()
         }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -1,4 +1,4 @@
-"""Lock files of git's that a killed process left: removed once no git is at work on them."""
+"""Remove lock files that a killed git left, once no git is at work on them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from cub.git.worktree import find_common_dir, find_git_dir
 
 _NAMES = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock")
 _SLACK = 1.0  # seconds by which clocks of files and of processes may differ
-_PATIENCE = 0.5  # seconds: somebody else's git holds a lock for milliseconds
+_PATIENCE = 0.5  # seconds: another git holds a lock for milliseconds
 _STEP = 0.02
 
 
 def remove_stale_locks(toplevel: Path, since: float) -> list[str]:
-    """Remove locks that were made after `since` (seconds since 1970), that nobody lets go for
-    half a second, and that no git at work can hold; their names.
+    """Remove locks that were made after `since` (seconds since 1970), last for half a second, and
+    can't be those of a git at work; return their names.
     """
     deadline = time.monotonic() + _PATIENCE
-    while locks := [lock for lock in _find_locks(toplevel) if _made_at(lock) >= since - _SLACK]:
+    while locks := [
+        lock for lock in _find_locks(toplevel) if _get_time_made(lock) >= since - _SLACK
+    ]:
         if time.monotonic() < deadline:
             time.sleep(_STEP)
             continue
@@ -35,7 +37,7 @@ def remove_stale_locks(toplevel: Path, since: float) -> list[str]:
 
 
 def _find_locks(toplevel: Path) -> Iterator[Path]:
-    """The locks of the index, of HEAD and of refs, those that linked work trees share, too."""
+    """Yield the locks of the index, HEAD and refs, those that linked work trees share, too."""
     folders = dict.fromkeys(filter(None, (find_git_dir(toplevel), find_common_dir(toplevel))))
     for folder in folders:
         for name in _NAMES:
@@ -46,26 +48,24 @@ def _find_locks(toplevel: Path) -> Iterator[Path]:
 
 
 def is_folder_lock(lock: Path) -> bool:
-    """Whether a folder stands where git makes a lock, which is a file: git stops at it, too, and
-    nobody at work lets it go.
-    """
+    """Return whether a folder stands where git makes a lock file: git never removes it."""
     return lock.is_dir() and not lock.is_symlink()
 
 
-def _made_at(lock: Path) -> float:
+def _get_time_made(lock: Path) -> float:
     try:
-        found = lock.lstat()
+        status = lock.lstat()
     except OSError:
         return 0.0
-    return max(found.st_mtime, found.st_ctime)  # the one can be set at will, the other can't
+    return max(status.st_mtime, status.st_ctime)  # only the first can be set at will
 
 
 def _is_git_at_work(toplevel: Path) -> bool:
-    """Whether a git is there that this user started in the work tree, or in the repository."""
+    """Return whether this user started a git in the work tree or the repository that still runs."""
     from psutil import STATUS_ZOMBIE, Error, process_iter
 
-    places = [toplevel, *filter(None, (find_git_dir(toplevel), find_common_dir(toplevel)))]
-    roots = [os.path.realpath(place) for place in places]
+    folders = [toplevel, *filter(None, (find_git_dir(toplevel), find_common_dir(toplevel)))]
+    roots = [os.path.realpath(folder) for folder in folders]
     for process in process_iter():
         try:
             if not process.name().startswith("git") or process.status() == STATUS_ZOMBIE:

@@ -1,11 +1,8 @@
-"""The one way to call git: nothing of a repository's own configuration runs by it, but for the
-filters of the files that a run snapshots and puts back.
-"""
+"""Call git so that nothing runs that a repository configures, except filters of its files."""
 
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,94 +15,40 @@ from cub.text import describe_os_error
 # Seconds: a first look at a large repository takes long, a hung drive takes for ever.
 _TIMEOUT = 600.0
 # Of git's variables, those that say which repository, index or paths are meant, or change output.
-_REDIRECTS = frozenset(
-    (
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INDEX_VERSION",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_NAMESPACE",
-        "GIT_COMMON_DIR",
-        "GIT_PREFIX",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_SHALLOW_FILE",
-        "GIT_GRAFT_FILE",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_QUARANTINE_PATH",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_ATTR_SOURCE",
-        "GIT_LITERAL_PATHSPECS",
-        "GIT_GLOB_PATHSPECS",
-        "GIT_NOGLOB_PATHSPECS",
-        "GIT_ICASE_PATHSPECS",
-        "GIT_REFLOG_ACTION",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_DIFF_OPTS",
-        "GIT_CEILING_DIRECTORIES",
-        "GIT_TRACE",
-        "GIT_TRACE2",
-        "GIT_TRACE_SETUP",
-    )
-)
+_REDIRECTS = frozenset((
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_COMMON_DIR", "GIT_PREFIX",
+    "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE",
+    "GIT_QUARANTINE_PATH", "GIT_IMPLICIT_WORK_TREE", "GIT_ATTR_SOURCE", "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_REFLOG_ACTION",
+    "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_CEILING_DIRECTORIES", "GIT_TRACE", "GIT_TRACE2",
+    "GIT_TRACE_SETUP",
+))  # fmt: skip
 # Whatever the repository's configuration says: no hook, monitor, signature program or pager.
 _INERT = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.pager=cat",
-    "log.showSignature=false",
-)
+    "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "log.showSignature=false",
+)  # fmt: skip
 # No object is fetched on the way, which would start what a remote or a protocol is configured with.
-# The variable outdoes `protocol.NAME.allow` of a repository. Older ones know the last one not.
+# The variable overrides `protocol.NAME.allow` of a repository. Older gits ignore the last one.
 _NO_FETCH = ("protocol.allow=never", "core.alternateRefsCommand=true")
-_NO_FETCH_AROUND: Final = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
-# Who only reads has no filter that would need them, as that of Git LFS does.
+_NO_FETCH_ENVIRONMENT: Final = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+# A git that only reads has no filter that would need them, as that of Git LFS does.
 _NO_HELPERS = ("core.sshCommand=false", "core.askPass=", "credential.helper=")
 _WORKING = (
-    "core.safecrlf=false",
-    "core.quotePath=false",
-    "core.untrackedCache=false",
+    "core.safecrlf=false", "core.quotePath=false", "core.untrackedCache=false",
     "core.splitIndex=false",
     # An edit that keeps a file's size and sets its time back still shows.
-    "core.checkStat=default",
-    "core.trustctime=true",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-)
+    "core.checkStat=default", "core.trustctime=true",
+    "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false",
+)  # fmt: skip
 
 
 class GitResult(NamedTuple):
-    """What git left: its exit code, stdout (empty where it went into a file) and stderr."""
+    """Hold git's exit code, stdout (empty where it went into a file) and stderr."""
 
     exit_code: int
     stdout: bytes
     stderr: bytes
-
-
-class _Process(subprocess.Popen[bytes]):
-    """A git whose end is seen at once: with a timeout, `Popen` looks a millisecond later again."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """See `Popen`."""
-        if timeout is not None and self.returncode is None:
-            timeout = _await_end(self.pid, timeout)
-        return super().wait(timeout)
-
-
-def _await_end(pid: int, timeout: float) -> float | None:
-    """Wait for a child's end; None for that, else how many seconds of `timeout` are left."""
-    try:
-        handle = os.pidfd_open(pid)
-    except (AttributeError, OSError):  # not on Linux, or no more files may be open
-        return timeout
-    try:
-        return None if select.select([handle], [], [], timeout)[0] else 0.0
-    except ValueError:  # more files are open than select can take
-        return timeout
-    finally:
-        os.close(handle)
 
 
 def start_git_query(
@@ -114,18 +57,20 @@ def start_git_query(
     stdin: int = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     environ: Mapping[str, str] | None = None,
-) -> _Process:
+) -> subprocess.Popen[bytes]:
     """Start a git that only reads, and takes no lock; its stdout is a pipe.
 
-    The variables that lead git elsewhere count (those of `environ`, or else our own): somebody's
-    hook may have called cub. OSError if it can't be started.
+    The variables that lead git elsewhere count (those of `environ`, or else our own): a hook may
+    have called cub. Raises OSError if it can't be started.
     """
     log_debug(f"git {' '.join(args)}")
-    around = dict(os.environ if environ is None else environ)
-    return _Process(
-        _command_line((*_INERT, *_NO_FETCH, *_NO_HELPERS), args),
+    inherited = dict(os.environ if environ is None else environ)
+    return subprocess.Popen(  # noqa: S603 - the user's own git
+        _make_command_line((*_INERT, *_NO_FETCH, *_NO_HELPERS), args),
         cwd=folder,
-        env=around | _NO_FETCH_AROUND | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+        env=inherited
+        | _NO_FETCH_ENVIRONMENT
+        | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -133,27 +78,14 @@ def start_git_query(
 
 
 def query_git(
-    folder: Path,
-    *args: str,
-    environ: Mapping[str, str] | None = None,
-    timeout: float = _TIMEOUT,
+    folder: Path, *args: str, environ: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
 ) -> GitResult | None:
-    """What such a git leaves; None if it can't be started, or takes too long."""
+    """Run such a git to its end; None if it can't be started, or takes more than `timeout`."""
     try:
         process = start_git_query(folder, *args, stderr=subprocess.PIPE, environ=environ)
-        return _await_answer(process, b"", timeout)
+        return _await_result(process, b"", timeout)
     except (OSError, subprocess.TimeoutExpired):
         return None
-
-
-def _await_answer(process: _Process, stdin: bytes, timeout: float) -> GitResult:
-    with process:
-        try:
-            out, err = process.communicate(stdin, timeout)
-        except BaseException:
-            process.kill()
-            raise
-    return GitResult(process.returncode, out or b"", err or b"")
 
 
 def run_git(
@@ -165,16 +97,15 @@ def run_git(
     stdout: IO[bytes] | None = None,
     allow_fetch: bool = False,
 ) -> bytes:
-    """What git prints, run at the top of a work tree with `environ` over our own environment.
-
-    Raises CubError with git's words if it fails, unless `check` is off.
+    """Return git's stdout, as `try_git`; raise CubError with git's words if it fails, unless
+    `check` is off.
     """
-    answer = try_git(
+    result = try_git(
         folder, *args, stdin=stdin, environ=environ, stdout=stdout, allow_fetch=allow_fetch
     )
-    if check and answer.exit_code:
-        raise make_git_error(args[0], answer)
-    return answer.stdout
+    if check and result.exit_code:
+        raise make_git_error(args[0], result)
+    return result.stdout
 
 
 def try_git(
@@ -184,71 +115,46 @@ def try_git(
     environ: Mapping[str, str] | None = None,
     stdout: IO[bytes] | None = None,
     allow_fetch: bool = False,
+    timeout: float = _TIMEOUT,
 ) -> GitResult:
-    """The same, whether git succeeds or not. Raises CubError if it can't be run to its end.
+    """Run git at the top of a work tree, with `environ` over our own environment.
 
     `allow_fetch` lets a partial clone get what it lacks, as `git switch` would for the person.
+    Raises CubError if git can't be started, or takes more than `timeout` seconds.
     """
     log_debug(f"git {' '.join(args)}")
     settings = (*_INERT, *_WORKING, *(() if allow_fetch else _NO_FETCH))
-    around = make_git_environment(folder) | ({} if allow_fetch else _NO_FETCH_AROUND)
+    inherited = make_git_environment(folder) | ({} if allow_fetch else _NO_FETCH_ENVIRONMENT)
     try:
-        process = _Process(
-            _command_line(settings, args),
+        process = subprocess.Popen(  # noqa: S603 - the user's own git
+            _make_command_line(settings, args),
             cwd=folder,
-            env=around | dict(environ or {}),
+            env=inherited | dict(environ or {}),
             stdin=subprocess.PIPE,
             stdout=stdout or subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        return _await_answer(process, stdin, _TIMEOUT)
+        return _await_result(process, stdin, timeout)
     except OSError as error:
         reason = describe_os_error(error)
         raise CubError(f"git can't be started: {reason}", where=folder.as_posix()) from error
     except subprocess.TimeoutExpired:
-        raise CubError(f"git {args[0]} did not end in {_TIMEOUT:.0f} seconds") from None
+        raise CubError(f"git {args[0]} did not end in {timeout:.0f} seconds") from None
 
 
-def make_git_error(verb: str, answer: GitResult) -> CubError:
-    """The error for a git that failed."""
-    said = decode_output(answer.stderr).strip().splitlines() or [f"exit code {answer.exit_code}"]
-    first = next((line for line in said if line.startswith("fatal: ")), said[0])
+def make_git_error(verb: str, result: GitResult) -> CubError:
+    """Make the error for a git that failed, from the first fatal line on its stderr."""
+    lines = decode_output(result.stderr).strip().splitlines() or [f"exit code {result.exit_code}"]
+    first = next((line for line in lines if line.startswith("fatal: ")), lines[0])
     return CubError(
         f"git {verb} failed: {first.removeprefix('fatal: ')}",
-        details=[line for line in said if line != first],
+        details=[line for line in lines if line != first],
     )
 
 
-def strip_git_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment without the variables that lead git elsewhere."""
-    return {name: value for name, value in environ.items() if name not in _REDIRECTS}
-
-
-def decode_output(data: bytes) -> str:
-    """What git printed, with bytes that are no UTF-8 kept as surrogates."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def split_nul(data: bytes) -> list[str]:
-    """The parts of a list with NUL after each."""
-    return decode_output(data).split("\0")[:-1]
-
-
-def join_nul(paths: Iterable[str]) -> bytes:
-    """Such a list."""
-    return b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-
-
-def _command_line(settings: Iterable[str], args: Iterable[str]) -> list[str]:
-    """The user's own git; what `-c` says comes last of all configuration."""
-    options = [word for setting in settings for word in ("-c", setting)]
-    return ["git", "--no-pager", *options, *args]
-
-
 def make_git_environment(folder: Path) -> dict[str, str]:
-    """Our environment without what leads git away from `folder`.
-
-    That is a top itself: a broken one must not be taken for a part of what is around it.
+    """Return our environment without what leads git away from `folder`, which is a top itself: a
+    broken one must not be taken for a part of what is around it.
     """
     return strip_git_variables(os.environ) | {
         "LC_ALL": "C",
@@ -257,3 +163,39 @@ def make_git_environment(folder: Path) -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }
+
+
+def strip_git_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the variables that lead git elsewhere."""
+    return {name: value for name, value in environ.items() if name not in _REDIRECTS}
+
+
+def decode_output(data: bytes) -> str:
+    """Decode what git printed; bytes that are not UTF-8 become surrogates."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def split_nul(data: bytes) -> list[str]:
+    """Split a list that has NUL after each item."""
+    return decode_output(data).split("\0")[:-1]
+
+
+def join_nul(paths: Iterable[str]) -> bytes:
+    """Make such a list."""
+    return b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+
+
+def _await_result(process: subprocess.Popen[bytes], stdin: bytes, timeout: float) -> GitResult:
+    with process:
+        try:
+            out, err = process.communicate(stdin, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return GitResult(process.returncode, out or b"", err or b"")
+
+
+def _make_command_line(settings: Iterable[str], args: Iterable[str]) -> list[str]:
+    """Return the command line of the user's own git; `-c` overrides all configuration."""
+    options = [word for setting in settings for word in ("-c", setting)]
+    return ["git", "--no-pager", *options, *args]

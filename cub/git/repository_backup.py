@@ -1,4 +1,4 @@
-"""A copy of a repository's folder, out of an attempt's reach, from which it is repaired.
+"""Copy a repository's folder out of an attempt's reach, and repair it from the copy.
 
 Objects never change, so they are linked and cost nothing; all else is small, and copied.
 """
@@ -17,25 +17,27 @@ from secrets import token_hex
 from typing import Any
 
 from cub.files.internal_files import replace_file
+from cub.files.read_files import read_prefix
+from cub.files.stat_signature import StatSignature
 from cub.git.private_index import discard_index
+from cub.git.process import decode_output
 from cub.git.worktree import Worktree, find_common_dir, find_git_dir
 
-_MOST = 50_000  # files
-_LARGEST = 4 << 20  # bytes of a file that is no object; git's index may be larger, and is made anew
-_MOST_COPIED = 256 << 20  # bytes of objects, where they can't be linked
-_SMALL = 64 << 10
+_MAX_FILES = 50_000
+_MAX_COPIED_FILE = 4 << 20  # bytes of a file that is not an object; git's index may be larger
+_MAX_COPIED_OBJECTS = 256 << 20  # bytes in all, where objects can't be linked
+_MAX_TEXT = 64 << 10  # bytes
 _OBJECTS = "objects"
-# In the repository's folder: numbers of folders are given again, so they tell too little.
+# In the repository's folder: inode numbers are used again, so they identify too little.
 _MARKER = "cub-run.id"
-_PASSED_OVER = ("index", "cub-run.lock")
+_SKIPPED_FILES = ("index", "cub-run.lock")
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFREG: "file", stat.S_IFLNK: "link"}
-StatSignature = list[int]
 
 
 @dataclass(slots=True)
 class RepositoryManifest:
-    """What is in the backup: of folders what changes with their list of names, and the folders in
-    them; of files what changes with their content. `left_out` counts the files that are not.
+    """Describe the backup: folders with their signature and the folders in them, and files with
+    their signature. `left_out` counts the files that are not in it.
     """
 
     entry: list[str]
@@ -45,71 +47,63 @@ class RepositoryManifest:
     modes: dict[str, int] = field(default_factory=dict)
     folders: dict[str, tuple[StatSignature, list[str]]] = field(default_factory=dict)
     files: dict[str, StatSignature] = field(default_factory=dict)
-    ids: dict[str, StatSignature] = field(default_factory=dict)
+    ids: dict[str, list[int]] = field(default_factory=dict)
     count: int = 0
     copied: int = 0
     left_out: int = 0
 
 
-def make_backup_folder_path(worktree: Worktree) -> Path:
-    """Where the copy is: beside cub's own index."""
-    return worktree.index_file.with_name(f"{worktree.index_file.name}.backup")
-
-
 def back_up_repository(worktree: Worktree) -> list[str]:
-    """Bring the copy up to date; what there is to tell."""
-    common = find_common_dir(worktree.toplevel)
-    entry = _entry(worktree.toplevel)
+    """Bring the copy up to date; return lines for the person."""
+    common, entry = find_common_dir(worktree.toplevel), _describe_entry(worktree.toplevel)
     if common is None or not entry or not common.is_dir():
         return []
-    backup, own = make_backup_folder_path(worktree), find_git_dir(worktree.toplevel)
+    backup = make_backup_folder_path(worktree)
     old = _read(backup)
-    known = old if old and (old.common, old.entry) == (str(common), entry) else None
-    if known is None:
+    if old is None or (old.common, old.entry) != (str(common), entry):
         shutil.rmtree(backup, ignore_errors=True)
-    kept = RepositoryManifest(entry, str(common), str(own))
-    if known:
-        kept.count, kept.copied = known.count, known.copied
+        old = RepositoryManifest([], "", "")
+    manifest = RepositoryManifest(entry, str(common), str(find_git_dir(worktree.toplevel)))
+    manifest.count, manifest.copied = old.count, old.copied
     # Runs in other work trees go by the same marker, so it stays.
-    kept.marker = _content(common / _MARKER)
-    if not kept.marker:
-        kept.marker = token_hex()
-        replace_file(common / _MARKER, [kept.marker.encode()])
-    _identify(worktree, kept)
-    _FolderCopier(common, backup, known or RepositoryManifest([], "", ""), kept).folder("")
-    for name in (known.files if known else {}).keys() - kept.files.keys():
+    manifest.marker = _read_text(common / _MARKER)
+    if not manifest.marker:
+        manifest.marker = token_hex()
+        replace_file(common / _MARKER, [manifest.marker.encode()])
+    _record_ids(worktree, manifest)
+    _FolderCopier(common, backup, old, manifest).copy_folder("")
+    for name in old.files.keys() - manifest.files.keys():
         (backup / name).unlink(missing_ok=True)
-    _write(backup, kept)
-    if not kept.left_out or (known and known.left_out):
+    _write(backup, manifest)
+    if not manifest.left_out or old.left_out:
         return []
-    return [f"{kept.left_out} files of git's are not kept: they could not be put back if destroyed"]
+    count = manifest.left_out
+    return [f"{count} files of git's are not kept: they could not be put back if destroyed"]
 
 
 def repair_repository(worktree: Worktree, rescue_folder: Path) -> str:
-    """Put back what is missing of a repository; what was wrong with it, "" if nothing was.
+    """Put back what is missing of a repository; return what was wrong, "" if nothing was.
 
-    What stands in its place is moved `rescue_folder`. A second call, or one after a crash, does the
-    rest.
+    What stands in its place is moved to `rescue_folder`. A second call, or one after a crash, does
+    the rest.
     """
     backup = make_backup_folder_path(worktree)
-    kept = _read(backup)
-    if kept is None:
+    manifest = _read(backup)
+    if manifest is None:
         return ""
-    common, own = Path(kept.common), Path(kept.own)
-    _restore_modes(kept)
-    is_other = _entry(worktree.toplevel) != kept.entry
-    is_broken = is_other or not _is_whole(kept, common) or not _is_valid_head(own / "HEAD")
-    if is_broken:
+    _restore_modes(manifest)
+    is_other = _describe_entry(worktree.toplevel) != manifest.entry
+    if is_other or not _is_whole(manifest) or not _is_valid_head(Path(manifest.own) / "HEAD"):
         (backup / "broken").touch()
     if not (backup / "broken").exists():
-        _link_back(kept, common, backup)
+        _link_objects_back(manifest, backup)
         return ""
-    _rebuild(worktree, kept, backup, rescue_folder)  # also where a kill came in between
-    _link_back(kept, common, backup)
-    discard_index(worktree)  # what it names may be gone since
-    kept.entry = _entry(worktree.toplevel)
-    _identify(worktree, kept)
-    _write(backup, kept)
+    _rebuild(worktree, manifest, backup, rescue_folder)  # also if it was killed on the way
+    _link_objects_back(manifest, backup)
+    discard_index(worktree)  # objects that it names may be gone
+    manifest.entry = _describe_entry(worktree.toplevel)
+    _record_ids(worktree, manifest)
+    _write(backup, manifest)
     (backup / "broken").unlink(missing_ok=True)
     return "the attempt destroyed or replaced the repository, which is back as it was"
 
@@ -119,182 +113,170 @@ def delete_repository_backup(worktree: Worktree) -> None:
     shutil.rmtree(make_backup_folder_path(worktree), ignore_errors=True)
 
 
+def make_backup_folder_path(worktree: Worktree) -> Path:
+    """Return the folder of the copy, beside cub's own index."""
+    return worktree.index_file.with_name(f"{worktree.index_file.name}.backup")
+
+
 @dataclass(slots=True)
 class _FolderCopier:
     source: Path
     backup: Path
-    known: RepositoryManifest
-    kept: RepositoryManifest
+    old: RepositoryManifest
+    manifest: RepositoryManifest
 
-    def folder(self, name: str) -> None:
+    def copy_folder(self, name: str) -> None:
         """Bring a folder, and those in it, up to date."""
-        # Here and in `_link_back` text, since pathlib costs more than a stat: git has 256 folders.
+        # Here and in `_link_objects_back` text: pathlib costs more than a stat of 256 folders.
         path = f"{self.source}/{name}"
-        with suppress(OSError):  # somebody else's git may take it away just now
-            marks = _make_signature(os.stat(path))  # noqa: PTH116
-            old = self.known.folders.get(name)
-            of_objects = _OBJECTS in name.split("/")
-            if old and of_objects and old[0] == marks:
-                inner = old[1]
+        with suppress(OSError):  # another git may remove it at this moment
+            signature = StatSignature.from_stat(os.stat(path))  # noqa: PTH116
+            old = self.old.folders.get(name)
+            if old and _OBJECTS in name.split("/") and old[0] == signature:
+                subfolders = old[1]
             else:
                 (self.backup / "copy" / name).mkdir(parents=True, exist_ok=True)
-                inner = list(self._files(name, path, of_objects=of_objects))
-            self.kept.folders[name] = (marks, inner)
-            for one in inner:
-                self.folder(f"{name}/{one}".lstrip("/"))
+                subfolders = list(self._copy_files(name, path))
+            self.manifest.folders[name] = (signature, subfolders)
+            for subfolder in subfolders:
+                self.copy_folder(f"{name}/{subfolder}".lstrip("/"))
 
-    def _files(self, name: str, path: str, *, of_objects: bool) -> Iterator[str]:
-        """Keep the files of a folder; returns the folders in it."""
-        with os.scandir(path) as found:
-            entries = sorted(found, key=lambda one: one.name)
-        for one in entries:
-            if one.is_dir(follow_symlinks=False):
-                yield one.name
-            elif one.is_file(follow_symlinks=False) and not one.name.endswith(".lock"):
-                inner = f"{name}/{one.name}".lstrip("/")
-                if of_objects:
-                    self._link(inner, one)
-                elif one.name not in _PASSED_OVER:
-                    self._copy(inner, one)
+    def _copy_files(self, name: str, path: str) -> Iterator[str]:
+        """Link or copy the files of a folder; yield the folders in it."""
+        with os.scandir(path) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                inner = f"{name}/{entry.name}".lstrip("/")
+                if entry.is_dir(follow_symlinks=False):
+                    yield entry.name
+                elif not entry.is_file(follow_symlinks=False) or entry.name.endswith(".lock"):
+                    continue
+                elif _OBJECTS in name.split("/"):
+                    self._link(inner, entry)
+                elif entry.name not in _SKIPPED_FILES:
+                    self._copy(inner, entry)
 
     def _link(self, name: str, entry: os.DirEntry[str]) -> None:
         target = self.backup / "copy" / name
         if entry.name.startswith("tmp_") or target.exists():
             return
-        if self.kept.count >= _MOST:
-            self.kept.left_out += 1
+        if self.manifest.count >= _MAX_FILES:
+            self.manifest.left_out += 1
             return
         try:
             target.hardlink_to(entry.path)
         except OSError:  # another file system, or one without links
             size = entry.stat().st_size
-            if self.kept.copied + size > _MOST_COPIED:
-                self.kept.left_out += 1
+            if self.manifest.copied + size > _MAX_COPIED_OBJECTS:
+                self.manifest.left_out += 1
                 return
             shutil.copy2(entry.path, target)
-            self.kept.copied += size
-        self.kept.count += 1
+            self.manifest.copied += size
+        self.manifest.count += 1
 
     def _copy(self, name: str, entry: os.DirEntry[str]) -> None:
-        found = entry.stat(follow_symlinks=False)
-        if found.st_size > _LARGEST and entry.name != "packed-refs":
+        signature = StatSignature.from_stat(entry.stat(follow_symlinks=False))
+        if signature.size > _MAX_COPIED_FILE and entry.name != "packed-refs":
             return
-        marks = [*_make_signature(found), found.st_size]
         target = f"copy/{name}"
-        if self.known.files.get(target) != marks:
+        if self.old.files.get(target) != signature:
             shutil.copy2(entry.path, self.backup / target)
-        self.kept.files[target] = marks
+        self.manifest.files[target] = signature
 
 
-def _entry(toplevel: Path) -> list[str]:
-    """What stands as `.git`: its kind, and what tells it from another one; [] for nothing."""
+def _describe_entry(toplevel: Path) -> list[str]:
+    """Return the kind of `.git`, and what identifies it; [] for nothing."""
     path = toplevel / ".git"
     try:
-        found = path.lstat()
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "")
+        status = path.lstat()
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "")
         if kind == "folder":
-            return [kind, f"{found.st_dev}:{found.st_ino}"]
+            return [kind, f"{status.st_dev}:{status.st_ino}"]
         if kind == "link":
             return [kind, os.readlink(path)]  # noqa: PTH115 - a text that is not to be tidied
-        return [kind, _content(path)] if kind else []
+        return [kind, _read_text(path)] if kind else []
     except OSError:
         return []
 
 
-def _content(path: Path) -> str:
-    """The text of a small file; a pipe in its place would never let go."""
+def _read_text(path: Path) -> str:
+    """Return the text of a small file; "" for none."""
     try:
-        if stat.S_ISREG(path.lstat().st_mode):
-            with path.open("rb") as file:
-                return file.read(_SMALL).decode("utf-8", "surrogateescape")
+        return decode_output(read_prefix(os.fspath(path.parent), path.name, _MAX_TEXT))
     except OSError:
-        pass
-    return ""
+        return ""
 
 
-def _identify(worktree: Worktree, kept: RepositoryManifest) -> None:
+def _record_ids(worktree: Worktree, manifest: RepositoryManifest) -> None:
     """Note which folders they are, so that others in their place show."""
-    common = Path(kept.common)
-    places = (
-        worktree.toplevel / ".git",
-        common,
-        Path(kept.own),
-        common / _OBJECTS,
-        common / "refs",
-    )
-    for path in places:
+    common = Path(manifest.common)
+    own = Path(manifest.own)
+    for path in (worktree.toplevel / ".git", common, own, common / _OBJECTS, common / "refs"):
         if path.is_dir() and not path.is_symlink():
-            found = path.stat()
-            kept.modes[os.fspath(path)] = stat.S_IMODE(found.st_mode)
-            kept.ids[os.fspath(path)] = [found.st_dev, found.st_ino]
+            status = path.stat()
+            manifest.modes[os.fspath(path)] = stat.S_IMODE(status.st_mode)
+            manifest.ids[os.fspath(path)] = [status.st_dev, status.st_ino]
 
 
-def _is_whole(kept: RepositoryManifest, common: Path) -> bool:
-    """Whether the folders are those that they were."""
-    for name, marks in kept.ids.items():
-        try:
-            found = Path(name).lstat()
-        except OSError:
-            return False
-        if [found.st_dev, found.st_ino] != marks:
-            return False
-    return _content(common / _MARKER) == kept.marker
+def _is_whole(manifest: RepositoryManifest) -> bool:
+    """Return whether the folders are those that they were."""
+    has_marker = _read_text(Path(manifest.common) / _MARKER) == manifest.marker
+    return has_marker and all(_has_same_id(manifest, name) for name in manifest.ids)
+
+
+def _has_same_id(manifest: RepositoryManifest, name: str) -> bool:
+    try:
+        status = Path(name).lstat()
+    except OSError:
+        return False
+    return [status.st_dev, status.st_ino] == manifest.ids.get(name)
 
 
 def _is_valid_head(path: Path) -> bool:
-    """Whether git would take this for a repository."""
-    said = _content(path).strip()
-    return said.startswith("ref: refs/") or (len(said) >= 40 and said.isalnum())
+    """Return whether git would take this HEAD for that of a repository."""
+    head = _read_text(path).strip()
+    return head.startswith("ref: refs/") or (len(head) >= 40 and head.isalnum())
 
 
-def _restore_modes(kept: RepositoryManifest) -> None:
-    for name in sorted(kept.modes):  # outer ones first
+def _restore_modes(manifest: RepositoryManifest) -> None:
+    for name in sorted(manifest.modes):  # outer ones first
         path = Path(name)
         with suppress(OSError):
-            found = path.lstat()
-            if stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) != kept.modes[name]:
-                path.chmod(kept.modes[name])
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode) and stat.S_IMODE(mode) != manifest.modes[name]:
+                path.chmod(manifest.modes[name])
 
 
 def _rebuild(
-    worktree: Worktree, kept: RepositoryManifest, backup: Path, rescue_folder: Path
+    worktree: Worktree, manifest: RepositoryManifest, backup: Path, rescue_folder: Path
 ) -> None:
-    """Have the folders and files of before, and keep what stands in their place."""
-    common, entry = Path(kept.common), worktree.toplevel / ".git"
-    if _entry(worktree.toplevel) != kept.entry and kept.entry[0] != "folder":
-        _move(entry, rescue_folder)
-        if kept.entry[0] == "link":
-            entry.symlink_to(kept.entry[1])
+    """Make the folders and files of before again, and keep what stands in their place."""
+    common, entry = Path(manifest.common), worktree.toplevel / ".git"
+    if _describe_entry(worktree.toplevel) != manifest.entry and manifest.entry[0] != "folder":
+        _move_aside(entry, rescue_folder)
+        if manifest.entry[0] == "link":
+            entry.symlink_to(manifest.entry[1])
         else:
-            entry.write_text(kept.entry[1], encoding="utf-8", errors="surrogateescape")
-    if not _is_same(kept, common):
-        _move(common, rescue_folder)
+            entry.write_text(manifest.entry[1], encoding="utf-8", errors="surrogateescape")
+    is_same = _has_same_id(manifest, manifest.common) and common.is_dir()
+    if not is_same or _read_text(common / _MARKER) != manifest.marker:
+        _move_aside(common, rescue_folder)
     common.mkdir(parents=True, exist_ok=True)
-    for name in sorted(kept.folders):
+    for name in sorted(manifest.folders):
         folder = common / name
         if not folder.is_dir() or folder.is_symlink():
-            _move(folder, rescue_folder)
+            _move_aside(folder, rescue_folder)
             folder.mkdir()
-    for name in kept.files:
+    for name in manifest.files:
         target = common / name.removeprefix("copy/")
-        if not target.exists() or target == Path(kept.own) / "HEAD":
+        if not target.exists() or target == Path(manifest.own) / "HEAD":
             with suppress(OSError):
                 shutil.copy2(backup / name, target)
 
 
-def _is_same(kept: RepositoryManifest, path: Path) -> bool:
-    with suppress(OSError):
-        found = path.lstat()
-        is_same = [found.st_dev, found.st_ino] == kept.ids.get(os.fspath(path))
-        return is_same and stat.S_ISDIR(found.st_mode) and _content(path / _MARKER) == kept.marker
-    return False
-
-
-def _move(path: Path, rescue_folder: Path) -> None:
+def _move_aside(path: Path, rescue_folder: Path) -> None:
     if not os.path.lexists(path):
         return
-    target = rescue_folder / "repository"
-    number = 1
+    target, number = rescue_folder / "repository", 1
     while os.path.lexists(target):
         number += 1
         target = rescue_folder / f"repository-{number}"
@@ -302,21 +284,21 @@ def _move(path: Path, rescue_folder: Path) -> None:
     shutil.move(path, target)
 
 
-def _link_back(kept: RepositoryManifest, common: Path, backup: Path) -> None:
-    """Have the objects that were there; of folders with the same names nothing is looked at."""
-    for name, (marks, _) in kept.folders.items():
+def _link_objects_back(manifest: RepositoryManifest, backup: Path) -> None:
+    """Link the objects that are gone; folders that did not change are passed over."""
+    for name, (signature, _) in manifest.folders.items():
         if _OBJECTS not in name.split("/"):
             continue
         with suppress(OSError):
-            if _make_signature(os.stat(f"{kept.common}/{name}")) == marks:  # noqa: PTH116
+            status = os.stat(f"{manifest.common}/{name}")  # noqa: PTH116
+            if StatSignature.from_stat(status) == signature:
                 continue
-        folder, copies = common / name, backup / "copy" / name
+        folder, copies = Path(manifest.common) / name, backup / "copy" / name
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             for copy in copies.iterdir():
-                target = folder / copy.name
-                if not copy.is_dir() and not os.path.lexists(target):
-                    _link_or_copy(copy, target)
+                if not copy.is_dir() and not os.path.lexists(folder / copy.name):
+                    _link_or_copy(copy, folder / copy.name)
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
@@ -326,12 +308,8 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _make_signature(found: os.stat_result) -> StatSignature:
-    return [found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
-
-
-def _write(backup: Path, kept: RepositoryManifest) -> None:
-    value = {name: getattr(kept, name) for name in RepositoryManifest.__slots__}
+def _write(backup: Path, manifest: RepositoryManifest) -> None:
+    value = {name: getattr(manifest, name) for name in RepositoryManifest.__slots__}
     backup.mkdir(parents=True, exist_ok=True)
     replace_file(backup / "kept.json", [json.dumps(value).encode()])
 
@@ -339,8 +317,10 @@ def _write(backup: Path, kept: RepositoryManifest) -> None:
 def _read(backup: Path) -> RepositoryManifest | None:
     try:
         value: Mapping[str, Any] = json.loads((backup / "kept.json").read_bytes())
-        kept = RepositoryManifest(**value)
-        kept.folders = {name: (marks, inner) for name, (marks, inner) in kept.folders.items()}
-    except (OSError, ValueError, TypeError):
+        manifest = RepositoryManifest(**value)
+        folders, files = manifest.folders.items(), manifest.files.items()
+        manifest.folders = {name: (StatSignature(*row), inner) for name, (row, inner) in folders}
+        manifest.files = {name: StatSignature(*row) for name, row in files}
+    except (OSError, ValueError, TypeError, AttributeError):
         return None
-    return kept
+    return manifest

@@ -1,7 +1,4 @@
-"""What a checkout held at a moment, as a value that outlives the process which looked.
-
-What differs between two snapshots: a list, the lines, a patch.
-"""
+"""Describe what a work tree held at one time, and compare two such snapshots."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from cub.git.worktree import Worktree
 
 
 class RefState(NamedTuple):
-    """The objects that refs name, and the log of the stash, which is all of it but the newest."""
+    """Hold the objects that refs name, and the log of the stash, which has all its entries."""
 
     names: Mapping[str, str]
     stash: str = ""
@@ -27,18 +24,19 @@ class RefState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """HEAD and all files of a work tree but those that git ignores or that stay apart.
+    """Hold HEAD and all files of a work tree except those that are ignored or excluded.
 
-    `head` is a commit ("" if unborn), `branch` a full name ("" if detached), `tree` an oid,
-    `untracked_paths` the paths that neither HEAD nor the index knew, `submodules` the submodules
-    with files by path, `operations` the files of git's that tell of a merge, rebase and the like,
-    `missing_paths` the paths that git tracked though there was no file, `untracked_modes` the
-    rights of the untracked files, which the tree holds byte for byte, `flagged_paths` the paths
-    that git is told not to look at (None if nobody noted them), `file_modes` those of what the tree
-    holds, `refs` the branches, tags and the like (both None after an attempt), `conflicts` the
-    paths with a conflict, `ignored_paths` what git ignores (nothing after an attempt; folders with
-    a "/" at their end), `oversized_files` those of files that are too large to be read, and not in
-    the tree. The last two are of the moment alone, and are not written down.
+    - head: a commit ("" if unborn); branch: a full name ("" if detached); tree: an oid
+    - untracked_paths: neither in HEAD nor in the index; untracked_modes: their permission bits, if
+      the tree holds them byte for byte
+    - submodules: those with files, by path
+    - operations: git's files that show a merge, a rebase and the like
+    - missing_paths: tracked, although there was no file
+    - flagged_paths: git is told not to look at them; None if that is not known
+    - file_modes: of what the tree holds; refs: branches, tags and the like; None after an attempt
+    - ignored_paths: empty after an attempt; folders have a "/" at their end
+    - conflicts: paths with a conflict; oversized_files: too large to be read, not in the tree; both
+      are not written to disk
     """
 
     head: str
@@ -57,7 +55,7 @@ class Snapshot:
     oversized_files: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A value for json.dumps; bytes that are no UTF-8 are escaped by it."""
+        """Return a value for json.dumps, which escapes bytes that are not UTF-8."""
         return {
             "head": self.head,
             "branch": self.branch,
@@ -75,7 +73,7 @@ class Snapshot:
 
     @staticmethod
     def from_json(value: Any) -> Snapshot:
-        """What to_json gave. Raises CubError for anything else."""
+        """Parse what to_json returned. Raises CubError for anything else."""
         try:
             return _parse_snapshot(value)
         except (KeyError, TypeError, AttributeError, ValueError):
@@ -83,7 +81,7 @@ class Snapshot:
 
 
 class FileChange(NamedTuple):
-    """A path that differs: added, modified or deleted; whether it was untracked before."""
+    """Describe a path that differs: added, modified or deleted; was it untracked before."""
 
     path: str
     kind: Literal["A", "M", "D"]
@@ -131,7 +129,7 @@ def _number(value: Any) -> int:
 
 
 class DiffEntry(NamedTuple):
-    """A path with its mode before and after, 0 where it is not there; and its object before."""
+    """Hold a path with its modes before and after, 0 for nothing; and its object before."""
 
     path: str
     old_mode: int
@@ -140,19 +138,19 @@ class DiffEntry(NamedTuple):
 
     @property
     def kind(self) -> Literal["A", "M", "D"]:
-        """Added, modified or deleted."""
+        """Return whether it is added, modified or deleted."""
         if not self.old_mode:
             return "A"
         return "M" if self.new_mode else "D"
 
     @property
     def is_submodule(self) -> bool:
-        """Whether it is, or was, a commit of another repository."""
+        """Return whether it is, or was, a commit of another repository."""
         return SUBMODULE_MODE in (self.old_mode, self.new_mode)
 
 
 class TreeDiff(NamedTuple):
-    """The paths that differ between two trees, and the lines added and removed."""
+    """Hold the paths that differ between two trees, and the lines added and removed."""
 
     entries: tuple[DiffEntry, ...]
     added: int
@@ -160,7 +158,7 @@ class TreeDiff(NamedTuple):
 
 
 def list_changes(worktree: Worktree, before: Snapshot, after: Snapshot) -> list[FileChange]:
-    """The paths that differ, without the files in submodules."""
+    """List the paths that differ; of submodules only whether their commit does."""
     untracked = frozenset(before.untracked_paths)
     return [
         FileChange(pair.path, pair.kind, pair.is_submodule, pair.path in untracked)
@@ -169,45 +167,44 @@ def list_changes(worktree: Worktree, before: Snapshot, after: Snapshot) -> list[
 
 
 def count_changed_lines(worktree: Worktree, before: Snapshot, after: Snapshot) -> tuple[int, int]:
-    """Lines added and removed, those in submodules too; binary files have none."""
-    found = diff_trees(worktree, before.tree, after.tree)
-    inner = [
-        count_changed_lines(worktree.submodule(path), *both)
-        for path, *both in _inner(before, after)
-    ]
-    return found.added + sum(a for a, _ in inner), found.removed + sum(r for _, r in inner)
+    """Count lines added and removed, those in submodules too; binary files have none."""
+    diff = diff_trees(worktree, before.tree, after.tree)
+    added, removed = diff.added, diff.removed
+    for path, *both in _iter_submodules(before, after):
+        more, less = count_changed_lines(worktree.submodule(path), *both)
+        added, removed = added + more, removed + less
+    return added, removed
 
 
 def write_patch(worktree: Worktree, before: Snapshot, after: Snapshot, target: Path) -> bool:
-    """Write what `git apply` understands into a file; no file, and False, if nothing differs."""
+    """Write a patch for `git apply` to a file; no file, and False, if nothing differs."""
     try:
         with target.open("wb") as file:
             _write(worktree, before, after, "", file)
             file.flush()
-            empty = file.tell() == 0 and target.stat().st_size == 0
+            is_empty = file.tell() == 0 and target.stat().st_size == 0
     except BaseException:
         target.unlink(missing_ok=True)
         raise
-    if empty:
+    if is_empty:
         target.unlink()
-    return not empty
+    return not is_empty
 
 
 def list_changed_submodules(before: Snapshot, after: Snapshot) -> list[str]:
-    """The submodules whose files differ although their commit does not.
-
-    No commit of the outer repository can hold that.
+    """List the submodules whose files differ although their commit does not: no commit of the
+    outer repository can hold that.
     """
     return [
         path
-        for path, old, new in _inner(before, after)
+        for path, old, new in _iter_submodules(before, after)
         if old.head == new.head and (old.tree != new.tree or list_changed_submodules(old, new))
     ]
 
 
 @lru_cache(maxsize=8)
 def diff_trees(worktree: Worktree, before: str, after: str) -> TreeDiff:
-    """Compare two trees; what they are named by never changes, so the answer may be kept."""
+    """Compare two trees; the result is cached, since a tree's name never changes."""
     if before == after:
         return TreeDiff((), 0, 0)
     pairs, added, removed = list[DiffEntry](), 0, 0
@@ -219,7 +216,8 @@ def diff_trees(worktree: Worktree, before: str, after: str) -> TreeDiff:
         if part.startswith(":"):
             old, new, oid, _ = part[1:].split(" ", 3)
             pairs.append(DiffEntry(next(parts), int(old, 8), int(new, 8), oid))
-            modules.update(pair.path for pair in pairs[-1:] if pair.is_submodule)
+            if pairs[-1].is_submodule:
+                modules.add(pairs[-1].path)
             continue
         more, less, path = part.split("\t", 2)
         if more != "-" and path not in modules:
@@ -231,15 +229,15 @@ def write_tree_patch(
     worktree: Worktree,
     before: str,
     after: str,
-    into: IO[bytes],
+    file: IO[bytes],
     prefix: str = "",
     paths: Sequence[str] = (),
 ) -> None:
-    """Write what `git apply` makes of one tree the other with; `prefix` stands before each path."""
+    """Write a patch from one tree to the other, with `prefix` before each path."""
     words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
     plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
     named = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}", before, after)
-    run_git(worktree.toplevel, *words, *plain, *named, *paths, stdout=into)
+    run_git(worktree.toplevel, *words, *plain, *named, *paths, stdout=file)
 
 
 def _write(
@@ -247,11 +245,11 @@ def _write(
 ) -> None:
     if before.tree != after.tree:
         write_tree_patch(worktree, before.tree, after.tree, file, prefix, worktree.pathspecs)
-    for path, old, new in _inner(before, after):
+    for path, old, new in _iter_submodules(before, after):
         _write(worktree.submodule(path), old, new, f"{prefix}{path}/", file)
 
 
-def _inner(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Snapshot, Snapshot]]:
+def _iter_submodules(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Snapshot, Snapshot]]:
     for path, old in before.submodules.items():
         if path in after.submodules:
             yield path, old, after.submodules[path]

@@ -1,11 +1,7 @@
-"""The files that git tracks, by its index.
-
-Files that git's index has and the work tree lacks, and why; reads that do not overlook them.
-"""
+"""List the files that git tracks, and find those that its index has and the work tree lacks."""
 
 from __future__ import annotations
 
-import mmap
 import os
 import posixpath
 import subprocess
@@ -16,35 +12,37 @@ from pathlib import Path
 
 from cub.files import DiskTree, read_file
 from cub.files.file_tree import MissingFile, require_real_content
-from cub.git.process import make_git_environment, query_git, split_nul, start_git_query
-from cub.git.worktree import find_git_dir, find_toplevel
+from cub.git.process import (
+    decode_output,
+    make_git_environment,
+    query_git,
+    split_nul,
+    start_git_query,
+)
+from cub.git.worktree import find_toplevel
 
 # Seconds; a listing of a million files takes less, a hung network drive takes for ever.
 _TIMEOUT = 60.0
 _STEP = 0.1
 
 
-def _do_nothing() -> None:
-    pass
-
-
 def list_tracked_files(
-    folder: Path, waiting: Callable[[], None] = _do_nothing
+    folder: Path, waiting: Callable[[], None] = lambda: None
 ) -> tuple[str, ...] | None:
-    """The paths below `folder`, relative to it, in git's order; None where git can't tell.
+    """List the paths below `folder`, relative to it, in git's order; None where git can't tell.
 
-    While the index is empty, the untracked files that git does not ignore. `waiting` is called
-    again and again until git answers.
+    While the index is empty, these are the untracked files that git does not ignore. `waiting` is
+    called again and again until git answers.
     """
     if find_toplevel(folder) is None:
         return None
-    found = _run_ls_files(folder, waiting)
+    paths = _run_ls_files(folder, waiting)
     others = ("--others", "--exclude-standard")
-    return _run_ls_files(folder, waiting, *others) if found == () else found
+    return _run_ls_files(folder, waiting, *others) if paths == () else paths
 
 
 def filter_tracked_files(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Those of the paths that git tracks, relative to `folder`; none where git can't tell."""
+    """Return those of the paths that git tracks; none where git can't tell."""
     if not paths or find_toplevel(folder) is None:
         return ()
     return _run_ls_files(folder, lambda: None, "--", *(f":(literal){path}" for path in paths)) or ()
@@ -54,20 +52,20 @@ def _run_ls_files(
     folder: Path, waiting: Callable[[], None], *options: str
 ) -> tuple[str, ...] | None:
     try:
-        process = start_git_query(folder, "ls-files", "-z", *options, environ=_environment())
+        process = start_git_query(folder, "ls-files", "-z", *options, environ=_make_environment())
     except OSError:
         return None
     with process:
-        answer = _answer(process, waiting)
-    if answer is None or process.returncode:
+        output = _await_output(process, waiting)
+    if output is None or process.returncode:
         return None
-    paths = answer.decode("utf-8", "surrogateescape").split("\0")
+    paths = decode_output(output).split("\0")
     # An unmerged path is listed once for each side.
     return tuple(dict.fromkeys(path for path in paths if path))
 
 
-def _answer(process: subprocess.Popen[bytes], waiting: Callable[[], None]) -> bytes | None:
-    """What git prints; None if it takes too long."""
+def _await_output(process: subprocess.Popen[bytes], waiting: Callable[[], None]) -> bytes | None:
+    """Return what git prints; None if it takes too long."""
     deadline = time.monotonic() + _TIMEOUT
     try:
         while time.monotonic() < deadline:
@@ -82,33 +80,31 @@ def _answer(process: subprocess.Popen[bytes], waiting: Callable[[], None]) -> by
     return None
 
 
-def _environment() -> dict[str, str]:
-    """Hooks of a linked work tree get a GIT_DIR, with which any folder counts as the top."""
-    apart = "GIT_DIR" in os.environ and "GIT_WORK_TREE" not in os.environ
-    return {name: value for name, value in os.environ.items() if not (apart and name == "GIT_DIR")}
-
-
-_PREFIXED = b"DIRC\0\0\0\4"  # version 4 writes a path as what it does not share with the last one
-_ELSEWHERE = (b"link\0\0", b"sdir\0\0\0\0")  # a split index, and one that has folders as entries
+def _make_environment() -> dict[str, str]:
+    """Drop the GIT_DIR that hooks of a linked work tree get: any folder would count as the top."""
+    environ = dict(os.environ)
+    if "GIT_WORK_TREE" not in environ:
+        environ.pop("GIT_DIR", None)
+    return environ
 
 
 @dataclass(frozen=True, slots=True)
 class GitDiskTree(DiskTree):
-    """The files on disk below `root`. One that git keeps out of the checkout, or locked, is an
-    error and not a file that is not there.
+    """Read the files on disk below `root`. One that git keeps out of the checkout, or locked, is an
+    error and not a missing file.
     """
 
     def read(self, path: str) -> bytes | None:
-        """See `read_tracked_file`."""
+        """Read a file by `read_tracked_file`."""
         return read_tracked_file(self.root, path)
 
     def find_missing(self, path: str) -> MissingFile | None:
-        """See `find_missing_file`."""
+        """Ask git by `find_missing_file`."""
         return find_missing_file(self.root, path)
 
 
 def read_tracked_file(root: Path, path: str) -> bytes | None:
-    """The bytes of `path` below `root`; None where neither the disk nor git has such a file.
+    """Return the bytes of `path` below `root`; None where neither the disk nor git has it.
 
     Raises CubError for what git keeps out of this checkout, or a filter keeps locked.
     """
@@ -128,44 +124,24 @@ def require_in_checkout(root: Path, path: str) -> None:
 
 
 def find_missing_file(root: Path, path: str) -> MissingFile | None:
-    """What the index has under `path`, relative to `root`, where the disk has nothing.
-
-    Git is asked only if the bytes of the index have that path. No answer counts as no.
+    """Return what the index has under `path`, relative to `root`, where the disk has nothing; None
+    for nothing, and if git can't tell.
     """
     top = find_toplevel(root)
     if top is None:
         return None
     name = posixpath.join(root.relative_to(top).as_posix(), path).removeprefix("./")
-    if not _may_have(find_git_dir(top) / "index", name):
-        return None
     words = ("ls-files", "-v", "-s", "-z", "--", f":(literal){name}")
-    found = query_git(top, *words, environ=make_git_environment(top))
-    if found is None:
-        return None
-    entries = (line.partition("\t") for line in split_nul(found.stdout))
-    described = next((before for before, _, entry in entries if entry == name), "")
-    return _missing(top, path, name, *described.split(" ")) if described else None
+    result = query_git(top, *words, environ=make_git_environment(top))
+    entries = (line.partition("\t") for line in split_nul(result.stdout if result else b""))
+    description = next((fields for fields, _, entry in entries if entry == name), "")
+    return _describe_missing(top, path, name, *description.split(" ")) if description else None
 
 
-def _may_have(index: Path, name: str) -> bool:
-    try:
-        if not index.is_file():  # a FIFO would wait
-            return False
-        with (
-            index.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        ):
-            if data[: len(_PREFIXED)] == _PREFIXED:
-                return True
-            wanted = name.encode("utf-8", "surrogateescape") + b"\0"
-            return any(data.find(text) >= 0 for text in (wanted, *_ELSEWHERE))
-    except (OSError, ValueError):  # there is none yet, or an empty one
-        return False
-
-
-def _missing(
+def _describe_missing(
     toplevel: Path, path: str, name: str, tag: str, mode: str, oid: str, _stage: str
 ) -> MissingFile:
+    """Describe an entry of the index, by git's tag for it (git-ls-files(1)) and its fields."""
     entry, why = f"{mode} {oid[:12]} {name}", ""
     hint = restore = f"git checkout -- {path}"
     if tag.islower():
@@ -181,5 +157,5 @@ def _missing(
 
 def _is_sparse(toplevel: Path) -> bool:
     words = ("config", "--type=bool", "core.sparseCheckout")
-    answer = query_git(toplevel, *words, environ=make_git_environment(toplevel))
-    return answer is not None and answer.stdout.strip() == b"true"
+    result = query_git(toplevel, *words, environ=make_git_environment(toplevel))
+    return result is not None and result.stdout.strip() == b"true"

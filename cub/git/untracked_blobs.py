@@ -1,6 +1,6 @@
-"""Untracked files in a snapshot: kept byte for byte, and written back with the rights they had.
+"""Store untracked files of a snapshot byte for byte, and write them back with their modes.
 
-As git stores what it tracks, line ends, filters and keywords would come back changed.
+Stored as git stores what it tracks, line ends, filters and keywords would come back changed.
 """
 
 from __future__ import annotations
@@ -13,100 +13,77 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from cub.errors import CubError
+from cub.files.stat_signature import StatSignature
 from cub.git.process import decode_output, run_git
 from cub.git.worktree import Worktree, get_file_type, is_oversized
 
 # Nanoseconds after which a change of a file is sure to change its times as well.
 _SETTLED_NANOSECONDS = 2_000_000_000
-_CHUNK = 1 << 20
-_SMALL = 1 << 16  # bytes
-_SHA1 = 40  # digits
+_CHUNK_BYTES = 1 << 20
 # Of the name of a temporary file: characters of the file's own, and what mkstemp ends it with.
-_LONGEST = 50
+_MAX_NAME = 50
 _TEMP = re.compile(r"\.(.+)\.cub-[a-z0-9_]{8}\.tmp", re.DOTALL)
 
 
 class UntrackedBlob(NamedTuple):
-    """A file whose bytes are kept: their object, its rights, and what an edit of it changes.
+    """Describe a file whose bytes are stored: their object, its mode, and its signature.
 
-    It is `is_settled` if no edit can have come so soon after the last one that the times are the
-    same.
+    It is settled if no later edit can have the same times.
     """
 
     oid: str
     mode: int
-    times: tuple[int, int]
-    size: int
-    inode: int
+    signature: StatSignature
     is_settled: bool
 
     @property
     def git_mode(self) -> str:
-        """What git knows of its rights."""
+        """Return the part of its mode that git stores."""
         return "100755" if self.mode & 0o100 else "100644"
 
 
 def is_readable(worktree: Worktree, path: str) -> bool:
-    """Whether a path is a file, and no link, that can be read, and is not too large for that."""
-    is_file = get_file_type(worktree.toplevel, path) == stat.S_IFREG and not is_oversized(
-        worktree, path
-    )
-    return is_file and os.access(worktree.toplevel / path, os.R_OK)
+    """Return whether a path is a regular file that can be read, and is not too large for that."""
+    is_file = get_file_type(worktree.toplevel, path) == stat.S_IFREG
+    is_small = is_file and not is_oversized(worktree, path)
+    return is_small and os.access(worktree.toplevel / path, os.R_OK)
 
 
 def store_blobs(
     worktree: Worktree, paths: Iterable[str], known: Mapping[str, UntrackedBlob]
 ) -> dict[str, UntrackedBlob]:
-    """Keep the bytes of files; what is known, and did not change since, is not read again."""
-    found = {path: _stat_blob(worktree.toplevel / path) for path in paths}
-    todo = []
-    for path, seen in found.items():
+    """Store the bytes of files; those that did not change since `known` are not read again."""
+    blobs = {path: _stat_blob(worktree.toplevel / path) for path in paths}
+    changed = []
+    for path, blob in blobs.items():
         old = known.get(path)
-        if old and old.is_settled and old == seen._replace(oid=old.oid, is_settled=True):
-            found[path] = old
-        elif (
-            old
-            and seen.size == old.size <= _SMALL
-            and _has_bytes(worktree.toplevel / path, old.oid)
-        ):
-            found[path] = seen._replace(oid=old.oid)
+        if old and old.is_settled and old == blob._replace(oid=old.oid, is_settled=True):
+            blobs[path] = old
         else:
-            todo.append(path)
-    if todo:
+            changed.append(path)
+    if changed:
         words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-        oids = decode_output(
-            run_git(worktree.toplevel, *words, stdin=b"".join(map(_line, todo)))
-        ).split()
-        for path, oid in zip(todo, oids, strict=True):
-            found[path] = found[path]._replace(oid=oid)
-    return found
-
-
-def _has_bytes(path: Path, oid: str) -> bool:
-    """Whether a small file is the object; cheaper than a process of git's (git-hash-object(1))."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
-    method = sha1 if len(oid) == _SHA1 else sha256
-    return method(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == oid
+        stdin = b"".join(map(_quote_line, changed))
+        oids = decode_output(run_git(worktree.toplevel, *words, stdin=stdin)).split()
+        for path, oid in zip(changed, oids, strict=True):
+            blobs[path] = blobs[path]._replace(oid=oid)
+    return blobs
 
 
 def write_blobs(worktree: Worktree, blobs: Mapping[str, str], modes: Mapping[str, int]) -> None:
-    """Make files hold objects again. What fails shows in the look afterwards."""
+    """Make files hold objects again. What fails shows in the next snapshot."""
     if not blobs:
         return
     worktree.index_file.parent.mkdir(parents=True, exist_ok=True)
     names: dict[Path, set[str]] = {}
     for path in blobs:
         target = worktree.toplevel / path
-        names.setdefault(target.parent, set()).add(target.name[:_LONGEST])
-    # On disk, not in memory: nobody knows how large they are.
+        names.setdefault(target.parent, set()).add(target.name[:_MAX_NAME])
+    # On disk, not in memory: they may be large.
     with tempfile.TemporaryFile(dir=worktree.index_file.parent) as answers:
         stdin = "".join(f"{oid}\n" for oid in blobs.values()).encode()
         run_git(worktree.toplevel, "cat-file", "--batch", stdin=stdin, stdout=answers)
@@ -119,7 +96,7 @@ def write_blobs(worktree: Worktree, blobs: Mapping[str, str], modes: Mapping[str
             with suppress(OSError):
                 clear_path(worktree.toplevel, path)
                 folder = (worktree.toplevel / path).parent
-                # Once for each folder, and never behind a link. What was there before stays.
+                # Once for each folder, and never beyond a link. What was there before stays.
                 _remove_stale_temps(worktree.toplevel, folder, names.pop(folder, ()), modes)
                 _write(worktree.toplevel / path, answers, int(size), modes[path])
             answers.seek(end)
@@ -128,7 +105,7 @@ def write_blobs(worktree: Worktree, blobs: Mapping[str, str], modes: Mapping[str
 def set_modes(
     worktree: Worktree, modes: Mapping[str, int], excluded_paths: Collection[str]
 ) -> None:
-    """Give files the rights they had, but for those to `excluded_paths`."""
+    """Give files the modes they had, except `excluded_paths`."""
     for path, mode in modes.items():
         if path in excluded_paths or get_file_type(worktree.toplevel, path) != stat.S_IFREG:
             continue
@@ -139,18 +116,17 @@ def set_modes(
 
 def _stat_blob(path: Path) -> UntrackedBlob:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         raise CubError("a file changed while it was looked at", where=path.as_posix()) from None
-    times = found.st_mtime_ns, found.st_ctime_ns
+    times = status.st_mtime_ns, status.st_ctime_ns
     settled = time.time_ns() - max(times) > _SETTLED_NANOSECONDS
-    return UntrackedBlob(
-        "", stat.S_IMODE(found.st_mode), times, found.st_size, found.st_ino, settled
-    )
+    mode = stat.S_IMODE(status.st_mode)
+    return UntrackedBlob("", mode, StatSignature.from_stat(status), settled)
 
 
-def _line(path: str) -> bytes:
-    """A path as hash-object reads it: in quotes if it has what would end or begin a line."""
+def _quote_line(path: str) -> bytes:
+    """Return a path as hash-object reads it: in quotes if it has a quote or a line ending."""
     data = path.encode("utf-8", "surrogateescape")
     if not set(data) & set(b'"\r\n'):
         return data + b"\n"
@@ -158,7 +134,7 @@ def _line(path: str) -> bytes:
 
 
 def clear_path(toplevel: Path, path: str) -> None:
-    """Have the folders that lead to a path, and no folder in its place."""
+    """Create the folders that lead to a path, and remove a folder in its place."""
     for folder in reversed(PurePosixPath(path).parents[:-1]):
         if get_file_type(toplevel, str(folder)) not in (0, stat.S_IFDIR):
             (toplevel / folder).unlink()
@@ -170,26 +146,23 @@ def clear_path(toplevel: Path, path: str) -> None:
 def _remove_stale_temps(
     toplevel: Path, folder: Path, names: Collection[str], excluded_paths: Collection[str]
 ) -> None:
-    """Remove what writers of files that begin with `names` left that were killed."""
+    """Remove the temporary files of killed writers of files that start with `names`."""
     for left in folder.iterdir() if names else ():
-        found = _TEMP.fullmatch(left.name)
-        if (
-            found
-            and found[1] in names
-            and left.relative_to(toplevel).as_posix() not in excluded_paths
-        ):
+        match = _TEMP.fullmatch(left.name)
+        is_temp = match is not None and match[1] in names
+        if is_temp and left.relative_to(toplevel).as_posix() not in excluded_paths:
             with suppress(OSError):
                 left.unlink()
 
 
 def _write(target: Path, source: IO[bytes], size: int, mode: int) -> None:
-    """Nobody else may read it before it has its rights."""
-    prefix = f".{target.name[:_LONGEST]}.cub-"
+    """Write a file that no other user may read before it has its mode."""
+    prefix = f".{target.name[:_MAX_NAME]}.cub-"
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             while size > 0:
-                data = source.read(min(size, _CHUNK))
+                data = source.read(min(size, _CHUNK_BYTES))
                 file.write(data)
                 size -= len(data) or size
             file.flush()

@@ -1,31 +1,30 @@
-"""What git says about a folder; everything here also answers where there is no git.
-
-A checkout's places: its top, what in it is left alone, and what its `.git` entry leads to.
-"""
+"""Describe a work tree: its top, its `.git` entry, HEAD, and what stands under its paths."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.errors import CubError
 from cub.files.read_files import read_prefix
-from cub.git.process import decode_output, query_git, split_nul, try_git
+from cub.git.process import decode_output, join_nul, make_git_error, split_nul, try_git
 
-# An answer of git's takes milliseconds; a hung network drive must not hang cub.
-_TIMEOUT = 10.0
-_LEAD = 1 << 16  # bytes of a file that leads to a folder
+# Git answers in milliseconds; a hung network drive must not hang cub.
+_IGNORE_TIMEOUT = 10.0
+_MAX_LINK_BYTES = 1 << 16  # of a file that holds the path of a folder
 
 
 def find_toplevel(folder: Path) -> Path | None:
-    """The top of the work tree around `folder`, or None outside git.
+    """Return the top of the work tree around `folder`, or None outside git.
 
-    Read off the `.git` entry (a folder, or a file in worktrees and submodules), so that it
-    also holds where git is missing or refuses a repository of another owner.
+    Only the `.git` entry counts (a folder, or a file in worktrees and submodules): this also works
+    where git is missing, or refuses a repository of another owner.
     """
     for candidate in (folder, *folder.parents):
         entry = candidate / ".git"
@@ -35,33 +34,33 @@ def find_toplevel(folder: Path) -> Path | None:
 
 
 def is_git_usable(folder: Path) -> bool:
-    """Whether `folder` is in a work tree, and there is a git to work on it with."""
+    """Return whether `folder` is in a work tree, and git is installed."""
     return find_toplevel(folder) is not None and shutil.which("git") is not None
 
 
 def find_common_dir(toplevel: Path) -> Path | None:
-    """The folder of the repository that `toplevel` is a work tree of, the same for all of them.
+    """Return the repository's folder, which all its work trees share; None if it can't be read.
 
-    Of linked ones `.git` is a file that leads to a folder of their own, and `commondir` in that
-    one to the repository (gitrepository-layout(5)).
+    In a linked work tree, the file `.git` holds the path of the tree's own folder, and `commondir`
+    in that one the path of the repository (gitrepository-layout(5)).
     """
     entry = toplevel / ".git"
     try:
         if not entry.is_file():
             return Path(os.path.realpath(entry))
-        own = toplevel / _lead(toplevel, ".git").removeprefix("gitdir: ")
-        return Path(os.path.realpath(own / _lead(own, "commondir")))
+        own = toplevel / _read_link(toplevel, ".git").removeprefix("gitdir: ")
+        return Path(os.path.realpath(own / _read_link(own, "commondir")))
     except (OSError, ValueError):
         return None
 
 
-def _lead(folder: Path, name: str) -> str:
-    """The path that a file of git's holds."""
-    return read_prefix(os.path.realpath(folder), name, _LEAD).decode("utf-8").strip()
+def _read_link(folder: Path, name: str) -> str:
+    """Return the path that one of git's files holds."""
+    return decode_output(read_prefix(os.path.realpath(folder), name, _MAX_LINK_BYTES)).strip()
 
 
 def is_bare_repository(folder: Path) -> bool:
-    """Whether `folder` is itself a repository, without a work tree around its objects."""
+    """Return whether `folder` is itself a repository, without a work tree."""
     inside = all((folder / name).is_dir() for name in ("objects", "refs"))
     return inside and folder.name != ".git" and _is_file(folder / "HEAD")
 
@@ -74,13 +73,33 @@ def _is_file(path: Path) -> bool:
 
 
 def is_ignored(folder: Path, path: str) -> bool:
-    """Whether git, asked in `folder`, ignores `path`; False where git can't tell."""
-    answer = query_git(folder, "check-ignore", "--quiet", "--", path, timeout=_TIMEOUT)
-    return answer is not None and answer.exit_code == 0
+    """Return whether git ignores `path`, relative to `folder`; False where git can't tell."""
+    top = find_toplevel(folder)
+    try:
+        name = (folder / path).relative_to(top).as_posix() if top else ""
+        return bool(top and list_ignored_paths(top, [name], timeout=_IGNORE_TIMEOUT))
+    except (CubError, ValueError):
+        return False
+
+
+def list_ignored_paths(
+    toplevel: Path, paths: Iterable[str], *, include_tracked: bool = False, timeout: float = 600.0
+) -> frozenset[str]:
+    """Return those of `paths` that git ignores. Tracked files are not ignored, unless
+    `include_tracked`; nor is what lies beyond a symbolic link. Raises CubError if git fails.
+    """
+    asked = [path for path in paths if not is_beyond_link(toplevel, path)]
+    if not asked:
+        return frozenset()
+    words = ("check-ignore", "-z", "--stdin", *(("--no-index",) if include_tracked else ()))
+    result = try_git(toplevel, *words, stdin=join_nul(asked), timeout=timeout)
+    if result.exit_code > 1:
+        raise make_git_error("check-ignore", result)
+    return frozenset(split_nul(result.stdout))
 
 
 class HeadState(NamedTuple):
-    """HEAD: the commit ("" if unborn) and the branch's full name ("" if detached)."""
+    """Hold HEAD's commit ("" if unborn) and the branch's full name ("" if detached)."""
 
     commit: str
     branch: str
@@ -88,10 +107,10 @@ class HeadState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """The top of a work tree, the file for cub's own index of it, and what stays apart.
+    """Describe a work tree: its top, the file for cub's own index, and what cub leaves alone.
 
-    `excluded_paths` are paths relative to `toplevel`, folders with a "/" at their end. Files of
-    more than `max_file_size` bytes are never read.
+    `excluded_paths` are relative to `toplevel`, folders with a "/" at their end. Files of more than
+    `max_file_size` bytes are never read.
     """
 
     toplevel: Path
@@ -100,7 +119,7 @@ class Worktree:
     max_file_size: int = 1 << 30
 
     def is_excluded(self, path: str) -> bool:
-        """Whether a path is one of those that are never looked at or changed."""
+        """Return whether a path is one of those that are never read or changed."""
         return any(
             path == name.rstrip("/") or path.startswith(name.rstrip("/") + "/")
             for name in self.excluded_paths
@@ -108,52 +127,50 @@ class Worktree:
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
-        """All that is not apart, in git's words."""
+        """Return git's arguments for all paths that are not excluded."""
         names = (name.rstrip("/") for name in self.excluded_paths)
         return ("--", ".", *(f":(top,exclude,literal){name}" for name in names))
 
     def submodule(self, path: str) -> Worktree:
-        """The place of a submodule."""
-        mark = sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        below = tuple(
+        """Return the work tree of a submodule, with an index of its own."""
+        digest = sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        excluded = tuple(
             name.removeprefix(f"{path}/")
             for name in self.excluded_paths
             if name.startswith(f"{path}/")
         )
-        index = self.index_file.with_name(f"{self.index_file.name}.{mark}")
-        return Worktree(self.toplevel / path, index, below, self.max_file_size)
+        index = self.index_file.with_name(f"{self.index_file.name}.{digest}")
+        return Worktree(self.toplevel / path, index, excluded, self.max_file_size)
 
 
 def read_head(toplevel: Path) -> HeadState:
-    """Where HEAD is now."""
+    """Ask git where HEAD is."""
     commit = try_git(toplevel, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     branch = try_git(toplevel, "symbolic-ref", "--quiet", "HEAD")
     return HeadState(decode_output(commit.stdout).strip(), decode_output(branch.stdout).strip())
 
 
 def find_git_dir(toplevel: Path) -> Path:
-    """The repository's folder of this very work tree, where its index and HEAD lie."""
+    """Return the folder with the index and HEAD of this very work tree."""
     entry = toplevel / ".git"
     try:
-        lead = read_prefix(os.path.realpath(toplevel), ".git", _LEAD)
+        return toplevel / _read_link(toplevel, ".git").removeprefix("gitdir: ")
     except OSError:  # a folder, or nothing that leads anywhere
         return entry
-    return toplevel / decode_output(lead).strip().removeprefix("gitdir: ")
 
 
 def list_submodule_paths(toplevel: Path) -> list[str]:
-    """Where `.gitmodules` says that submodules are."""
+    """List the paths of submodules in `.gitmodules`."""
     if not (toplevel / ".gitmodules").is_file():
         return []
     words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    found = [line.partition("\n")[2] for line in split_nul(try_git(toplevel, *words).stdout)]
-    return [path for path in found if not ({"", ".", ".."} & set(path.split("/")))]
+    paths = [line.partition("\n")[2] for line in split_nul(try_git(toplevel, *words).stdout)]
+    return [path for path in paths if not ({"", ".", ".."} & set(path.split("/")))]
 
 
 def get_file_type(toplevel: Path, path: str) -> int:
-    """The type bits of what stands under a path, itself not followed; 0 for nothing.
-
-    A path that leads through a symbolic link has nothing of this work tree.
+    """Return the type bits of what stands under a path, itself not followed; 0 for nothing, and
+    for a path that leads through a symbolic link, out of this work tree.
     """
     if is_beyond_link(toplevel, path):
         return 0
@@ -164,15 +181,15 @@ def get_file_type(toplevel: Path, path: str) -> int:
 
 
 def is_oversized(worktree: Worktree, path: str) -> bool:
-    """Whether a path is a file that is never read: to git, holes are bytes like any other."""
+    """Return whether a path is a file of more than `max_file_size` bytes, holes included."""
     try:
-        found = (worktree.toplevel / path).lstat()
+        status = (worktree.toplevel / path).lstat()
     except (OSError, ValueError):
         return False
-    return found.st_size > worktree.max_file_size and stat.S_ISREG(found.st_mode)
+    return status.st_size > worktree.max_file_size and stat.S_ISREG(status.st_mode)
 
 
 def is_beyond_link(toplevel: Path, path: str) -> bool:
-    """Whether a folder on the way to `path` is a symbolic link."""
+    """Return whether a folder on the way to `path` is a symbolic link."""
     names = path.split("/")
     return any((toplevel / "/".join(names[:n])).is_symlink() for n in range(1, len(names)))

@@ -1,1 +1,1 @@
-"""Coding agents as clients: how each is started, what it prints, and what its end means."""
+"""Drive coding agents: start them, read what they report, and judge their success."""

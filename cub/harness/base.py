@@ -1,8 +1,6 @@
-"""What every client has: a way to start it, a reader of what it prints, a rule of success.
+"""Define what a harness does: start an agent, read its output as events, and judge its success.
 
-What a client tells while it works, in the same few words for every client.
-
-What an attempt's events come to: the final message, the costs, and how the client ended.
+A transcript adds the events up to the final message, the costs, and how the agent ended.
 """
 
 from __future__ import annotations
@@ -19,10 +17,10 @@ from cub.masking import mask_text
 
 
 class LaunchRequest(NamedTuple):
-    """An attempt that a client is to be started for.
+    """Hold what a harness needs to start an agent for an attempt.
 
-    `folder` is the attempt's own; prompt.md and system.md in it have the two texts. Attempts
-    of a task count from 1. `permissions` are `auto` or `bypass`.
+    prompt.md and system.md in the attempt's `folder` have the two prompts. Attempts of a task count
+    from 1. `permissions` is `auto` or `bypass`.
     """
 
     prompt: str
@@ -35,7 +33,7 @@ class LaunchRequest(NamedTuple):
 
 
 class LaunchCommand(NamedTuple):
-    """The process to start: its arguments, what it reads, and what its environment has more."""
+    """Hold the process to start: its arguments, its stdin, and additional variables."""
 
     argv: tuple[str, ...]
     stdin: bytes
@@ -43,38 +41,38 @@ class LaunchCommand(NamedTuple):
 
 
 class OutputReader(Protocol):
-    """A reader of one attempt's stdout."""
+    """Read the stdout of one attempt."""
 
     def read_line(self, line: bytes) -> Iterable[AgentEvent]:
-        """What a line tells: without its end, perhaps cut, of any bytes. Never raises."""
+        """Return the events of a line: any bytes, perhaps cut, without its ending. Never raises."""
 
 
 class Harness(Protocol):
-    """A client."""
+    """Drive one kind of agent."""
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """Return the name that a person gave it."""
 
     @property
     def program(self) -> str:
-        """The first word of its command; "" where only an attempt tells it."""
+        """Return the first word of the agent's command; "" if it is known only in an attempt."""
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """What its environment has more."""
+        """Return additional variables for the agent."""
 
-    def build_command(self, launch: LaunchRequest) -> LaunchCommand:
-        """How to start it; it may write files of its own into the attempt's folder.
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command for an attempt; may write files into the attempt's folder.
 
-        CubError if this client can't be given such a prompt.
+        Raises CubError if the agent can't take such a prompt.
         """
 
     def open_reader(self) -> OutputReader:
-        """A new reader, for one attempt."""
+        """Return a new reader for one attempt."""
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Whether an attempt ended well; `exit_code` is None or below 0 where a signal ended it."""
+        """Return whether an attempt ended well; `exit_code` is None or negative after a signal."""
 
 
 EventKind = Literal[
@@ -83,7 +81,7 @@ EventKind = Literal[
 
 
 class TokenUsage(NamedTuple):
-    """Tokens that a client used; `input` is without those that a cache had."""
+    """Count tokens that an agent used; `input` is without those from a cache."""
 
     input: int = 0
     output: int = 0
@@ -91,22 +89,22 @@ class TokenUsage(NamedTuple):
     cache_write: int = 0
 
     def add(self, other: TokenUsage) -> TokenUsage:
-        """Both together."""
-        return TokenUsage(*(mine + more for mine, more in zip(self, other, strict=True)))
+        """Return the sum of both."""
+        return TokenUsage(*map(sum, zip(self, other, strict=True)))
 
     @property
     def total(self) -> int:
-        """What counts against a budget: reading from a cache does not."""
+        """Return what counts against a budget: reading from a cache does not."""
         return self.input + self.output + self.cache_write
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One thing that a client told.
+    """Hold one event of an agent.
 
-    `text` of a text event is a piece: the next one follows directly, so that a whole line or
-    message ends with a line end. Tokens and dollars are new ones, to be added to those before.
-    A result event is the client's last word; `failed` if the client says that it failed.
+    The `text` of a text event is a piece that the next one follows directly, so a whole line or
+    message ends with a newline. Tokens and dollars are added to those before. A result event is the
+    agent's last word; `failed` is what it says of itself.
     """
 
     kind: EventKind
@@ -116,21 +114,21 @@ class AgentEvent:
     failed: bool = False
 
     def to_json(self) -> str:
-        """One line of JSON, without its end, in the form of cub's event protocol."""
+        """Return the event as a line of cub's event protocol, without the newline."""
         return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a tree."""
-        told: dict[str, Any] = {"type": self.kind}
+        """Return the event under the keys of cub's event protocol."""
+        tree: dict[str, Any] = {"type": self.kind}
         if self.text or self.kind in ("text", "tool", "result"):
-            told["id" if self.kind == "session" else "text"] = self.text
+            tree["id" if self.kind == "session" else "text"] = self.text
         if self.tokens is not None:
-            told |= self.tokens._asdict()
+            tree |= self.tokens._asdict()
         if self.usd is not None:
-            told["usd"] = self.usd
+            tree["usd"] = self.usd
         if self.kind == "result":
-            told["failed"] = self.failed
-        return told
+            tree["failed"] = self.failed
+        return tree
 
 
 MAX_FINAL = 64 * 1024  # characters
@@ -139,11 +137,10 @@ MAX_DENIALS = 20
 
 @dataclass(slots=True)
 class Transcript:
-    """The sum of the events so far.
+    """Add up the events of an attempt.
 
-    `has_cost`: the client told what it cost. `has_result`: there was a result event.
-    `limit_message` are the last words about a limit. What is said there and in the final message is
-    without secrets.
+    `has_cost`: the agent reported dollars. `has_result`: there was a result event. `limit_message`
+    is the last text about a limit. Secrets are masked there and in the final message.
     """
 
     tokens: TokenUsage = field(default_factory=TokenUsage)
@@ -155,20 +152,20 @@ class Transcript:
     has_failed: bool = False
     has_result: bool = False
     _result: str = ""
-    _said: deque[str] = field(default_factory=deque)
+    _pieces: deque[str] = field(default_factory=deque)
     _length: int = 0
     _final: str | None = None
 
     @property
     def final_message(self) -> str:
-        """The final message: the result's text, else what was said since the last tool.
+        """Return the end of the result's text, or else of all text since the last tool.
 
-        No more than its last 64 Ki characters. Masked as a whole: a secret may take several pieces.
+        It is masked as a whole, because a secret may take several pieces.
         """
         if self._final is None:
-            said = (self._result or "".join(self._said))[-MAX_FINAL:]
-            # Escapes could stand within a secret, and are left out wherever it is shown.
-            self._final = mask_text(to_plain_text(said) if "\x1b" in said else said).strip()
+            text = (self._result or "".join(self._pieces))[-MAX_FINAL:]
+            # Remove escapes first: they could hide a secret.
+            self._final = mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
         return self._final
 
     def add_event(self, event: AgentEvent) -> None:
@@ -180,9 +177,9 @@ class Transcript:
             self.usd, self.has_cost = self.usd + event.usd, True
         match event.kind:
             case "text":
-                self._say(event.text)
+                self._add_piece(event.text)
             case "tool":
-                self._said.clear()
+                self._pieces.clear()
                 self._length = 0
             case "session":
                 self.session = event.text or self.session
@@ -194,8 +191,8 @@ class Transcript:
                 self.has_result, self.has_failed = True, event.failed
                 self._result = event.text[-MAX_FINAL:]
 
-    def _say(self, text: str) -> None:
-        self._said.append(text[-MAX_FINAL:])
-        self._length += len(self._said[-1])
-        while self._length - len(self._said[0]) > MAX_FINAL:
-            self._length -= len(self._said.popleft())
+    def _add_piece(self, text: str) -> None:
+        self._pieces.append(text[-MAX_FINAL:])
+        self._length += len(self._pieces[-1])
+        while self._length - len(self._pieces[0]) > MAX_FINAL:
+            self._length -= len(self._pieces.popleft())

@@ -1,7 +1,4 @@
-"""A client of one's own: any command, as `harnesses` in the configuration describes it.
-
-Words in braces in the arguments of a client of one's own.
-"""
+"""Drive any command as an agent, as `harnesses` in the configuration describes it."""
 
 from __future__ import annotations
 
@@ -18,15 +15,18 @@ from cub.harness.event_protocol import EventProtocolReader
 
 CONFIG_PATH = ".cub/config.yaml"
 PROMPT_CHANNELS = ("stdin", "file", "arg")
-_MOST_ARGUMENT = 128 * 1024 - 1  # bytes; Linux starts no process with a longer one
+_MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux starts no process with a longer one
 _MATCH = "match:"
+PLACEHOLDER_NAMES = ("prompt", "file", "system", "model", "task", "attempt", "permissions")
+_NAMES = "|".join(PLACEHOLDER_NAMES)
+_PLACEHOLDER = re.compile(rf"\{{\{{({_NAMES})\}}\}}|\{{({_NAMES})\}}")
 
 
 @dataclass(frozen=True, slots=True)
 class CustomHarness:
-    """A command, how it gets its prompt (stdin, file or arg), and what its success is.
+    """Hold a command, how it gets its prompt (stdin, file or arg), and its rule of success.
 
-    `success_rule` is exit, result, or the pattern that the final message must have.
+    `success_rule` is exit, result, or a pattern that the final message has to match.
     """
 
     name: str
@@ -37,48 +37,47 @@ class CustomHarness:
 
     @property
     def program(self) -> str:
-        """See `Harness`: a word with a placeholder is known with its value."""
+        """Return the first word of the command; "" if it has a placeholder."""
         return "" if find_placeholders(self.argv[:1]) else fill_placeholders(self.argv[:1], {})[0]
 
-    def build_command(self, launch: LaunchRequest) -> LaunchCommand:
-        """The command with its values; a file with both texts is written where it is needed."""
-        own = {"stdin": "", "file": "file", "arg": "prompt"}[self.prompt_channel]
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command with its values; write a file with both prompts if it needs one."""
+        channel = {"stdin": "", "file": "file", "arg": "prompt"}[self.prompt_channel]
         names = find_placeholders(self.argv)
-        argv = self.argv if own in ("", *names) else (*self.argv, f"{{{own}}}")
-        separate = "system" in names or not launch.system_prompt.strip()
-        prompt = (
-            launch.prompt if separate else f"{launch.system_prompt.rstrip()}\n\n{launch.prompt}"
-        )
-        file = launch.folder / ("prompt.md" if separate else "input.md")
-        if not separate and "file" in (own, *names):
-            _write(file, prompt)
+        argv = self.argv if channel in ("", *names) else (*self.argv, f"{{{channel}}}")
+        prompt, file = request.prompt, request.folder / "prompt.md"
+        if "system" not in names and request.system_prompt.strip():
+            prompt = f"{request.system_prompt.rstrip()}\n\n{request.prompt}"
+            file = request.folder / "input.md"
+            if "file" in (channel, *names):
+                _write_file(file, prompt)
         values = {
-            "prompt": self._argument(prompt) if "prompt" in (own, *names) else "",
+            "prompt": self._make_argument(prompt) if "prompt" in (channel, *names) else "",
             "file": str(file),
-            "system": str(launch.folder / "system.md"),
-            "model": launch.model,
-            "task": launch.task_id,
-            "attempt": str(launch.attempt),
-            "permissions": launch.permissions,
+            "system": str(request.folder / "system.md"),
+            "model": request.model,
+            "task": request.task_id,
+            "attempt": str(request.attempt),
+            "permissions": request.permissions,
         }
         stdin = prompt.encode("utf-8", "replace") if self.prompt_channel == "stdin" else b""
         return LaunchCommand(tuple(fill_placeholders(argv, values)), stdin, self.environ)
 
     def open_reader(self) -> EventProtocolReader:
-        """It may speak cub's event protocol; all else that it prints is text."""
+        """Return a reader of cub's event protocol, to which other output is text."""
         return EventProtocolReader()
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """It ended with 0, and as `success_rule` wants it."""
+        """Return whether it ended with 0, and as `success_rule` requires."""
         if exit_code != 0:
             return False
         if isinstance(self.success_rule, re.Pattern):
             return self.success_rule.search(transcript.final_message) is not None
         return self.success_rule == "exit" or (transcript.has_result and not transcript.has_failed)
 
-    def _argument(self, prompt: str) -> str:
+    def _make_argument(self, prompt: str) -> str:
         prompt = prompt.replace("\0", "")  # no argument can have one
-        if (size := len(prompt.encode("utf-8", "replace"))) > _MOST_ARGUMENT:
+        if (size := len(prompt.encode("utf-8", "replace"))) > _MAX_ARGUMENT:
             raise CubError(
                 f"a prompt of {size:,} bytes is too long for an argument",
                 where=f"{CONFIG_PATH}: harnesses.{self.name}.prompt",
@@ -88,82 +87,76 @@ class CustomHarness:
 
 
 def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness:
-    """The client that `harnesses.NAME` describes; CubError for a value that makes no sense."""
+    """Return the harness for `harnesses.NAME`. Raises CubError for a value that is not valid."""
     argv = settings.get("argv") or ()
     if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
-        raise _error(name, "argv", "this client has no command", "write it like [sh, -c, …]")
-    if not all(isinstance(one, str) for one in argv) or not argv[0]:
-        raise _error(name, "argv", "a command is a list of texts", "put numbers in quotes")
+        raise _make_error(name, "argv", "this agent has no command", "write it like [sh, -c, …]")
+    if not all(isinstance(word, str) for word in argv) or not argv[0]:
+        raise _make_error(name, "argv", "a command is a list of texts", "put numbers in quotes")
     prompt = settings.get("prompt") or "stdin"
     if prompt not in PROMPT_CHANNELS:
         message = f"{prompt!r} is none of {', '.join(PROMPT_CHANNELS)}"
-        raise _error(name, "prompt", message, "")
-    return CustomHarness(
-        name, tuple(argv), prompt, _success(name, settings), _environ(name, settings)
-    )
+        raise _make_error(name, "prompt", message, "")
+    success_rule, environ = _parse_success_rule(name, settings), _parse_environ(name, settings)
+    return CustomHarness(name, tuple(argv), prompt, success_rule, environ)
 
 
-def _success(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:
-    said = settings.get("success") or "exit"
-    if said in ("exit", "result"):
-        return str(said)
-    if not isinstance(said, str) or not said.startswith(_MATCH) or said == _MATCH:
+def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:
+    rule = settings.get("success") or "exit"
+    if rule in ("exit", "result"):
+        return str(rule)
+    if not isinstance(rule, str) or not rule.startswith(_MATCH) or rule == _MATCH:
         hint = "write exit, result, or match: and a pattern of the final message"
-        raise _error(name, "success", f"{said!r} is no rule of success", hint)
+        raise _make_error(name, "success", f"{rule!r} is no rule of success", hint)
     try:
-        return re.compile(said.removeprefix(_MATCH).strip(), re.MULTILINE)
+        return re.compile(rule.removeprefix(_MATCH).strip(), re.MULTILINE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise _error(name, "success", f"this is no pattern: {error}", "") from None
+        raise _make_error(name, "success", f"this is no pattern: {error}", "") from None
 
 
-def _environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    found = settings.get("env") or {}
-    if not isinstance(found, Mapping):
-        raise _error(name, "env", "this is not a mapping", "write it like {NAME: value}")
-    for key, value in found.items():
+def _parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    variables = settings.get("env") or {}
+    if not isinstance(variables, Mapping):
+        raise _make_error(name, "env", "this is not a mapping", "write it like {NAME: value}")
+    for key, value in variables.items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise _error(name, f"env.{key}", "this is not a text", "put it in quotes")
+            raise _make_error(name, f"env.{key}", "this is not a text", "put it in quotes")
         if not isinstance(key, str) or not key or "=" in key or "\0" in f"{key}{value}":
-            raise _error(name, "env", f"{key!r} can't be a variable", "")
-    return {key: str(value) for key, value in found.items()}
+            raise _make_error(name, "env", f"{key!r} can't be a variable", "")
+    return {key: str(value) for key, value in variables.items()}
 
 
-def _error(name: str, key: str, message: str, hint: str) -> CubError:
+def _make_error(name: str, key: str, message: str, hint: str) -> CubError:
     return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)
 
 
-def _write(path: Path, text: str) -> None:
+def _write_file(path: Path, text: str) -> None:
     try:
         path.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise make_os_error(error, path.as_posix(), "cannot be written") from error
 
 
-PLACEHOLDER_NAMES = ("prompt", "file", "system", "model", "task", "attempt", "permissions")
-_WORD = re.compile(
-    rf"\{{\{{({'|'.join(PLACEHOLDER_NAMES)})\}}\}}|\{{({'|'.join(PLACEHOLDER_NAMES)})\}}"
-)
-
-
 def find_placeholders(argv: Sequence[str]) -> frozenset[str]:
-    """The names that stand in arguments."""
-    return frozenset(found[2] for one in argv for found in _WORD.finditer(one) if found[2])
+    """Return the names of the placeholders in arguments."""
+    matches = (match for word in argv for match in _PLACEHOLDER.finditer(word))
+    return frozenset(match[2] for match in matches if match[2])
 
 
 def fill_placeholders(argv: Sequence[str], values: Mapping[str, str | None]) -> list[str]:
-    """The arguments with their values.
+    """Return arguments with the values of their placeholders.
 
-    One whose value is None is left out, together with an option right in front of it, as in
-    `-m {model}`. Two braces around a name stand for one; all other braces stay as they are.
+    An argument whose value is None is left out, with an option right before it, as in `-m {model}`.
+    Double braces around a name become single ones; other braces stay as they are.
     """
-    made: list[str] = []
-    for one in argv:
-        if all(values[name] is not None for name in find_placeholders([one])):
-            made.append(_WORD.sub(lambda found: _value(found, values), one))
-        elif len(made) > 1 and made[-1].startswith("-") and not one.startswith("-"):
-            made.pop()
-    return made
+    filled: list[str] = []
+    for word in argv:
+        if all(values[name] is not None for name in find_placeholders([word])):
+            filled.append(_PLACEHOLDER.sub(lambda match: _get_value(match, values), word))
+        elif len(filled) > 1 and filled[-1].startswith("-") and not word.startswith("-"):
+            filled.pop()
+    return filled
 
 
-def _value(match: re.Match[str], values: Mapping[str, str | None]) -> str:
+def _get_value(match: re.Match[str], values: Mapping[str, str | None]) -> str:
     return f"{{{match[1]}}}" if match[1] else values[match[2]] or ""

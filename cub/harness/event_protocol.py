@@ -1,4 +1,4 @@
-"""cub's event protocol: what a client of one's own may print, one JSON object a line.
+"""Read cub's event protocol: one JSON object a line, which any agent may print.
 
     {"type": "text", "text": "I will look first."}       said; a message of its own
     {"type": "tool", "text": "edit shop/price.py"}       done
@@ -9,10 +9,8 @@
     {"type": "limit", "text": "resets 3pm (UTC)"}        why it can't go on for now
     {"type": "result", "text": "Status: done", "failed": false}      the final message
 
-Tokens and dollars are new ones each time. A field whose value makes no sense is left out; an
-object of another type says nothing; every other line is text.
-
-Lines out of the pieces that a pipe gives.
+Tokens and dollars are new ones each time. A field whose value is not valid is left out; an object
+of another type says nothing; every other line is text.
 """
 
 from __future__ import annotations
@@ -27,32 +25,32 @@ from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import AgentEvent, EventKind, TokenUsage
 
 _TEXTS = ("text", "tool", "denied", "limit", "result")
-_MOST_TOKENS = 10**12
-_MOST_USD = 10**6
-_MOST_REPLAYED = 2_000  # replaying a line as a terminal shows it costs the square of its length
+_MAX_TOKENS = 10**12
+_MAX_USD = 10**6
+_MAX_REPLAYED = 2_000  # characters: to replay a line as a terminal does has quadratic costs
 
 
 class EventProtocolReader:
-    """A reader of cub's event protocol."""
+    """Read events from the lines of an agent's stdout."""
 
     def read_line(self, line: bytes) -> Iterator[AgentEvent]:
-        """The event of a line; none for a usage or a cost that says nothing."""
-        tree = _object(line)
+        """Yield the event of a line; none for usage or cost without a valid value."""
+        tree = _parse_object(line)
         if tree is None:
             yield AgentEvent("text", decode_line(line) + "\n")
-        elif (event := _event(tree)) is not None:
+        elif (event := _parse_event(tree)) is not None:
             yield event
 
 
 def decode_line(line: bytes) -> str:
-    """A line as a terminal shows it."""
+    """Return a line as a terminal shows it."""
     text = line.decode("utf-8", "replace")
-    return (
-        text if text.isprintable() else to_plain_text(text[:_MOST_REPLAYED]) + text[_MOST_REPLAYED:]
-    )
+    if text.isprintable():
+        return text
+    return to_plain_text(text[:_MAX_REPLAYED]) + text[_MAX_REPLAYED:]
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _parse_object(line: bytes) -> dict[str, Any] | None:
     if not line.lstrip().startswith(b"{"):
         return None
     try:
@@ -62,67 +60,67 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return tree if isinstance(tree, dict) else None
 
 
-def _event(tree: Mapping[str, Any]) -> AgentEvent | None:
+def _parse_event(tree: Mapping[str, Any]) -> AgentEvent | None:
     kind = tree.get("type")
     if kind == "usage":
-        tokens = TokenUsage(*(_count(tree.get(name)) for name in TokenUsage._fields))
+        tokens = TokenUsage(*(_parse_count(tree.get(name)) for name in TokenUsage._fields))
         return AgentEvent("usage", tokens=tokens) if any(tokens) else None
     if kind == "cost":
-        usd = _dollars(tree.get("usd"))
+        usd = _parse_dollars(tree.get("usd"))
         return None if usd is None else AgentEvent("cost", usd=usd)
     if kind == "session":
-        return AgentEvent("session", _text(tree.get("id")))
+        return AgentEvent("session", _parse_text(tree.get("id")))
     if kind not in _TEXTS:
         return AgentEvent("other")
-    text = _text(tree.get("text"))
+    text = _parse_text(tree.get("text"))
     if kind == "text" and not text.endswith("\n"):
         text += "\n"
     return AgentEvent(cast("EventKind", kind), text, failed=tree.get("failed") is True)
 
 
-def _text(value: Any) -> str:
-    """A text that can be written again: an escape in JSON may be half a character."""
+def _parse_text(value: Any) -> str:
+    """Return a string that can be encoded: an escape in JSON may be half a character."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
+def _parse_count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= _MAX_TOKENS else 0
 
 
-def _dollars(value: Any) -> float | None:
-    if type(value) not in (int, float) or not 0 <= value <= _MOST_USD or not math.isfinite(value):
+def _parse_dollars(value: Any) -> float | None:
+    if type(value) not in (int, float) or not 0 <= value <= _MAX_USD or not math.isfinite(value):
         return None
     return float(value)
 
 
 @dataclass(slots=True)
 class LineSplitter:
-    """Cuts pieces of bytes into lines, of which each keeps its first `max_length` bytes."""
+    """Split pieces of a stream into lines, each cut to its first `max_length` bytes."""
 
     max_length: int = 1_000_000
-    _kept: bytearray = field(default_factory=bytearray)
-    _cut: bool = False
+    _line: bytearray = field(default_factory=bytearray)
+    _is_cut: bool = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The lines that end in this piece, without LF or CRLF."""
-        *ended, last = data.split(b"\n")
-        for piece in ended:
-            self._keep(piece)
-            yield self._line()
-        self._keep(last)
+        """Yield the lines that end in this piece, without LF or CRLF."""
+        *ends, start = data.split(b"\n")
+        for end in ends:
+            self._append(end)
+            yield self._take_line()
+        self._append(start)
 
     def flush(self) -> Iterator[bytes]:
-        """The last line, where nothing ended it."""
-        if self._kept or self._cut:
-            yield self._line()
+        """Yield the last line if no newline ended it."""
+        if self._line or self._is_cut:
+            yield self._take_line()
 
-    def _keep(self, piece: bytes) -> None:
-        room = self.max_length - len(self._kept)
-        self._cut |= len(piece) > room
-        self._kept += piece[:room]
+    def _append(self, piece: bytes) -> None:
+        space = self.max_length - len(self._line)
+        self._is_cut |= len(piece) > space
+        self._line += piece[:space]
 
-    def _line(self) -> bytes:
-        line = bytes(self._kept)
-        whole, self._cut = not self._cut, False
-        self._kept.clear()
-        return line.removesuffix(b"\r") if whole else line
+    def _take_line(self) -> bytes:
+        line, is_cut = bytes(self._line), self._is_cut
+        self._line.clear()
+        self._is_cut = False
+        return line if is_cut else line.removesuffix(b"\r")

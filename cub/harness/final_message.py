@@ -1,9 +1,4 @@
-"""What a client's final message tells the loop: signals, the closing lines, a question.
-
-The closing lines of a final message: what was done, what was tried, what is next.
-
-Whether a text ends by asking somebody something.
-"""
+"""Parse an agent's final message: its signals, its closing lines, and a question at its end."""
 
 from __future__ import annotations
 
@@ -12,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.markdown import HIDDEN_CHAR, hide_code, split_markdown
+from cub.harness.markdown import HIDDEN_CHAR, MarkdownLine, hide_code, split_markdown
 
+NO_REASON = "no reason given"
 MAX_TRIED = 5
-_SUMMARY, _TRIED, _NEXT = 400, 160, 200  # characters
+_MAX_SUMMARY, _MAX_TRIED_LINE, _MAX_NEXT = 400, 160, 200  # characters
+_MAX_STUCK, _MAX_QUESTION, _MAX_LAST_WORDS = 500, 300, 200  # characters
+_MAX_QUESTION_READ = 4_000  # characters, from the end
 _KEY = re.compile(
     r" {0,3}(?:[-*+]\s+)?[*_]{0,2}(?P<key>status|summary|tried|next)[*_]{0,2}[ \t]*:(?P<value>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -23,11 +21,11 @@ _KEY = re.compile(
 _STATUS = re.compile(r"(done|no[ _-]change|stuck)\b(?!\s*(?:\||/|or\b))", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _SIGNAL = re.compile(r"\s*[*_]{0,2}</?(?:promise|stuck)>", re.IGNORECASE)
-_NOTHING = ("", "none", "n/a", "nothing", "nothing.", "none.", "-")
+_NO_VALUES = ("", "none", "n/a", "nothing", "nothing.", "none.", "-")
 
 
 class Trailer(NamedTuple):
-    """What the closing lines say; `status` is done, no_change, stuck or empty."""
+    """Hold the closing lines; `status` is done, no_change, stuck or empty."""
 
     status: str = ""
     summary: str = ""
@@ -36,7 +34,7 @@ class Trailer(NamedTuple):
 
 
 class TrailerBlock(NamedTuple):
-    """Keys in small letters with their lines, and the half-open span of lines they stand in."""
+    """Hold closing lines: keys in lower case with their lines, and their half-open span."""
 
     start: int
     end: int
@@ -44,74 +42,69 @@ class TrailerBlock(NamedTuple):
 
 
 def find_trailer(text: str) -> TrailerBlock | None:
-    """The last block of closing lines; a fence around it is not part of it."""
-    found: TrailerBlock | None = None
+    """Return the last block of closing lines, without a fence around it, or None."""
+    last: TrailerBlock | None = None
     values: list[tuple[str, list[str]]] = []
     start = end = 0
-    blank = True
+    is_blank = True
     for number, line in enumerate([*split_markdown(text), None]):
         key = _KEY.match(line.text) if line and not line.is_fence else None
         if key and values and key["key"].lower() == "status":
-            found, values = _better(found, TrailerBlock(start, end, values)), []
+            last, values = _choose_block(last, TrailerBlock(start, end, values)), []
         if key:
             start = start if values else number
             values.append((key["key"].lower(), [key["value"]]))
-        elif values and (
-            line is None or not _goes_on(line.text, values[-1][0], blank, line.is_fence)
-        ):
-            found, values = _better(found, TrailerBlock(start, end, values)), []
-        elif values and line:
+        elif values and line and _continues_value(line, values[-1][0], is_after_blank=is_blank):
             values[-1][1].append(line.text)
-        blank = line is not None and not line.text.strip()
-        end = end if blank else number + 1
-    return found
+        elif values:
+            last, values = _choose_block(last, TrailerBlock(start, end, values)), []
+        is_blank = line is not None and not line.text.strip()
+        end = end if is_blank else number + 1
+    return last
 
 
 def parse_trailer(block: TrailerBlock | None) -> Trailer:
-    """What a block says, within bounds."""
+    """Return the values of a block, cut to their limits."""
     values = block.values if block else ()
-    said = {key: _clean(" ".join(found)) for key, found in values if key != "tried"}
-    tried = [_clean(_ITEM.sub("", one, 1)) for key, found in values if key == "tried"
-             for one in found]  # fmt: skip
-    kept = [one[:_TRIED] for one in tried if one.lower() not in _NOTHING]
+    texts = {key: _clean(" ".join(lines)) for key, lines in values if key != "tried"}
+    tried_lines = (line for key, lines in values if key == "tried" for line in lines)
+    tried = [_clean(_ITEM.sub("", line, 1)) for line in tried_lines]
+    tried = [line[:_MAX_TRIED_LINE] for line in tried if line.lower() not in _NO_VALUES]
     return Trailer(
-        _status(said.get("status", "")),
-        said.get("summary", "")[:_SUMMARY],
-        tuple(kept[:MAX_TRIED]),
-        "" if said.get("next", "").lower() in _NOTHING else said["next"][:_NEXT],
+        _parse_status(texts.get("status", "")),
+        texts.get("summary", "")[:_MAX_SUMMARY],
+        tuple(tried[:MAX_TRIED]),
+        "" if texts.get("next", "").lower() in _NO_VALUES else texts["next"][:_MAX_NEXT],
     )
 
 
-def _goes_on(line: str, key: str, blank: bool, fence: bool) -> bool:
-    """Whether a line without a key belongs to the value above it."""
-    if fence or line.lstrip().startswith(("#", ">")) or _SIGNAL.match(line):
+def _continues_value(line: MarkdownLine, key: str, *, is_after_blank: bool) -> bool:
+    """Return whether a line without a key belongs to the value above it."""
+    text = line.text
+    if line.is_fence or text.lstrip().startswith(("#", ">")) or _SIGNAL.match(text):
         return False
-    if not line.strip():
+    if not text.strip() or (key == "tried" and _ITEM.match(text)):
         return True
-    if key == "tried" and _ITEM.match(line):
-        return True
-    return key != "status" and not blank
+    return key != "status" and not is_after_blank
 
 
-def _better(before: TrailerBlock | None, block: TrailerBlock) -> TrailerBlock | None:
-    """The later block, if it is one: a single line that begins with `Next:` may be prose."""
+def _choose_block(before: TrailerBlock | None, block: TrailerBlock) -> TrailerBlock | None:
+    """Return the later block, unless it may be prose: a single line that starts with `Next:`."""
     keys = {key for key, _ in block.values}
     return block if len(keys) > 1 or parse_trailer(block).status else before
 
 
-def _status(said: str) -> str:
-    found = _STATUS.match(said)
-    return re.sub(r"[ -]", "_", found[1].lower()) if found else ""
+def _parse_status(text: str) -> str:
+    match = _STATUS.match(text)
+    return re.sub(r"[ -]", "_", match[1].lower()) if match else ""
 
 
 def _clean(text: str) -> str:
-    """One line, without the marks of bold text and code around it."""
+    """Return one line, without the marks of bold text and code around it."""
     text = " ".join(text.split())
     return re.sub(r"^[*_`]+\s*|\s*(?:\*\*|__|(?<![`\w])`)$", "", text).strip()
 
 
-_MOST = 300  # characters
-_MOST_READ = 4_000
 _SENTENCE = re.compile(r"(?<=[.!?\uff1f\u3002])[\"'\u201d\u2019)\]*_]{0,4}\s+|\n")
 _CLOSERS = " \t\r\n\"'\u201d\u2019»)]*_"
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\w{1,3}[.)])\s")
@@ -127,34 +120,32 @@ _ASKS = re.compile(
 
 
 def find_question(text: str) -> str:
-    """The last sentence, if it asks something; "" if not. NUL stands for code.
+    """Return the last sentence if it asks something, "" if not. NUL stands for code.
 
-    In front of a list or of code, only a sentence that plainly asks for an answer counts.
+    Before a list or code, only a sentence that plainly asks for an answer counts.
     """
-    shown = text.rstrip(f" \t\r\n{HIDDEN_CHAR}")
-    behind_code = HIDDEN_CHAR in text[len(shown) :]
-    said = [line for line in shown[-_MOST_READ:].split("\n") if line.strip()]
-    at_end = said[-1] if said else ""
-    if not behind_code and at_end.rstrip(_CLOSERS).endswith(("?", "\uff1f")):
-        return _clean_sentence(_sentences(at_end)[-1])
-    while said and _LIST_ITEM.match(said[-1]):
-        said.pop()
-    asked = [one for one in _sentences(said[-1])[-2:] if _ASKS.match(one)] if said else []
-    return _clean_sentence(asked[-1]) if asked else ""
+    visible = text.rstrip(f" \t\r\n{HIDDEN_CHAR}")
+    ends_with_code = HIDDEN_CHAR in text[len(visible) :]
+    lines = [line for line in visible[-_MAX_QUESTION_READ:].split("\n") if line.strip()]
+    last_line = lines[-1] if lines else ""
+    if not ends_with_code and last_line.rstrip(_CLOSERS).endswith(("?", "\uff1f")):
+        return _clean_sentence(_split_sentences(last_line)[-1])
+    while lines and _LIST_ITEM.match(lines[-1]):
+        lines.pop()
+    sentences = _split_sentences(lines[-1])[-2:] if lines else []
+    questions = [sentence for sentence in sentences if _ASKS.match(sentence)]
+    return _clean_sentence(questions[-1]) if questions else ""
 
 
-def _sentences(line: str) -> list[str]:
-    return [one for one in _SENTENCE.split(line) if one.strip()] or [line]
+def _split_sentences(line: str) -> list[str]:
+    return [sentence for sentence in _SENTENCE.split(line) if sentence.strip()] or [line]
 
 
 def _clean_sentence(sentence: str) -> str:
-    told = " ".join(sentence.replace(HIDDEN_CHAR, " ").split())
-    return _LIST_ITEM.sub("", told, 1).strip("*_ ")[-_MOST:]
+    text = " ".join(sentence.replace(HIDDEN_CHAR, " ").split())
+    return _LIST_ITEM.sub("", text, 1).strip("*_ ")[-_MAX_QUESTION:]
 
 
-NO_REASON = "no reason given"
-_MOST_STUCK = 500  # characters
-_MOST_WORDS = 200
 _TAG = re.compile(
     r"(?P<begins>^ {0,3}(?:\*\*|__)?)?<(?P<end>/?)(?P<name>stuck|promise)>"
     r"(?P<ends>(?:\*\*|__)?[ \t\r]*$)?",
@@ -163,10 +154,10 @@ _TAG = re.compile(
 
 
 class FinalSignals(NamedTuple):
-    """The signals, what the closing lines say, and the question that the message ends with.
+    """Hold the signals, the closing lines, and the question at the end.
 
-    `stuck` is None without the signal, "" where it tells no reason. `status` is done, no_change,
-    stuck or empty.
+    `stuck` is None without the signal, "" if it has no reason. `status` is done, no_change, stuck
+    or empty.
     """
 
     promise: bool
@@ -179,7 +170,7 @@ class FinalSignals(NamedTuple):
 
 
 class _Signal(NamedTuple):
-    """A pair of tags on lines of its own: its half-open span, and that of what it says."""
+    """Hold a pair of tags on separate lines: its half-open span, and that of its text."""
 
     name: str
     start: int
@@ -188,76 +179,83 @@ class _Signal(NamedTuple):
 
 
 def parse_signals(final: str) -> FinalSignals:
-    """Read a final message; a signal in code, in a quote or within a line counts for nothing."""
-    shown = hide_code(final)
-    found = list(_pairs(shown))
-    said = {one.name: " ".join(final[one.inner].split()) for one in found}
-    stuck = said.get("stuck")
+    """Parse a final message; a signal in code, in a quote or within a line does not count."""
+    visible = hide_code(final)
+    signals = list(_find_signals(visible))
+    texts = {signal.name: " ".join(final[signal.inner].split()) for signal in signals}
+    stuck = texts.get("stuck")
     block = find_trailer(final)
-    trailer = parse_trailer(block)
     return FinalSignals(
-        said.get("promise", "").upper() == "COMPLETE",
-        stuck[:_MOST_STUCK] if stuck is not None else None,
-        *trailer,
-        find_question(_without(shown, shown, found, block)),
+        texts.get("promise", "").upper() == "COMPLETE",
+        stuck[:_MAX_STUCK] if stuck is not None else None,
+        *parse_trailer(block),
+        find_question(_remove_signals_and_block(visible, visible, signals, block)),
     )
 
 
 def summarize_final_message(final: str) -> str:
-    """What a final message says in the end, in one line: the summary of its closing lines, or else
-    its last paragraph, of which a long one is cut; "" if it says nothing.
+    """Return the summary of the closing lines, or else the last paragraph, in one line.
+
+    It is cut to 200 characters, and "" if the message says nothing.
     """
     final = to_plain_text(final)
     block = find_trailer(final)
     if summary := parse_trailer(block).summary:
-        return _cut(summary)
-    shown = hide_code(final)
-    said = list[str]()
-    for line in reversed(_without(final, shown, list(_pairs(shown)), block).split("\n")):
-        words = " ".join(line.split())
-        if words and not words.startswith(("```", "~~~")):
-            said.insert(0, words)
-        if said and (not words or sum(map(len, said)) > _MOST_WORDS):
+        return _truncate(summary)
+    visible = hide_code(final)
+    signals = list(_find_signals(visible))
+    lines = _remove_signals_and_block(final, visible, signals, block).split("\n")
+    paragraph, length = list[str](), 0
+    for line in reversed(lines):
+        text = " ".join(line.split())
+        if text and not text.startswith(("```", "~~~")):
+            paragraph.insert(0, text)
+            length += len(text)
+        if paragraph and (not text or length > _MAX_LAST_WORDS):
             break
-    return _cut(" ".join(said if sum(map(len, said)) <= _MOST_WORDS else said[1:] or said))
+    return _truncate(
+        " ".join(paragraph if length <= _MAX_LAST_WORDS else paragraph[1:] or paragraph)
+    )
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 1]}…"
+def _truncate(text: str) -> str:
+    return text if len(text) <= _MAX_LAST_WORDS else f"{text[: _MAX_LAST_WORDS - 1]}…"
 
 
-def _pairs(shown: str) -> Iterator[_Signal]:
-    """The last opening tag in front of a closing one of its name belongs to it."""
-    opened: re.Match[str] | None = None
-    for tag in _TAG.finditer(shown):
+def _find_signals(visible: str) -> Iterator[_Signal]:
+    """Yield pairs of a closing tag and the last opening tag of its name before it."""
+    opening: re.Match[str] | None = None
+    for tag in _TAG.finditer(visible):
         if not tag["end"]:
-            opened = tag
+            opening = tag
             continue
         name = tag["name"].lower()
-        if opened and opened["name"].lower() == name and tag["ends"] is not None:
-            inner = slice(opened.end("name") + 1, tag.start("end") - 1)
-            if opened["begins"] is not None:
-                yield _Signal(name, opened.start(), tag.end(), inner)
-        opened = None
+        if opening and opening["name"].lower() == name and tag["ends"] is not None:
+            inner = slice(opening.end("name") + 1, tag.start("end") - 1)
+            if opening["begins"] is not None:
+                yield _Signal(name, opening.start(), tag.end(), inner)
+        opening = None
 
 
-def _without(text: str, shown: str, found: list[_Signal], block: TrailerBlock | None) -> str:
-    """A message without its signals and its closing lines; `shown` says where its fences are."""
-    kept, marks = _without_signals(text, found), _without_signals(shown, found)
+def _remove_signals_and_block(
+    text: str, visible: str, signals: list[_Signal], block: TrailerBlock | None
+) -> str:
+    """Return a message without signals and closing lines; `visible` says where fences are."""
+    lines, visible_lines = _remove_signals(text, signals), _remove_signals(visible, signals)
     if block is None:
-        return "\n".join(kept)
+        return "\n".join(lines)
     start, end = block.start, block.end
-    if start and not marks[start - 1].strip("\0 "):  # a fence around the closing lines goes too
+    if start and not visible_lines[start - 1].strip("\0 "):  # remove a fence around the block too
         start -= 1
         end += 1
-    return "\n".join([*kept[:start], *kept[end:]])
+    return "\n".join([*lines[:start], *lines[end:]])
 
 
-def _without_signals(text: str, found: list[_Signal]) -> list[str]:
-    """The lines of a text; where signals stood, empty ones."""
-    made, done = [], 0
-    for one in found:
-        made.append(text[done : one.start])
-        made.append("\n" * text.count("\n", one.start, one.end))
-        done = one.end
-    return ("".join(made) + text[done:]).split("\n")
+def _remove_signals(text: str, signals: list[_Signal]) -> list[str]:
+    """Return the lines of a text, with empty ones in the place of signals."""
+    pieces, position = [], 0
+    for signal in signals:
+        pieces.append(text[position : signal.start])
+        pieces.append("\n" * text.count("\n", signal.start, signal.end))
+        position = signal.end
+    return ("".join(pieces) + text[position:]).split("\n")

@@ -1,4 +1,4 @@
-"""Which parts of a Markdown text are code or quoted, by CommonMark's rules for fences."""
+"""Find which parts of a Markdown text are code or quoted, by CommonMark's rules for fences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 HIDDEN_CHAR = "\0"
 _FENCE = re.compile(r"(?P<lead> {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?)(?P<run>`{3,}+|~{3,}+)")
-_ASIDE = re.compile(r" {0,3}>| {4}| {0,3}\t")
+_QUOTE_OR_INDENT = re.compile(r" {0,3}>| {4}| {0,3}\t")
 _CODE = re.compile(r"`++")
-_SHOWN = re.compile(r"[^\n]")
+_VISIBLE_CHAR = re.compile(r"[^\n]")
 
 
 class MarkdownLine(NamedTuple):
-    """A line with its end; `is_fence` if it opens or closes one, `is_in_fence` if one holds it."""
+    """Hold a line; `is_fence`: it opens or closes a fence; `is_in_fence`: it is in one."""
 
     text: str
     is_fence: bool
@@ -22,7 +22,7 @@ class MarkdownLine(NamedTuple):
 
 
 class _OpenFence(NamedTuple):
-    """An open fence, and how far its list item is indented."""
+    """Hold an open fence, and how far its list item is indented."""
 
     mark: str
     length: int
@@ -30,13 +30,13 @@ class _OpenFence(NamedTuple):
 
 
 def split_markdown(text: str) -> Iterator[MarkdownLine]:
-    """The lines of a text; an unclosed fence reaches to its end, or to that of its list item."""
+    """Yield the lines of a text; an unclosed fence extends to its end, or its list item's."""
     fence: _OpenFence | None = None
     for line in text.split("\n"):
         if fence and line.strip() and len(line) - len(line.lstrip(" ")) < fence.indent:
             fence = None
         if fence:
-            closes = _closes(line, fence)
+            closes = _is_closing(line, fence)
             yield MarkdownLine(line, closes, is_in_fence=not closes)
             fence = None if closes else fence
         else:
@@ -45,50 +45,42 @@ def split_markdown(text: str) -> Iterator[MarkdownLine]:
 
 
 def hide_code(text: str) -> str:
-    """The text, as long as before, with NUL for all that is code, a quote or indented by four."""
+    """Replace code, quotes and lines indented by four with NULs of the same length."""
     text = text.replace(HIDDEN_CHAR, " ")
-    kept = [_blank_line(at) if at.is_fence or at.is_in_fence or _ASIDE.match(at.text) else at.text
-            for at in split_markdown(text)]  # fmt: skip
-    return _without_code("\n".join(kept))
+    lines = [HIDDEN_CHAR * len(line) if is_fence or is_in_fence or _QUOTE_OR_INDENT.match(line)
+             else line for line, is_fence, is_in_fence in split_markdown(text)]  # fmt: skip
+    # A run of backticks closes at the next run of its length in the same paragraph.
+    paragraphs = re.split(r"(\n[ \t\0]*(?:\n|\Z))", "\n".join(lines))
+    return "".join(map(_hide_code_spans, paragraphs))
 
 
 def _parse_opening(line: str) -> _OpenFence | None:
-    found = _FENCE.match(line)
-    if not found or ("`" in found["run"] and "`" in line[found.end() :]):
+    match = _FENCE.match(line)
+    if not match or ("`" in match["run"] and "`" in line[match.end() :]):
         return None
-    lead = found["lead"]
-    return _OpenFence(found["run"][0], len(found["run"]), len(lead) if lead.strip() else 0)
+    lead = match["lead"]
+    return _OpenFence(match["run"][0], len(match["run"]), len(lead) if lead.strip() else 0)
 
 
-def _closes(line: str, fence: _OpenFence) -> bool:
-    found = line.strip(" \t\r")
+def _is_closing(line: str, fence: _OpenFence) -> bool:
+    marks = line.strip(" \t\r")
     indent = len(line) - len(line.lstrip(" ")) - fence.indent
-    return indent <= 3 and len(found) >= fence.length and not found.strip(fence.mark)
+    return indent <= 3 and len(marks) >= fence.length and not marks.strip(fence.mark)
 
 
-def _blank_line(line: MarkdownLine) -> str:
-    return HIDDEN_CHAR * len(line.text)
-
-
-def _without_code(text: str) -> str:
-    """Code in backticks hidden: a run of them closes at the next as long one in its paragraph."""
-    parts = re.split(r"(\n[ \t\0]*(?:\n|\Z))", text)
-    return "".join(_spans_hidden(part) for part in parts)
-
-
-def _spans_hidden(part: str) -> str:
+def _hide_code_spans(part: str) -> str:
     runs = list(_CODE.finditer(part))
     following: dict[int, int] = {}
     closing = [-1] * len(runs)
     for at in range(len(runs) - 1, -1, -1):
         closing[at] = following.get(len(runs[at][0]), -1)
         following[len(runs[at][0])] = at
-    made, done, at = [], 0, 0
+    pieces, copied, at = [], 0, 0
     while at < len(runs):
         if closing[at] < 0:
             at += 1
             continue
         start, end = runs[at].start(), runs[closing[at]].end()
-        made += [part[done:start], _SHOWN.sub(HIDDEN_CHAR, part[start:end])]
-        done, at = end, closing[at] + 1
-    return "".join(made) + part[done:]
+        pieces += [part[copied:start], _VISIBLE_CHAR.sub(HIDDEN_CHAR, part[start:end])]
+        copied, at = end, closing[at] + 1
+    return "".join(pieces) + part[copied:]

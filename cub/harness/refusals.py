@@ -1,10 +1,8 @@
-"""Whether a client could not work for a limit, or for want of a login, by what it printed last.
+"""Find out whether a limit or a missing login kept an agent from working, by its last output.
 
-A limit is `rate_limited`, whatever wants waiting; `auth` is what a person must do something
-about, a used up credit too. Only errors in the shapes that clients print count: an agent may
-well talk about such errors, and never says them at a line's start as a client does.
-
-The words of clients and of the services behind them, when they refuse to work.
+`rate_limited` is whatever needs waiting; `auth` is what a person has to solve, such as used up
+credit. Only errors in the form that programs print count: a model may well talk about such errors,
+but not at the start of a line.
 """
 
 from __future__ import annotations
@@ -18,13 +16,13 @@ from cub.checks.terminal_text import to_plain_text
 from cub.harness.markdown import split_markdown
 from cub.harness.reset_times import find_reset_time
 
-_MOST_READ = 32 * 1024  # characters, from the end
-_MOST_LINE = 2_000
-_MOST_PARTS = 10
-_MOST_PART = 120
-_AROUND = 30  # lines in which a reset may stand
-_MOST_WORDS = 300
-# What clients put in front of an error; a list's bullet is none.
+_MAX_READ = 32 * 1024  # characters, from the end
+_MAX_LINE = 2_000  # characters
+_MAX_PARTS = 10
+_MAX_PART = 120  # characters
+_NEARBY_LINES = 30  # in which a reset time may be
+_MAX_MESSAGE = 300  # characters
+# What programs print before an error; a list's bullet is not part of it.
 _LEAD = re.compile(r"(?:\d{4}-\d\d-\d\d[T ][\w:.+]*+|[^\w\s\-*+#>|]|\s)*+")
 _PART = re.compile(r":\s+|\s[-\u2013\u2014]\s|\(|\.\s|\s·\s")
 _PROSE = re.compile(
@@ -43,7 +41,7 @@ _JSON = re.compile(r"b?['\"]?\s*[\[{]|\\*\"\w+\\*\"\s*:")
 
 
 class Refusal(NamedTuple):
-    """Why a client could not work, until when (in UTC) if it says so, and its words in one line."""
+    """Hold why an agent could not work, until when (in UTC) if it says so, and its message."""
 
     kind: Literal["rate_limited", "auth"]
     reset_time: datetime | None
@@ -51,95 +49,85 @@ class Refusal(NamedTuple):
 
 
 def find_refusal(text: str, now: datetime, zone: tzinfo | None = None) -> Refusal | None:
-    """What the end of a client's output says about limits or a login; its last word counts.
+    """Return what the last line about a limit or a login in an agent's output says, or None.
 
-    `zone` is that of clock times that name none, the machine's own if it is None.
+    `zone` is for clock times without a zone; None is the machine's.
     """
-    said = _lines(text)
-    for at in range(len(said) - 1, -1, -1):
-        kind = _kind(said[at])
+    lines = _list_last_lines(text)
+    for at in range(len(lines) - 1, -1, -1):
+        kind, message = _classify_line(lines[at]), " ".join(lines[at].split())[:_MAX_MESSAGE]
         if kind == "auth":
-            return Refusal("auth", None, _words(said[at]))
+            return Refusal("auth", None, message)
         if kind == "rate_limited":
-            return Refusal("rate_limited", _until(said, at, now, zone), _words(said[at]))
+            return Refusal("rate_limited", _find_nearby_time(lines, at, now, zone), message)
     return None
 
 
-def _lines(text: str) -> list[str]:
-    """The last lines, without those of closed fences: code of an agent's talk."""
-    cut = [line[:_MOST_LINE] for line in text[-_MOST_READ:].split("\n")]
-    shown = to_plain_text("\n".join(cut))
-    found = list(split_markdown(shown))
-    while found and found[-1].is_in_fence:  # nothing closed it: what is below may be an error
-        found.pop()
-    unclosed = shown.split("\n")[len(found) :]
-    return [line.text for line in found if not (line.is_fence or line.is_in_fence)] + unclosed
+def _list_last_lines(text: str) -> list[str]:
+    """Return the last lines, without those of closed fences, which are code of a model's talk."""
+    plain = to_plain_text("\n".join(line[:_MAX_LINE] for line in text[-_MAX_READ:].split("\n")))
+    lines = list(split_markdown(plain))
+    while lines and lines[-1].is_in_fence:  # nothing closes it: what follows may be an error
+        lines.pop()
+    unclosed = plain.split("\n")[len(lines) :]
+    return [line.text for line in lines if not (line.is_fence or line.is_in_fence)] + unclosed
 
 
-def _kind(line: str) -> Literal["rate_limited", "auth"] | None:
-    parts = list(_parts(line))
-    if any(_says(part, AUTH_PATTERN, AUTH_JSON_PATTERN) for part in parts):
+def _classify_line(line: str) -> Literal["rate_limited", "auth"] | None:
+    parts = list(_split_line(line))
+    if any(_is_match(part, AUTH_PATTERN, AUTH_JSON_PATTERN) for part in parts):
         return "auth"
-    return (
-        "rate_limited"
-        if any(_says(part, LIMIT_PATTERN, LIMIT_JSON_PATTERN) for part in parts)
-        else None
-    )
+    is_limit = any(_is_match(part, LIMIT_PATTERN, LIMIT_JSON_PATTERN) for part in parts)
+    return "rate_limited" if is_limit else None
 
 
-def _says(part: str, words: re.Pattern[str], codes: re.Pattern[str]) -> bool:
+def _is_match(part: str, words: re.Pattern[str], codes: re.Pattern[str]) -> bool:
     return bool(words.match(part) or (_JSON.match(part) and codes.search(part)))
 
 
-def _parts(line: str) -> Iterator[str]:
-    """The line, and what follows its colons and dashes, as long as all before speaks of errors."""
-    start = _end_of_lead(line, 0)
-    for _ in range(_MOST_PARTS):
+def _split_line(line: str) -> Iterator[str]:
+    """Yield the line, and what follows its colons and dashes while all before is about errors."""
+    start = _find_lead_end(line, 0)
+    for _ in range(_MAX_PARTS):
         rest = line[start:]
         if _PROSE.match(rest):
             return
         yield rest
-        cut = _PART.search(rest)
-        if (
-            cut is None
-            or cut.start() > _MOST_PART
-            or not _ERROR.search(line[: start + cut.start()])
-        ):
+        separator = _PART.search(rest)
+        if separator is None or separator.start() > _MAX_PART:
             return
-        start = _end_of_lead(line, start + cut.end())
+        if not _ERROR.search(line[: start + separator.start()]):
+            return
+        start = _find_lead_end(line, start + separator.end())
 
 
-def _end_of_lead(line: str, start: int) -> int:
-    found = _LEAD.match(line, start)
-    end = found.end() if found else start
-    # A bracket or a quote belongs to JSON, where one begins.
+def _find_lead_end(line: str, start: int) -> int:
+    match = _LEAD.match(line, start)
+    lead_end = end = match.end() if match else start
+    # If JSON begins here, its bracket or quote is not part of the lead.
     while end > start and line[end - 1] in "[{\"'\\":
         end -= 1
-    return end if _JSON.match(line, end) else (found.end() if found else start)
+    return end if _JSON.match(line, end) else lead_end
 
 
-def _until(said: list[str], at: int, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """In the line itself, else below it, else above."""
-    before, after = said[max(0, at - _AROUND) : at], said[at + 1 : at + 1 + _AROUND]
-    for part in (said[at : at + 2], after, before):
-        if (found := find_reset_time("\n".join(part), now, zone)) is not None:
-            return found
-    return None
-
-
-def _words(line: str) -> str:
-    return " ".join(line.split())[:_MOST_WORDS]
+def _find_nearby_time(
+    lines: list[str], at: int, now: datetime, zone: tzinfo | None
+) -> datetime | None:
+    before, after = lines[max(0, at - _NEARBY_LINES) : at], lines[at + 1 : at + 1 + _NEARBY_LINES]
+    texts = ("\n".join(part) for part in (lines[at : at + 2], after, before))
+    times = (find_reset_time(text, now, zone) for text in texts)
+    return next(filter(None, times), None)
 
 
 # What may follow a message that is complete; a sentence of prose would go on.
 _END = r"(?=\s*(?:$|[|.,;:!·∙•\-\u2013\u2014({\"'\]}\\]))"
-# A status as a client tells it, and what stands behind it.
+# A status as programs print it, and what follows it.
 _CODE = r"(?:api error|error code|error|status code)(?::| -)?\s*"
-_BEHIND = (
+_AFTER_CODE = (
     r"(?=\s*(?:$|[{\[\"'·(]|[:-]\s*(?:[{\[\"']|error|.{0,40}(?:overloaded|quota|rate limit))"
     r"|too many|overloaded|rate limit|unauthorized|oauth|invalid|you exceeded))"
 )
-# The same for phrases that prose has in front of a colon or a dash too.
+# The same for phrases that prose has before a colon or a dash too.
 _STOP = r"(?=\s*(?:$|[|.,;!·∙•({\"'\]}\\]))"
 _LIMITS = (
     r"(?:claude )?(?:ai )?usage limit (?:has been )?reached" + _END,
@@ -175,7 +163,7 @@ _LIMITS = (
     r"(?:unexpected|last|http) status:? (?:code )?429\b",
     r"attempt \d+ failed with status (?:code )?429",
     r"request failed with status code 429",
-    _CODE + r"\(?(?:429|529)\)?" + _BEHIND,
+    _CODE + r"\(?(?:429|529)\)?" + _AFTER_CODE,
     r"(?:429|529)\s*(?:[:-]\s*)?(?:[{\[]|too many|overloaded|rate limit|resource|you exceeded)",
     r"http 429: .{0,60}(?:rate limit|overloaded|quota)",
     r"repeated 529 overloaded",
@@ -208,7 +196,7 @@ _LOGINS = (
     r"(?:unexpected|last|http) status:? (?:code )?40[123]\b",
     r"request failed with status code 40[123]\b",
     r"attempt \d+ failed with status (?:code )?40[13]",
-    _CODE + r"\(?40[123]\)?" + _BEHIND,
+    _CODE + r"\(?40[123]\)?" + _AFTER_CODE,
     r"(?:http )?40[12]\s*(?:[:-]\s*)?(?:[{\[]|unauthorized|invalid|payment required)",
     r"unauthorized" + _STOP,
 )
@@ -222,12 +210,12 @@ _LOGIN_CODES = (
 )
 
 
-def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+def _compile_any(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-def _codes(codes: str, numbers: str) -> re.Pattern[str]:
-    """Codes as values in JSON, also in JSON that stands in a text of JSON."""
+def _compile_codes(codes: str, numbers: str) -> re.Pattern[str]:
+    """Return a pattern for codes as values in JSON, also in JSON within a JSON string."""
     quote = r"\\{0,3}[\"']"
     return re.compile(
         rf"{quote}(?:type|code|status|reason)\\{{0,3}}[\"']\s*:\s*(?:{quote}(?:{codes}){quote}"
@@ -235,8 +223,8 @@ def _codes(codes: str, numbers: str) -> re.Pattern[str]:
     )
 
 
-LIMIT_PATTERN, AUTH_PATTERN = _any(_LIMITS), _any(_LOGINS)
+LIMIT_PATTERN, AUTH_PATTERN = _compile_any(_LIMITS), _compile_any(_LOGINS)
 LIMIT_JSON_PATTERN, AUTH_JSON_PATTERN = (
-    _codes(_LIMIT_CODES, "429|529"),
-    _codes(_LOGIN_CODES, "401|402"),
+    _compile_codes(_LIMIT_CODES, "429|529"),
+    _compile_codes(_LOGIN_CODES, "401|402"),
 )

@@ -1,4 +1,4 @@
-"""When a limit ends, out of the words of a client: in seconds, as a time, or as a duration."""
+"""Find when a limit ends in an agent's output: in seconds, as a time, or as a duration."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-_MOST = timedelta(days=366)
+_MAX_WAIT = timedelta(days=366)
 _HALF_A_YEAR = timedelta(days=183)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _AGAIN = r"(?:retry|again|resets?(?:ting)?|available|wait|until|after)"
-_QUOTES = r"[\s\\\"':=]{1,8}"  # what stands between a key and its value, in headers and in JSON
+_QUOTES = r"[\s\\\"':=]{1,8}"  # between a key and its value, in headers and in JSON
 _UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)"
 _STEP = rf"\d{{1,9}}(?:\.\d{{1,9}})?\s?{_UNIT}(?![a-z])"
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|[smhdw])", re.IGNORECASE)
@@ -53,111 +53,106 @@ _CLOCK = re.compile(
 
 
 def find_reset_time(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """The first time in UTC that a text names as a limit's end; None if it names none.
+    """Return the first time in UTC that a text names as a limit's end; None if it names none.
 
-    Clock times without a known zone are those of `zone`, the machine's own if it is None. A
-    time that is past is `now`, but a clock time is that of the next day.
+    `zone` is for clock times without a known zone; None is the machine's. A time in the past counts
+    as `now`, but a clock time as that of the next day.
     """
     text, now = " ".join(text.split()), now.astimezone(UTC)
-    for read in (_epoch, _stamp, _header_date, _duration, _bare):
-        if (found := read(text, now)) is not None:
-            return found if found - now < _MOST else None
-    return _clock(text, now, zone)
+    for find in (_find_epoch, _find_stamp, _find_header_date, _find_duration, _find_bare_seconds):
+        if (time := find(text, now)) is not None:
+            return time if time - now < _MAX_WAIT else None
+    return _find_clock_time(text, now, zone)
 
 
-def _epoch(text: str, now: datetime) -> datetime | None:
-    if not (found := _EPOCH.search(text)):
-        return None
-    seconds = int(found[1][:10])
-    return max(now, datetime.fromtimestamp(seconds, UTC))
+def _find_epoch(text: str, now: datetime) -> datetime | None:
+    match = _EPOCH.search(text)
+    return max(now, datetime.fromtimestamp(int(match[1][:10]), UTC)) if match else None
 
 
-def _stamp(text: str, now: datetime) -> datetime | None:
-    if not (found := _STAMP.search(text)):
+def _find_stamp(text: str, now: datetime) -> datetime | None:
+    if not (match := _STAMP.search(text)):
         return None
     try:
-        told = datetime.fromisoformat(found[1].replace(" UTC", "Z").replace(" Z", "Z").strip())
-        return max(now, told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC))
+        time = datetime.fromisoformat(match[1].replace(" UTC", "Z").replace(" Z", "Z").strip())
+        return max(now, time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         return None
 
 
-def _header_date(text: str, now: datetime) -> datetime | None:
-    if not (found := _HEADER_DATE.search(text)):
+def _find_header_date(text: str, now: datetime) -> datetime | None:
+    if not (match := _HEADER_DATE.search(text)):
         return None
     from email.utils import parsedate_to_datetime
 
     try:
-        return max(now, parsedate_to_datetime(found[1]).astimezone(UTC))
+        return max(now, parsedate_to_datetime(match[1]).astimezone(UTC))
     except (ValueError, OverflowError):
         return None
 
 
-def _duration(text: str, now: datetime) -> datetime | None:
-    if not (found := _DURATION.search(text)):
+def _find_duration(text: str, now: datetime) -> datetime | None:
+    if not (match := _DURATION.search(text)):
         return None
-    steps = _PART.findall(found["steps"].lower())
-    return _later(
-        now, sum(float(n) * _SECONDS["ms" if unit == "milli" else unit] for n, unit in steps)
-    )
+    steps = _PART.findall(match["steps"].lower())
+    seconds = (float(n) * _SECONDS["ms" if unit == "milli" else unit] for n, unit in steps)
+    return _add_seconds(now, sum(seconds))
 
 
-def _bare(text: str, now: datetime) -> datetime | None:
-    if not (found := _BARE.search(text)):
+def _find_bare_seconds(text: str, now: datetime) -> datetime | None:
+    if not (match := _BARE.search(text)):
         return None
-    return _later(now, float(found["count"]) / (1000 if found["milli"] else 1))
+    return _add_seconds(now, float(match["count"]) / (1000 if match["milli"] else 1))
 
 
-def _later(now: datetime, seconds: float) -> datetime | None:
-    return now + timedelta(seconds=seconds) if seconds < _MOST.total_seconds() else None
+def _add_seconds(now: datetime, seconds: float) -> datetime | None:
+    return now + timedelta(seconds=seconds) if seconds < _MAX_WAIT.total_seconds() else None
 
 
-def _clock(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """A date, a clock time or both; the first that is one."""
-    for found in _CLOCK.finditer(text):
-        if not (found["hour"] or found["month"] or found["weekday"]):
+def _find_clock_time(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
+    for match in _CLOCK.finditer(text):
+        if not (match["hour"] or match["month"] or match["weekday"]):
             continue
         try:
-            return _parse_clock(found, now, _zone(found, now, zone))
+            return _parse_clock(match, now, _parse_zone(match, now, zone))
         except (ValueError, OverflowError):
             continue
     return None
 
 
 def _parse_clock(match: re.Match[str], now: datetime, zone: tzinfo) -> datetime:
-    here = now.astimezone(zone)
-    told = here.replace(
-        hour=_hour(match), minute=int(match["minute"] or 0), second=0, microsecond=0, fold=0
-    )
+    local_now = now.astimezone(zone)
+    hour, minute = _parse_hour(match), int(match["minute"] or 0)
+    time = local_now.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
     if match["month"]:
         month = _MONTHS.index(match["month"].lower()) + 1
-        year = int(match["year"] or here.year)
-        told = told.replace(year=year, month=month, day=int(match["day"]))
-        if not match["year"] and here - told > _HALF_A_YEAR:
-            told = told.replace(year=year + 1)
-        return max(now, told.astimezone(UTC))
+        year = int(match["year"] or local_now.year)
+        time = time.replace(year=year, month=month, day=int(match["day"]))
+        if not match["year"] and local_now - time > _HALF_A_YEAR:
+            time = time.replace(year=year + 1)
+        return max(now, time.astimezone(UTC))
     days = 1
     if match["weekday"]:
         days = 7
-        told += timedelta(days=(_DAYS.index(match["weekday"].lower()) - told.weekday()) % 7)
-    if told <= here:
-        told += timedelta(days=days)
-    return told.astimezone(UTC)
+        time += timedelta(days=(_DAYS.index(match["weekday"].lower()) - time.weekday()) % 7)
+    if time <= local_now:
+        time += timedelta(days=days)
+    return time.astimezone(UTC)
 
 
-def _hour(match: re.Match[str]) -> int:
+def _parse_hour(match: re.Match[str]) -> int:
     hour, half = int(match["hour"] or 0), (match["half"] or match["alone"] or "").lower()
     if half and not 1 <= hour <= 12:
         raise ValueError(hour)
     return hour % 12 + 12 * (half == "p") if half else hour
 
 
-def _zone(match: re.Match[str], now: datetime, zone: tzinfo | None) -> tzinfo:
+def _parse_zone(match: re.Match[str], now: datetime, zone: tzinfo | None) -> tzinfo:
     if match["utc"]:
         return UTC
     try:
         if match["zone"]:
             return ZoneInfo(match["zone"])
-    except (ValueError, OSError, KeyError):  # there is none of this name
+    except (ValueError, OSError, KeyError):  # an unknown zone
         pass
     return zone or now.astimezone().tzinfo or UTC

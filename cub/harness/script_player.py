@@ -1,7 +1,7 @@
-"""The process of the scripted client: `python -I -S player.py step.json`, in a project's folder.
+"""Play a step of a script: `python -I -S script_player.py step.json`, in a project's folder.
 
-It imports little, so that it starts fast, and nothing of cub's, so that it runs from anywhere.
-What it prints is cub's event protocol; a step that can't be played ends it with exit 1.
+This module imports little, to start fast, and nothing of cub, to run from anywhere. It prints cub's
+event protocol; a step that can't be played ends it with exit code 1.
 """
 
 from __future__ import annotations
@@ -10,73 +10,64 @@ import json
 import os
 import signal
 import sys
-import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, NoReturn
 
-# Characters that some disks pass over in a name, so that a name with them is one without.
-_UNSEEN = dict.fromkeys(
+# Characters that some file systems ignore in a name.
+_IGNORED_CHARS = dict.fromkeys(
     [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xAD]
 )
-_OUT, _GIT = "leads out of the project", "leads into git's own folder, which is no script's"
-_FLOOD = 50_000_000  # bytes
-_PIECE = 1 << 20
+_LEADS_OUT, _LEADS_TO_GIT = (
+    "leads out of the project",
+    "leads into git's own folder, which is no script's",
+)
+_PIECE_BYTES = 1 << 20
 
 
 def main(path: str) -> int:
-    """Play the step of a file; the exit code."""
+    """Play the step of a file; return the exit code."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes long to import
         step = json.load(file)
-    while sys.stdin.buffer.read(_PIECE):
+    while sys.stdin.buffer.read(_PIECE_BYTES):
         pass
     if step["missing"]:
         _fail(step["missing"])
-    return _play(step)
+    return _play_step(step)
 
 
-def _play(step: Mapping[str, Any]) -> int:
-    _tell("session", id=f"scripted-{os.getpid()}")
+def _play_step(step: Mapping[str, Any]) -> int:
+    _print_event("session", id=f"scripted-{os.getpid()}")
     for text in step.get("say", ()):
-        _tell("text", text=text)
+        _print_event("text", text=text)
     for file, text in step.get("files", {}).items():
-        _tell("tool", text=f"{'delete' if text is None else 'write'} {file}")
-        _write(file, text)
-    for one in step.get("replace", ()):
-        _tell("tool", text=f"edit {one['file']}")
-        _replace(one["file"], one["old"], one["new"])
+        _print_event("tool", text=f"{'delete' if text is None else 'write'} {file}")
+        _write_file(file, text)
+    for edit in step.get("replace", ()):
+        _print_event("tool", text=f"edit {edit['file']}")
+        _replace_text(edit["file"], edit["old"], edit["new"])
     if "denied" in step:
-        _tell("denied", text=step["denied"])
+        _print_event("denied", text=step["denied"])
     if "usage" in step:
-        _tell("usage", **step["usage"])
+        _print_event("usage", **step["usage"])
     if "usd" in step:
-        _tell("cost", usd=step["usd"])
-    if "fault" in step:
-        _FAULTS[step["fault"]](step)
+        _print_event("cost", usd=step["usd"])
     if "close" in step:
-        _close(step)
-    return _end(step)
-
-
-def _end(step: Mapping[str, Any]) -> int:
+        _close_task(step)
     code = step.get("exit", 1 if "limit" in step else 0)
     if "limit" in step:
         sys.stderr.write(step["limit"] + "\n")
-    _tell("result", text=step.get("final", ""), failed=code != 0)
+    _print_event("result", text=step.get("final", ""), failed=code != 0)
     return int(code)
 
 
-def _tell(kind: str, **fields: object) -> None:
-    _print((json.dumps({"type": kind, **fields}) + "\n").encode())
-
-
-def _print(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
+def _print_event(kind: str, **fields: object) -> None:
+    sys.stdout.buffer.write((json.dumps({"type": kind, **fields}) + "\n").encode())
     sys.stdout.buffer.flush()
 
 
@@ -87,48 +78,51 @@ def _fail(message: str) -> NoReturn:
 
 
 def explain_forbidden_path(file: str) -> str:
-    """Why a script may not name a path, as far as its words tell; "" if it may."""
-    if any(map(_is_git, file.replace("\\", "/").split("/"))):
-        return _GIT
-    out = os.path.normpath(file).replace(os.sep, "/") + "/"
-    return _OUT if out.startswith("../") else ""
+    """Return why a script may not name a path; "" if it may, unless links lead elsewhere."""
+    if any(map(_is_git_folder, file.replace("\\", "/").split("/"))):
+        return _LEADS_TO_GIT
+    path = os.path.normpath(file).replace(os.sep, "/") + "/"
+    return _LEADS_OUT if path.startswith("../") else ""
 
 
-def _is_git(name: str) -> bool:
-    """Whether a name is `.git` to any system: in other case, with dots, blanks or a stream behind
-    it, by its short name, or with characters that count for nothing.
+def _is_git_folder(name: str) -> bool:
+    """Return whether any system takes a name for `.git`.
+
+    This includes other case, dots, spaces or a stream after it, its short name, and ignored
+    characters.
     """
-    plain = name.translate(_UNSEEN).partition(":")[0].rstrip(". ").casefold()
+    plain = name.translate(_IGNORED_CHARS).partition(":")[0].rstrip(". ").casefold()
     return plain == ".git" or (plain[:4] == "git~" and plain[4:].isdigit())
 
 
 def _is_repository(folder: str) -> bool:
-    """Whether a folder holds a repository, whatever its name."""
-    has = [os.path.lexists(f"{folder}/{n}") for n in ("HEAD", "objects", "commondir")]
-    return has[0] and (has[1] or has[2])
+    """Return whether a folder is a repository, whatever its name."""
+    names = ("HEAD", "objects", "commondir")
+    head, objects, common = (os.path.lexists(f"{folder}/{name}") for name in names)
+    return head and (objects or common)
 
 
-def _inside(file: str) -> str:
-    """The real path of a file; the client fails if it leads out of this folder, or to git's."""
+def _resolve_path(file: str) -> str:
+    """Return the real path of a file; end with an error if it leads out, or to git's folder."""
     if problem := explain_forbidden_path(file):
         _fail(f"{file} {problem}")
     root, real = os.path.realpath("."), os.path.realpath(file)
     try:
-        inside = os.path.commonpath([root, real]) == root != real
+        is_inside = os.path.commonpath([root, real]) == root != real
     except ValueError:  # another drive
-        inside = False
-    if not inside:
-        _fail(f"{file} {_OUT}")
+        is_inside = False
+    if not is_inside:
+        _fail(f"{file} {_LEADS_OUT}")
     folder = real
     while folder != root:
         folder, name = os.path.split(folder)
-        if _is_git(name) or _is_repository(f"{folder}/{name}"):
-            _fail(f"{file} {_GIT}")
+        if _is_git_folder(name) or _is_repository(f"{folder}/{name}"):
+            _fail(f"{file} {_LEADS_TO_GIT}")
     return real
 
 
-def _write(file: str, text: str | None) -> None:
-    real = _inside(file)
+def _write_file(file: str, text: str | None) -> None:
+    real = _resolve_path(file)
     try:
         if text is not None:
             os.makedirs(os.path.dirname(real), exist_ok=True)  # noqa: PTH103, PTH120
@@ -140,105 +134,33 @@ def _write(file: str, text: str | None) -> None:
         _fail(f"{file} can't be written: {error}")
 
 
-def _replace(file: str, old: str, new: str) -> None:
+def _replace_text(file: str, old: str, new: str) -> None:
     try:
-        with open(_inside(file), encoding="utf-8", newline="") as source:  # noqa: PTH123
+        with open(_resolve_path(file), encoding="utf-8", newline="") as source:  # noqa: PTH123
             text = source.read()
     except (OSError, UnicodeError) as error:
         _fail(f"{file} can't be read: {error}")
-    times = text.count(old) if old else 0
-    if times != 1:
-        _fail(f"{file} has {old!r} {times} times, not once")
-    _write(file, text.replace(old, new))
+    count = text.count(old) if old else 0
+    if count != 1:
+        _fail(f"{file} has {old!r} {count} times, not once")
+    _write_file(file, text.replace(old, new))
 
 
-def _close(step: Mapping[str, Any]) -> None:
-    """As an agent would: by the command, with the folder and the environment that it has."""
+def _close_task(step: Mapping[str, Any]) -> None:
     import subprocess
 
     words = ["task", "close", step["task"], "--reason", step["close"]]
-    _tell("tool", text=" ".join(["cub", *words]))
-    done = subprocess.run(  # noqa: S603 - cub itself
+    _print_event("tool", text=" ".join(["cub", *words]))
+    process = subprocess.run(  # noqa: S603 - cub itself
         [step["python"], "-m", "cub", *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        _fail(f"cub task close ended with {done.returncode}: {said}")
+    if process.returncode:
+        error = process.stderr.decode("utf-8", "replace").strip()
+        _fail(f"cub task close ended with {process.returncode}: {error}")
 
-
-def _crash(_: Mapping[str, Any]) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-    _silent(_)
-
-
-def _hang(_: Mapping[str, Any]) -> None:
-    number = 0
-    while True:
-        number += 1
-        _tell("text", text=f"still at work: {number}")
-        time.sleep(0.05)
-
-
-def _silent(_: Mapping[str, Any]) -> None:
-    while True:
-        time.sleep(3600)
-
-
-def _deaf(step: Mapping[str, Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _tell("text", text="deaf")
-    _silent(step)
-
-
-def _orphan(step: Mapping[str, Any]) -> None:
-    """Leave a process of another session behind, which has stdout open; say which one."""
-    out, into = os.pipe()
-    if (child := os.fork()) == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.write(into, str(os.getpid()).encode())
-            os.close(into)
-            _silent(step)
-        os._exit(0)
-    os.close(into)
-    os.waitpid(child, 0)
-    _tell("text", text=f"orphan {os.read(out, 20).decode()}")
-
-
-def _flood(step: Mapping[str, Any]) -> None:
-    line = (json.dumps({"type": "text", "text": "flood " * 160}) + "\n").encode()
-    size = step.get("size", _FLOOD)
-    many = line * (_PIECE // len(line))
-    while size > 0:
-        _print(many[: max(size, 0)])
-        size -= len(many)
-    _print(b"\n")
-
-
-def _binary(_: Mapping[str, Any]) -> None:
-    _print(b"\xff\xfe\x00\x80\xc3(\n" + bytes(range(256)) + b'\n{"type": "text", "text": "\xff"}\n')
-
-
-def _print_broken(_: Mapping[str, Any]) -> None:
-    _tell("text", text="before")
-    _print(b'{"type": "text", "te\n{"type": "usage", "input": NaN}\n{}\n[]\n{"type": 1}\n')
-    _tell("text", text="after")
-
-
-_FAULTS: dict[str, Callable[[Mapping[str, Any]], None]] = {
-    "crash": _crash,
-    "hang": _hang,
-    "silent": _silent,
-    "deaf": _deaf,
-    "orphan": _orphan,
-    "flood": _flood,
-    "binary": _binary,
-    "broken": _print_broken,
-}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1]))

@@ -1,8 +1,6 @@
-"""Secrets in text that a ledger keeps, a model reads or a terminal shows: found, and hidden.
+"""Mask the secrets in text that a ledger keeps, a model reads or a terminal shows.
 
-Looking takes time that grows with the text, not with its square.
-
-A text without its secrets, whole or in pieces that come one after another.
+The time grows with the length of the text, not with its square.
 """
 
 from __future__ import annotations
@@ -14,22 +12,21 @@ from cub.masking.http_credentials import mask_credentials
 from cub.masking.named_values import SECRET_NAME_HINT, mask_named_values
 from cub.masking.private_keys import mask_private_keys
 from cub.masking.value_heuristics import MASK
-from cub.masking.vendor_keys import mask_library_secrets, mask_vendor_keys
+from cub.masking.vendor_keys import mask_vendor_keys
 
 __all__ = ["MASK", "StreamMasker", "mask_text"]
 
-
-# What each secret has one of: a long word, a mark of an address or a key, a name. Most lines have
-# none, and are looked at once.
+# Each secret has one of these: a long word, a mark of an address or a key, a name. Most lines have
+# none, and are searched only once.
 _SECRET_HINT = re.compile(
     rf"[\w.~+/=:@-]{{15}}|://|-{{4}}|private-|{SECRET_NAME_HINT.pattern}"
     r"|basic|-u|user|machine |value|-cli"
 )
-_MOST_TURNS = 12  # who writes secrets around secrets on purpose gets no more
+_MAX_ROUNDS = 12  # a text that nests more secrets on purpose is not masked further
 
 
 def mask_text(text: str) -> str:
-    """`text` with `[masked]` in the place of each secret; the same once more changes nothing."""
+    """Return `text` with `[masked]` instead of each secret; masking it again changes nothing."""
     if _SECRET_HINT.search(text.lower()) is None:
         return text
     return _mask_until_stable(mask_private_keys(text)[0])
@@ -37,32 +34,28 @@ def mask_text(text: str) -> str:
 
 @dataclass(slots=True)
 class StreamMasker:
-    """Masks texts that come one after another, of which a key's block may take several."""
+    """Mask pieces of a text that come one after another; a key's block may span several."""
 
-    _inside: bool = False
+    _is_inside: bool = False
 
     def mask(self, text: str) -> str:
-        """The next piece without its secrets."""
-        if not self._inside and _SECRET_HINT.search(text.lower()) is None:
+        """Return the next piece without its secrets."""
+        if not self._is_inside and _SECRET_HINT.search(text.lower()) is None:
             return text
-        text, self._inside = mask_private_keys(text, inside=self._inside)
+        text, self._is_inside = mask_private_keys(text, is_inside=self._is_inside)
         return _mask_until_stable(text)
 
     def skip(self, text: str) -> None:
-        """The next piece is shown to nobody, and what comes behind it may be."""
-        self._inside = mask_private_keys(text, inside=self._inside)[1]
+        """Note a piece that is not shown: a key that begins in it may end in the next one."""
+        self._is_inside = mask_private_keys(text, is_inside=self._is_inside)[1]
 
 
 def _mask_until_stable(text: str) -> str:
-    """What stood around a secret may be one now: looked at until nothing is found."""
-    for _ in range(_MOST_TURNS):
-        once = _without_secrets(text)
-        if once == text:
+    # The text around a secret may read as one after that is masked.
+    for _ in range(_MAX_ROUNDS):
+        masked = mask_vendor_keys(mask_named_values(mask_credentials(text)))
+        masked = mask_private_keys(masked)[0]
+        if masked == text:
             break
-        text = once
+        text = masked
     return text
-
-
-def _without_secrets(text: str) -> str:
-    text = mask_vendor_keys(mask_named_values(mask_credentials(text)))
-    return mask_library_secrets(mask_private_keys(text)[0])

@@ -1,9 +1,7 @@
-"""Values that their names call secret: in an assignment, a settings file, JSON, an option, XML.
+"""Mask values that their names call secret: in assignments, settings, JSON, options, XML.
 
-How much a value has to look like a secret depends on how sure its name is, and on who writes like
-that: `DB_PASS=word` is an environment, `password=word` may be an argument of a call.
-
-Which names call their values secret: by their words, however these are spelt together.
+How much a value has to look like a secret depends on how clearly its name says so, and on the form:
+`DB_PASS=word` is an environment variable, `password=word` may be an argument of a call.
 """
 
 from __future__ import annotations
@@ -14,22 +12,22 @@ from functools import lru_cache
 from typing import Literal
 
 from cub.masking.value_heuristics import (
-    MASK,
     is_harmless_value,
     is_number,
     is_word,
     looks_like_id,
     looks_random,
+    mask_spans,
 )
 
-_LONGEST_NAME = 80
-_JUDGED = 200  # characters of a value without quotes, by which it is known
+_MAX_NAME_CHARS = 80
+_MAX_JUDGED_CHARS = 200  # of a value without quotes, by which it is judged
 _IN_NAME = re.compile(r"[\w-]*+")
 _QUOTED = (
     r"[fbrFBR@]?(?P<quote>\\{0,3}[\"'`])"
     r"(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\r\n])){1,1000})(?P=quote)"
 )
-# Only so many `=` in it, that a row of them costs no more than its length.
+# The number of `=` is bounded, so that a row of them costs no more than its length.
 _BARE = r"\\{0,3}[\"'`]?(?P<bare>[^\s\"'`,;&\\=]{1,4000}+(?:=+[^\s\"'`,;&\\=]{0,200}){0,2})"
 _ASSIGNED = re.compile(
     r"(?P<name>[\w-]{1,120})[\]\[\\\"'`?!)]{0,9}[^\S\r\n]{0,9}"
@@ -38,10 +36,10 @@ _ASSIGNED = re.compile(
 )
 _OPTION = re.compile(rf"(?P<name>[\w-]{{1,120}})(?P<space>[^\S\n]{{1,4}})(?:{_QUOTED}|{_BARE})")
 _ELEMENT = re.compile(r"(?P<name>[\w-]{1,120})>(?P<quoted>[^<>\n]{1,1000})</(?P=name)>")
-# `the token is …`: what a person writes about a secret.
-_TOLD = re.compile(
+# As in a sentence: `the token is …`.
+_MENTIONED = re.compile(
     r"(?P<name>[\w-]{1,120})[ \t\"'`(,]{1,4}(?:(?:is|was|of|for|with|value)[^\w\n]{1,4}){0,2}"
-    r"(?P<told>[A-Za-z0-9][\w+/.~-]{15,400}={0,2})"
+    r"(?P<mentioned>[A-Za-z0-9][\w+/.~-]{15,400}={0,2})"
 )
 _COMPARED = re.compile(
     r"(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\r\n])){1,300})(?P=quote)\s{0,9}"
@@ -61,115 +59,113 @@ _JWK = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"\s*:\s*\"(?P<value>[\w-]{40,})\"")
 _MENTION = re.compile(
     r"(?i)\b(?:password|token|secret|key|credential|required|must|enter|your)s?\b"
 )
-# Each with what has to be in a text where it is looked for.
+# Each with texts that any match contains.
 _FORMS = (
     (_ENTRY, "machine ", "password"), (_USER, "-u"), (_USER, "user"), (_LOGIN, " -", "login"),
     (_LOGIN, "sshpass"), (_LOGIN, "redis-cli"), (_LISTED, "name", "value"), (_JWK, '"kty"'),
 )  # fmt: skip
-# A directive: `secret "…";` as in settings of name servers.
+# As in settings of name servers: `secret "…";`.
 _DIRECTIVE = re.compile(rf"(?P<name>[\w-]{{1,120}})[^\S\n]{{1,4}}{_QUOTED};")
 _CLOSING = ")]}>"
 _COMPARISONS = ("==", "===", "!=", "!==")
-# A token is no phrase and no word; a password may well be one.
-_OF_TOKENS = re.compile(r"[\w.~+/=:@%!-]+")
+# A token is not a phrase or a word; a password may be one.
+_TOKEN = re.compile(r"[\w.~+/=:@%!-]+")
 
 
 def mask_named_values(text: str) -> str:
-    """A text without what its names call secret."""
-    small = _lower_in_place(text)
-    spans = [*_find_named(text, small)] if SECRET_NAME_HINT.search(small) else []
-    spans += _find_others(text, small)
-    made, done = list[str](), 0
-    for start, end in sorted(spans):
-        if start >= done:
-            made += [text[done:start], MASK]
-            done = end
-    return "".join([*made, text[done:]])
+    """Replace the values that their names call secret with the mask."""
+    lower = text.lower()
+    if len(lower) != len(text):  # keep each letter in its place
+        lower = re.sub(r"[^\x00-\x7f]", "?", text).lower()
+    spans = [*_find_named(text, lower)] if SECRET_NAME_HINT.search(lower) else []
+    return mask_spans(text, sorted([*spans, *_find_others(text, lower)]))
 
 
-def _lower_in_place(text: str) -> str:
-    """The text in small letters, each in its place."""
-    small = text.lower()
-    return small if len(small) == len(text) else re.sub(r"[^\x00-\x7f]", "?", text).lower()
-
-
-def _find_named(text: str, small: str) -> Iterator[tuple[int, int]]:
-    done = 0
-    for hint in SECRET_NAME_HINT.finditer(small):
-        if hint.start() < done:
+def _find_named(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    searched = 0
+    for hint in SECRET_NAME_HINT.finditer(lower):
+        if hint.start() < searched:
             continue
-        start = _start_of_name(text, hint.start(), done)
+        start = _find_name_start(text, hint.start(), searched)
         name = _IN_NAME.match(text, start)
-        after = done = name.end() if name else hint.end()
-        for found in _candidates(text, start):
-            span = _secret_in(text, found, start)
-            if span:
+        name_end = searched = name.end() if name else hint.end()
+        for match in _match_values(text, start):
+            if span := _find_secret(text, match, start):
                 yield span
-                done = max(done, span[1])
+                searched = max(searched, span[1])
                 break
-        done = max(done, after)
+        searched = max(searched, name_end)
     yield from _find_comparisons(text)
 
 
-def _find_others(text: str, small: str) -> Iterator[tuple[int, int]]:
-    """Values in forms of their own: netrc's, a user's of an option, a key's of JSON."""
-    for pattern, *signs in _FORMS:
-        for found in pattern.finditer(text) if all(sign in small for sign in signs) else ():
-            sure = "name" not in pattern.groupindex or rate_name(found["name"]) == "strong"
-            if sure and not is_harmless_value(found["value"]):
-                yield found.span("value")
+def _find_comparisons(text: str) -> Iterator[tuple[int, int]]:
+    """Find values such as in `"…" == password`."""
+    if "==" not in text and "!=" not in text:
+        return
+    for match in _COMPARED.finditer(text):
+        name = match["name"].rpartition(".")[2]
+        if rate_name(name) == "strong" and _is_secret_in_quotes(
+            match["quoted"], name, "strong", is_compared=True
+        ):
+            yield match.span("quoted")
 
 
-def _start_of_name(text: str, at: int, lowest: int) -> int:
-    before = text[max(lowest, at - _LONGEST_NAME) : at][::-1]
-    found = _IN_NAME.match(before)
-    return at - (found.end() if found else 0)
+def _find_others(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Find values in special forms: of netrc, of an option for a user, of a JSON Web Key."""
+    for pattern, *hints in _FORMS:
+        for match in pattern.finditer(text) if all(hint in lower for hint in hints) else ():
+            is_named = "name" not in pattern.groupindex or rate_name(match["name"]) == "strong"
+            if is_named and not is_harmless_value(match["value"]):
+                yield match.span("value")
 
 
-def _candidates(text: str, start: int) -> Iterator[re.Match[str]]:
-    """How a name at `start` may be tied to a value, the surest first."""
-    patterns = [_ASSIGNED, _DIRECTIVE, _TOLD]
+def _find_name_start(text: str, at: int, lowest: int) -> int:
+    reversed_name = _IN_NAME.match(text[max(lowest, at - _MAX_NAME_CHARS) : at][::-1])
+    return at - (reversed_name.end() if reversed_name else 0)
+
+
+def _match_values(text: str, start: int) -> Iterator[re.Match[str]]:
+    """Yield how the name at `start` may be tied to a value, the most certain form first."""
+    patterns = [_ASSIGNED, _DIRECTIVE, _MENTIONED]
     if text.startswith("-", start):
         patterns.insert(1, _OPTION)
     if text[start - 1 : start] == "<":
         patterns.insert(0, _ELEMENT)
-    for pattern in patterns:
-        if found := pattern.match(text, start):
-            yield found
+    return filter(None, (pattern.match(text, start) for pattern in patterns))
 
 
-def _secret_in(text: str, match: re.Match[str], start: int) -> tuple[int, int] | None:
-    """Where the secret of an assignment is; None for none."""
+def _find_secret(text: str, match: re.Match[str], start: int) -> tuple[int, int] | None:
+    """Return where the secret of a match is; None if its value is not one."""
     groups = match.re.groupindex
-    name = _whole_name(text, match["name"], start)
-    sure = rate_name(name)
-    if not sure:
+    name = _complete_name(text, match["name"], start)
+    strength = rate_name(name)
+    if not strength:
         return None
-    if "told" in groups:
-        told = match["told"].rstrip(".")
-        secret = sure == "strong" and looks_random(told) and not is_harmless_value(told)
-        return (match.start("told"), match.start("told") + len(told)) if secret else None
-    if (quoted := match["quoted"]) is not None:
-        compared = "mark" in groups and match["mark"] in _COMPARISONS
-        secret = _is_secret_in_quotes(quoted, name, sure, compared=compared)
-        return match.span("quoted") if secret else None
+    if "mentioned" in groups:
+        value = match["mentioned"].rstrip(".")
+        is_secret = strength == "strong" and looks_random(value) and not is_harmless_value(value)
+        start = match.start("mentioned")
+        return (start, start + len(value)) if is_secret else None
     mark = match["mark"] if "mark" in groups else " "
+    if (quoted := match["quoted"]) is not None:
+        is_compared = mark in _COMPARISONS
+        is_secret = _is_secret_in_quotes(quoted, name, strength, is_compared=is_compared)
+        return match.span("quoted") if is_secret else None
     if mark in (*_COMPARISONS, "->"):
         return None
     bare = match["bare"]
     while bare and bare[-1] in _CLOSING and not _is_balanced(bare):
         bare = bare[:-1]
-    shell = mark == "=" and not match["space"]
-    end = match.start("bare") + len(bare)
-    if _is_secret_value(
-        bare[:_JUDGED], name, sure, is_shell=shell, in_url=text[start - 1 : start] in ("?", "&")
-    ):
-        return match.start("bare"), end
-    return None
+    is_shell = mark == "=" and not match["space"]
+    in_url = text[start - 1 : start] in ("?", "&")
+    judged = bare[:_MAX_JUDGED_CHARS]
+    if not _is_secret_value(judged, name, strength, is_shell=is_shell, in_url=in_url):
+        return None
+    return match.start("bare"), match.start("bare") + len(bare)
 
 
-def _whole_name(text: str, name: str, start: int) -> str:
-    """A name with the word in front of it: `API key` is written with a space."""
+def _complete_name(text: str, name: str, start: int) -> str:
+    """Return a name with the word in front of it if that matters: `API key` has a space."""
     before = text[max(0, start - 20) : start] if name.casefold().startswith("key") else ""
     if before.endswith(" ") and (words := before.split()) and words[-1].isalpha():
         joined = f"{words[-1]}_{name}"
@@ -178,40 +174,38 @@ def _whole_name(text: str, name: str, start: int) -> str:
     return name
 
 
-def _is_secret_in_quotes(value: str, name: str, sure: NameStrength, *, compared: bool) -> bool:
-    if is_harmless_value(value) or (compared and is_word(value)):
+def _is_secret_in_quotes(
+    value: str, name: str, strength: NameStrength, *, is_compared: bool
+) -> bool:
+    if is_harmless_value(value) or (is_compared and is_word(value)):
         return False
-    if "token" in name.casefold() and (is_word(value) or not _OF_TOKENS.fullmatch(value)):
+    if "token" in name.casefold() and (is_word(value) or not _TOKEN.fullmatch(value)):
         return False
-    if sure == "weak":
+    if strength == "weak":
         return looks_random(value) and not looks_like_id(value)
     return not (" " in value and _MENTION.search(value)) and not is_number(value)
 
 
 def _is_secret_value(
-    value: str, name: str, sure: NameStrength, *, is_shell: bool, in_url: bool
+    value: str, name: str, strength: NameStrength, *, is_shell: bool, in_url: bool
 ) -> bool:
-    """Whether a value without quotes is one."""
+    """Tell whether a value without quotes is a secret."""
     if len(value) < 4 or is_harmless_value(value):
         return False
-    if sure == "weak" and not in_url:
+    if strength == "weak" and not in_url:
         return looks_random(value) and not looks_like_id(value)
     if is_number(value):
         return value.isdigit() and len(value) > 4 and "pass" in name.casefold()
-    if in_url or (is_shell and name != name.lower()):
-        return not _names_itself(value)
-    if is_word(value):
+    is_environment = is_shell and name != name.lower()
+    if not (in_url or is_environment) and is_word(value):
         return False
-    return not _names_itself(value)
+    return not _is_secret_name_itself(value)
 
 
-def _names_itself(value: str) -> bool:
-    """Whether a value is itself the name of a secret, as where one is handed on."""
-    return (
-        re.fullmatch(r"[A-Za-z_][A-Za-z_]*", value) is not None
-        and "_" in value
-        and (rate_name(value) == "strong")
-    )
+def _is_secret_name_itself(value: str) -> bool:
+    """Tell whether a value is the name of a secret that is passed on."""
+    is_name = "_" in value and re.fullmatch(r"[A-Za-z_]+", value) is not None
+    return is_name and rate_name(value) == "strong"
 
 
 def _is_balanced(value: str) -> bool:
@@ -219,20 +213,9 @@ def _is_balanced(value: str) -> bool:
     return value.count(close) <= value.count("([{<"[_CLOSING.index(close)])
 
 
-def _find_comparisons(text: str) -> Iterator[tuple[int, int]]:
-    """`"…" == password`."""
-    if "==" not in text and "!=" not in text:
-        return
-    for found in _COMPARED.finditer(text):
-        name = found["name"].rpartition(".")[2]
-        sure = rate_name(name)
-        if sure == "strong" and _is_secret_in_quotes(found["quoted"], name, sure, compared=True):
-            yield found.span("quoted")
-
-
 NameStrength = Literal["", "weak", "strong"]
 
-# What may stand in a name that matters, in small letters: looked for before anything else is.
+# Any name that matters contains one of these, in lower case.
 SECRET_NAME_HINT = re.compile(
     r"pass|pwd|pw\b|secret|token|key|cred|auth|cookie|sess|sig|jwt|bearer|dsn|contrase|webhook|sid\b"
 )
@@ -243,7 +226,7 @@ _SECRET = {
     "authtoken", "accesstoken", "apitoken", "dbpass", "dbpassword", "userpass", "mypass",
     "contraseña", "contrasena", "pgpassword", "sshpass", "clientsecret", "bearer",
 }  # fmt: skip
-# Keys that are no column, index or button.
+# Words before `key` that are not about a column, an index or a button.
 _BEFORE_KEY = {
     "api", "access", "secret", "private", "priv", "auth", "account", "service", "master", "client",
     "shared", "encryption", "encrypt", "signing", "sign", "storage", "subscription", "license",
@@ -253,14 +236,14 @@ _BEFORE_KEY = {
 _BEFORE_PASS = {"db", "database", "user", "mysql", "postgres", "pg", "redis", "smtp", "mail", "ftp",
                 "key", "admin", "root", "ldap", "proxy", "ssh", "email", "login", "http", "basic",
                 "sudo", "mongo", "rabbitmq", "amqp"}  # fmt: skip
-# Keys that anybody may read, or that name an entry.
+# Words before a key that is public, or names an entry.
 _OPEN_KEY = {"public", "pub", "cache", "restore", "partition", "sort", "primary", "foreign", "row",
              "group", "host", "idempotency", "from", "object", "map", "dict", "hash"}  # fmt: skip
 _WEAK = {
     "key", "keys", "auth", "signature", "sig", "session", "sessionid", "sid", "cookie", "pass",
     "jwt", "dsn", "tokens", "secrets", "passwords", "credentials", "webhook", "authorization",
 }  # fmt: skip
-# A name with one of these behind its secret word tells something about it.
+# A name that ends with one of these describes the secret.
 _ABOUT = {
     "file", "files", "path", "dir", "folder", "name", "names", "id", "ids", "length", "len", "size",
     "type", "types", "field", "policy", "count", "limit", "url", "uri", "endpoint", "expires",
@@ -283,7 +266,7 @@ _BEFORE_ALL = {"test", "tests", "it", "should", "no", "max", "min", "num", "n", 
 
 @lru_cache(maxsize=4096)
 def rate_name(name: str) -> NameStrength:
-    """How surely a value with this name is secret; a weak name asks for a value of chance."""
+    """Say how clearly a name calls its value secret; with a weak name, only random ones are."""
     words = [word.casefold() for word in _WORD.findall(name)]
     while words and words[-1].isdigit():
         words.pop()

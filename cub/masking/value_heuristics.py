@@ -1,12 +1,13 @@
-"""What a value reads as: chance, as a secret does, or a word, a type, code, a number, a blank."""
+"""Tell whether a value looks random, as a secret does, or is a word, code, a number, a path."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MASK = "[masked]"
-_RANDOM_LENGTH = 16
-# A place for a secret that nobody has filled in, or what is filled in elsewhere.
+_MIN_RANDOM_LENGTH = 16
+# A value that is to be filled in, here or elsewhere.
 _PLACEHOLDER = re.compile(
     r"(?i)redacted|masked|x{3,}|_+"
     r"|(?:your|enter|insert|replace|paste|fill)[-_ ].*|change[-_ ]?(?:me|it|this).*"
@@ -40,12 +41,32 @@ _KINDS = re.compile(r"[a-z]+|[A-Z]+|\d+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
-def looks_random(value: str, least: int = _RANDOM_LENGTH) -> bool:
-    """Whether letters of both cases and digits change places as in a secret, not as in a name.
+def mask_group(match: re.Match[str], group: str = "value") -> str:
+    """Return the text of `match` with the mask instead of the secret in `group`."""
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return match[0][:start] + MASK + match[0][end:]
 
-    A name, a path or a test's id has words: few changes for its length.
+
+def mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return the text with the mask instead of each span; of overlapping ones, the first counts."""
+    pieces, end = list[str](), 0
+    for span_start, span_end in spans:
+        if span_start >= end:
+            pieces += [text[end:span_start], MASK]
+            end = span_end
+    return "".join([*pieces, text[end:]])
+
+
+def looks_random(value: str, min_length: int = _MIN_RANDOM_LENGTH) -> bool:
+    """Tell whether letters of both cases and digits alternate as in a secret.
+
+    A name, a path or a test's id consists of words, and alternates rarely for its length.
     """
-    if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+    if (
+        len(value) < min_length
+        or not any(map(str.isdigit, value))
+        or not any(map(str.isalpha, value))
+    ):
         return False
     runs = _KINDS.findall(value)
     words = sum(len(part) for part in _PARTS.findall(value) if len(part) > 4 and part.isalpha())
@@ -53,12 +74,12 @@ def looks_random(value: str, least: int = _RANDOM_LENGTH) -> bool:
 
 
 def looks_like_id(value: str) -> bool:
-    """Whether it is a UUID, or a digest by its length: a weak name makes no secret of it."""
+    """Tell whether a value is a UUID, or has the length of a digest."""
     return _UUID.fullmatch(value) is not None or _HASH.fullmatch(value) is not None
 
 
 def is_harmless_value(value: str) -> bool:
-    """Whether a value hides nothing, whatever its name: a placeholder, code, a digest, a path."""
+    """Tell whether a value is a placeholder, code, a digest or a path, whatever its name."""
     core = _EDGES.sub("", value)
     if not core or value.startswith((MASK, *_FILLED_IN_ELSEWHERE)):
         return True
@@ -74,12 +95,12 @@ def is_harmless_value(value: str) -> bool:
 
 
 def is_number(value: str) -> bool:
-    """Whether it is a count, a time, a size, a version."""
+    """Tell whether a value is a count, a time, a size or a version."""
     return _NUMBER.fullmatch(value) is not None
 
 
 def is_word(value: str) -> bool:
-    """Whether it reads as a word or as the name of something, which code may well hand on."""
+    """Tell whether a value reads as a word or a name, which code may pass on."""
     if _IDENTIFIER.fullmatch(value) is None:
         return False
     return not any(map(str.isdigit, value)) and (len(value) < 24 or "_" in value or "-" in value)

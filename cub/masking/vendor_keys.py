@@ -1,26 +1,19 @@
-"""Keys that their makers gave a form of their own: a prefix, a fixed length, a host.
+"""Hide keys that have a form of their own: a prefix, a fixed length, a host.
 
-Each form is from public documentation of its vendor or of a secret scanner.
-
-detect-secrets' patterns, for what cub's own do not know.
-
-The library takes longer to load than most commands to run, and its patterns longer than all of
-cub's: it is asked about lines alone that hold what may be a key.
+Each form comes from public documentation of its vendor or of a secret scanner.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
 
-from cub.masking.value_heuristics import MASK
+from cub.masking.value_heuristics import MASK, mask_group
 
 _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
-# By the first letters, so that a reader finds one; where a prefix is also a word's, more is asked.
+# Sorted by the first letters; a prefix that is also a word's requires more characters.
 _FORMS = (
-    rf"AKC{_A}{{10,}}|cmVmdGtuO{_A}{{20,}}",  # Artifactory
+    rf"AKC{_A}{{10,}}|cmVmdGtuO{_A}{{20,}}|AP[0-9A-F](?=[A-Za-z]*\d){_A}{{8,}}",  # Artifactory
     rf"AGE-SECRET-KEY-1{_A}{{20,}}",
     r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])",  # AWS
     rf"AIza{_W}{{35}}",  # Google
@@ -36,7 +29,7 @@ _FORMS = (
     rf"NRAK-{_A}{{20,}}|NRJS-{_A}{{15,}}|NRII-{_W}{{20,}}",  # New Relic
     rf"PMAK-{_A}{{20,}}-{_A}{{20,}}",  # Postman
     rf"SG\.{_W}{{16,}}\.{_W}{{20,}}",  # SendGrid
-    rf"SK[0-9a-z]{{32}}(?!{_A})|AC[0-9a-f]{{32}}(?!{_A})",  # Twilio
+    rf"(?:SK|AC)[0-9a-z]{{32}}(?!{_A})",  # Twilio
     r"FwoGZXIvYXdz[\w+/=-]{20,}|IQoJb3JpZ2lu[\w+/=-]{20,}",  # AWS session tokens
     rf"ap[ip]_{_A}{{32,}}|apify_api_{_A}{{20,}}",
     rf"(?:api|pat|prt|svc)-(?:us|eu|na|ap)\d?-{_A}{{8,}}[\w-]{{8,}}|pat-{_A}{{20,}}",  # HubSpot
@@ -63,7 +56,7 @@ _FORMS = (
     rf"lin_(?:api|oauth)_{_A}{{20,}}",  # Linear
     rf"lsv2_(?:pt|sk)_{_A}{{20,}}(?:_{_A}{{8,}})?",  # LangSmith
     rf"mfa\.{_W}{{60,}}|[MNO][\w-]{{23,27}}\.[\w-]{{6}}\.[\w-]{{27,}}",  # Discord
-    r"[0-9a-f]{32}-us\d{1,2}(?!\w)",  # Mailchimp
+    r"[0-9a-z]{32}-us\d{1,2}(?!\w)",  # Mailchimp
     rf"key-[0-9a-f]{{32}}(?!{_A})",  # Mailgun
     rf"nfp_{_A}{{20,}}|nfc_{_A}{{20,}}",  # Netlify
     rf"napi_{_A}{{20,}}",  # Neon
@@ -105,77 +98,35 @@ _FORMS = (
     rf"\d{{8,10}}:{_W}{{35}}(?!{_W})",  # Telegram
 )
 _KEY = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_FORMS)})")
-# A secret in the path of an address, of which the rest stays.
-_HOOKS = re.compile(
+# Secrets in the path of an address, of which the rest stays.
+_URL_SECRET = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks/\d+"
     r"|api\.telegram\.org/bot|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com/webhookb2"
-    r"|chat\.googleapis\.com/v1"
+    r"|chat\.googleapis\.com/v1|api\.softlayer\.com/soap/v3(?:\.1)?"
     r"|hooks\.zapier\.com/hooks/catch|open\.feishu\.cn/open-apis/bot/v2/hook)"
     r"/?(?P<value>[\w@:/.-]{16,})"
 )
-_LONG = re.compile(r"[\w.~+/=:@-]{15,}")
+_URL_HINTS = ("hook", "api.telegram", "chat.google", "api.softlayer")
+# Keys without a form, which the words in front of them announce.
+_AWS_SECRET = re.compile(
+    r"(?i)aws.{0,20}?(?:key|pwd?|pass|token).{0,20}?[\"'](?P<value>[0-9a-z/+]{40})[\"']"
+)
+_IBM_KEY = re.compile(
+    r"(?i)(?<!\w)(?:cl|clou|cloudant|sl|softlayer|iam|(?:ibm[_-]?)?cloud(?:[_-]?iam)?|ibm(?:[_-]?iam)?)"
+    r"[_-]?(?:api)?[_-]?(?:key|pwd?|pass(?:word)?|token)[\"'\]]{0,2} {0,9}(?:=>|:=|::|[:= ]) {0,9}"
+    r"[\"']?(?P<value>[0-9a-z]{64}|[0-9a-f]{48}|[\w-]{44}|[a-z]{24})(?![\w-])"
+)
+_LONG_WORD = re.compile(r"[\w.~+/=:@-]{15,}")
 
 
 def mask_vendor_keys(text: str) -> str:
-    """A text without keys that tell by themselves what they are."""
-    if "/" in text and ("hook" in text or "api.telegram" in text or "chat.google" in text):
-        text = _HOOKS.sub(lambda found: found[0][: -len(found["value"])] + MASK, text)
-    return _LONG.sub(_without_keys, text)
+    """Replace the keys that a vendor's form gives away with the mask."""
+    text = _IBM_KEY.sub(mask_group, _AWS_SECRET.sub(mask_group, text))
+    if "/" in text and any(hint in text for hint in _URL_HINTS):
+        text = _URL_SECRET.sub(mask_group, text)
+    return _LONG_WORD.sub(lambda word: _KEY.sub(_mask_key, word[0]), text)
 
 
-def _without_keys(word: re.Match[str]) -> str:
-    return _KEY.sub(_mask_match, word[0])
-
-
-def _mask_match(match: re.Match[str]) -> str:
-    """A name such as `sk-learn-contributed-models` begins like a key, and is none."""
+def _mask_key(match: re.Match[str]) -> str:
+    # A name such as `sk-learn-contributed-models` begins like a key.
     return match[0] if match[0].islower() and match[0].replace("-", "a").isalpha() else MASK
-
-
-# A public address is no secret. Of an address's user cub hides the password alone, of a key its
-# body. The others take the square of a line's length for some lines, and are among cub's own, too.
-_LEFT_OUT = (
-    "IPPublicDetector", "BasicAuthDetector", "JwtTokenDetector", "NpmDetector", "OpenAIDetector",
-    "KeywordDetector", "PrivateKeyDetector",
-)  # fmt: skip
-# What its patterns ask for that no pattern of cub's own has: a long word of letters and digits in
-# turns, or Artifactory's prefixes.
-_CANDIDATE = re.compile(r"[A-Za-z0-9_-]{24,}|\bAP[\dA-F]\w{8,}|\bAKC\w{10,}")
-_KINDS = re.compile(r"[a-z]+|[A-Z]+|\d+")
-_FEWEST = 5
-
-
-def mask_library_secrets(text: str) -> str:
-    """A text without what the library's patterns find."""
-    if not _may_have_any(text):
-        return text
-    lines = text.split("\n")
-    return "\n".join(_without(line) if _may_have_any(line) else line for line in lines)
-
-
-def _may_have_any(text: str) -> bool:
-    return any(_has_chance(found[0]) for found in _CANDIDATE.finditer(text))
-
-
-def _has_chance(word: str) -> bool:
-    return len(word) < 24 or len(_KINDS.findall(word)) >= _FEWEST
-
-
-def _without(line: str) -> str:
-    for pattern in _patterns():
-        line = pattern.sub(MASK, line)
-    return line
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-    from detect_secrets.plugins.base import RegexBasedDetector
-
-    plugins: list[type[Any]] = [*get_mapping_from_secret_type_to_class().values()]
-    return tuple(
-        pattern
-        for plugin in plugins
-        if issubclass(plugin, RegexBasedDetector) and plugin.__name__ not in _LEFT_OUT
-        for pattern in plugin().denylist
-    )

@@ -1,4 +1,4 @@
-"""The one runner of commands that aren't cub's own: nothing that they start outlives them.
+"""Run commands that aren't cub's own, so that nothing that they start outlives them.
 
-Import from its modules: this one stays empty, since every keeper (keeper.py) pays for it.
+This module stays empty, since every keeper (keeper.py) imports it.
 """

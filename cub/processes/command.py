@@ -1,9 +1,4 @@
-"""The words of this room: a command, its limits, what it says and how it ended.
-
-Whether a program can be started: looked up as the keeper's exec does, without starting it.
-
-A request to stop that wakes every wait at once; it may come from a signal handler.
-"""
+"""Describe a command, its limits, its output, how it ended, and a request to stop it."""
 
 from __future__ import annotations
 
@@ -14,13 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+_MAX_FIRST_LINE = 256  # bytes; Linux reads no more of a script's first line
+_ENV = "/usr/bin/env"
+
 EndCause = Literal["", "wall", "idle", "stopped", "ended"]
 
 
 class CommandSpec(NamedTuple):
-    """A program with its arguments, run in `folder` with exactly this environment.
+    """Describe a program with its arguments, run in `folder` with exactly this environment.
 
-    `mark` tells whoever runs below it what it is a part of: see `ancestors.find_mark`.
+    `mark` says what it is a part of to whoever runs below it, by `iter_keeper_marks`.
     """
 
     argv: tuple[str, ...]
@@ -31,9 +29,9 @@ class CommandSpec(NamedTuple):
 
 
 class TimeLimits(NamedTuple):
-    """Seconds that a command may take, and may be silent; None for no limit.
+    """Limit the seconds that a command may take, and may be silent; None for no limit.
 
-    `grace` is what it has to end by itself: after INT, and then after TERM.
+    `grace` is the time it has to end by itself: after INT, and then after TERM.
     """
 
     wall: float | None = None
@@ -42,18 +40,18 @@ class TimeLimits(NamedTuple):
 
 
 class OutputChunk(NamedTuple):
-    """Up to 64 KiB that a command said, or a tick: no stream and no data."""
+    """Hold up to 64 KiB of a command's output, or a tick: no stream and no data."""
 
     stream: Literal["out", "err", ""]
     data: bytes
 
 
 class ProcessResult(NamedTuple):
-    """How a command ended: by an exit code, or by a signal.
+    """Describe how a command ended: by an exit code, or by a signal.
 
     Neither is set if it could not be started, for the reason in `start_error`, or if it could not
-    be ended since it belongs to another user. `cause` says why cub ended it, "" if it did so by
-    itself ("ended" is the caller's own wish); `seconds` is the time it took.
+    be ended since it belongs to another user. `cause` says why cub ended it: "" if it ended by
+    itself, "ended" if the caller asked for it. `seconds` is the time it took.
     """
 
     exit_code: int | None
@@ -66,62 +64,55 @@ class ProcessResult(NamedTuple):
 def make_shell_command(
     text: str, folder: Path, environ: Mapping[str, str], stdin: bytes = b"", mark: str = ""
 ) -> CommandSpec:
-    """The command that has the shell run a line of text."""
+    """Return the command that has the shell run a line of text."""
     return CommandSpec(("/bin/sh", "-c", text), folder, environ, stdin, mark)
 
 
-_HEAD = 256  # bytes; Linux reads no more of a script's first line
-_ENV = "/usr/bin/env"
-
-
 def explain_missing_program(name: str, folder: Path, environ: Mapping[str, str]) -> str:
-    """Why a program can't be started in `folder` with this environment; "" if it can.
+    """Explain why a program can't be started in `folder` with this environment; "" if it can.
 
-    Of a script, the interpreter has to be there, too.
+    It is looked up as the keeper's exec does. A script's interpreter has to be there, too.
     """
-    found = [path for path in _places(name, folder, environ) if path.is_file()]
-    if not found:
+    files = [path for path in _iter_candidates(name, folder, environ) if path.is_file()]
+    if not files:
         return f"{name} is not there" if "/" in name else f"{name} is not in PATH"
-    programs = [path for path in found if os.access(path, os.X_OK)]
+    programs = [path for path in files if os.access(path, os.X_OK)]
     if not programs:
-        return f"{found[0]} is not executable"
-    needed = _interpreter(programs[0])
-    if needed and not any(path.is_file() for path in _places(needed, folder, environ)):
-        return f"{programs[0]} needs {needed}, which is not there"
+        return f"{files[0]} is not executable"
+    interpreter = _read_interpreter(programs[0])
+    if interpreter and not any(
+        path.is_file() for path in _iter_candidates(interpreter, folder, environ)
+    ):
+        return f"{programs[0]} needs {interpreter}, which is not there"
     return ""
 
 
-def _places(name: str, folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Where a program of this name may be; what is relative is seen from `folder`."""
+def _iter_candidates(name: str, folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """Yield where a program of this name may be; relative paths start in `folder`."""
     if "/" in name:
         yield folder / name
         return
-    for place in os.get_exec_path(environ):
-        yield folder / place / name
+    for search_folder in os.get_exec_path(environ):
+        yield folder / search_folder / name
 
 
-def _interpreter(program: Path) -> str:
-    """What a script's first line names, and of `env` the program behind it; "" for no script."""
+def _read_interpreter(program: Path) -> str:
+    """Return the program in a script's first line, that after `env`; "" if it is not a script."""
     try:
         with program.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(_MAX_FIRST_LINE)
     except OSError:
         return ""
     if not head.startswith(b"#!"):
         return ""
     words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
-    if words[:1] == [_ENV] and len(words) > 1 and not _is_option(words[1]):
+    if words[:1] == [_ENV] and len(words) > 1 and words[1][0] != "-" and "=" not in words[1]:
         return words[1]
     return words[0] if words else ""
 
 
-def _is_option(word: str) -> bool:
-    """Whether a word behind `env` is none that it starts."""
-    return word.startswith("-") or "=" in word
-
-
 class StopRequest:
-    """Not requested at first; once it is, it stays so."""
+    """Remember a request to stop, and wake every wait for it; a signal handler may make it."""
 
     __slots__ = ("_reads", "_writes", "is_requested")
 
@@ -138,11 +129,11 @@ class StopRequest:
                 os.write(self._writes, b"!")
 
     def fileno(self) -> int:
-        """A file that can be read once a stop is requested; nobody reads it."""
+        """Return a file that can be read once a stop is requested; nobody reads it."""
         return self._reads
 
     def wait(self, seconds: float) -> bool:
-        """Sleep for so many seconds at most; True as soon as a stop is requested."""
+        """Sleep for at most `seconds`; return True as soon as a stop is requested."""
         if self.is_requested or seconds <= 0:
             return self.is_requested
         with selectors.DefaultSelector() as selector:
@@ -151,7 +142,7 @@ class StopRequest:
         return self.is_requested
 
     def close(self) -> None:
-        """Give the pipe back."""
+        """Close the pipe."""
         reads, writes, self._reads, self._writes = self._reads, self._writes, -1, -1
         for end in (reads, writes):
             if end >= 0:

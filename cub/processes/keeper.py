@@ -1,32 +1,29 @@
-"""Starts one command and outlives it: whatever that leaves behind is ended, even if cub is killed.
+"""Start one command and outlive it: end whatever that leaves behind, even if cub is killed.
 
-A process of its own, with few imports since every command pays for its start; kept.py starts it.
-From the pipe `control` it reads the order, then lines `end` and `kill`; the end of the file (cub
-has died) means `end`. Into `status` it writes `pid N`, then the result: `exit N`, `signal N`,
-`folder ERRNO`, `program ERRNO`, or `left 0` where it could not end the command.
+This runs as a process of its own, which keeper_handle.py starts. From the pipe `control` it reads
+the order, then lines `end` and `kill`; the end of the file (cub has died) means `end`. Into
+`status` it writes `pid N`, then the result: `exit N`, `signal N`, `folder ERRNO`, `program ERRNO`,
+or `left 0` where it could not end the command.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import signal
 import time
+from contextlib import suppress
 
 from cub.processes.process_tree import (
     GIVE_UP_SECONDS,
     PARENT_DEATH,
     SUBREAPER,
+    Prctl,
     drain_pipe,
     end_descendants,
     load_prctl,
-    signal,
     signal_group,
-    suppress,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from cub.processes.process_tree import Prctl
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SWEEP_GRACE = 0.5  # seconds for what the command left behind
@@ -40,22 +37,22 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
     os.set_inheritable(status, False)
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
-    wake, prctl = _wake(), load_prctl()
+    wake, prctl = _make_wake_pipe(), load_prctl()
     adopts = prctl(SUBREAPER, 1) == 0
-    result, last = "", b""
-    if fields := _order(control):
-        last, order = fields
-        client, result = _start(order, prctl, status)
+    result, end_time_file = "", b""
+    if fields := _read_order(control):
+        end_time_file, order = fields
+        command_pid, result = _start(order, prctl, status)
         if not result:
-            code, gently = _watch(client, control, wake, graces)
-            end_descendants(client, wake, adopts, _SWEEP_GRACE if gently else 0.0)
-            result = _result(code)
-    _write_end_time(last)
+            code, has_grace = _watch(command_pid, control, wake, graces)
+            end_descendants(command_pid, wake, adopts, _SWEEP_GRACE if has_grace else 0.0)
+            result = _format_result(code)
+    _write_end_time(end_time_file)
     _write_status(status, result)
 
 
-def _wake() -> int:
-    """A file that can be read when a child has ended."""
+def _make_wake_pipe() -> int:
+    """Return a file that can be read when a child has ended."""
     reads, writes = os.pipe()
     os.set_blocking(reads, False)
     os.set_blocking(writes, False)
@@ -64,24 +61,24 @@ def _wake() -> int:
     return reads
 
 
-def _order(control: int) -> tuple[bytes, KeeperOrder] | None:
-    """The file that gets the time (seconds since 1970) when all has ended, b"" for none; and the
-    folder, the arguments and the environment. None if cub died before it said all.
+def _read_order(control: int) -> tuple[bytes, KeeperOrder] | None:
+    """Return the file that gets the time (seconds since 1970) when all has ended, b"" for none; and
+    the folder, the arguments and the environment. None if cub died before it sent all.
 
-    The file is no argument of this process: whoever it starts could read that.
+    The file is not an argument of this process: the command could read that.
     """
     size = int.from_bytes(_read(control, 8), "big")
     data = _read(control, size)
     if not data:
         return None
-    last, folder, count, *rest = data.split(b"\0")
+    end_time_file, folder, count, *rest = data.split(b"\0")
     cut = int(count)
-    environ = {name: value for name, _, value in (one.partition(b"=") for one in rest[cut:])}
-    return last, (folder, rest[:cut], environ)
+    environ = {name: value for name, _, value in (pair.partition(b"=") for pair in rest[cut:])}
+    return end_time_file, (folder, rest[:cut], environ)
 
 
 def _read(file: int, size: int) -> bytes:
-    """Exactly so many bytes, or none."""
+    """Read exactly `size` bytes; b"" if there are fewer."""
     data = b""
     while len(data) < size:
         more = os.read(file, size - len(data))
@@ -92,22 +89,22 @@ def _read(file: int, size: int) -> bytes:
 
 
 def _start(order: KeeperOrder, prctl: Prctl, status: int) -> tuple[int, str]:
-    """The command's process in a session of its own, and the result if it can't be started."""
+    """Return the command's process id, and the result if it can't be started ("" if it can)."""
     reads, writes = os.pipe()
     keeper = os.getpid()
-    client = os.fork()
-    if client == 0:
+    command_pid = os.fork()
+    if command_pid == 0:
         _write_status(status, f"pid {os.getpid()}\n")  # not later: the command may kill its keeper
         _exec_command(order, prctl, keeper, writes)
     os.close(writes)
     _detach()
-    trouble = os.read(reads, 100)  # nothing once exec has closed the other end
+    failure = os.read(reads, 100)  # nothing once exec has closed the other end
     os.close(reads)
-    return client, trouble.decode()
+    return command_pid, failure.decode()
 
 
-def _exec_command(order: KeeperOrder, prctl: Prctl, keeper: int, trouble: int) -> None:
-    """The command itself, from fork to exec."""
+def _exec_command(order: KeeperOrder, prctl: Prctl, keeper: int, failures: int) -> None:
+    """Become the command, in a session of its own; write why that failed to `failures`."""
     folder, argv, environ = order
     step = "folder"
     try:
@@ -119,13 +116,13 @@ def _exec_command(order: KeeperOrder, prctl: Prctl, keeper: int, trouble: int) -
             step = "program"
             os.execvpe(argv[0], argv, environ)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        os.write(trouble, f"{step} {error.errno}\n".encode())
+        os.write(failures, f"{step} {error.errno}\n".encode())
     finally:
         os._exit(127)
 
 
 def _reset_signals() -> None:
-    """Every signal as a new process has it, whatever cub itself was started with."""
+    """Handle every signal as a new process does, whatever cub itself was started with."""
     signal.set_wakeup_fd(-1)
     for number in range(1, signal.NSIG):
         with suppress(OSError):  # KILL, STOP and the C library's own
@@ -134,7 +131,7 @@ def _reset_signals() -> None:
 
 
 def _detach() -> None:
-    """Hold none of the command's own pipes open."""
+    """Close the command's own pipes in this process."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(null, number)
@@ -144,12 +141,12 @@ def _detach() -> None:
 def _watch(
     command_pid: int, control: int, wake: int, graces: tuple[float, float]
 ) -> tuple[int | None, bool]:
-    """Wait for the command, and end it when told to.
+    """Wait for the command, and end it when `control` says so.
 
-    Its wait status, None if it could not be ended; and whether what it left has time to end.
+    Return its wait status, None if it could not be ended; and whether what it left has time to end.
     """
     plan: list[tuple[float, int]] = []  # when which signal is due; 0 is to give up
-    files, gently = [wake, control], True
+    files, has_grace = [wake, control], True
     while (code := _find_wait_status(command_pid)) is None:
         now = time.monotonic()
         if plan and plan[0][0] <= now:
@@ -163,46 +160,46 @@ def _watch(
         if control in ready:
             words = os.read(control, 100)
             if b"kill" in words:
-                plan, gently = _plan((signal.SIGKILL, GIVE_UP_SECONDS)), False
+                plan, has_grace = _plan_signals((signal.SIGKILL, GIVE_UP_SECONDS)), False
             elif not plan:
                 ending = zip((signal.SIGINT, signal.SIGTERM), graces, strict=True)
-                plan = _plan(*ending, (signal.SIGKILL, GIVE_UP_SECONDS))
+                plan = _plan_signals(*ending, (signal.SIGKILL, GIVE_UP_SECONDS))
             if not words:
                 files.remove(control)
-    return code, gently
+    return code, has_grace
 
 
-def _plan(*steps: tuple[int, float]) -> list[tuple[float, int]]:
-    """Each signal with its moment, from the seconds to wait after it."""
-    moment, plan = time.monotonic(), []
+def _plan_signals(*steps: tuple[int, float]) -> list[tuple[float, int]]:
+    """Return when each signal is due, from the seconds to wait after it."""
+    due, plan = time.monotonic(), []
     for number, pause in steps:
-        plan.append((moment, number))
-        moment += pause
-    return [*plan, (moment, 0)]
+        plan.append((due, number))
+        due += pause
+    return [*plan, (due, 0)]
 
 
 def _find_wait_status(command_pid: int) -> int | None:
-    """The wait status of `command_pid` if it is among the children that have ended by now."""
+    """Return the wait status of `command_pid` if it has ended by now, and reap all children."""
     while (ended := os.waitpid(-1, os.WNOHANG))[0]:
         if ended[0] == command_pid:
             return ended[1]
     return None
 
 
-def _result(code: int | None) -> str:
+def _format_result(code: int | None) -> str:
     if code is None:
         return "left 0\n"
     number = os.waitstatus_to_exitcode(code)
     return f"exit {number}\n" if number >= 0 else f"signal {-number}\n"
 
 
-def _write_end_time(last: bytes) -> None:
-    """Leave the time, whole or not at all; a folder that has gone needs none."""
-    if last:
+def _write_end_time(target: bytes) -> None:
+    """Write the time, whole or not at all; a folder that has gone needs none."""
+    if target:
         with suppress(OSError):
-            with open(last + b".new", "w", encoding="ascii") as file:  # noqa: PTH123
+            with open(target + b".new", "w", encoding="ascii") as file:  # noqa: PTH123
                 file.write(f"{time.time():.6f}\n")
-            os.replace(last + b".new", last)  # noqa: PTH105 - pathlib starts slowly
+            os.replace(target + b".new", target)  # noqa: PTH105 - pathlib starts slowly
 
 
 def _write_status(status: int, line: str) -> None:

@@ -1,4 +1,4 @@
-"""cub's side of a keeper: starts one for a command, tells it to end that, hears the result."""
+"""Start a keeper for a command, have it end that command, and read its result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class KeeperReport(NamedTuple):
-    """What became of a command: see Ended."""
+    """Describe how a command ended, as `ProcessResult` does."""
 
     exit_code: int | None = None
     signal: int | None = None
@@ -31,7 +31,7 @@ class KeeperReport(NamedTuple):
 
 @dataclass(slots=True)
 class KeeperHandle:
-    """A command with its keeper, and cub's ends of the pipes to both."""
+    """Hold a command with its keeper, and cub's ends of the pipes to both."""
 
     command: CommandSpec
     process: subprocess.Popen[bytes]
@@ -41,7 +41,7 @@ class KeeperHandle:
     out: FileIO
     err: FileIO | None
     files: ExitStack
-    _said: bytes = b""
+    _received: bytes = b""
 
     def send(self, word: bytes) -> None:
         """Have the keeper `end` the command in steps, or `kill` it at once."""
@@ -50,23 +50,23 @@ class KeeperHandle:
             self.process.send_signal(signal.SIGCONT)  # a command may have stopped it
 
     def read_report(self) -> KeeperReport | None:
-        """What `status` says, waiting for it; None if that isn't the result yet."""
+        """Wait for `status` and return the result in it; None if it has not come yet."""
         more = self.status.read(4096)
-        self._said += more or b""
-        words = [line.split() for line in self._said.split(b"\n")[:-1]]
+        self._received += more or b""
+        words = [line.split() for line in self._received.split(b"\n")[:-1]]
         for word, number in words:
             if word != b"pid":
-                return self._result(word.decode(), int(number))
+                return self._make_report(word.decode(), int(number))
         if more:
             return None
         if not words:
             raise CubError("cub's own process that keeps a command was ended before that started")
         # Somebody killed the keeper. Linux has killed the command with it; not so its children.
-        client = int(words[0][1])
+        command_pid = int(words[0][1])
         active_keepers.discard(self.process.pid)
         with suppress(OSError):
-            os.killpg(client, signal.SIGKILL)
-        kill_orphans(client)
+            os.killpg(command_pid, signal.SIGKILL)
+        kill_orphans(command_pid)
         return KeeperReport(signal=signal.SIGKILL)
 
     def close(self) -> None:
@@ -75,20 +75,17 @@ class KeeperHandle:
         self.process.wait()
         active_keepers.discard(self.process.pid)
 
-    def _result(self, word: str, number: int) -> KeeperReport:
+    def _make_report(self, word: str, number: int) -> KeeperReport:
         match word:
             case "exit":
                 return KeeperReport(exit_code=number)
             case "signal":
                 return KeeperReport(signal=number)
-            case "folder":
-                return KeeperReport(
-                    start_error=f"{self.command.folder}: {os.strerror(number).lower()}"
-                )
-            case "program":
-                return KeeperReport(start_error=os.strerror(number).lower())
-            case _:
-                return KeeperReport()
+            case "folder" | "program":
+                reason = os.strerror(number).lower()
+                prefix = f"{self.command.folder}: " if word == "folder" else ""
+                return KeeperReport(start_error=prefix + reason)
+        return KeeperReport()
 
 
 def start_keeper(
@@ -103,7 +100,7 @@ def start_keeper(
     """
     if os.name != "posix":
         raise CubError("cub run needs Linux or macOS", hint="WSL works")
-    order = _order(command, end_time_file)
+    order = _encode_order(command, end_time_file)
     with ExitStack() as ours, ExitStack() as theirs:
         orders, control = _pipe(theirs, ours)
         status, results = _pipe(ours, theirs)
@@ -121,17 +118,17 @@ def start_keeper(
                 start_new_session=True,
             )
         except OSError as error:
-            said = describe_os_error(error)
-            raise CubError(f"Python can't be started: {said}", where=sys.executable) from error
+            reason = describe_os_error(error)
+            raise CubError(f"Python can't be started: {reason}", where=sys.executable) from error
         theirs.close()
         active_keepers.add(process.pid)
-        kept = KeeperHandle(command, process, control, status, stdin, out, err, ours.pop_all())
+        handle = KeeperHandle(command, process, control, status, stdin, out, err, ours.pop_all())
     try:
         _send(control, order)
     except BaseException:
-        kept.close()
+        handle.close()
         raise
-    return kept
+    return handle
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
@@ -141,16 +138,16 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
 
 def _send(control: FileIO, order: bytes) -> None:
     left = memoryview(len(order).to_bytes(8, "big") + order)
-    with suppress(BrokenPipeError):  # the result, which is missing then, tells
+    with suppress(BrokenPipeError):  # the result is missing then, which says why
         while left:
             left = left[control.write(left) :]
 
 
-def _order(command: CommandSpec, end_time_file: Path | None) -> bytes:
-    """What the keeper is to do: fields with a zero byte between them, see keeper.py."""
+def _encode_order(command: CommandSpec, end_time_file: Path | None) -> bytes:
+    """Return the order that keeper.py reads: fields with a zero byte between them."""
     variables = [f"{name}={value}" for name, value in command.environ.items()]
-    place = [str(end_time_file or ""), str(command.folder)]
-    fields = [*place, str(len(command.argv)), *command.argv, *variables]
+    paths = [str(end_time_file or ""), str(command.folder)]
+    fields = [*paths, str(len(command.argv)), *command.argv, *variables]
     if not command.argv or not command.argv[0]:
         raise CubError("there is no command to run")
     if any("\0" in field for field in fields):

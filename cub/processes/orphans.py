@@ -1,6 +1,6 @@
-"""What is left of a command whose keeper was killed: on Linux it comes to cub, which ends it.
+"""Kill what is left of a command whose keeper was killed.
 
-Processes of a run whose cub and keeper were both killed, known by a mark they inherited.
+On Linux it becomes cub's child. If cub was killed, too, a variable that it inherited identifies it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from cub.processes.process_tree import (
 if TYPE_CHECKING:
     from psutil import Process
 
-
 _STEP = 0.01  # seconds
+_MAX_ROUNDS = 10  # each finds what the killed ones started in the meantime
+_PATIENCE = 3.0  # seconds for a killed process to go
 # The keepers that are at work: what is below them is theirs to end.
 active_keepers: set[int] = set()
 _adopting: list[bool] = []
@@ -31,7 +32,7 @@ _adopting: list[bool] = []
 
 @contextmanager
 def adopt_orphans() -> Iterator[None]:
-    """Have the orphans of all that is started meanwhile come to this process (prctl(2))."""
+    """Make this process the parent of orphans of what it starts in the block (prctl(2))."""
     _adopting.append(_set_subreaper(1))
     try:
         yield
@@ -41,11 +42,10 @@ def adopt_orphans() -> Iterator[None]:
 
 
 def kill_orphans(command_pid: int) -> None:
-    """Kill what is left of the command `command_pid`, whose keeper is gone, whatever session it is
-    in.
+    """Kill what is left of the command `command_pid`, whose keeper is gone, in any session.
 
-    What else this process has started in sessions of their own goes, too, but for keepers; so
-    nothing is done but within `adopt_orphans`.
+    Do nothing outside `adopt_orphans`: all that this process has started in other sessions is
+    killed, too, except keepers.
     """
     if not any(_adopting):
         return
@@ -55,7 +55,7 @@ def kill_orphans(command_pid: int) -> None:
     ) and time.monotonic() < deadline:
         for process in left:
             kill_process_group(process)
-        for process in left:  # those that have become our children are ours to bury
+        for process in left:  # those that have become our children are ours to reap
             with suppress(ChildProcessError):
                 os.waitpid(process, os.WNOHANG)
         time.sleep(_STEP)
@@ -65,24 +65,19 @@ def _set_subreaper(value: int) -> bool:
     return load_prctl()(SUBREAPER, value) == 0
 
 
-_ROUNDS = 10  # each finds what the killed ones started meanwhile
-_PATIENCE = 3.0  # seconds for a killed process to go
-
-
 def kill_by_environment(mark: tuple[str, str]) -> int:
-    """Kill this user's processes that have the variable `mark` (its name and value).
-
-    Not this process and its parents. Returns how many, once they have gone.
+    """Kill this user's processes that have the variable `mark` (its name and value), except this
+    process and its parents. Return how many, once they have gone.
     """
     killed = set[int]()
-    for _ in range(_ROUNDS):
-        found = [process for process in _find_by_environment(mark) if process.pid not in killed]
-        if not found:
+    for _ in range(_MAX_ROUNDS):
+        marked = [process for process in _find_by_environment(mark) if process.pid not in killed]
+        if not marked:
             break
-        killed |= {process.pid for process in found if _kill(process)}
+        killed |= {process.pid for process in marked if _kill(process)}
         deadline = time.monotonic() + _PATIENCE
-        while any(map(_is_running, found)) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        while any(map(_is_running, marked)) and time.monotonic() < deadline:
+            time.sleep(_STEP)
     return len(killed)
 
 

@@ -1,29 +1,40 @@
-"""What a command left behind, found and ended: orphans, other sessions, whatever ignores TERM.
+"""Find and end what a command left behind: orphans, other sessions, whatever ignores TERM.
 
-Runs in the keeper's process (see keeper.py): few imports, and none of cub's own.
-
-`signal`, `suppress` and prctl(2) for keepers: every command pays for what its keeper imports,
-and the standard modules cost 10 ms of CPU, more than all else in it (they import enum, functools).
-
-What a process is a part of, by its ancestors: whatever its environment says, the keeper of a
-command is above it, and carries a mark.
-
-On Linux orphans go to the keeper, so that nothing below it gets away; elsewhere they do.
+Most of it runs in the keeper's process (keeper.py), so it imports little. On Linux orphans become
+the keeper's children, so none gets away. Elsewhere the command's group and session identify them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
+import signal
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
-GIVE_UP_SECONDS = 5.0  # seconds after KILL: what lives then belongs to another user
+GIVE_UP_SECONDS = 5.0  # after KILL: what lives then belongs to another user
+SUBREAPER, PARENT_DEATH = 36, 1  # what prctl(2) sets
+
+Prctl = Callable[[int, int], int]
+
+# Imported, not run as a file: so it is compiled only once.
+_MAIN = """\
+import sys
+sys.path.append(sys.argv[1])
+from cub.processes.keeper import main
+control, status, after_int, after_term = sys.argv[2:6]
+main(int(control), int(status), (float(after_int), float(after_term)))
+"""
+_OPTIONS = ("-I", "-S", "-c", _MAIN)
+_KEEPER_WORDS = 5  # arguments of a keeper before the mark
+_MAX_ANCESTORS = 1000
 
 
 def end_descendants(command_pid: int, wake: int, adopts: bool, grace: float) -> None:
-    """End all that is left of `command_pid`: TERM, `grace` seconds, then KILL until there is
-    nothing.
+    """End all that is left of `command_pid`: TERM, `grace` seconds, then KILL until none is left.
 
     `wake` can be read when a child has ended; `adopts` says that orphans become our children.
     """
@@ -34,7 +45,7 @@ def end_descendants(command_pid: int, wake: int, adopts: bool, grace: float) -> 
             return
         if time.monotonic() >= start + grace:
             # What a killed child leaves is our child next: no chain of forks is faster.
-            left = (_children() if adopts else []) or find_descendant_pids(command_pid, adopts)
+            left = (_list_children() if adopts else []) or find_descendant_pids(command_pid, adopts)
             for process in left:
                 kill_process_group(process)
         else:
@@ -51,21 +62,24 @@ def end_descendants(command_pid: int, wake: int, adopts: bool, grace: float) -> 
 def find_descendant_pids(
     command_pid: int, adopts: bool, excluded_pids: frozenset[int] = frozenset()
 ) -> list[int]:
-    """The processes below this one, and where orphans go elsewhere `command_pid`'s group and
-    session.
-
-    Without those of this one's own session, those `excluded_pids`, and what is below these.
+    """Return the processes below this one that are not of its session, but for `excluded_pids` and
+    what is below those. Where orphans are not adopted, add `command_pid`'s group and session.
     """
     own = os.getpid()
     parents = dict(_list_from_proc() if sys.platform == "linux" else _list_from_ps())
-    found = {own}
+    pids = {own}
     if not adopts:
-        found |= {one for one in parents if command_pid in (_session(one), _group(one))}
-    while (
-        more := {one for one, parent in parents.items() if parent in found} - found - excluded_pids
-    ):
-        found |= more
-    return sorted(one for one in found if _session(one) not in (-1, _session(own)))
+        pids |= {pid for pid in parents if command_pid in (_get_session(pid), _get_group(pid))}
+    while more := {pid for pid, parent in parents.items() if parent in pids} - pids - excluded_pids:
+        pids |= more
+    return sorted(pid for pid in pids if _get_session(pid) not in (-1, _get_session(own)))
+
+
+def kill_process_group(process: int) -> None:
+    """Kill a process with its whole group: it is of a session below us, so nobody else's."""
+    if _get_group(process) not in (-1, 0, 1, _get_group(0)):
+        signal_group(_get_group(process), signal.SIGKILL)
+    _send(process, signal.SIGKILL)
 
 
 def signal_group(group: int, number: int) -> None:
@@ -76,13 +90,41 @@ def signal_group(group: int, number: int) -> None:
 
 
 def drain_pipe(wake: int) -> None:
-    """Take what was written to `wake`."""
+    """Read and drop what was written to `wake`."""
     with suppress(BlockingIOError):
         os.read(wake, 4096)
 
 
+def load_prctl() -> Prctl:
+    """Load Linux's prctl(2); elsewhere, return a function that always fails."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            call = ctypes.CDLL(None).prctl
+            return lambda option, value: int(call(option, value, 0, 0, 0))
+    return lambda _option, _value: -1
+
+
+def make_keeper_argv(words: Iterable[str], mark: str) -> list[str]:
+    """Return the arguments of a keeper after the name of Python: its five words, and its mark."""
+    return [*_OPTIONS, *words, mark]
+
+
+def iter_keeper_marks() -> Iterator[str]:
+    """Yield the marks of the keepers above this process, the nearest one first.
+
+    Whatever the environment says, the keeper of a command is above it.
+    """
+    is_linux = sys.platform == "linux"
+    for argv in _iter_ancestors_from_proc() if is_linux else _iter_ancestors_from_psutil():
+        words = argv[1:]
+        if tuple(words[: len(_OPTIONS)]) == _OPTIONS and len(words) > len(_OPTIONS) + _KEEPER_WORDS:
+            mark = words[len(_OPTIONS) + _KEEPER_WORDS]
+            if mark:
+                yield mark
+
+
 def _reap_children() -> bool:
-    """Bury the children that have ended; True if there are no others."""
+    """Reap the children that have ended; return True if there are no others."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -91,8 +133,8 @@ def _reap_children() -> bool:
     return False
 
 
-def _children() -> list[int]:
-    """This process's children, where Linux lists them (proc_pid_task(5))."""
+def _list_children() -> list[int]:
+    """Return this process's children, where Linux lists them (proc_pid_task(5))."""
     own = os.getpid()
     with suppress(OSError), open(f"/proc/{own}/task/{own}/children", "rb") as file:  # noqa: PTH123
         return [int(word) for word in file.read().split()]
@@ -100,7 +142,7 @@ def _children() -> list[int]:
 
 
 def _list_from_proc() -> Iterator[tuple[int, int]]:
-    """Each living process and its parent."""
+    """Yield each living process and its parent."""
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - pathlib starts slowly
         with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
             state, parent = file.read().rpartition(b")")[2].split()[:2]
@@ -109,30 +151,23 @@ def _list_from_proc() -> Iterator[tuple[int, int]]:
 
 
 def _list_from_ps() -> Iterator[tuple[int, int]]:
-    """The same, from the ps of every POSIX system."""
+    """Yield the same, read from the ps of every POSIX system."""
     with os.popen("ps -A -o pid= -o ppid= -o stat=") as lines:  # noqa: S605, S607 - of the system
         for process, parent, state in (line.split()[:3] for line in lines):
             if not state.startswith("Z"):
                 yield int(process), int(parent)
 
 
-def _session(process: int) -> int:
+def _get_session(process: int) -> int:
     with suppress(OSError):
         return os.getsid(process)
     return -1
 
 
-def _group(process: int) -> int:
+def _get_group(process: int) -> int:
     with suppress(OSError):
         return os.getpgid(process)
     return -1
-
-
-def kill_process_group(process: int) -> None:
-    """Kill a process with its whole group: it is of a session below us, so nobody else's."""
-    if _group(process) not in (-1, 0, 1, _group(0)):
-        signal_group(_group(process), signal.SIGKILL)
-    _send(process, signal.SIGKILL)
 
 
 def _send(process: int, number: int) -> None:
@@ -141,81 +176,10 @@ def _send(process: int, number: int) -> None:
         os.kill(process, signal.SIGCONT)
 
 
-__all__ = ["PARENT_DEATH", "SUBREAPER", "load_prctl", "signal", "suppress"]
-
-SUBREAPER, PARENT_DEATH = 36, 1  # what prctl(2) sets
-
-TYPE_CHECKING = False  # as in typing, which costs more than both
-if TYPE_CHECKING:
-    import signal
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import suppress
-
-    Prctl = Callable[[int, int], int]
-else:
-    import _signal as signal  # what signal.py wraps: the same functions, with plain numbers
-
-    class suppress:  # noqa: N801 - contextlib's name
-        """contextlib's, in short."""
-
-        def __init__(self, *errors: type[BaseException]) -> None:
-            self._errors = errors
-
-        def __enter__(self) -> None: ...
-
-        def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-            return isinstance(error, self._errors)
-
-
-def load_prctl() -> Prctl:
-    """Load Linux's prctl(2); elsewhere, return one that always says no."""
-    if sys.platform == "linux":
-        with suppress(ImportError, OSError, AttributeError):
-            import _ctypes  # ctypes itself is more than two milliseconds
-
-            class Function(_ctypes.CFuncPtr):  # it takes and returns what is int in C
-                _flags_ = _ctypes.FUNCFLAG_CDECL
-
-            call = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"))  # type: ignore[arg-type]
-            return lambda what, value: int(call(what, value, 0, 0, 0))
-    return lambda _what, _value: -1
-
-
-# Imported, not run as a file: so it is compiled only once.
-_MAIN = """\
-import sys
-sys.path.append(sys.argv[1])
-from cub.processes.keeper import main
-control, status, after_int, after_term = sys.argv[2:6]
-main(int(control), int(status), (float(after_int), float(after_term)))
-"""
-_OPTIONS = ("-I", "-S", "-c", _MAIN)
-_WORDS = 5  # of a keeper, in front of the mark
-_HIGHEST = 1000  # ancestors: nobody has more
-
-
-def make_keeper_argv(words: Iterable[str], mark: str) -> list[str]:
-    """Return the arguments of a keeper behind the name of Python: its five words, and its mark."""
-    return [*_OPTIONS, *words, mark]
-
-
-def iter_keeper_marks() -> Iterator[str]:
-    """Yield the marks of the keepers above this process, the nearest one first."""
-    lines = (
-        _iter_ancestors_from_proc() if sys.platform == "linux" else _iter_ancestors_from_psutil()
-    )
-    for argv in lines:
-        words = argv[1:]
-        if tuple(words[: len(_OPTIONS)]) == _OPTIONS and len(words) > len(_OPTIONS) + _WORDS:
-            mark = words[len(_OPTIONS) + _WORDS]
-            if mark:
-                yield mark
-
-
 def _iter_ancestors_from_proc() -> Iterator[list[str]]:
-    """The command line of each ancestor (proc_pid_stat(5), proc_pid_cmdline(5))."""
+    """Yield the command line of each ancestor (proc_pid_stat(5), proc_pid_cmdline(5))."""
     process = os.getppid()
-    for _ in range(_HIGHEST):
+    for _ in range(_MAX_ANCESTORS):
         if process <= 1:
             return
         try:

@@ -1,7 +1,4 @@
-"""A command while it runs: what it says as it comes, its limits, and its end in any case.
-
-A command run to its end, with what it said; of very much only the beginning and the end.
-"""
+"""Run a command: read its output as it comes, keep its limits, and end it in any case."""
 
 from __future__ import annotations
 
@@ -26,19 +23,19 @@ from cub.processes.command import (
 )
 from cub.processes.keeper_handle import KeeperHandle, KeeperReport, start_keeper
 
-_PIECE = 65_536
-# For pipes that someone else still holds open, when all that the command started has ended.
+_CHUNK_BYTES = 65_536
+# Seconds for pipes that another process still holds open, when the command has ended.
 _DRAIN = 2.0
+_NO_LIMITS = TimeLimits()
 
 
 @dataclass(slots=True)
 class RunningCommand:
-    """Runs `command` within a `with` block, which nothing that it started outlives.
+    """Run `command` within a `with` block, which nothing that it started outlives.
 
-    A requested `stop` ends it as the limits do. `tick_seconds` asks for a Piece without data every
-    so many seconds; `merges_streams` has stdout and stderr come as one stream, in their true order.
-    The file `end_time_file` gets the time (seconds since 1970) when all has ended, even if cub is
-    killed.
+    A requested `stop` ends it as the limits do. `tick_seconds` asks for an OutputChunk without data
+    every so many seconds; `merges_streams` makes stdout and stderr one stream, in their true order.
+    `end_time_file` gets the time (seconds since 1970) when all has ended, even if cub is killed.
     """
 
     command: CommandSpec
@@ -91,18 +88,20 @@ class RunningCommand:
 
     @property
     def result(self) -> ProcessResult:
-        """How it ended; it has when `iter_output` is through, or the block is left."""
+        """Return how it ended, once `iter_output` is through or the block is left."""
         assert self._ended is not None
         return self._ended
 
     def terminate(self) -> None:
-        """End it on the caller's behalf: INT, TERM and KILL with the grace of its limits."""
+        """End it for the caller: INT, TERM and KILL with the grace of its limits."""
         self._end("ended")
 
     def iter_output(self) -> Iterator[OutputChunk]:
-        """What it says as it comes, and ticks, until it has ended and said all."""
+        """Yield its output as it comes, and ticks, until it has ended and all is read."""
         while self._is_open():
-            ready = [key for key, _ in self._selector.select(self._select_timeout())]
+            deadlines = self._list_deadlines()
+            timeout = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+            ready = [key for key, _ in self._selector.select(timeout)]
             for key in ready:
                 file = cast(FileIO, key.fileobj)
                 match key.data:
@@ -117,11 +116,9 @@ class RunningCommand:
                         self._unregister("stop")
                         self._end("stopped")
             self._keep_limits(silent=not any(key.data in ("out", "err") for key in ready))
-            if (
-                self.tick_seconds is not None
-                and time.monotonic() >= self._ticked + self.tick_seconds
-            ):
-                self._ticked = time.monotonic()
+            now = time.monotonic()
+            if self.tick_seconds is not None and now >= self._ticked + self.tick_seconds:
+                self._ticked = now
                 yield OutputChunk("", b"")
 
     def _register_pipes(self) -> None:
@@ -135,24 +132,20 @@ class RunningCommand:
             self._selector.register(self.stop, selectors.EVENT_READ, "stop")
 
     def _is_open(self) -> bool:
-        """Whether there may be more to come."""
+        """Return whether there may be more output."""
         if self._ended is None:
             return True
         self._unregister("status", "stdin", "stop")
-        return bool(self._selector.get_map()) and time.monotonic() < self._deadlines()[0]
+        return bool(self._selector.get_map()) and time.monotonic() < self._list_deadlines()[0]
 
-    def _deadlines(self) -> list[float]:
-        """When to look up next, even if nothing comes."""
+    def _list_deadlines(self) -> list[float]:
+        """Return when to check the limits next, even without output."""
         if self._ended is not None:
             return [self._started + self._ended.seconds + _DRAIN]
         spans = [(self._ticked, self.tick_seconds)]
         if not self._cause:
             spans += [(self._started, self.limits.wall), (self._last_output, self.limits.idle)]
         return [since + span for since, span in spans if span is not None]
-
-    def _select_timeout(self) -> float | None:
-        moments = self._deadlines()
-        return max(0.0, min(moments) - time.monotonic()) if moments else None
 
     def _keep_limits(self, *, silent: bool) -> None:
         now, wall, idle = time.monotonic(), self.limits.wall, self.limits.idle
@@ -174,17 +167,17 @@ class RunningCommand:
             )
 
     def _read(self, file: FileIO) -> bytes:
-        """What has come; at the end of the file, it is no longer listened to."""
+        """Read what has come, and unregister the file at its end."""
         self._last_output = time.monotonic()
-        data = file.read(_PIECE)
+        data = file.read(_CHUNK_BYTES)
         if not data:
             self._selector.unregister(file)
         return data
 
     def _write_stdin(self, file: FileIO) -> None:
-        """Write as much of stdin as it takes, and close it after the last."""
+        """Write as much of stdin as the pipe takes, and close it after the last byte."""
         try:
-            self._unsent = self._unsent[file.write(self._unsent[:_PIECE]) or 0 :]
+            self._unsent = self._unsent[file.write(self._unsent[:_CHUNK_BYTES]) or 0 :]
         except BrokenPipeError:  # it doesn't want the rest
             self._unsent = self._unsent[:0]
         if not self._unsent:
@@ -197,11 +190,8 @@ class RunningCommand:
                 self._selector.unregister(key.fileobj)
 
 
-_NO_LIMITS = TimeLimits()
-
-
 class CapturedOutput(NamedTuple):
-    """How it ended, what is kept of stdout and stderr in the order they came, and their size."""
+    """Hold how it ended, the kept part of stdout and stderr in their order, and their size."""
 
     result: ProcessResult
     output: bytes
@@ -209,31 +199,31 @@ class CapturedOutput(NamedTuple):
 
 
 class _HeadAndTail:
-    """The first and the last bytes of a stream, at most `most` together."""
+    """Keep the first and the last bytes of a stream, at most `max_bytes` together."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.total = 0
         self.first = bytearray()
         self.last = bytearray()
 
     def add(self, data: bytes) -> bytes:
-        """Take more; what of it is among the first, and so is kept for sure."""
+        """Add more, and return the part of it that is among the first bytes."""
         self.total += len(data)
-        kept = data[: max(0, self.most // 2 - len(self.first))]
-        self.first += kept
-        self.last += data[len(kept) :]
-        if len(self.last) > 2 * self.most:  # not at each piece: it copies
-            del self.last[: -self.most]
-        return kept
+        part = data[: max(0, self.max_bytes // 2 - len(self.first))]
+        self.first += part
+        self.last += data[len(part) :]
+        if len(self.last) > 2 * self.max_bytes:  # not at each piece: it copies
+            del self.last[: -self.max_bytes]
+        return part
 
-    def rest(self) -> bytes:
-        """What is kept after the first, with a line that tells what is left out."""
-        out = self.total - self.most
+    def get_rest(self) -> bytes:
+        """Return what is kept after the first bytes, after a line that counts those left out."""
+        out = self.total - self.max_bytes
         if out <= 0:
             return bytes(self.last)
-        kept = self.last[len(self.last) - (self.most - len(self.first)) :]
-        return f"\n… {out:,} bytes left out …\n".encode() + kept
+        tail = self.last[len(self.last) - (self.max_bytes - len(self.first)) :]
+        return f"\n… {out:,} bytes left out …\n".encode() + tail
 
 
 def run_and_capture(
@@ -244,21 +234,20 @@ def run_and_capture(
     log: BinaryIO | None = None,
     end_time_file: Path | None = None,
 ) -> CapturedOutput:
-    """Run a command to its end and keep `max_bytes` bytes of what it says, half of them the last.
+    """Run a command to its end and keep `max_bytes` bytes of its output, half of them the last.
 
-    What is kept also goes `log` a file: the first half as it comes, the rest in the end.
-    `end_time_file` is the file that tells when all had ended (see Running).
-    Raises CubError if there is nothing to run, or on Windows.
+    `log` gets the same bytes: the first half as it comes, the rest in the end. `end_time_file` gets
+    the time when all had ended. Raises CubError if there is nothing to run, or on Windows.
     """
     ends = _HeadAndTail(max_bytes)
     try:
         with RunningCommand(command, limits, stop, end_time_file, merges_streams=True) as running:
-            for piece in running.iter_output():
-                kept = ends.add(piece.data)
-                if log and kept:
-                    log.write(kept)
+            for chunk in running.iter_output():
+                part = ends.add(chunk.data)
+                if log and part:
+                    log.write(part)
     finally:
-        rest = ends.rest()
+        rest = ends.get_rest()
         if log and rest:
             log.write(rest)
     return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total)

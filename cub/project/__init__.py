@@ -1,1 +1,1 @@
-"""Facts about a project: its root, its configuration, its instruction files."""
+"""Read facts about a project: its root, its configuration, its instruction files."""

@@ -1,4 +1,4 @@
-"""The clients that read a project's instructions only with a setting of their own, as one table."""
+"""List the agents that read a project's instructions only with a setting of their own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cub.files import FileTree
 
 
 class RequiredFiles(NamedTuple):
-    """What an agent is to read in a project, as paths from its root.
+    """Hold what an agent has to read in a project, as paths from its root.
 
-    `entry`: the root's instruction file, unless GEMINI.md brings it; `whole`: the instruction
-    files that together say everything, for a client that opens no file by itself; `references`:
+    `entry`: the root's instruction file, unless GEMINI.md imports it; `whole`: the instruction
+    files that together say everything, for an agent that opens no file on its own; `references`:
     what they import.
     """
 
@@ -26,11 +26,10 @@ class RequiredFiles(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """A client by the name of its option, and its setting: a list of files to read.
+    """Describe an agent's setting: a list of files to read.
 
-    `files`: where the setting may stand, the one to create last; `new_file`: how a new file begins;
-    `default`: what the client reads while the setting is not there; `select_files`: what has to be
-    in it.
+    `files`: where the setting may be, the one to create last; `new_file`: how a new file begins;
+    `default`: what the agent reads without the setting; `select_files`: what has to be in it.
     """
 
     name: str
@@ -43,11 +42,10 @@ class AgentSettings(NamedTuple):
     new_file: bytes = b""
 
     def locate(self, tree: FileTree) -> ListLocation:
-        """Where the setting stands in a project, or will stand."""
-        there = (
-            p for p in self.files if posixpath.basename(p) in tree.list_names(posixpath.dirname(p))
-        )
-        return ListLocation(next(there, self.files[-1]), self.keys, self.format)
+        """Return where the setting is in a project, or will be."""
+        parts = ((path, *posixpath.split(path)) for path in self.files)
+        existing = (path for path, folder, name in parts if name in tree.list_names(folder))
+        return ListLocation(next(existing, self.files[-1]), self.keys, self.format)
 
 
 GEMINI_SETTINGS = AgentSettings(
@@ -84,25 +82,25 @@ AGENT_SETTINGS = (GEMINI_SETTINGS, AIDER_SETTINGS, OPENCODE_SETTINGS)
 
 
 def find_agent_settings(name: str) -> AgentSettings:
-    """The row of a client; UsageError for a name that is not in the table."""
-    for client in AGENT_SETTINGS:
-        if client.name == name:
-            return client
-    names = ", ".join(client.name for client in AGENT_SETTINGS)
-    raise UsageError(f"--client: {name!r} is none of {names}")
+    """Return the row of an agent; UsageError for a name that is not in the table."""
+    for agent in AGENT_SETTINGS:
+        if agent.name == name:
+            return agent
+    names = ", ".join(agent.name for agent in AGENT_SETTINGS)
+    raise UsageError(f"--agent: {name!r} is none of {names}")
 
 
 def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:
-    """The names of the instruction files that Gemini CLI loads in this project.
+    """Return the names of the instruction files that Gemini CLI loads in this project.
 
-    GEMINI.md is always one of them: Gemini CLI adds what the setting names. A settings file
-    that can't be read has no say.
+    GEMINI.md is always one of them, as Gemini CLI adds what the setting names. A settings file that
+    can't be read is ignored.
     """
-    place = GEMINI_SETTINGS.locate(tree)
+    location = GEMINI_SETTINGS.locate(tree)
     try:
-        data = tree.read(place.path)
-        named = read_string_list(data, place) or () if data else ()
+        data = tree.read(location.path)
+        listed = read_string_list(data, location) or () if data else ()
     except CubError:
-        named = ()
-    names = (posixpath.normpath(name.strip()) for name in named if name.strip())
+        listed = ()
+    names = (posixpath.normpath(name.strip()) for name in listed if name.strip())
     return tuple(dict.fromkeys((*names, *GEMINI_SETTINGS.default)))

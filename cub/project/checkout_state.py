@@ -1,4 +1,4 @@
-"""`.cub/state.json`: what this checkout alone remembers; losing it costs a detail, never a byte."""
+"""Keep `.cub/state.json`, which only this checkout remembers; losing it costs no user's byte."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class CheckoutState:
-    """`templates`: the section version written last; `nested_sections`: nested files that were
-    given one, so that it is found again when they are targets no more; `empty_files`: files that
-    were there, empty, before cub; `offered_versions`: for each file of cub's that a person edited,
-    the version whose text was last put beside it.
+    """Hold what this checkout remembers.
+
+    `templates`: the section version written last; `nested_sections`: nested files that were given
+    one, so that it is found when they are no longer targets; `empty_files`: files that existed,
+    empty, before cub; `offered_versions`: for each managed file that the user edited, the version
+    offered last.
     """
 
     templates: int = 0
@@ -49,7 +51,7 @@ class CheckoutState:
         return state
 
     def to_bytes(self) -> bytes:
-        """The file's bytes."""
+        """Return the file's bytes."""
         tree = {
             "v": _FORMAT,
             "templates": self.templates,
@@ -60,5 +62,5 @@ class CheckoutState:
         return json.dumps(tree, indent=1).encode() + b"\n"
 
     def with_offer(self, path: str, version: int) -> CheckoutState:
-        """The same, remembering that the text of `version` was offered."""
+        """Return the state that also remembers the offer of `version`."""
         return replace(self, offered_versions={**self.offered_versions, path: version})

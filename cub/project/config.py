@@ -1,15 +1,13 @@
-"""`.cub/config.yaml` as cub acts on it: read with exact places, and every fault an error.
-
-One configuration, a file or a profile in it, checked against the table of keys.
-"""
+"""Read `.cub/config.yaml` and check it against the table of keys; errors have exact places."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from cub.config_edit.config_text import parse_config_text
 from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
-from cub.config_edit.yaml_text import parse_yaml as nodes_of
+from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.project.setting_kinds import find_setting_fault
@@ -32,10 +30,7 @@ CONFIG_SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """What a project asks for; every field has a default, so a project needs no file.
-
-    `schema` is None where the file does not tell it.
-    """
+    """Hold what a project asks for; every field has a default. `schema` is None if not set."""
 
     schema: int | None = None
     requires_cub: str = ""
@@ -62,10 +57,10 @@ def parse_config(
     if data is None or not data.strip():
         return ProjectConfig()
     source = decode_source(data, path)
-    root = nodes_of(source)
+    root = parse_yaml(source)
     _require_known(root, source, version, schema)
     layer = parse_layer(root, source)
-    values: dict[str, Any] = {key: found.value for key, found in layer.values.items()}
+    values: dict[str, Any] = {key: value for key, (value, _) in layer.values.items()}
     return ProjectConfig(
         schema=values.get("schema"),
         requires_cub=str(values.get("requires-cub", "")),
@@ -83,55 +78,44 @@ def parse_config(
 
 
 def parse_config_tree(data: bytes, path: str) -> Any:
-    """The file as ruamel's round-trip tree; None for a file that says nothing.
+    """Return the file's values; None for a file that has none.
 
-    Raises CubError as `parse_config` does for what is not YAML, or no YAML that cub reads.
+    Raises CubError as `parse_config` does for what is not YAML, or not YAML that cub reads.
     """
-    from cub.config_edit import round_trip
-
-    source = decode_source(data, path)
-    nodes_of(source)
-    return round_trip.load_round_trip(source)
+    return parse_config_text(data, path).python_value
 
 
 def _require_known(root: ConfigNode | None, source: SourceText, version: str, schema: int) -> None:
     """Refuse the file of a newer cub as such, before its other keys are looked at."""
     members = root.collect_entries() if root else {}
-    for key, check in (("requires-cub", _requirement), ("schema", _newer)):
+    for key in ("requires-cub", "schema"):
         setting, entry = find_setting((key,)), members.get(key)
         value = entry.value.to_python() if entry else None
         if not setting or not entry or value is None or find_setting_fault(setting, value):
             continue
-        message, hint = check(value, version, schema)
-        if message:
-            raise source.make_error(entry.value.start, f"{key}: {message}", hint)
+        if key == "requires-cub" and not _is_met(value, version):
+            message = f"this project needs cub {value}, this is cub {version}"
+            hint = "install a cub that fits, the way you installed this one"
+        elif key == "schema" and value > schema:
+            by = f"by a newer cub (schema {value}, this cub knows {schema})"
+            message = f"this project was written {by}"
+            hint = f"upgrade cub to one that knows schema {value}, the way you installed it"
+        else:
+            continue
+        raise source.make_error(entry.value.start, f"{key}: {message}", hint)
 
 
-def _requirement(value: Any, version: str, _: int) -> tuple[str, str]:
+def _is_met(specifier: Any, version: str) -> bool:
     from packaging.specifiers import SpecifierSet
 
-    if SpecifierSet(str(value)).contains(version, prereleases=True):
-        return "", ""
-    return (
-        f"this project needs cub {value}, this is cub {version}",
-        "install a cub that fits, the way you installed this one",
-    )
+    return SpecifierSet(str(specifier)).contains(version, prereleases=True)
 
 
-def _newer(value: Any, _: str, schema: int) -> tuple[str, str]:
-    if value <= schema:
-        return "", ""
-    return (
-        f"this project was written by a newer cub (schema {value}, this cub knows {schema})",
-        f"upgrade cub to one that knows schema {value}, the way you installed it",
-    )
-
-
-MAX_UNKNOWN_KEYS = 20  # warnings of one kind; nobody reads more of them
+MAX_UNKNOWN_KEYS = 20  # warnings of one kind
 
 
 class LayerValue(NamedTuple):
-    """A value, and the line that it stands in."""
+    """Hold a value and its line."""
 
     value: Any
     line: int
@@ -139,11 +123,10 @@ class LayerValue(NamedTuple):
 
 @dataclass(slots=True)
 class ConfigLayer:
-    """What one file sets, by key; a client or a profile as a whole, as `harnesses.NAME`.
+    """Hold what one file sets, by key; an agent or a profile as a whole, as `harnesses.NAME`.
 
-    `unknown_key_warnings` warns about keys that are not in the table, those in profiles too,
-    `inactive_key_warnings` about those that this version does not act on. `profiles` are layers of
-    their own.
+    `unknown_key_warnings` are about keys that are not in the table, `inactive_key_warnings` about
+    those that this version does not act on; both include profiles, which are layers of their own.
     """
 
     source: SourceText
@@ -155,118 +138,107 @@ class ConfigLayer:
 
     @property
     def warnings(self) -> tuple[PlanWarning, ...]:
-        """All of them in the order of the lines."""
-        return tuple(
-            sorted(
-                (*self.unknown_key_warnings, *self.inactive_key_warnings),
-                key=lambda warning: warning.line or 0,
-            )
-        )
+        """Return all warnings in the order of their lines."""
+        warnings = (*self.unknown_key_warnings, *self.inactive_key_warnings)
+        return tuple(sorted(warnings, key=lambda warning: warning.line or 0))
 
     def record_value(self, path: SettingPath, entry: MappingEntry) -> None:
         """Note a value, unless it is not set."""
         if (value := entry.value.to_python()) is not None:
-            self.values[".".join(path)] = LayerValue(
-                value, self.source.get_line_number(entry.key.start)
-            )
+            line = self.source.get_line_number(entry.key.start)
+            self.values[".".join(path)] = LayerValue(value, line)
 
     def make_error(
         self, path: SettingPath, node: ConfigNode, message: str, hint: str = ""
     ) -> CubError:
-        """An error that names the place of a value, and its key."""
+        """Make an error that names the place of a value, and its key."""
         return self.source.make_error(node.start, f"{self.prefix}{'.'.join(path)}: {message}", hint)
 
 
 def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
-    """What a file sets; CubError with file, line, column and key for a wrong type."""
+    """Return what a file sets; CubError with file, line, column and key for a wrong type."""
     layer = ConfigLayer(source)
     if root is None or _is_null(root):
         return layer
     if root.kind != "mapping":
         raise source.make_error(root.start, "this is not a mapping of keys to values")
-    _read(root, layer, ())
+    _read_entries(root, layer, ())
     for key, entry in root.collect_entries().items():
         if key in TOP_LEVEL_KEYS and key not in ACTIVE_KEYS:
-            _warn_idle(entry, layer, key)
+            _warn_inactive_key(entry, layer, key)
     return layer
 
 
-def _read(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
-    """All entries of a mapping that stands at `path`."""
+def _read_entries(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> None:
+    """Read all entries of the mapping at `path`."""
     for key, entry in node.collect_entries().items():
-        here = (*path, key)
-        setting = find_setting(here)
+        key_path = (*path, key)
+        setting = find_setting(key_path)
         if setting:
-            _check(entry.value, setting, layer, here)
-            if not setting.is_active and here[0] in ACTIVE_KEYS and not layer.prefix:
-                _warn_idle(entry, layer, setting.key)
-            if here[0] not in USER_NAMED_SECTIONS:
-                layer.record_value(here, entry)
+            _require_valid(entry.value, setting, layer, key_path)
+            if not setting.is_active and key_path[0] in ACTIVE_KEYS and not layer.prefix:
+                _warn_inactive_key(entry, layer, setting.key)
+            if key_path[0] not in USER_NAMED_SECTIONS:
+                layer.record_value(key_path, entry)
         elif not path and key in USER_NAMED_SECTIONS and not (layer.prefix and key == "profiles"):
-            _named(entry, layer, here)
-        elif list_member_keys(here):
-            _read_section(entry, layer, here)
+            _read_named_entries(entry, layer, key_path)
+        elif list_member_keys(key_path):
+            if _is_mapping(entry.value, layer, key_path):
+                _read_entries(entry.value, layer, key_path)
         else:
-            _warn(entry, layer, here)
+            _warn_unknown_key(entry, layer, key_path)
 
 
-def _named(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
-    """Clients, or profiles: mappings under names of the person's choice."""
+def _read_named_entries(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+    """Read agents or profiles: mappings under names that the user chose."""
     if not _is_mapping(entry.value, layer, path):
         return
     for name, inner in entry.value.collect_entries().items():
-        here = (*path, name)
-        if not _is_mapping(inner.value, layer, here):
+        key_path = (*path, name)
+        if not _is_mapping(inner.value, layer, key_path):
             continue
-        layer.record_value(here, inner)
+        layer.record_value(key_path, inner)
         if path == ("profiles",):
             profile = ConfigLayer(
                 layer.source, f"profiles.{name}.", unknown_key_warnings=layer.unknown_key_warnings
             )
             layer.profiles[name] = profile
-            _read(inner.value, profile, ())
+            _read_entries(inner.value, profile, ())
         else:
-            _read(inner.value, layer, here)
-
-
-def _read_section(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
-    if _is_mapping(entry.value, layer, path):
-        _read(entry.value, layer, path)
+            _read_entries(inner.value, layer, key_path)
 
 
 def _is_mapping(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> bool:
-    """Whether there is something in it to be read; CubError for another type."""
+    """Return whether there is something to read in the node; CubError for another type."""
     if node.kind != "mapping" and not _is_null(node):
         raise layer.make_error(path, node, "this is not a mapping")
     return node.kind == "mapping"
 
 
-def _check(node: ConfigNode, setting: Setting, layer: ConfigLayer, path: SettingPath) -> None:
-    if found := find_setting_fault(setting, node.to_python()):
-        place = node if found.item is None else node.items[found.item]
-        raise layer.make_error(path, place, found.message, found.hint)
+def _require_valid(
+    node: ConfigNode, setting: Setting, layer: ConfigLayer, path: SettingPath
+) -> None:
+    if fault := find_setting_fault(setting, node.to_python()):
+        place = node if fault.item is None else node.items[fault.item]
+        raise layer.make_error(path, place, fault.message, fault.hint)
 
 
-def _warn(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
-    """Tell of an unknown key, and what it may be meant for; of very many only that."""
+def _warn_unknown_key(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+    """Warn of an unknown key, with the one that it may be meant for; of very many only that."""
     line = layer.source.get_line_number(entry.key.start)
-    if len(layer.unknown_key_warnings) > MAX_UNKNOWN_KEYS:
+    warnings = layer.unknown_key_warnings
+    if len(warnings) == MAX_UNKNOWN_KEYS:
+        warnings.append(PlanWarning("more keys are unknown", layer.source.path, line))
+    if len(warnings) > MAX_UNKNOWN_KEYS:
         return
-    if len(layer.unknown_key_warnings) == MAX_UNKNOWN_KEYS:
-        layer.unknown_key_warnings.append(
-            PlanWarning("more keys are unknown", layer.source.path, line)
-        )
-        return
-    known = [key for key in list_member_keys(path[:-1]) if not (layer.prefix and key == "profiles")]
-    near = suggest_similar(path[-1], known)
+    keys = [key for key in list_member_keys(path[:-1]) if not (layer.prefix and key == "profiles")]
+    near = suggest_similar(path[-1], keys)
     key, meant = (layer.prefix + ".".join((*path[:-1], name)) for name in (path[-1], near))
     hint = f"did you mean {meant!r}?" if near else "it is kept, and has no effect"
-    layer.unknown_key_warnings.append(
-        PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint)
-    )
+    warnings.append(PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint))
 
 
-def _warn_idle(entry: MappingEntry, layer: ConfigLayer, key: str) -> None:
+def _warn_inactive_key(entry: MappingEntry, layer: ConfigLayer, key: str) -> None:
     what = f"key {key!r} has no effect in this version"
     line = layer.source.get_line_number(entry.key.start)
     layer.inactive_key_warnings.append(PlanWarning(what, layer.source.path, line))

@@ -1,10 +1,6 @@
-"""Values of settings as they come in words: from the command line, and from the environment.
+"""Merge all values of settings, from the command line to the user's own configuration.
 
-Which value of each key counts, and where it comes from.
-
-All values that count in a project, from all the places that may set them.
-
-The user's own configuration, which counts in all of their projects.
+For each key, the value of the last layer counts, and its origin is known.
 """
 
 from __future__ import annotations
@@ -33,18 +29,139 @@ from cub.project.settings import (
 from cub.text import suggest_similar
 
 _VERBATIM = ("template", "text", "specifier")
+ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
 
 
 class EnvironmentValue(NamedTuple):
-    """A setting's value from the environment variable `name`."""
+    """Hold a setting's value from the environment variable `name`."""
 
     setting: Setting
     name: str
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class ConfigValue:
+    """Hold a key's value; `where` is a file and line, `profile NAME`, a variable, or "".
+
+    An agent or a profile is one value, `harnesses.NAME` or `profiles.NAME`. A mapping of keys has
+    the origin "several".
+    """
+
+    key: str
+    value: Any
+    origin: ValueOrigin = "default"
+    where: str = ""
+
+
+@dataclass(slots=True)
+class ResolvedConfig:
+    """Hold values by key, and warnings about their origins."""
+
+    values: dict[str, ConfigValue] = field(default_factory=dict)
+    warnings: list[PlanWarning] = field(default_factory=list)
+
+    def list_values(self) -> list[ConfigValue]:
+        """Return all keys in the order of the table, agents and profiles under their names."""
+        rows = []
+        keys = [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
+        for key in dict.fromkeys(keys):
+            if key in USER_NAMED_SECTIONS:
+                named = [v for v in self.values.values() if v.key.startswith(f"{key}.")]
+                rows += named or [ConfigValue(key, {})]
+            else:
+                rows.append(self.values[key])
+        return rows
+
+    def find_value(self, key: str) -> ConfigValue:
+        """Return a value, a part of one, or a mapping of several; UsageError for an unknown key."""
+        if key in self.values:
+            return self.values[key]
+        keys = key.split(".")
+        outer, inner = self.values.get(".".join(keys[:2])), keys[2:]
+        if keys[0] in USER_NAMED_SECTIONS and outer and inner:
+            return _get_part(outer, key, inner)
+        rows = self.list_values()
+        below = [row for row in rows if row.key == key or row.key.startswith(f"{key}.")]
+        if not below:
+            near = suggest_similar(key, [*(row.key for row in rows), *SECTION_DESCRIPTIONS])
+            hint = f"did you mean {near!r}?" if near else "`cub config show` lists what there is"
+            raise UsageError(f"unknown key {key!r}", hint=hint)
+        if below[0].key == key:
+            return below[0]
+        return ConfigValue(key, _build_tree(below, key), "several")
+
+
+def resolve_config(
+    project: Project, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
+    """Return the values of all keys in a project."""
+    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
+    user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
+    layers = merge_layers(own, user, environ, profile)
+    for row in layers.list_values():
+        if row.origin != "default":
+            log_debug(f"{row.key} is set by {row.where or row.origin}")
+    return layers
+
+
+def merge_layers(
+    project: ConfigLayer, user: ConfigLayer, environ: Mapping[str, str], profile: str | None = None
+) -> ResolvedConfig:
+    """Merge defaults, the user's file, the project's, the profile, the environment: later win.
+
+    Raises UsageError for an unknown profile, CubError for a wrong variable.
+    """
+    defaults = {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
+    merged = ResolvedConfig(defaults, [*user.warnings, *project.warnings])
+    _add_layer(merged, user, "user")
+    _add_layer(merged, project, "project")
+    if profile is not None:
+        layer = _find_profile(project, user, profile)
+        _add_layer(merged, layer, "profile", f"profile {profile}")
+    for setting, name, value in iter_environment_values(environ):
+        if setting.is_project_only:
+            merged.warnings.append(PlanWarning(_describe_ignored(setting.key), name))
+        elif value is not None:
+            merged.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
+    return merged
+
+
+def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
+    """Return what a file sets; `path` is its name in messages."""
+    source = decode_source(data or b"", path)
+    return parse_layer(parse_yaml(source), source)
+
+
+def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
+    """Yield what the environment sets; other CUB_* variables are ignored.
+
+    Settings that only a project may set come without a value.
+    """
+    for setting in SETTINGS:
+        name = get_environment_variable(setting)
+        if name not in environ:
+            continue
+        if setting.is_project_only:
+            yield EnvironmentValue(setting, name, None)
+            continue
+        try:
+            value = parse_setting_value(environ[name], setting)
+        except CubError as error:
+            raise CubError(error.message, where=name, hint=error.hint) from None
+        if fault := find_setting_fault(setting, value):
+            raise CubError(fault.message, where=name, hint=fault.hint)
+        yield EnvironmentValue(setting, name, value)
+
+
+def get_environment_variable(setting: Setting) -> str:
+    """Return the environment variable of a setting, "" for a setting of an agent."""
+    name = setting.key.upper().replace(".", "_").replace("-", "_")
+    return "" if "*" in setting.key else f"CUB_{name}"
+
+
 def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
-    """What somebody means by these words: YAML, but a text that is wanted needs no quotes.
+    """Parse words as YAML; a string that is expected needs no quotes.
 
     CubError, without a place, for what can't be read.
     """
@@ -60,105 +177,42 @@ def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
     return root.to_python() if root else None
 
 
-def get_environment_variable(setting: Setting) -> str:
-    """The environment variable of a setting ("" if it has none, being of a client)."""
-    name = setting.key.upper().replace(".", "_").replace("-", "_")
-    return "" if "*" in setting.key else f"CUB_{name}"
+def get_user_config_path() -> Path:
+    """Return the path of the user's configuration, whether or not it exists."""
+    from platformdirs import user_config_path
+
+    return user_config_path("cub").absolute() / "config.yaml"
 
 
-def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
-    """What the environment sets; other CUB_* variables are none of this module's business.
-
-    Settings of the project alone come without a value: nobody takes it.
-    """
-    for setting in SETTINGS:
-        name = get_environment_variable(setting)
-        if name not in environ:
-            continue
-        if setting.is_project_only:
-            yield EnvironmentValue(setting, name, None)
-            continue
-        try:
-            value = parse_setting_value(environ[name], setting)
-        except CubError as error:
-            raise CubError(error.message, where=name, hint=error.hint) from None
-        if found := find_setting_fault(setting, value):
-            raise CubError(found.message, where=name, hint=found.hint)
-        yield EnvironmentValue(setting, name, value)
+def abbreviate_home(path: Path) -> str:
+    """Shorten a path in the home folder for messages."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
+        return path.as_posix()
 
 
-ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
+def read_user_config() -> bytes | None:
+    """Return the bytes of the user's configuration; None if there is none."""
+    path = get_user_config_path()
+    return read_single_file(path, abbreviate_home(path))
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigValue:
-    """A key's value. `where` is a file and line, `profile NAME` or a variable; empty for defaults.
-
-    A client or a profile is one value, under `harnesses.NAME` or `profiles.NAME`. A mapping of
-    keys has the origin "several".
-    """
-
-    key: str
-    value: Any
-    origin: ValueOrigin = "default"
-    where: str = ""
-
-
-@dataclass(slots=True)
-class ResolvedConfig:
-    """Values by key, and what a person should know about their origins."""
-
-    values: dict[str, ConfigValue] = field(default_factory=dict)
-    warnings: list[PlanWarning] = field(default_factory=list)
-
-    def list_values(self) -> list[ConfigValue]:
-        """All keys in the order of the table, clients and profiles under their names."""
-        found = []
-        for key in dict.fromkeys(
-            [*(s.key.partition(".*")[0] for s in SETTINGS), *USER_NAMED_SECTIONS]
-        ):
-            if key in USER_NAMED_SECTIONS:
-                named = [v for v in self.values.values() if v.key.startswith(f"{key}.")]
-                found += named or [ConfigValue(key, {})]
-            else:
-                found.append(self.values[key])
-        return found
-
-    def find_value(self, key: str) -> ConfigValue:
-        """A value, a part of one, or a mapping of several; UsageError for an unknown key."""
-        if key in self.values:
-            return self.values[key]
-        keys = key.split(".")
-        outer, inner = self.values.get(".".join(keys[:2])), keys[2:]
-        if keys[0] in USER_NAMED_SECTIONS and outer and inner:
-            return _part(outer, key, inner)
-        below = [
-            row for row in self.list_values() if row.key == key or row.key.startswith(f"{key}.")
-        ]
-        if not below:
-            near = suggest_similar(
-                key, [*(row.key for row in self.list_values()), *SECTION_DESCRIPTIONS]
-            )
-            hint = f"did you mean {near!r}?" if near else "`cub config show` lists what there is"
-            raise UsageError(f"unknown key {key!r}", hint=hint)
-        return below[0] if below[0].key == key else ConfigValue(key, _tree(below, key), "several")
-
-
-def _part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
-    """What stands inside a client or a profile, or else the default of a client's key."""
-    found: Any = outer.value
+def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
+    """Return a value inside an agent or a profile, or else the default of an agent's key."""
+    value: Any = outer.value
     for name in inner:
-        found = found.get(name) if isinstance(found, dict) else None
+        value = value.get(name) if isinstance(value, dict) else None
     setting = find_setting(tuple(key.split(".")))
-    if found is None and setting:
+    if value is None and setting:
         return ConfigValue(key, setting.default)
-    if found is None:
+    if value is None:
         raise UsageError(f"{key!r} is not set")
-    return ConfigValue(key, found, outer.origin, outer.where)
+    return ConfigValue(key, value, outer.origin, outer.where)
 
 
-def _tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
-    """Rows below `key` as one mapping."""
+def _build_tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
+    """Return the rows below `key` as one mapping."""
     tree: dict[str, Any] = {}
     for row in rows:
         *outer, last = row.key[len(key) + 1 :].split(".", 0 if key in USER_NAMED_SECTIONS else -1)
@@ -169,46 +223,19 @@ def _tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
     return tree
 
 
-def merge_layers(
-    project: ConfigLayer, user: ConfigLayer, environ: Mapping[str, str], profile: str | None = None
-) -> ResolvedConfig:
-    """Defaults, then the user's file, the project's, the profile, the environment: later ones win.
-
-    Raises UsageError for an unknown profile, CubError for a wrong variable.
-    """
-    found = ResolvedConfig(
-        {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
-    )
-    found.warnings += [*user.warnings, *project.warnings]
-    _add(found, user, "user")
-    _add(found, project, "project")
-    if profile is not None:
-        _add(found, _profile(project, user, profile), "profile", f"profile {profile}")
-    for setting, name, value in iter_environment_values(environ):
-        if setting.is_project_only:
-            found.warnings.append(PlanWarning(_not_taken(setting.key), name))
-        elif value is not None:
-            found.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
-    return found
-
-
-def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
-    """What a file sets; `path` stands for it in messages."""
-    source = decode_source(data or b"", path)
-    return parse_layer(parse_yaml(source), source)
-
-
-def _add(found: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = "") -> None:
+def _add_layer(
+    merged: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = ""
+) -> None:
     for key, (value, line) in layer.values.items():
         setting = find_setting(tuple(key.split(".")))
         if origin != "project" and setting and setting.is_project_only:
-            found.warnings.append(PlanWarning(_not_taken(key), layer.source.path, line))
+            merged.warnings.append(PlanWarning(_describe_ignored(key), layer.source.path, line))
         else:
-            place = where or f"{layer.source.path}:{line}"
-            found.values[key] = ConfigValue(key, value, origin, place)
+            location = where or f"{layer.source.path}:{line}"
+            merged.values[key] = ConfigValue(key, value, origin, location)
 
 
-def _profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
+def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
     profiles = {**user.profiles, **project.profiles}
     if name not in profiles:
         near = suggest_similar(name, profiles)
@@ -217,39 +244,5 @@ def _profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:
     return profiles[name]
 
 
-def _not_taken(key: str) -> str:
+def _describe_ignored(key: str) -> str:
     return f"{key!r} is not taken from here: it counts in the project's own file only"
-
-
-def resolve_config(
-    project: Project, environ: Mapping[str, str], profile: str | None = None
-) -> ResolvedConfig:
-    """The values of all keys; see `cub.project.config_layers.merge_layers`."""
-    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
-    user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
-    layers = merge_layers(own, user, environ, profile)
-    for row in layers.list_values():
-        if row.origin != "default":
-            log_debug(f"{row.key} is set by {row.where or row.origin}")
-    return layers
-
-
-def get_user_config_path() -> Path:
-    """Where it is, whether or not it exists."""
-    from platformdirs import user_config_path
-
-    return user_config_path("cub").absolute() / "config.yaml"
-
-
-def abbreviate_home(path: Path) -> str:
-    """A path for messages: short where it is in the home folder."""
-    try:
-        return f"~/{path.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):  # elsewhere, or nobody's home
-        return path.as_posix()
-
-
-def read_user_config() -> bytes | None:
-    """Its bytes; None where there is none."""
-    path = get_user_config_path()
-    return read_single_file(path, abbreviate_home(path))

@@ -1,4 +1,4 @@
-"""The JSON Schema of config.yaml, for editors and other checkers of YAML."""
+"""Build the JSON Schema of config.yaml, for editors and other YAML checkers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from cub.project.settings import SECTION_DESCRIPTIONS, SETTINGS, Setting
 
 JsonTree = dict[str, Any]
 _NULL = {"type": "null"}
-_IDLE = " It has no effect in this version."
+_NO_EFFECT = " It has no effect in this version."
 
 
 def build_config_schema() -> JsonTree:
-    """The schema of a whole file. Keys that it does not name are allowed, as cub keeps them."""
+    """Build the schema of a whole file. Unknown keys are allowed, as cub keeps them."""
     keys: JsonTree = {}
     for setting in SETTINGS:
-        _put(keys, setting)
+        _put_setting(keys, setting)
     anywhere = dict.fromkeys(s.path[0] for s in SETTINGS if not s.is_project_only)
     references = {key: {"$ref": f"#/$defs/{key}"} for key in anywhere}
-    profiles = {**_mapping("profiles"), "additionalProperties": {"$ref": "#/$defs/profile"}}
+    profiles = {**_make_mapping("profiles"), "additionalProperties": {"$ref": "#/$defs/profile"}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The configuration of cub",
@@ -38,38 +38,38 @@ def build_config_schema() -> JsonTree:
     }
 
 
-def _put(keys: JsonTree, setting: Setting) -> None:
+def _put_setting(keys: JsonTree, setting: Setting) -> None:
     """Add a setting to the properties `keys`, and the mappings around it."""
     for depth, key in enumerate(setting.path[:-1], 1):
         outer = ".".join(setting.path[:depth])
         if key == "*":
             continue
-        mapping = keys.setdefault(key, _mapping(outer))
+        mapping = keys.setdefault(key, _make_mapping(outer))
         if setting.path[depth] == "*":
             inner = {"type": ["object", "null"], "properties": {}}
             mapping = mapping.setdefault("additionalProperties", inner)
         keys = mapping.setdefault("properties", {})
-    keys[setting.path[-1]] = {"description": _about(setting), **_value(setting)}
+    keys[setting.path[-1]] = {"description": _describe(setting), **_make_value(setting)}
 
 
-def _mapping(section: str) -> JsonTree:
+def _make_mapping(section: str) -> JsonTree:
     live = any(s.is_active for s in SETTINGS if s.key.startswith(f"{section}."))
-    about = SECTION_DESCRIPTIONS[section] + ("" if live else _IDLE)
+    about = SECTION_DESCRIPTIONS[section] + ("" if live else _NO_EFFECT)
     return {"description": about, "type": ["object", "null"]}
 
 
-def _about(setting: Setting) -> str:
+def _describe(setting: Setting) -> str:
     only = " It counts in the project's own file only." if setting.is_project_only else ""
-    return setting.description + only + ("" if setting.is_active else _IDLE)
+    return setting.description + only + ("" if setting.is_active else _NO_EFFECT)
 
 
-def _value(setting: Setting) -> JsonTree:
+def _make_value(setting: Setting) -> JsonTree:
     default = {} if setting.default is None else {"default": setting.default}
-    return {**_type(setting), **default}
+    return {**_make_type(setting), **default}
 
 
-def _type(setting: Setting) -> JsonTree:
-    """What `setting_values` accepts, as far as a schema can say it."""
+def _make_type(setting: Setting) -> JsonTree:
+    """Return the schema of what `setting_kinds` accepts, as far as a schema can express it."""
     time = [
         {"type": "string", "pattern": f"^{TIME_PATTERN}$"},
         {"type": "integer", "minimum": 1},

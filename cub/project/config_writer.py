@@ -1,8 +1,6 @@
-"""Editing config.yaml as text: every other byte of the file stays as it is, wherever possible.
+"""Edit config.yaml as text, so that every other byte stays; import settings from a JSON file.
 
-`targets` has a way of its own here: its items are compared as paths, and keep their order.
-
-What a JSON file of settings has to say to config.yaml: values with the same meaning in both.
+`targets` is edited as a list of paths: its items are compared as paths, and keep their order.
 """
 
 from __future__ import annotations
@@ -12,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from cub import __version__
-from cub.config_edit import value_edits
 from cub.config_edit.config_text import YAML, parse_config_text
-from cub.config_edit.round_trip import set_value_by_round_trip
 from cub.config_edit.string_list import ListLocation, edit_string_list, read_string_list
-from cub.config_edit.value_edits import set_value_in_text
+from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 from cub.project import config as config_file
 from cub.project.config import CONFIG_FILE, parse_config_tree
@@ -24,116 +20,44 @@ from cub.project.migration_steps import ImportJsonStep
 from cub.project.targets import normalize_target
 
 _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
-
-
-def set_config_value(
-    data: bytes | None, key: str, value: object, *, path: str = CONFIG_FILE
-) -> bytes:
-    """The file's bytes with `value` at the dotted `key`; missing parents are added.
-
-    A value that is there is replaced in the text, in its style of quotes, and every other byte
-    stays. Where that is not possible, the file goes through ruamel.yaml with its own indents.
-    The same bytes come back if nothing is to be changed.
-
-    Raises CubError for a file that can't be read, and as `value_edits.set_value` does.
-    """
-    here = parse_config_text(data or b"", path)
-    return value_edits.set_value(
-        here, tuple(key.split(".")), _plain(value), set_value_in_text, set_value_by_round_trip
-    )
-
-
-def rename_config_key(data: bytes, old: str, new: str, *, path: str = CONFIG_FILE) -> bytes:
-    """The file's bytes with a dotted key renamed, as `value_edits.rename_key` does it."""
-    return value_edits.rename_key(
-        parse_config_text(data, path), tuple(old.split(".")), tuple(new.split("."))
-    )
-
-
-def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
-    """The file's bytes with `targets` set; a list that is there keeps its order.
-
-    Raises CubError, and names what to write by hand, where an edit of the text does not give
-    exactly the same configuration with these targets.
-    """
-    data = data or b""
-    dropped = [
-        path
-        for path in read_string_list(data, _TARGETS) or ()
-        if normalize_target(path) not in targets
-    ]
-    return edit_string_list(data, _TARGETS, targets, removed_texts=dropped)
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists, all the way down."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 UNSET: Final = object()
 
 
 class JsonImport(NamedTuple):
-    """The bytes of config.yaml (None: there is none), and the keys that it does not speak for."""
+    """Hold the bytes of config.yaml (None: there is none), and the keys that were not imported."""
 
     config: bytes | None
     unmapped_keys: tuple[str, ...]
 
 
-def parse_json_settings(data: bytes) -> dict[str, Any]:
-    """The object in a JSON file; ValueError for anything else, and for a key given twice."""
-    try:
-        tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
-    except RecursionError:
-        raise ValueError("this is nested too deeply") from None
-    if not isinstance(tree, dict):
-        raise ValueError("this is not an object")  # noqa: TRY004 - as for what is no JSON
-    return tree
+def set_config_value(
+    data: bytes | None, key: str, value: object, *, path: str = CONFIG_FILE
+) -> bytes:
+    """Return the file's bytes with `value` at the dotted `key`; missing parents are added.
+
+    A value that is there is replaced in the text, in its style of quotes, and every other byte
+    stays. The same bytes come back if nothing is to be changed.
+
+    Raises CubError for a file that can't be read, and as `set_value` does.
+    """
+    config = parse_config_text(data or b"", path)
+    return set_value(config, tuple(key.split(".")), _to_plain(value))
 
 
-def import_json_settings(
-    tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
-) -> JsonImport:
-    """`config` with the values of `tree` added; what it says already is never overwritten."""
-    left = []
-    for key, value in _leaves(tree, ""):
-        if any(_same(value, known) for known in step.default.get(key, ())):
-            continue
-        wanted = step.keys.get(key)
-        if wanted is None:
-            left.append(key)
-            continue
-        there = get_config_value(config, wanted)
-        if there is UNSET:
-            more = _with(config, wanted, value, schema)
-            config, there = more or config, value if more else there
-        if not _same(there, value):
-            left.append(key)
-    return JsonImport(config, tuple(left))
+def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
+    """Return the file's bytes with `targets` set; an existing list keeps its order.
 
-
-def _with(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
-    """None where config.yaml can't take the value."""
-    try:
-        more = set_config_value(config, key, value)
-        config_file.parse_config(more, version=__version__, schema=schema)
-    except CubError:
-        return None
-    return more
-
-
-def _leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+    Raises CubError, and says what to write by hand, if an edit would not give exactly this
+    configuration.
+    """
+    data = data or b""
+    listed = read_string_list(data, _TARGETS) or ()
+    removed = [path for path in listed if normalize_target(path) not in targets]
+    return edit_string_list(data, _TARGETS, targets, removed_texts=removed)
 
 
 def get_config_value(data: bytes | None, key: str) -> Any:
-    """The value of a dotted key in config.yaml; UNSET where it has none."""
+    """Return the value of a dotted key in config.yaml; UNSET if it has none."""
     node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
     for name in key.split("."):
         if node is None:
@@ -146,16 +70,73 @@ def get_config_value(data: bytes | None, key: str) -> Any:
     return node
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: true is not 1."""
-    return one is not UNSET and json.dumps(one, default=str) == json.dumps(other, default=str)
+def parse_json_settings(data: bytes) -> dict[str, Any]:
+    """Parse a JSON object; ValueError for anything else, and for a key given twice."""
+    try:
+        tree = json.loads(data, object_pairs_hook=_make_object, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("this is nested too deeply") from None
+    if not isinstance(tree, dict):
+        raise ValueError("this is not an object")  # noqa: TRY004 - as for invalid JSON
+    return tree
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def import_json_settings(
+    tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
+) -> JsonImport:
+    """Add the values of `tree` to `config`; existing values are never overwritten."""
+    unmapped_keys = []
+    for key, value in _iter_leaves(tree, ""):
+        if any(_is_same_json(value, default) for default in step.default.get(key, ())):
+            continue
+        config_key = step.keys.get(key)
+        if config_key is None:
+            unmapped_keys.append(key)
+            continue
+        current = get_config_value(config, config_key)
+        if current is UNSET:
+            edited = _try_set(config, config_key, value, schema)
+            config, current = edited or config, value if edited else current
+        if not _is_same_json(current, value):
+            unmapped_keys.append(key)
+    return JsonImport(config, tuple(unmapped_keys))
+
+
+def _to_plain(value: Any) -> Any:
+    """Return tuples as lists, all the way down."""
+    if isinstance(value, dict):
+        return {str(key): _to_plain(item) for key, item in value.items()}
+    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _try_set(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:
+    """Return the configuration with one more value; None if it can't take the value."""
+    try:
+        edited = set_config_value(config, key, value)
+        config_file.parse_config(edited, version=__version__, schema=schema)
+    except CubError:
+        return None
+    return edited
+
+
+def _iter_leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _iter_leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _is_same_json(left: Any, right: Any) -> bool:
+    """Compare as JSON does: true is not 1."""
+    return left is not UNSET and json.dumps(left, default=str) == json.dumps(right, default=str)
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(tree := dict(pairs)) < len(pairs):
         raise ValueError("a key is there twice")
     return tree
 
 
-def _no_number(text: str) -> None:
+def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")

@@ -1,6 +1,4 @@
-"""What runs, or tells an agent what to run: the keys of config.yaml and the files of a repository
-that a reviewer must see apart from text.
-"""
+"""Find the keys of config.yaml and the files of a repository that run something."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "client s
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
 _KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
          "protect")  # fmt: skip
-_WHOLE = ("harnesses", "context_commands")
+_NAMED_SECTIONS = ("harnesses", "context_commands")
 
-# In any folder: clients look for these from where they are started.
+# In any folder: agents look for these from where they are started.
 _FILES: tuple[tuple[ExecutableKind, str], ...] = (
     ("bootstrap", r"\.[^/]+/.*-bootstrap"),
     ("hook", r"\.cub/hooks/.*"),
@@ -37,49 +35,49 @@ _FILES: tuple[tuple[ExecutableKind, str], ...] = (
 _FLAGS = re.DOTALL | re.IGNORECASE
 _PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", _FLAGS)) for kind, pattern in _FILES]
 # A link or a submodule under one of these names stands for a whole folder of such files.
-_FOLDERS = re.compile(
+_FOLDER_PATTERN = re.compile(
     r"(?:.*/)?\.(?:agents|claude|codex|cub|cursor|gemini|githooks|github|husky|opencode|vscode)/",
     _FLAGS,
 )
-_LONGEST = 10_000  # characters of one value: aliases of YAML can make a small file a huge value
+_MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
 
 
 def classify_executable_path(path: str) -> ExecutableKind | None:
-    """What `path` is among the files that run or make something run; None for all others.
+    """Return the kind of a file that runs, or makes something run; None for all others.
 
-    A path with `/` at its end stands for a folder that is taken from elsewhere as a whole.
+    A path with `/` at its end is a folder that is taken from elsewhere as a whole.
     """
-    found = next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
-    return found or ("client setting" if _FOLDERS.fullmatch(path) else None)
+    kind = next((row_kind for row_kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
+    return kind or ("client setting" if _FOLDER_PATTERN.fullmatch(path) else None)
 
 
 def list_config_commands(data: bytes | None, path: str = CONFIG_FILE) -> dict[str, str]:
-    """The keys of a config.yaml that hold commands, dotted, with their values as JSON.
+    """Return the dotted keys of a config.yaml that hold commands, with their values as JSON.
 
-    Raises CubError for a file that can't be read or shown so.
+    Raises CubError for a file that can't be read.
     """
     tree = parse_config_tree(data, path) if data and data.strip() else None
     try:
-        found = dict(_of_overlay(tree, ""))
-        for name, overlay in _items(_get(tree, "profiles")):
-            found |= _of_overlay(overlay, f"profiles.{name}.")
+        commands = dict(_list_overlay_commands(tree, ""))
+        for name, overlay in _iter_entries(_get_value(tree, "profiles")):
+            commands |= _list_overlay_commands(overlay, f"profiles.{name}.")
     except (TypeError, ValueError, RecursionError) as error:
         raise CubError("this file has a value that can't be shown", where=path) from error
-    return found
+    return commands
 
 
-def _of_overlay(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    run = _get(tree, "run")
+def _list_overlay_commands(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    run = _get_value(tree, "run")
     for key in _KEYS:
-        if _get(run, key) is not None:
-            yield f"{prefix}run.{key}", _json(run[key])
-    for key in _WHOLE:
-        for name, value in _items(_get(tree, key)):
-            yield f"{prefix}{key}.{name}", _json(value)
+        if _get_value(run, key) is not None:
+            yield f"{prefix}run.{key}", _to_json(run[key])
+    for key in _NAMED_SECTIONS:
+        for name, value in _iter_entries(_get_value(tree, key)):
+            yield f"{prefix}{key}.{name}", _to_json(value)
 
 
-def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """The entries of a mapping by key, of a list by number; a scalar is one entry."""
+def _iter_entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a mapping by key, of a list by number; a scalar is one entry."""
     if isinstance(value, dict):
         yield from ((str(key), entry) for key, entry in value.items())
     elif isinstance(value, list):
@@ -88,15 +86,15 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
         yield "", value
 
 
-def _get(tree: Any, key: str) -> Any:
+def _get_value(tree: Any, key: str) -> Any:
     return tree.get(key) if isinstance(tree, dict) else None
 
 
-def _json(value: Any) -> str:
-    """JSON on one line; ValueError for too much of it, or for a value that contains itself."""
+def _to_json(value: Any) -> str:
+    """Return JSON on one line; ValueError for too much of it."""
     text = ""
     for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
         text += piece
-        if len(text) > _LONGEST:
+        if len(text) > _MAX_VALUE_CHARS:
             raise ValueError(len(text))
     return text

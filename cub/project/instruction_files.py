@@ -1,7 +1,7 @@
-"""Flattened links: what git makes of a symbolic link on a system without them, a file that holds
-nothing but the link's text.
+"""Read the instruction files of a project: which exist, and which names lead to one file.
 
-The instruction files of a project as they stand: which exist, which are one file.
+Git makes a flattened link of a symbolic link on a system without them: a file that holds nothing
+but the link's text.
 """
 
 from __future__ import annotations
@@ -20,50 +20,19 @@ from cub.errors import CubError
 from cub.files import FileTree, MissingFile
 from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nested_target
 
-_LONGEST = 255
-
-
-def follow_flattened_link(
-    path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
-) -> str:
-    """The instruction file that `path` leads to, which is `path` itself for anything but a link.
-
-    A link leads to one of the files in `target_paths`, or to another instruction file that is
-    there. Text that cub wrote into it would become part of the link's target in every other
-    checkout.
-    """
-    passed = [path]
-    while target := _leads_to(passed[-1], read(passed[-1]) or b""):
-        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
-        will_be = target in target_paths and passed[-1] != AGENTS_MD.path
-        if is_fully_managed(target) or not (will_be or (find_target(target) and read(target))):
-            break
-        if target in passed:
-            return path
-        passed.append(target)
-    return passed[-1]
-
-
-def _leads_to(path: str, data: bytes) -> str:
-    """The path that a file consists of, as seen from the root; "" for any other text."""
-    text = data.strip().decode("utf-8", "replace") if len(data) <= _LONGEST else ""
-    if not (text and text.isprintable()) or text.startswith("/"):
-        return ""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
-
-
-_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
+_MAX_LINK_BYTES = 255
 _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
+_INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading
 
 
 @dataclass(frozen=True)
 class InstructionFile:
-    """One target. `path` is its name in the project, `real_path` the file behind links.
+    """Describe one target: its name `path` in the project, and the file `real_path` behind links.
 
-    `document` is None where there is no such file; `section` where it has none; `error` says
-    why it can be neither read nor edited; `case_variant` is the name that stands in its place and
-    differs by case; `lacks_folder`: even its folder is not there; `missing`: git has it all the
-    same; `identity` is equal for two names of one file, a flattened link among them.
+    `document` is None if there is no such file, `section` if it has none. `error` says why it can
+    be neither read nor edited. `case_variant` is an existing name that differs by case.
+    `lacks_folder`: even its folder is absent. `missing`: git has it nevertheless. `identity` is
+    equal for two names of one file, including a flattened link.
     """
 
     path: str
@@ -78,22 +47,22 @@ class InstructionFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file is there and readable."""
+        """Return whether the file exists and is readable."""
         return self.document is not None
 
     @property
     def identity_key(self) -> Hashable:
-        """Equal for two names of one file: a file has one section, whatever leads to it."""
+        """Return a key equal for two names of one file, which has one section."""
         return self.real_path if self.identity is None else self.identity
 
     @property
     def is_present(self) -> bool:
-        """Whether there is something under this name, readable or not."""
+        """Return whether there is something under this name, readable or not."""
         return self.exists or self.error is not None
 
     @cached_property
     def user_bytes(self) -> bytes:
-        """The user's bytes: everything outside the section, without blank lines around it."""
+        """Return everything outside the section, without blank lines around it."""
         if self.document is None:
             return b""
         data = self.document.data
@@ -102,23 +71,57 @@ class InstructionFile:
 
     @cached_property
     def imported_paths(self) -> frozenset[str]:
-        """The paths that the user's own text imports."""
+        """Return the paths that the user's own text imports."""
         if self.document is None or b"@" not in self.user_bytes:
             return frozenset()
         return find_imports(self.document.replace_data(self.user_bytes).text)
 
     def contains_only(self, *texts: str) -> bool:
-        """Whether the file is nothing but one of `texts`."""
+        """Return whether the file is nothing but one of `texts`."""
         return self.section is None and self.user_bytes.strip() in {text.encode() for text in texts}
 
     def section_mentions(self, word: str) -> bool:
-        """Whether cub's own words in the section, those above inlined texts, have `word`."""
+        """Return whether cub's words in the section, above inlined texts, have `word`."""
         body = b"".join(self.section.body) if self.section else b""
         return word.encode() in _INLINED.split(body, maxsplit=1)[0]
 
 
-class _Look:
-    """One look at a tree and the files `known`: each folder listed, each file read only once."""
+def read_instruction_files(tree: FileTree, paths: Iterable[str]) -> dict[str, InstructionFile]:
+    """Look at each of `paths`; faults become `error`, never an exception."""
+    reader = _TreeReader(tree, tuple(paths))
+    return {path: _read_file(reader, path) for path in reader.known}
+
+
+def remove_duplicates(files: Iterable[InstructionFile]) -> list[InstructionFile]:
+    """Return each file once, under its first name, however many links lead to it."""
+    unique: dict[object, InstructionFile] = {}
+    for file in files:
+        unique.setdefault(file.identity_key, file)
+    return list(unique.values())
+
+
+def follow_flattened_link(
+    path: str, read: Callable[[str], bytes | None], target_paths: Collection[str]
+) -> str:
+    """Return the instruction file that `path` leads to: `path` itself unless it is a link.
+
+    A link leads to one of `target_paths`, or to another existing instruction file. Text that cub
+    wrote into it would become part of the link's target in every other checkout.
+    """
+    chain = [path]
+    while target := _read_link_target(chain[-1], read(chain[-1]) or b""):
+        # AGENTS.md is written in any case: with nothing behind it, its text is a person's.
+        is_planned = target in target_paths and chain[-1] != AGENTS_MD.path
+        if is_fully_managed(target) or not (is_planned or (find_target(target) and read(target))):
+            break
+        if target in chain:
+            return path
+        chain.append(target)
+    return chain[-1]
+
+
+class _TreeReader:
+    """Read a tree and the files `known`: list each folder and read each file only once."""
 
     def __init__(self, tree: FileTree, known: Collection[str]) -> None:
         self.tree = tree
@@ -131,59 +134,55 @@ class _Look:
         return self.tree.read(path) if name in self.names(folder) else None
 
 
-def read_instruction_files(tree: FileTree, paths: Iterable[str]) -> dict[str, InstructionFile]:
-    """Look at each of `paths`; faults become `error`, never an exception."""
-    once = _Look(tree, tuple(paths))
-    return {path: _look_at(once, path) for path in once.known}
-
-
-def remove_duplicates(files: Iterable[InstructionFile]) -> list[InstructionFile]:
-    """Each file once, under its first name, however many links lead to it."""
-    found: dict[object, InstructionFile] = {}
-    for file in files:
-        found.setdefault(file.identity_key, file)
-    return list(found.values())
-
-
-def _look_at(look: _Look, path: str) -> InstructionFile:
+def _read_file(reader: _TreeReader, path: str) -> InstructionFile:
     real, identity = path, None
     try:
-        there = follow_flattened_link(path, look.read, look.known)
-        real = look.tree.resolve_path(there)
-        data = look.read(there)
+        actual_path = follow_flattened_link(path, reader.read, reader.known)
+        real = reader.tree.resolve_path(actual_path)
+        data = reader.read(actual_path)
         if data is None:
-            return _absent(look, path, there, real)
-        identity = look.tree.get_identity(there)
-        document = Document.parse(data, there)
+            return _describe_missing_file(reader, path, actual_path, real)
+        identity = reader.tree.get_identity(actual_path)
+        document = Document.parse(data, actual_path)
         section = sections.find_section(document)
     except CubError as error:
         return InstructionFile(path, real, error=error, identity=identity)
     return InstructionFile(path, real, document, section, identity=identity)
 
 
-def _absent(look: _Look, path: str, there: str, real: str) -> InstructionFile:
-    folder, name = posixpath.split(there)
-    names = look.names(folder)
-    misnamed = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
-    homeless = not names and not look.tree.has_folder(folder)
-    if homeless and not is_nested_target(there):
-        _require_no_file(look, folder)
-    missing = look.tree.find_missing(there)
+def _describe_missing_file(
+    reader: _TreeReader, path: str, actual_path: str, real: str
+) -> InstructionFile:
+    folder, name = posixpath.split(actual_path)
+    names = reader.names(folder)
+    case_variant = next((n for n in sorted(names) if n.casefold() == name.casefold()), "")
+    lacks_folder = not names and not reader.tree.has_folder(folder)
+    if lacks_folder and not is_nested_target(actual_path):
+        _require_no_file(reader, folder)
+    missing = reader.tree.find_missing(actual_path)
     # Of the root's files, each may decide what the others have to say.
-    if missing and missing.is_outside_checkout and not is_nested_target(there):
+    if missing and missing.is_outside_checkout and not is_nested_target(actual_path):
         raise missing.make_error()
     return InstructionFile(
-        path, real, case_variant=misnamed, lacks_folder=homeless, missing=missing
+        path, real, case_variant=case_variant, lacks_folder=lacks_folder, missing=missing
     )
 
 
-def _require_no_file(look: _Look, folder: str) -> None:
-    """A folder that is missing is made for a file of the root, unless a file has its name."""
+def _require_no_file(reader: _TreeReader, folder: str) -> None:
+    """Refuse a file in place of a missing folder; a folder of the root is created later."""
     while folder:
-        above, name = posixpath.split(folder)
-        if name in look.names(above):
-            if look.tree.has_folder(folder):
+        parent, name = posixpath.split(folder)
+        if name in reader.names(parent):
+            if reader.tree.has_folder(folder):
                 return
             message = "this is a file, where cub needs a folder"
             raise CubError(message, where=folder, hint="move it away")
-        folder = above
+        folder = parent
+
+
+def _read_link_target(path: str, data: bytes) -> str:
+    """Return the path that a file consists of, relative to the root; "" for any other text."""
+    text = data.strip().decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
+    if not (text and text.isprintable()) or text.startswith("/"):
+        return ""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), text))

@@ -1,131 +1,22 @@
-"""A mapping of data that ships with cub, read field by field: a fault in it is a bug of cub's.
+"""Describe the steps of migrations: a closed set of verbs, read from YAML that ships with cub.
 
-The verbs of migrations, a closed set: what each one says, read from its fields.
+Tests check the shipped files, field by field, so nothing here looks for faults in them.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from cub.errors import InternalError
-
-_HASH = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(slots=True)
-class FieldReader:
-    """The fields of `tree`, at `where`. Each read one is checked; `require_all_taken` refuses what
-    is left.
-    """
-
-    tree: Any
-    where: str
-    _read: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.tree, dict):
-            self.raise_fault("this is not a mapping of fields")
-
-    def raise_fault(self, message: str) -> NoReturn:
-        """End with InternalError that says where."""
-        raise InternalError(message, where=self.where)
-
-    def take_text(self, name: str, default: str | None = None) -> str:
-        """A text that is not empty."""
-        value = self._get(name, default)
-        if not isinstance(value, str) or (not value and default is None):
-            self.raise_fault(f"{name}: {value!r} is not a text")
-        return value
-
-    def take_number(self, name: str) -> int:
-        """A whole number above 0."""
-        value = self._get(name, None)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            self.raise_fault(f"{name}: {value!r} is not a number above 0")
-        return value
-
-    def take_flag(self, name: str) -> bool:
-        """True or false; false where it is not given."""
-        value = self._get(name, False)
-        if not isinstance(value, bool):
-            self.raise_fault(f"{name}: {value!r} is neither true nor false")
-        return value
-
-    def take_texts(self, name: str, *, required: bool = True) -> tuple[str, ...]:
-        """A list of texts; one text counts as a list."""
-        value = self._get(name, None if required else [])
-        value = [value] if isinstance(value, str) else value
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.raise_fault(f"{name}: {value!r} is not a list of texts")
-        if required and not value:
-            self.raise_fault(f"{name}: this list is empty")
-        return tuple(value)
-
-    def take_path(self, name: str, default: str | None = None) -> str:
-        """A path inside the project."""
-        return self._inside(name, self.take_text(name, default))
-
-    def take_paths(self, name: str, *, required: bool = True) -> tuple[str, ...]:
-        """A list of paths inside the project."""
-        return tuple(self._inside(name, path) for path in self.take_texts(name, required=required))
-
-    def take_hashes(self, name: str) -> tuple[str, ...]:
-        """A list of sha256 in hex, each once; none where it is not given."""
-        found = self.take_texts(name, required=False)
-        for item in found:
-            if not _HASH.fullmatch(item) or found.count(item) > 1:
-                self.raise_fault(f"{name}: {item!r} is not a sha256 in hex, or is there twice")
-        return found
-
-    def take_mapping(self, name: str) -> Mapping[str, Any]:
-        """Texts to anything."""
-        value = self._get(name, {})
-        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-            self.raise_fault(f"{name}: {value!r} is not a mapping of texts")
-        return value
-
-    def take_fields(self, name: str) -> FieldReader:
-        """The fields of a mapping in this one."""
-        return FieldReader(self._get(name, None), f"{self.where}: {name}")
-
-    def iter_fields(self, name: str) -> Iterator[FieldReader]:
-        """The mappings of a list, numbered from 1."""
-        value = self._get(name, None)
-        if not isinstance(value, list) or not value:
-            self.raise_fault(f"{name}: this is not a list of mappings")
-        for number, item in enumerate(value, 1):
-            yield FieldReader(item, f"{self.where}: {name.removesuffix('s')} {number}")
-
-    def require_all_taken(self) -> None:
-        """All fields have been read."""
-        if unknown := [key for key in self.tree if key not in self._read]:
-            self.raise_fault(f"unknown field {unknown[0]!r}")
-
-    def _get(self, name: str, default: Any) -> Any:
-        self._read.add(name)
-        if default is None and name not in self.tree:
-            self.raise_fault(f"field {name!r} is missing")
-        return self.tree.get(name, default)
-
-    def _inside(self, name: str, path: str) -> str:
-        parts = path.split("/")
-        odd = path != posixpath.normpath(path) or path.startswith("/") or "\\" in path
-        if path and (odd or ".." in parts or ".git" in parts):
-            self.raise_fault(
-                f"{name}: {path!r} is not a path inside the project, in its shortest form"
-            )
-        return path
+StepFields = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class MoveStep:
-    """Files that go to another name: `to`, or `keep_as` where `to` is a file of cub's own.
+    """Move files to `to`, or to `keep_as` if `to` is a file of cub's own.
 
-    One whose bytes are `known_hashes` is cub's, and goes: what stands under `to` takes its place.
+    A file whose hash is in `known_hashes` is cub's: it is deleted instead.
     """
 
     sources: tuple[str, ...]
@@ -136,9 +27,9 @@ class MoveStep:
 
 @dataclass(frozen=True, slots=True)
 class DeleteStep:
-    """Files that go if their bytes are `known_hashes`, or only if the person asks for it (--prune).
+    """Delete files whose hash is in `known_hashes`, or any if the user passes --prune.
 
-    `hint` says what a person can do with one that was edited.
+    `hint` says what a user can do with a file that was edited.
     """
 
     paths: tuple[str, ...]
@@ -149,23 +40,15 @@ class DeleteStep:
 
 @dataclass(frozen=True, slots=True)
 class RewriteMarkerStep:
-    """Digest lines of the older form, in sections that nobody edited, become today's."""
-
-
-@dataclass(frozen=True, slots=True)
-class RenameKeyStep:
-    """A key of config.yaml, written with dots, gets a new name."""
-
-    source: str
-    to: str
+    """Replace digest lines of the older form with today's, in sections that nobody edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportJsonStep:
-    """A JSON file whose values go into config.yaml, as far as they have a key there.
+    """Copy the values of a JSON file into config.yaml, if they have a key there.
 
-    `keys`: from a key to the one in config.yaml, with dots; `default`: values that say nothing.
-    A file that says more is kept as `keep_as`; where its bytes are `known_hashes`, it says no more.
+    `keys` maps a key to the one in config.yaml, with dots; `default` has the values that need no
+    copy. A file that says more is kept as `keep_as`; one whose hash is in `known_hashes` does not.
     """
 
     path: str
@@ -177,7 +60,7 @@ class ImportJsonStep:
 
 @dataclass(frozen=True, slots=True)
 class WarnStep:
-    """A warning about what stays: a file, or, with `to`, a link that leads there."""
+    """Warn of what stays: a file, or, with `to`, a link that leads there."""
 
     path: str
     to: str
@@ -185,87 +68,45 @@ class WarnStep:
     hint: str
 
 
-MigrationStep = (
-    MoveStep | DeleteStep | RewriteMarkerStep | RenameKeyStep | ImportJsonStep | WarnStep
-)
+MigrationStep = MoveStep | DeleteStep | RewriteMarkerStep | ImportJsonStep | WarnStep
 
 
-def parse_step(item: FieldReader) -> MigrationStep:
-    """One step: a verb, and its fields."""
-    if len(item.tree) != 1:
-        item.raise_fault("this is not one verb with its fields")
-    (verb,) = item.tree
-    if verb not in STEP_PARSERS:
-        item.raise_fault(f"unknown verb {verb!r}")
-    fields = item.take_fields(verb)
-    found = STEP_PARSERS[verb](fields)
-    fields.require_all_taken()
-    return found
+def parse_step(item: StepFields) -> MigrationStep:
+    """Return the step of a mapping with one verb, whose value is the verb's fields."""
+    ((verb, fields),) = item.items()
+    return STEP_PARSERS[verb](fields)
 
 
-def _move(fields: FieldReader) -> MoveStep:
-    return MoveStep(
-        fields.take_paths("from"),
-        fields.take_path("to"),
-        fields.take_path("keep_as", ""),
-        fields.take_hashes("known"),
-    )
+def parse_names(fields: StepFields, name: str) -> tuple[str, ...]:
+    """Return a list of strings; one string counts as a list, and none is an empty one."""
+    value = fields.get(name, ())
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _delete(fields: FieldReader) -> DeleteStep:
-    found = DeleteStep(
-        fields.take_paths("paths"),
-        fields.take_hashes("known"),
-        fields.take_flag("only_with_prune"),
-        fields.take_text("hint", ""),
-    )
-    if bool(found.known_hashes) == found.only_with_prune:
-        fields.raise_fault("nothing is deleted unasked: give either `known` or `only_with_prune`")
-    return found
+def _parse_move(fields: StepFields) -> MoveStep:
+    known = parse_names(fields, "known")
+    return MoveStep(parse_names(fields, "from"), fields["to"], fields.get("keep_as", ""), known)
 
 
-def _rewrite_marker(fields: FieldReader) -> RewriteMarkerStep:
-    if fields.take_text("digest") != "sha256":
-        fields.raise_fault("digest: the older form is called sha256")
-    return RewriteMarkerStep()
+def _parse_delete(fields: StepFields) -> DeleteStep:
+    paths, known = parse_names(fields, "paths"), parse_names(fields, "known")
+    return DeleteStep(paths, known, fields.get("only_with_prune", False), fields.get("hint", ""))
 
 
-def _config_rename(fields: FieldReader) -> RenameKeyStep:
-    found = RenameKeyStep(fields.take_text("from"), fields.take_text("to"))
-    if found.source.rpartition(".")[0] != found.to.rpartition(".")[0]:
-        fields.raise_fault("a key gets another name in the mapping that it stands in")
-    return found
+def _parse_json_import(fields: StepFields) -> ImportJsonStep:
+    default = {key: tuple(values) for key, values in fields.get("default", {}).items()}
+    known = parse_names(fields, "known")
+    return ImportJsonStep(fields["path"], fields["keep_as"], fields.get("keys", {}), default, known)
 
 
-def _config_from_json(fields: FieldReader) -> ImportJsonStep:
-    keys, default = fields.take_mapping("keys"), fields.take_mapping("default")
-    if not all(isinstance(key, str) for key in keys.values()):
-        fields.raise_fault("keys: a key of config.yaml is a text")
-    if not all(isinstance(value, list) for value in default.values()):
-        fields.raise_fault("default: each key needs a list of values")
-    return ImportJsonStep(
-        fields.take_path("path"),
-        fields.take_path("keep_as"),
-        keys,
-        {key: tuple(values) for key, values in default.items()},
-        fields.take_hashes("known"),
-    )
+def _parse_warning(fields: StepFields) -> WarnStep:
+    return WarnStep(fields["path"], fields.get("to", ""), fields["message"], fields.get("hint", ""))
 
 
-def _note(fields: FieldReader) -> WarnStep:
-    return WarnStep(
-        fields.take_path("path"),
-        fields.take_path("to", ""),
-        fields.take_text("message"),
-        fields.take_text("hint", ""),
-    )
-
-
-STEP_PARSERS: dict[str, Callable[[FieldReader], MigrationStep]] = {
-    "move": _move,
-    "delete": _delete,
-    "rewrite_marker": _rewrite_marker,
-    "config_rename": _config_rename,
-    "config_from_json": _config_from_json,
-    "note": _note,
+STEP_PARSERS: dict[str, Callable[[StepFields], MigrationStep]] = {
+    "move": _parse_move,
+    "delete": _parse_delete,
+    "rewrite_marker": lambda _: RewriteMarkerStep(),
+    "config_from_json": _parse_json_import,
+    "note": _parse_warning,
 }

@@ -1,7 +1,4 @@
-"""A PATH of the command line as a target: the file itself, or the one in a folder.
-
-A project: its root folder and its configuration, and how both are found.
-"""
+"""Find a project's root and configuration, and resolve a PATH of the command line to a target."""
 
 from __future__ import annotations
 
@@ -20,53 +17,11 @@ from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig
 from cub.project.targets import find_target, find_target_problem, normalize_target
 
 
-def resolve_target(project: Project, path: str) -> str:
-    """The target that `path`, relative to the root, names; UsageError where there can be none."""
-    tree, path = project.tree, _as_listed(project.tree, path)
-    if tree.has_folder(path):
-        names = tree.list_names(path)
-        only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
-        path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
-    elif not tree.has_folder(posixpath.dirname(path)) or find_target(path) is None:
-        raise UsageError("no such folder or instruction file", where=path)
-    if problem := find_target_problem(path):
-        raise UsageError(f"this {problem}", where=path)
-    _require_same_repository(project, path)
-    return path
-
-
-def _as_listed(tree: FileTree, path: str) -> str:
-    """`path` with its folders spelled as they are listed: the spelling that other disks have.
-
-    On a disk that ignores case, any spelling opens a folder.
-    """
-    done = ""
-    for name in normalize_target(path).split("/") if normalize_target(path) != "." else ():
-        step = posixpath.join(done, name)
-        names = tree.list_names(done)
-        if name not in names and tree.has_folder(step):
-            same = (other for other in sorted(names) if other.casefold() == name.casefold())
-            step = posixpath.join(done, next(same, name))
-        done = step
-    return done
-
-
-def _require_same_repository(project: Project, path: str) -> None:
-    for folder in (project.root / path).parents:
-        if folder == project.root:
-            return
-        if git.find_toplevel(folder) == folder:
-            raise UsageError(
-                "this belongs to another git repository",
-                where=path,
-                hint=f"run cub there: cub -C {folder.relative_to(project.root).as_posix()} init",
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`root` is an absolute path without links; `config` is what its file asks for; `tree` holds
-    its files; `is_commit` says that they are a commit's, so that none of them is local.
+    """Hold a project: its absolute `root` without links, its `config` and the `tree` of its files.
+
+    `is_commit` says that the files are a commit's, so that none of them is local.
     """
 
     root: Path
@@ -76,48 +31,45 @@ class Project:
 
     @classmethod
     def load(cls, root: Path) -> Project:
-        """The project at `root`, its configuration read and checked."""
+        """Load the project at `root`, with its configuration read and checked."""
         return cls.from_tree(root, git.GitDiskTree(root))
 
     @classmethod
     def from_tree(
         cls, root: Path, tree: FileTree, *, is_commit: bool = False, schema: int = CONFIG_SCHEMA
     ) -> Project:
-        """The project at `root` with the files of `tree`, its configuration read and checked.
-
-        `schema` is the newest one that may be recorded.
-        """
+        """Load the project at `root` from `tree`; `schema` is the newest that may be recorded."""
         parsed = config.parse_config(tree.read(CONFIG_FILE), version=__version__, schema=schema)
         return cls(root, parsed, tree, is_commit)
 
     def is_ignored(self, path: str) -> bool:
-        """Whether git keeps `path` out of other checkouts."""
+        """Return whether git keeps `path` out of other checkouts."""
         return not self.is_commit and git.is_ignored(self.root, path)
 
 
 def find_project_root(start: Path) -> Path:
-    """The project around the folder `start`.
+    """Return the root of the project around the folder `start`.
 
-    The nearest folder with a `.cub/`, up to the top of the git work tree; else that top; else
-    `start`. A top that is the home folder, or that ignores `start`, is no project's.
+    The nearest folder with a `.cub/`, up to the top of the git working tree; else that top; else
+    `start`. A top that is the home folder, or that ignores `start`, is not a project's.
     """
-    named = start.as_posix()
+    start_name = start.as_posix()
     try:
         start = Path(os.path.realpath(start, strict=True))
     except (FileNotFoundError, NotADirectoryError):
-        raise CubError("there is no such folder", where=named) from None
+        raise CubError("there is no such folder", where=start_name) from None
     except OSError as error:
-        raise make_os_error(error, named, "cannot be opened") from error
+        raise make_os_error(error, start_name, "cannot be opened") from error
     if not start.is_dir():
-        raise CubError("this is not a folder", where=named)
+        raise CubError("this is not a folder", where=start_name)
     if git.is_bare_repository(start):
         raise CubError(
             "this is a bare repository: it has no files for cub",
-            where=named,
+            where=start_name,
             hint="run cub in a clone of it; only `cub diff REV..REV` works here",
         )
-    top, home = git.find_toplevel(start), _home()
-    counts = top is not None and top != home and not _ignores(top, start)
+    top, home = git.find_toplevel(start), _find_home()
+    counts = top is not None and top != home and not _is_ignored_by(top, start)
     for folder in (start, *start.parents):
         if (folder == top and not counts) or (folder == home != start):
             break
@@ -133,11 +85,51 @@ def find_project_root(start: Path) -> Path:
     return root
 
 
-def _ignores(top: Path, folder: Path) -> bool:
+def resolve_target(project: Project, path: str) -> str:
+    """Return the target that `path`, relative to the root, names; UsageError if none can be."""
+    tree, path = project.tree, _spell_as_listed(project.tree, path)
+    if tree.has_folder(path):
+        names = tree.list_names(path)
+        only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
+        path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
+    elif not tree.has_folder(posixpath.dirname(path)) or find_target(path) is None:
+        raise UsageError("no such folder or instruction file", where=path)
+    if problem := find_target_problem(path):
+        raise UsageError(f"this {problem}", where=path)
+    _require_same_repository(project, path)
+    return path
+
+
+def _spell_as_listed(tree: FileTree, path: str) -> str:
+    """Return `path` with its folders spelled as listed: other disks may be case-sensitive."""
+    spelled = ""
+    for name in normalize_target(path).split("/") if normalize_target(path) != "." else ():
+        step = posixpath.join(spelled, name)
+        names = tree.list_names(spelled)
+        if name not in names and tree.has_folder(step):
+            variants = (other for other in sorted(names) if other.casefold() == name.casefold())
+            step = posixpath.join(spelled, next(variants, name))
+        spelled = step
+    return spelled
+
+
+def _require_same_repository(project: Project, path: str) -> None:
+    for folder in (project.root / path).parents:
+        if folder == project.root:
+            return
+        if git.find_toplevel(folder) == folder:
+            raise UsageError(
+                "this belongs to another git repository",
+                where=path,
+                hint=f"run cub there: cub -C {folder.relative_to(project.root).as_posix()} init",
+            )
+
+
+def _is_ignored_by(top: Path, folder: Path) -> bool:
     return top != folder and git.is_ignored(top, folder.as_posix())
 
 
-def _home() -> Path | None:
+def _find_home() -> Path | None:
     try:
         return Path(os.path.realpath(Path.home()))
     except RuntimeError:  # no HOME and no such user

@@ -1,7 +1,7 @@
-"""What a value of each kind looks like, and the words for a person who wrote another one.
+"""Check values of each kind of setting, and fill the templates that users write.
 
-Templates of a person's with words in braces, as `cub/{run}`: names alone, never a format of
-Python's, which could name attributes and widths.
+A template has words in braces, as `cub/{run}`: names alone, never Python's formats, which could
+name attributes and widths.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIZE_PATTERN = r"[0-9]+(\.[0-9]+)?[kMG]B"
 
 
 class SettingFault(NamedTuple):
-    """Why a value can't be used; `item` is the number of the list's item that it is about."""
+    """Say why a value can't be used; `item` is the index of the list item it is about."""
 
     message: str
     hint: str = ""
@@ -26,7 +26,7 @@ class SettingFault(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Which values are of a kind, what they are called, and how one is written."""
+    """Describe the values of a kind: what they are called, and how one is written."""
 
     fits: Callable[[Setting, Any], bool]
     words: str
@@ -90,90 +90,86 @@ _RULES: dict[SettingKind, _Rule] = {
 
 
 def parse_seconds(value: str | float) -> float:
-    """A time in seconds; ValueError for what tells none."""
+    """Parse a duration into seconds; ValueError for anything else."""
     if not _fits_time(_ANY, value):
         raise ValueError(value)
     return float(value) if not isinstance(value, str) else float(value[:-1]) * _UNITS[value[-1]]
 
 
 def parse_byte_count(value: str | int) -> int:
-    """A size in bytes; ValueError for what tells none."""
+    """Parse a size into bytes; ValueError for anything else."""
     if not _fits_size(_ANY, value):
         raise ValueError(value)
     return int(float(value[:-2]) * 2 ** _BYTES[value[-2:]]) if isinstance(value, str) else value
 
 
 def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
-    """What is wrong with a value; None if nothing is. Null is always fine: it is not set then."""
+    """Return what is wrong with a value; None if nothing is. Null means "not set" and is valid."""
     rule = _RULES[setting.kind]
     if value is None:
         return None
     if not rule.fits(setting, value):
-        what = "this" if "a list" in rule.words or "a map" in rule.words else _shown(value)
+        what = "this" if "a list" in rule.words or "a map" in rule.words else _quote_value(value)
         words = rule.words.format(least=setting.minimum)
-        return SettingFault(
-            f"{what} is not {words}" if words else _other(setting, value), rule.hint
-        )
+        message = f"{what} is not {words}" if words else _describe_choices(setting, value)
+        return SettingFault(message, rule.hint)
     if setting.kind == "choices":
         odd = [n for n, item in enumerate(value) if item not in setting.choices]
-        return SettingFault(_other(setting, value[odd[0]]), item=odd[0]) if odd else None
+        return SettingFault(_describe_choices(setting, value[odd[0]]), item=odd[0]) if odd else None
     if setting.kind == "template":
         problem = find_template_problem(value, setting.choices)
         return SettingFault(problem, describe_template_words(setting.choices)) if problem else None
     if setting.kind == "targets":
         problem, name = next(((p, t) for t in value if (p := find_target_problem(t))), ("", ""))
-        return SettingFault(f"{_shown(name)} {problem}") if problem else None
+        return SettingFault(f"{_quote_value(name)} {problem}") if problem else None
     return None
 
 
-def _other(setting: Setting, value: Any) -> str:
-    """For a value that is none of the choices."""
+def _describe_choices(setting: Setting, value: Any) -> str:
+    """Return the fault of a value that is none of the choices."""
     *most, last = setting.choices
     if len(most) == 1:
-        return f"{_shown(value)} is neither {most[0]} nor {last}"
-    return f"{_shown(value)} is none of {', '.join(most)} and {last}"
+        return f"{_quote_value(value)} is neither {most[0]} nor {last}"
+    return f"{_quote_value(value)} is none of {', '.join(most)} and {last}"
 
 
-def _shown(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-MAX_TEMPLATE_CHARS = 1000  # characters of a template
+MAX_TEMPLATE_CHARS = 1000
 _PART = re.compile(r"\{\{|\}\}|\{(\w+)\}|([{}])", re.ASCII)
 
 
 def fill_template(template: str, words: Mapping[str, str]) -> str:
-    """A template with its words; `{{` and `}}` stand for braces.
-
-    ValueError, with what is wrong, for anything else in braces.
-    """
+    """Fill the words of a template; `{{` and `}}` are braces. ValueError for other braces."""
     if problem := find_template_problem(template, tuple(words)):
         raise ValueError(problem)
-    return _PART.sub(lambda found: words[found[1]] if found[1] else found[0][0], template)
+    return _PART.sub(lambda match: words[match[1]] if match[1] else match[0][0], template)
 
 
 def find_template_problem(template: str, names: Sequence[str]) -> str:
-    """What is wrong with a template that may hold these names; "" if nothing is."""
+    """Return what is wrong with a template that may hold these names; "" if nothing is."""
     if len(template) > MAX_TEMPLATE_CHARS:
         return f"a template has no more than {MAX_TEMPLATE_CHARS:,} characters"
-    for found in _PART.finditer(template):
-        if found[2]:
-            part = re.match(r"\{[^{}]*\}?|\}", template[found.start() :])
-            shown = part[0] if part else found[0]
-            shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
-            return f"{shown!r} is no word of this template"
-        if found[1] and found[1] not in names:
-            return f"{found[0]!r} is no word of this template"
+    for match in _PART.finditer(template):
+        if match[2]:
+            part = re.match(r"\{[^{}]*\}?|\}", template[match.start() :])
+            text = part[0] if part else match[0]
+            text = text if len(text) <= 40 else f"{text[:39]}…"
+            return f"{text!r} is no word of this template"
+        if match[1] and match[1] not in names:
+            return f"{match[0]!r} is no word of this template"
     return ""
 
 
 def build_template_pattern(names: Sequence[str]) -> str:
-    """A regular expression of what `find_template_problem` takes, for a JSON Schema."""
+    """Return a regular expression of what `find_template_problem` accepts, for a JSON Schema."""
     return rf"^(?:[^{{}}]|\{{\{{|\}}\}}|\{{(?:{'|'.join(names)})\}})*$"
 
 
 def describe_template_words(names: Sequence[str]) -> str:
-    """What a template may hold, for a person who wrote something else."""
+    """Say what a template may hold, for the message about an invalid one."""
     *most, last = (f"{{{name}}}" for name in names)
     return f"it may hold {', '.join(most)} and {last}; {{{{ and }}}} stand for braces"

@@ -1,7 +1,4 @@
-"""The table of all keys of config.yaml.
-
-Parsing, `cub config`, the JSON Schema and the reference are made from it.
-"""
+"""List all keys of config.yaml: parsing, `cub config`, the JSON Schema and the reference use it."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ SettingPath = tuple[str, ...]
 
 
 class Setting(NamedTuple):
-    """A key of the configuration; `*` in it stands for a name that the person chooses.
+    """Describe a key of the configuration; `*` in it stands for a name that the user chooses.
 
     `is_project_only`: taken from the project's own file only. `is_active`: this version of cub acts
-    on it. A default of None, and null in a file, mean that it is not set. The `choices` of a
-    template are the words that it may hold.
+    on it. A default of None, and null in a file, mean "not set". The `choices` of a template are
+    the words that it may hold.
     """
 
     key: str
@@ -35,21 +32,21 @@ class Setting(NamedTuple):
 
     @property
     def path(self) -> SettingPath:
-        """The key's parts."""
+        """Return the key's parts."""
         return tuple(self.key.split("."))
 
 
-_PROJECT = (
+_PROJECT_ONLY = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
-_LIVE = (*_PROJECT, "run", "harnesses")
+_ACTIVE_SECTIONS = (*_PROJECT_ONLY, "run", "harnesses")
 DEFAULT_MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
     Setting("requires-cub", "specifier", None, "The versions of cub that may work here."),
     Setting("targets", "targets", [*DEFAULT_TARGETS], "The instruction files to manage."),
     Setting("placement", "choice", "bottom", "Where a new section goes.", ("bottom", "top")),
-    Setting("inline", "choices", [], "What stands in the section itself, for clients that do "
+    Setting("inline", "choices", [], "What stands in the section itself, for agents that do "
             "not follow @path.", ("map", "constitution")),
     Setting("map.tokens", "whole", DEFAULT_MAP_TOKENS,
             "How long the map may be, in tokens; 0 for none."),
@@ -57,24 +54,24 @@ _ROWS = (
     Setting("map.commit", "flag", True, "Whether the map is shared through git."),
     Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
     Setting("tasks.commit", "flag", True, "Whether the tasks are shared through git."),
-    Setting("run.harness", "text", "auto", "The client that works on the tasks; several "
+    Setting("run.harness", "text", "auto", "The agent that works on the tasks; several "
             "with commas, the next one for when one can't go on."),
-    Setting("run.model", "text", None, "The model that the client is to use."),
+    Setting("run.model", "text", None, "The model that the agent is to use."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
     Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
             "could judge it."),
     Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),
     Setting("run.max_attempts", "whole", 3, "How often a task is tried.", minimum=1),
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),
-    Setting("run.idle_timeout", "time", "15m", "How long a client may be silent."),
+    Setting("run.idle_timeout", "time", "15m", "How long an agent may be silent."),
     Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
     Setting("run.message", "template", "{type}({id}): {title}", "The message of such a commit.",
             ("type", "id", "title")),
     Setting("run.branch", "template", None, "The branch to work on.", ("run", "date", "epic")),
-    Setting("run.permissions", "choice", "auto", "What the client may do without asking.",
+    Setting("run.permissions", "choice", "auto", "What the agent may do without asking.",
             ("auto", "bypass")),
-    Setting("run.wrap", "texts", [], "A command that the client is started with."),
-    Setting("run.hide_env", "texts", [], "Variables that clients and checks do not get, as AWS_*."),
+    Setting("run.wrap", "texts", [], "A command that the agent is started with."),
+    Setting("run.hide_env", "texts", [], "Variables that agents and checks do not get, as AWS_*."),
     Setting("run.max_file_size", "size", "1GB", "How large a file may be that git does not "
             "ignore."),
     Setting("run.keep_ignored", "size", "64MB", "How much of ignored files an attempt can't lose; "
@@ -83,18 +80,18 @@ _ROWS = (
     Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
     Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
     Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
-    Setting("harnesses.*.argv", "texts", [], "The command that starts the client NAME."),
-    Setting("harnesses.*.prompt", "choice", "stdin", "How the client gets its prompt.",
+    Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
+    Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",
             ("stdin", "file", "arg")),
-    Setting("harnesses.*.success", "text", "exit", "How the client tells that it succeeded."),
-    Setting("harnesses.*.env", "mapping", {}, "Environment variables for the client."),
+    Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
+    Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
     Setting("context_commands", "list", [], "Commands whose output goes into prompts."),
 )  # fmt: skip
 
 SETTINGS = tuple(
     row._replace(
-        is_project_only=row.path[0] in _PROJECT, is_active=row.path[0] in _LIVE or row.key in _LIVE
+        is_project_only=row.path[0] in _PROJECT_ONLY, is_active=row.path[0] in _ACTIVE_SECTIONS
     )
     for row in _ROWS
 )
@@ -107,7 +104,7 @@ SECTION_DESCRIPTIONS = {
     "tasks": "The tasks of the project.",
     "run": "The run loop.",
     "run.budget": "What a run may use up.",
-    "harnesses": "Clients of your own, by name.",
+    "harnesses": "Agents of your own, by name.",
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }
@@ -116,18 +113,19 @@ TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS)
 
 
 def find_setting(path: SettingPath) -> Setting | None:
-    """The row of a key."""
-    wanted = _general(path)
-    return next((setting for setting in SETTINGS if setting.path == wanted), None)
+    """Return the row of a key; None if it is unknown."""
+    table_path = _to_table_path(path)
+    return next((setting for setting in SETTINGS if setting.path == table_path), None)
 
 
 def list_member_keys(path: SettingPath) -> SettingPath:
-    """The keys that may stand in the mapping at `path`; none where it is no mapping of keys."""
-    wanted = _general(path)
-    inner = (s.path[len(wanted)] for s in SETTINGS if s.path[: len(wanted)] == wanted != s.path)
+    """Return the keys that the mapping at `path` may have; none if it is not a mapping of keys."""
+    table_path = _to_table_path(path)
+    depth = len(table_path)
+    inner = (s.path[depth] for s in SETTINGS if s.path[:depth] == table_path != s.path)
     return tuple(dict.fromkeys(key for key in inner if key != "*")) if path else TOP_LEVEL_KEYS
 
 
-def _general(path: SettingPath) -> SettingPath:
-    """`path` as the table has it."""
+def _to_table_path(path: SettingPath) -> SettingPath:
+    """Return `path` as it is in the table."""
     return (path[0], "*", *path[2:]) if path[:1] == ("harnesses",) and path[1:] else path

@@ -1,6 +1,4 @@
-"""The instruction files that cub writes to, as rows of one table: who reads which, and how cub
-writes it.
-"""
+"""List the instruction files that cub writes to: which agents read each, and how cub writes it."""
 
 from __future__ import annotations
 
@@ -9,12 +7,12 @@ from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """An instruction file by its path at the root, and the clients that read it by themselves.
+    """Describe an instruction file by its path at the root, and the agents that read it on their
+    own.
 
     `can_be_nested`: a file of this name in a folder is read there, too. `is_fully_managed`: the
-    file is cub's from its first byte, instead of a section in the user's text.
-    `also_reads_agents_md`: the clients that read AGENTS.md as well, and so would get the same text
-    twice.
+    whole file is cub's, instead of a section in the user's text. `also_reads_agents_md`: the agents
+    that read AGENTS.md as well, and so would get the same text twice.
     """
 
     path: str
@@ -44,7 +42,7 @@ DEFAULT_TARGETS = (AGENTS_MD.path, CLAUDE_MD.path)
 
 
 def find_target(path: str) -> Target | None:
-    """The row for `path`: by the whole path at the root, by its name in a folder."""
+    """Return the row for `path`: by the whole path at the root, by its name in a folder."""
     name = posixpath.basename(path)
     return next(
         (t for t in TARGETS if path == t.path or (t.can_be_nested and name == t.path)), None
@@ -52,29 +50,29 @@ def find_target(path: str) -> Target | None:
 
 
 def is_nested_target(path: str) -> bool:
-    """Whether `path` is an instruction file of a folder below the root."""
+    """Return whether `path` is an instruction file of a folder below the root."""
     return "/" in path and all(path != target.path for target in TARGETS)
 
 
 def is_fully_managed(path: str) -> bool:
-    """Whether the file at `path` is cub's as a whole."""
+    """Return whether the file at `path` is cub's as a whole."""
     target = find_target(path)
     return target is not None and target.is_fully_managed
 
 
 def list_reading_agents(path: str) -> tuple[str, ...]:
-    """The clients that read `path`, by its name."""
+    """Return the agents that read `path`, by its name."""
     target = find_target(path)
     return target.agents if target else ()
 
 
 def normalize_target(path: str) -> str:
-    """A target's path in the one form in which it is compared: no `./`, no doubled `/`."""
+    """Return the form in which targets are compared: no `./`, no doubled `/`."""
     return posixpath.normpath(path)
 
 
 def find_target_problem(path: str) -> str:
-    """Why `path` can't be a target ("" if it can)."""
+    """Return why `path` can't be a target, "" if it can."""
     folders = path.casefold().split("/")[:-1]
     if path.startswith("/") or "\\" in path or ".." in folders:
         return "is not a path inside the project, written with /"

@@ -1,1 +1,1 @@
-"""Words for models: the templates that ship with cub, and what is rendered from them."""
+"""Render text for agents from the templates that ship with cub."""

@@ -1,4 +1,4 @@
-"""Section bodies for instruction files: rendered for what a file needs, or recognized again."""
+"""Render the section bodies of instruction files, or recognize them again."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from cub.edit.repair.unmarked_sections import ReleasedBodies, ReleasedBody
 from cub.edit.sections import compute_digest
 from cub.prompt.templates import TemplateSet
 
+_TEMPLATES: tuple[Literal["agents", "claude", "gemini"], ...] = ("agents", "claude", "gemini")
+_FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
+_ROOTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+
 
 @dataclass(frozen=True, slots=True)
 class SectionSpec:
-    """What one instruction file's section has to say.
+    """Describe what the section of an instruction file has to say.
 
     `shared`: the text for every agent; `claude`: Claude's additions; `imports`: the line that
     loads AGENTS.md; `read_first`: the line that sends the reader to CLAUDE.md; `constitution`,
-    `map`, `skills`: what exists and can be referred to; `map_text`, `constitution_text`: what
-    stands in the section itself instead; `root`: where a nested file points.
+    `map`, `skills`: files that exist and can be referred to; `map_text`, `constitution_text`: text
+    in the section itself instead; `root`: the file that a nested one points to.
     """
 
     template: Literal["agents", "claude", "gemini", "rule", "nested"]
@@ -39,7 +43,7 @@ class SectionSpec:
 
 @lru_cache(maxsize=1024)
 def render_section(templates: TemplateSet, version: int, spec: SectionSpec) -> str:
-    """The section body of `version` for `spec`."""
+    """Return the section body of `version` for `spec`; LookupError if it has no such body."""
     values = asdict(spec)
     return templates.render_section(version, values.pop("template"), **values)
 
@@ -47,14 +51,14 @@ def render_section(templates: TemplateSet, version: int, spec: SectionSpec) -> s
 def recognize_section(
     templates: TemplateSet, version: int, recorded: str, spec: SectionSpec
 ) -> str | None:
-    """The body that cub once wrote, told by its recorded digest, or None.
+    """Return the body that has the recorded digest; None if no template of `version` gives it.
 
-    Tries `spec` first, then everything else that the templates of `version` can say in a file
-    like this one. Digests of the older form are of texts that no template gives.
+    Tries `spec` first, then all other specs of a file like this one. Digests of the older form are
+    of texts that no template gives.
     """
     if not recorded.startswith("sha256-"):
         return None
-    for candidate in _alike(spec):
+    for candidate in _iter_alike(spec):
         try:
             body = render_section(templates, version, candidate)
         except LookupError:
@@ -65,47 +69,39 @@ def recognize_section(
 
 
 def list_released_bodies(templates: TemplateSet, spec: SectionSpec) -> ReleasedBodies:
-    """What the templates of any version can say in a file like the one with `spec`."""
-    return ReleasedBodies(_openings(templates), partial(_all_bodies, templates, spec))
+    """Return all bodies, of any version, that a file like the one with `spec` may have."""
+    return ReleasedBodies(_list_first_lines(templates), partial(_list_bodies, templates, spec))
 
 
 @lru_cache(maxsize=8)
-def _openings(templates: TemplateSet) -> frozenset[bytes]:
-    """The first lines of all bodies: no flag changes the one of its template."""
-    needs = (SectionSpec("nested", root=_ROOTS[0]), *(SectionSpec(name) for name in _TEMPLATES))
-    return frozenset(lines[0] for _, lines in _in_all_versions(templates, needs))
+def _list_first_lines(templates: TemplateSet) -> frozenset[bytes]:
+    # No flag changes the first line of a template.
+    specs = (SectionSpec("nested", root=_ROOTS[0]), *(SectionSpec(name) for name in _TEMPLATES))
+    return frozenset(lines[0] for _, lines in _iter_bodies(templates, specs))
 
 
 @lru_cache(maxsize=8)
-def _all_bodies(templates: TemplateSet, spec: SectionSpec) -> tuple[ReleasedBody, ...]:
-    return tuple(dict.fromkeys(_in_all_versions(templates, _alike(spec))))
+def _list_bodies(templates: TemplateSet, spec: SectionSpec) -> tuple[ReleasedBody, ...]:
+    return tuple(dict.fromkeys(_iter_bodies(templates, _iter_alike(spec))))
 
 
-def _in_all_versions(
-    templates: TemplateSet, needs: Iterable[SectionSpec]
-) -> Iterator[ReleasedBody]:
-    """What `needs` give in each version that has their templates."""
-    for version, need in product(range(1, templates.version + 1), needs):
+def _iter_bodies(templates: TemplateSet, specs: Iterable[SectionSpec]) -> Iterator[ReleasedBody]:
+    for version, spec in product(range(1, templates.version + 1), specs):
         try:
-            body = render_section(templates, version, need)
-        except LookupError:
+            body = render_section(templates, version, spec)
+        except LookupError:  # this version has no such template
             continue
         yield ReleasedBody(version, tuple(normalize_lines(body.encode())))
 
 
-def _alike(spec: SectionSpec) -> Iterator[SectionSpec]:
+def _iter_alike(spec: SectionSpec) -> Iterator[SectionSpec]:
+    """List `spec` first, then all others that a file like this one may have had."""
     yield spec
     if spec.template == "nested":
-        ups = range(1, spec.root.count("../") + 1)
-        for up, name in product(ups, _ROOTS):
-            yield replace(spec, root="../" * up + name)
+        for levels, name in product(range(1, spec.root.count("../") + 1), _ROOTS):
+            yield replace(spec, root="../" * levels + name)
     for texts in dict.fromkeys(((spec.map_text, spec.constitution_text), ("", ""))):
         inlined = dict(zip(("map_text", "constitution_text"), texts, strict=True))
         for template, *flags in product(_TEMPLATES, *[(True, False)] * len(_FLAGS)):
-            said = dict(zip(_FLAGS, flags, strict=True))
-            yield replace(spec, template=template, root="", **inlined, **said)  # type: ignore[arg-type]
-
-
-_TEMPLATES: tuple[Literal["agents", "claude", "gemini"], ...] = ("agents", "claude", "gemini")
-_FLAGS = ("shared", "claude", "imports", "read_first", "constitution", "map", "skills")
-_ROOTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+            values = dict(zip(_FLAGS, flags, strict=True))
+            yield replace(spec, template=template, root="", **inlined, **values)  # type: ignore[arg-type]

@@ -1,7 +1,4 @@
-"""The template set: every released version of the section bodies, and the whole files.
-
-The message of a task's commit, from the template that the configuration has.
-"""
+"""Render cub's templates: every released version of the sections, files, prompts, messages."""
 
 from __future__ import annotations
 
@@ -19,32 +16,35 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+_MAX_VALUE_CHARS = 1000  # a message template may contain a value many times
+
+
 @dataclass(frozen=True, slots=True)
 class TemplateSet:
-    """The templates in a folder: `sections/vN/*.md.j2` with `changes.txt`, `files/*`, `prompts/*`.
+    """Hold the templates in `sections/vN/*.md.j2` with `changes.txt`, `files/` and `prompts/`.
 
-    A whole file that changes with version N + 1 leaves its text up to N in `files/vN/`.
+    If version N + 1 changes a whole file, `files/vN/` has its text up to N.
     """
 
     folder: Path
 
     @property
     def version(self) -> int:
-        """The newest version of the section templates."""
+        """Return the newest version of the section templates."""
         return max(int(path.name[1:]) for path in (self.folder / "sections").glob("v*"))
 
     def has_version(self, version: int) -> bool:
-        """Whether that version of the section templates ever was."""
+        """Tell whether there has been that version of the section templates."""
         return (self.folder / "sections" / f"v{version}").is_dir()
 
     def render_section(self, version: int, name: str, **values: object) -> str:
-        """The section body `name` of `version`; LookupError where that version never was."""
+        """Return the section body `name` of `version`; LookupError if there is no such version."""
         if not self.has_version(version):
             raise LookupError(f"no templates of version {version}")
         return self._render(f"sections/v{version}/{name}.md.j2", values)
 
     def render_prompt(self, name: str, **values: object) -> str:
-        """The prompt `name`."""
+        """Return the prompt `name`."""
         return self._render(f"prompts/{name}.md.j2", values)
 
     def _render(self, path: str, values: dict[str, object]) -> str:
@@ -52,7 +52,7 @@ class TemplateSet:
         return text.strip("\n") + "\n"
 
     def list_changes(self, after: int, up_to: int) -> tuple[str, ...]:
-        """One line a change, of the versions `after` < n <= `up_to`."""
+        """Return a line for each change in the versions `after` < n <= `up_to`."""
         lines: list[str] = []
         for number in range(after + 1, up_to + 1):
             file = self.folder / "sections" / f"v{number}" / "changes.txt"
@@ -61,15 +61,15 @@ class TemplateSet:
         return tuple(lines)
 
     def read_file(self, name: str, version: int | None = None) -> str:
-        """The text of a whole file that cub installs, or that `version` installed."""
+        """Return the text of a whole file that cub installs, or that `version` installed."""
         versions = range(version or self.version, self.version)
-        kept = (self.folder / "files" / f"v{number}" / name for number in versions)
-        path = next((path for path in kept if path.exists()), self.folder / "files" / name)
+        older = (self.folder / "files" / f"v{number}" / name for number in versions)
+        path = next((path for path in older if path.exists()), self.folder / "files" / name)
         return path.read_text(encoding="utf-8")
 
 
 def load_shipped_templates() -> TemplateSet:
-    """The set that ships with this cub."""
+    """Return the templates that ship with this cub."""
     return TemplateSet(find_data_dir("templates"))
 
 
@@ -87,16 +87,18 @@ def _environment(folder: Path) -> Environment:
     )
 
 
-_LONGEST = 1000  # characters of a word: a template may hold it many times
-
-
 def fill_commit_template(template: str, values: Mapping[str, str]) -> str:
-    """A template of messages with its words, each cut to a sane length."""
-    return fill_template(template, {name: word[:_LONGEST] for name, word in values.items()})
+    """Return the message of a template, with each value cut to a sane length."""
+    return fill_template(template, {key: value[:_MAX_VALUE_CHARS] for key, value in values.items()})
 
 
 def render_commit_message(template: str, task: Record) -> str:
-    """The message that a task's commit gets; what is in the task stays on one line."""
-    said = {"id": task["id"], "type": task.get("issue_type") or "task", "title": task.get("title")}
-    words = {key: " ".join(str(value or "").split()) for key, value in said.items()}
-    return fill_commit_template(template, words).strip() or words["id"]
+    """Return the message of a task's commit, with each value of the task on one line."""
+    values = {key: " ".join(value.split()) for key, value in get_message_values(task).items()}
+    return fill_commit_template(template, values).strip() or values["id"]
+
+
+def get_message_values(task: Record) -> dict[str, str]:
+    """Return what a template of messages may contain."""
+    kind, title = task.get("issue_type") or "task", task.get("title") or ""
+    return {"id": str(task["id"]), "type": str(kind), "title": str(title)}

@@ -1,7 +1,7 @@
-"""Text of tasks, logs and commands as data in a prompt: it can't pass for what cub says.
+"""Embed text of others in a prompt as data: it can't pass for what cub says.
 
-It forges no heading of cub's, leaves no fence open and closes none, gives no signal to the run
-loop, moves no terminal, and holds no secret.
+The text contains no heading, no signal to the run loop, no terminal escape and no secret, and it
+ends each block that it begins.
 """
 
 from __future__ import annotations
@@ -9,19 +9,27 @@ from __future__ import annotations
 import re
 
 from cub.checks.terminal_text import take_tail, to_plain_text
-from cub.edit.blocks import parse_blocks
+from cub.edit.blocks import parse_blocks, parse_leaf_blocks
 from cub.masking import mask_text
-from cub.prompt.forged_headings import escape_forged_headings, escape_forged_lines
-from cub.prompt.html_tags import escape_line_tags
 
-# At the end of a text, too: what stands behind it in the prompt is another text.
+# Also at the end of a text: another one follows it in the prompt.
 _SIGNAL = re.compile(r"<(?=\s*+/?\s*+(?:(?:promise|stuck)\b|\Z))", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\u2028\u2029]")
 _WORD = re.compile(r"\S{1,20}")
-_RUN = re.compile(r"`+")
+_BACKTICKS = re.compile(r"`+")
 _NEXT_LINE = re.compile(r"\n(?=[^\n])")
-_RULE = re.compile(r"\A-(?=[ \t-]*$)", re.MULTILINE)  # behind "- ", that is no item but a rule
-_BLANK = re.compile(r"\A(?:[^\S\n]*\n)+")
+_RULE = re.compile(r"\A-(?=[ \t-]*$)", re.MULTILINE)  # after "- ", a thematic break, not an item
+_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
+# The marks of ATX and setext headings (CommonMark 4.2, 4.3), also in lists and quotes. Some
+# renderers want no space after a `#`. The quantifiers are possessive: a line is read once.
+_MARKERS = r"(?:[^\S\n]|[>*+-]|\d{1,9}[.)])*+"
+_HEADING_MARK = re.compile(rf"{_MARKERS}(?=#)")
+_UNDERLINE = re.compile(r"[\s>]*+(?=(?:=++|-++)\s*+\Z)")
+_BLANK = re.compile(r"[ \t>]*+\Z")
+_HEADING_TAG = re.compile(r"<(?=h[1-6]\b)", re.IGNORECASE)
+# Not as a part of a tag: an open quote in another text may turn this one into attributes.
+_HEADING_ROLE = re.compile(r"(\brole[\s>]*+)=(?=[\s>\"']*+[h&])", re.IGNORECASE)
+_HTML_START = re.compile(rf"\A({_MARKERS})<(?=[a-z/!?])", re.IGNORECASE)
 # What may begin a block that only its own end closes (CommonMark 4.5, 4.6), and these ends.
 _OPENING = re.compile(r"^ {0,3}(?:```|~~~|<)", re.MULTILINE)
 _FENCE = re.compile(r"`+|~+")
@@ -30,105 +38,145 @@ _ENDS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", "?>"))
 
 
 def embed_prose(text: str) -> str:
-    """A text of several lines as a part of the prompt; Markdown in it stays Markdown."""
-    return _self_contained(_BLANK.sub("", _lines(text)))
+    """Return a text of several lines as a part of the prompt; its Markdown stays Markdown."""
+    return _embed_blocks(_BLANK_LINES.sub("", _clean_lines(text)))
 
 
 def embed_line(text: object) -> str:
-    """A text as one line, which is no heading of cub's wherever it is put, nor if it is cut."""
-    words = " ".join(_clean(" ".join(str(text).split())).split())
-    return escape_forged_headings(escape_line_tags(_without_signals(words)))
+    """Return a text as one line, which begins no heading or HTML wherever it is put or cut."""
+    return _HTML_START.sub(r"\1&lt;", _escape_headings(join_words(text)))
 
 
 def embed_item(text: object) -> str:
-    """A text as an item of a list: further lines are indented, so that they belong to it."""
-    # Nothing is changed in it later: what is a block, and what is code, depends on how it begins.
-    return _NEXT_LINE.sub("\n  ", _self_contained(_RULE.sub(r"\\-", _lines(str(text)).strip())))
+    """Return a text as an item of a list, with further lines indented so they belong to it."""
+    blocks = _embed_blocks(_RULE.sub(r"\\-", _clean_lines(str(text)).strip()))
+    # Once more as the item: a tab is as wide as its column is, which may end a fence earlier.
+    return _escape_outside_fences(_NEXT_LINE.sub("\n  ", blocks), "- ")
 
 
 def embed_code(text: object) -> str:
-    """One line as code, between as many backticks as it takes (CommonMark 6.1)."""
-    plain_line = embed_line(text)
-    ticks = "`" * (_longest(plain_line) + 1)
-    space = " " if plain_line.startswith("`") or plain_line.endswith("`") else ""
-    return f"{ticks}{space}{plain_line}{space}{ticks}"
+    """Return a text as code in one line, between as many backticks as needed (CommonMark 6.1)."""
+    line = _escape_tags(join_words(text))
+    ticks = "`" * (_count_backticks(line) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{space}{line}{space}{ticks}"
 
 
-def embed_output(text: str, most: int) -> str:
-    """The end of a command's output in a fence that is longer than any run of backticks in it.
+def embed_output(text: str, max_chars: int) -> str:
+    """Return the end of a command's output in a fence that no run of backticks in it closes.
 
-    At most `most` characters in all; "" where that leaves no room.
+    In a fence, headings and tags are data and stay. The result has at most `max_chars` characters;
+    "" if nothing fits.
     """
-    # Cut behind the masking: of a secret, no half would be found.
-    body = _escape_for_fence(_clean(text)).strip("\n")
-    fence = "`" * max(3, _longest(body) + 1)
-    room = most - len(f"{fence}text\n\n{fence}")
-    body = take_tail(body, room)
-    if _escape_for_fence(body) != body:  # cut in a line, of which what is left begins a heading
-        body = _escape_for_fence(take_tail(body, room - 1))
+    # Mask before cutting: no pattern finds half a secret.
+    body = _escape_signals(_clean(text)).strip("\n")
+    fence = "`" * max(3, _count_backticks(body) + 1)
+    body = take_tail(body, max_chars - len(f"{fence}text\n\n{fence}"))
     return f"{fence}text\n{body}\n{fence}" if body else ""
 
 
+def join_words(text: object) -> str:
+    """Return a text as one line, clean and without signals, which may still be a heading."""
+    return _escape_signals(" ".join(_clean(" ".join(str(text).split())).split()))
+
+
 def count_words(text: str) -> int:
-    """How many words there are; a very long one counts as several."""
+    """Return the number of words; a very long one counts as several."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def truncate_words(text: str, most: int) -> str:
-    """About the first `most` words, to the end of a sentence if one is near, without secrets."""
-    text = mask_text(text)  # before it is cut: of a secret, no half would be found
-    found = [*_WORD.finditer(text)]
-    if len(found) <= most:
+def truncate_words(text: str, max_words: int) -> str:
+    """Return about the first `max_words` words, to the end of a sentence if near, masked."""
+    text = mask_text(text)  # before cutting: no pattern finds half a secret
+    words = [*_WORD.finditer(text)]
+    if len(words) <= max_words:
         return text
-    head = text[: found[most - 1].end()]
-    ends = [found.end() for found in re.finditer(r"[.!?][\"')\]]*(?=\s|$)", head)]
+    head = text[: words[max_words - 1].end()]
+    ends = [end.end() for end in re.finditer(r"[.!?][\"')\]]*(?=\s|$)", head)]
     near = [end for end in ends if end >= len(head) // 2]
     return f"{head[: near[-1]]} …" if near else f"{head} …"
 
 
 def _clean(text: str) -> str:
-    """Without what moves a terminal, what is secret, and halves of surrogate pairs; LF alone."""
+    """Return a text with LF alone, masked, without terminal escapes and lone surrogates."""
     text = to_plain_text(text.encode("utf-8", "replace").decode())
     return mask_text(_SEPARATOR.sub("\n", text))
 
 
-def _lines(text: str) -> str:
-    # All that ends a line for anybody; a lone carriage return here is no terminal's.
+def _clean_lines(text: str) -> str:
+    # All that ends a line for any reader; a lone carriage return here is not a terminal's.
     return _clean("\n".join(text.splitlines())).rstrip()
 
 
-def _self_contained(text: str) -> str:
-    """A text of whole blocks that gives no signal, forges no heading, and ends what it begins."""
-    return _close_blocks(escape_forged_headings(_without_signals(text)))
+def _embed_blocks(text: str) -> str:
+    # In the prompt, a line of cub's precedes each text of blocks, or none does in an item.
+    return _close_blocks(_escape_outside_fences(_escape_signals(text), "x\n", ""))
 
 
-def _without_signals(text: str) -> str:
+def _escape_signals(text: str) -> str:
     return _SIGNAL.sub("&lt;", text)
 
 
-def _escape_for_fence(text: str) -> str:
-    """A text for a fence, in which no HTML counts."""
-    return escape_forged_lines(_without_signals(text))
+def _escape_outside_fences(text: str, *beginnings: str) -> str:
+    """Escape what could read as a heading, except in lines that are in a fence of this text.
+
+    `beginnings` is what may precede the text; a fence has to be one after each of them.
+    """
+    escaped = _escape_headings(text)
+    if escaped == text or not ("```" in text or "~~~" in text):
+        return escaped
+    # Which lines are in fences is read from the escaped text, as nothing else changes blocks.
+    lines = escaped.split("\n")
+    fenced = set.intersection(*(_find_fenced_lines(escaped, before) for before in beginnings))
+    for number, line in enumerate(text.split("\n")):
+        if number in fenced:
+            lines[number] = line
+    return "\n".join(lines)
+
+
+def _find_fenced_lines(text: str, before: str) -> set[int]:
+    above = before.count("\n")
+    fences = (leaf for leaf in parse_leaf_blocks(before + text) if leaf.kind == "fence")
+    return {line - above for fence in fences for line in range(fence.start, fence.end)}
+
+
+def _escape_tags(text: str) -> str:
+    return _HEADING_ROLE.sub(r"\1&#61;", _HEADING_TAG.sub("&lt;", text))
+
+
+def _escape_headings(text: str) -> str:
+    """Escape each line that could be a heading, or underline one, and each tag of a heading."""
+    lines: list[str] = []
+    above = "x"  # a line of cub's
+    for line in _escape_tags(text).split("\n"):
+        mark = _HEADING_MARK.match(line)
+        if mark is None and not _BLANK.match(above):
+            mark = _UNDERLINE.match(line)
+        lines.append(f"{mark[0]}\\{line[mark.end() :]}" if mark else line)
+        above = line
+    return "\n".join(lines)
 
 
 def _close_blocks(text: str) -> str:
-    """A text that ends what it begins: no fence or raw HTML swallows what comes next."""
+    """Return a text that ends what it begins: no fence or raw HTML swallows what follows."""
     if not _OPENING.search(text):
         return text
-    # Behind a line, as in the prompt: not all HTML can interrupt a paragraph.
+    # After a line, as in the prompt: not all HTML can interrupt a paragraph.
     last = parse_blocks(f"x\n{text}\n\nx")[-1]
     if last.kind == "paragraph_open":
         return text
-    first = text.split("\n")[last.start - 1].lstrip(" ")
-    return f"{text}\n{_end_of(first)}"
+    opening = text.split("\n")[last.start - 1].lstrip(" ")
+    return f"{text}\n{_close(opening)}"
 
 
-def _end_of(first: str) -> str:
-    """What closes the block that a line begins."""
-    if fence := _FENCE.match(first):
+def _close(opening: str) -> str:
+    """Return the line that closes the block which the line `opening` begins."""
+    if fence := _FENCE.match(opening):
         return fence[0]
-    return next((end for start, end in _ENDS if first.startswith(start)), _TAG.sub(r"</\1>", first))
+    ends = (end for start, end in _ENDS if opening.startswith(start))
+    return next(ends, _TAG.sub(r"</\1>", opening))
 
 
-def _longest(text: str) -> int:
-    return max((len(run[0]) for run in _RUN.finditer(text)), default=0)
+def _count_backticks(text: str) -> int:
+    """Return the length of the longest run of backticks."""
+    return max((len(run[0]) for run in _BACKTICKS.finditer(text)), default=0)

@@ -1,1 +1,1 @@
-"""The project map: facts about a repository, read only, and the text that says most of them."""
+"""Map a project: its structure, its commands, and the definitions that others depend on."""

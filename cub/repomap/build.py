@@ -1,4 +1,4 @@
-"""The map of a project, made anew only where something changed since it was made last."""
+"""Build the map of a project, and only what changed since the last map."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from cub.repomap.symbols.scan import ClassifiedFiles
 
 FACTS_FILE = "facts.jsonl"
-MIN_FILES_TO_FORK = 150  # files: with fewer, a second process costs as much as it saves
+MIN_FILES_TO_FORK = 150  # with fewer, a second process costs as much as it saves
 
 
 class MapContext(NamedTuple):
-    """Where a map is made: its root, the folder for caches, and what stands no more; `parent_path`
-    is the root's own path in the project, "a/b/" or ""; `write_cache` is given each write of a
-    cache.
+    """Say where a map is made.
+
+    `deleted_paths` are about to be deleted; `parent_path` is the root's own path in the project,
+    "a/b/" or ""; `write_cache` is given each write of a cache.
     """
 
     root: Path
@@ -48,136 +49,136 @@ class MapContext(NamedTuple):
     parent_path: str = ""
 
 
-def build_map_text(context: MapContext, settings: MapSettings, header: int) -> MapText:
-    """The body of the map; `header` is how many tokens stand before it.
+def build_map_text(context: MapContext, settings: MapSettings, header_tokens: int) -> MapText:
+    """Return the body of the map; `header_tokens` is the size of the header before it.
 
-    As long as no file's state, setting or part of cub changed, the text of the last time.
+    Unless the state of a file, a setting or cub's code has changed, that is the last text.
     """
     now = time.time_ns()
-    found = _listing(context, settings)
-    frame = _frame(found, settings, header)
-    key = _key(found, frame)
-    last = load_cached_map(context.cache_folder, frame)
-    if last and last.files_key == key:
+    listing = _list_files(context, settings)
+    settings_key = _make_settings_key(listing, settings, header_tokens)
+    files_key = _make_files_key(listing, settings_key)
+    last = load_cached_map(context.cache_folder, settings_key)
+    if last and last.files_key == files_key:
         return last.map_text
-    files = _sifted(found, settings)
-    settled = all(file.has_reliable_mtime(now) for file in found.files)
+    files = _classify_files(listing, settings)
+    is_settled = all(file.has_reliable_mtime(now) for file in listing.files)
     scanned: FactsByFile = {}
-    if last and _still_holds(context.cache_folder, last, files, scanned):
-        if settled:
-            context.write_cache(
-                partial(save_cached_map, context.cache_folder, last._replace(files_key=key))
-            )
+    if last and _is_unchanged(context.cache_folder, last, files, scanned):
+        if is_settled:
+            last = last._replace(files_key=files_key)
+            context.write_cache(partial(save_cached_map, context.cache_folder, last))
         return last.map_text
-    collecting, structure = _begun(context, files, scanned)
-    # Imported while other processes are at work.
+    collector, get_structure = _start_reading(context, files, scanned)
+    # Imported while other processes read.
     from cub.repomap.render.map_body import render_map_body
     from cub.repomap.repo_map import assemble_repo_map
 
-    facts = collecting.collect()
+    facts = collector.collect()
     context.progress(0, 1, STEP_RENDERING)
-    full = assemble_repo_map(files, facts, structure)
-    made = MapText(render_map_body(full, settings.tokens, header), full.omissions)
+    repo_map = assemble_repo_map(files, facts, get_structure)
+    body = render_map_body(repo_map, settings.tokens, header_tokens)
+    map_text = MapText(body, repo_map.omissions)
     context.progress(1, 1, STEP_RENDERING)
-    if made.text and settled:
-        _keep(context, CachedMap(frame, key, key, made), full)
-    return made
+    if body and is_settled:
+        _save(context, CachedMap(settings_key, files_key, files_key, map_text), repo_map)
+    return map_text
 
 
 def build_repo_map(context: MapContext, settings: MapSettings) -> RepoMap:
-    """All that is known, for those who want more than fits."""
+    """Return all that is known, for callers that want more than fits."""
     from cub.repomap.repo_map import assemble_repo_map
 
-    files = _sifted(_listing(context, settings), settings)
-    collecting, structure = _begun(context, files, {})
-    return assemble_repo_map(files, collecting.collect(), structure)
+    files = _classify_files(_list_files(context, settings), settings)
+    collector, get_structure = _start_reading(context, files, {})
+    return assemble_repo_map(files, collector.collect(), get_structure)
 
 
-def _listing(context: MapContext, settings: MapSettings) -> FileListing:
+def _list_files(context: MapContext, settings: MapSettings) -> FileListing:
     return list_files(
         context.root, settings.exclude, context.deleted_paths, context.parent_path, context.progress
     )
 
 
-def _sifted(found: FileListing, settings: MapSettings) -> ClassifiedFiles:
+def _classify_files(listing: FileListing, settings: MapSettings) -> ClassifiedFiles:
     from cub.repomap.symbols.scan import classify_files
 
-    return classify_files(found, symbols=settings.symbols)
+    return classify_files(listing, symbols=settings.symbols)
 
 
-def _begun(
+def _start_reading(
     context: MapContext, files: ClassifiedFiles, scanned: FactsByFile
 ) -> tuple[FactsCollector, Callable[[], ProjectStructure]]:
-    """Code and structure, which two processes look at at once where that pays."""
     from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 
-    kept = FactsCache(context.cache_folder / FACTS_FILE, _version(), context.write_cache)
-    collecting = FactsCollector(
-        files.listing.root, files.scan_jobs, kept, context.progress, scanned
-    )
-    return collecting, _structure(files, here=collecting.is_parallel)
+    root, jobs = files.listing.root, files.scan_jobs
+    cache = FactsCache(context.cache_folder / FACTS_FILE, _make_version(), context.write_cache)
+    collector = FactsCollector(root, jobs, cache, context.progress, scanned)
+    return collector, _start_structure(files, here=collector.is_parallel)
 
 
-def _structure(files: ClassifiedFiles, *, here: bool) -> Callable[[], ProjectStructure]:
-    """Gives the structure: made `here` and now, or by another process, or when it is asked for."""
+def _start_structure(files: ClassifiedFiles, *, here: bool) -> Callable[[], ProjectStructure]:
+    """Return a function that returns the structure.
+
+    It is read now if `here`, because others scan; else by another process, or when needed.
+    """
     from cub.repomap.fork import can_fork, run_in_fork
 
     if here:
-        made = _structure_of(files)
-        return lambda: made
-    work = partial(_structure_of, files)
-    return (
-        run_in_fork(work) if len(files.listing.files) >= MIN_FILES_TO_FORK and can_fork() else work
-    )
+        structure = _read_structure(files)
+        return lambda: structure
+    work = partial(_read_structure, files)
+    if len(files.listing.files) >= MIN_FILES_TO_FORK and can_fork():
+        return run_in_fork(work)
+    return work
 
 
-def _structure_of(files: ClassifiedFiles) -> ProjectStructure:
+def _read_structure(files: ClassifiedFiles) -> ProjectStructure:
     from cub.repomap.outline.structure import read_structure
 
     return read_structure(files)
 
 
-def _frame(found: FileListing, settings: MapSettings, header: int) -> str:
-    """Of everything that the text depends on beside the files' contents."""
-    parts = (_version(), astuple(settings), header, found.omissions, found.paths)
+def _make_settings_key(listing: FileListing, settings: MapSettings, header_tokens: int) -> str:
+    """Return a key of everything that the text depends on except the files' contents."""
+    omissions, paths = listing.omissions, listing.paths
+    parts = (_make_version(), astuple(settings), header_tokens, omissions, paths)
     return sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _key(found: FileListing, frame: str) -> str:
-    """Of everything that the text depends on."""
-    files = "\n".join(f"{file.size} {file.mtime_ns} {file.inode}" for file in found.files)
-    return sha256(f"{frame}\n{files}".encode()).hexdigest()
+def _make_files_key(listing: FileListing, settings_key: str) -> str:
+    """Return a key of everything that the text depends on."""
+    files = "\n".join(f"{file.size} {file.mtime_ns} {file.inode}" for file in listing.files)
+    return sha256(f"{settings_key}\n{files}".encode()).hexdigest()
 
 
-def _still_holds(
+def _is_unchanged(
     folder: Path, last: CachedMap, files: ClassifiedFiles, scanned: FactsByFile
 ) -> bool:
-    """Whether no change to a file shows in the map."""
     from cub.repomap.map_cache import is_still_valid
 
-    basis = load_fingerprint(folder, last.fingerprint_key)
-    return basis is not None and is_still_valid(basis, files, scanned)
+    fingerprint = load_fingerprint(folder, last.fingerprint_key)
+    return fingerprint is not None and is_still_valid(fingerprint, files, scanned)
 
 
-def _keep(context: MapContext, last: CachedMap, full: RepoMap) -> None:
+def _save(context: MapContext, cached: CachedMap, repo_map: RepoMap) -> None:
     from cub.repomap.map_cache import fingerprint_map
 
-    context.write_cache(partial(save_cached_map, context.cache_folder, last))
-    context.write_cache(
-        lambda: save_fingerprint(context.cache_folder, last.fingerprint_key, fingerprint_map(full))
-    )
+    folder, key = context.cache_folder, cached.fingerprint_key
+    context.write_cache(partial(save_cached_map, folder, cached))
+    context.write_cache(lambda: save_fingerprint(folder, key, fingerprint_map(repo_map)))
 
 
 @cache
-def _version() -> str:
-    """Changes with cub's version, its code, and the packages that are installed beside it."""
+def _make_version() -> str:
+    """Return a text that changes with cub's version, its code, and the installed packages."""
     here = Path(__file__).parent
-    times = [entry.stat().st_mtime_ns for entry in _code(os.fspath(here))]
+    times = [entry.stat().st_mtime_ns for entry in _list_code(os.fspath(here))]
     site = os.stat(here.parent.parent).st_mtime_ns  # noqa: PTH116
     return f"{cub.__version__} {max(times)} {site}"
 
 
-def _code(folder: str) -> list[os.DirEntry[str]]:
-    found = [entry for entry in os.scandir(folder) if entry.name != "__pycache__"]
-    inner = [entry for row in found if row.is_dir() for entry in _code(row.path)]
-    return [entry for entry in found if entry.is_file()] + inner
+def _list_code(folder: str) -> list[os.DirEntry[str]]:
+    entries = [entry for entry in os.scandir(folder) if entry.name != "__pycache__"]
+    inner = [entry for row in entries if row.is_dir() for entry in _list_code(row.path)]
+    return [entry for entry in entries if entry.is_file()] + inner

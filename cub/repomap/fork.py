@@ -1,4 +1,4 @@
-"""Work that a process of its own does, while this one goes on."""
+"""Run work in a process of its own, while this one goes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def can_fork() -> bool:
-    """Whether a process is cheap, and safe to have: a thread may hold a lock that nobody frees.
+    """Return whether a process is cheap, and safe: a thread may hold a lock that nobody frees.
 
     Elsewhere than on Linux it starts as a new Python, which takes longer than it saves.
     """
@@ -24,49 +24,48 @@ def can_fork() -> bool:
 
 
 def count_usable_cores() -> int:
-    """The processors that this process may use."""
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def run_in_fork(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin the work, and return what waits for its result: anything that can be pickled.
+    """Start the work, and return a function that waits for its result, which must be picklable.
 
-    Where no process can be had, or it ends without a result, the work is done when it is asked for.
+    If no process can start, or it ends without a result, that function does the work itself.
     """
     from multiprocessing import get_context
 
     context = get_context("fork")
-    here, there = context.Pipe(duplex=False)
+    receiver, sender = context.Pipe(duplex=False)
     try:
-        process = context.Process(target=_send, args=(there, work), daemon=True)
+        process = context.Process(target=_send_result, args=(sender, work), daemon=True)
         process.start()
     except OSError:  # out of memory or of processes
         return work
-    there.close()
+    sender.close()
 
-    def result() -> T:
+    def wait_for_result() -> T:
         try:
-            with here:
-                made: T = here.recv()
+            with receiver:
+                result: T = receiver.recv()
         except (EOFError, OSError):
             return work()
         process.join()
-        return made
+        return result
 
-    return result
+    return wait_for_result
 
 
-def _send(there: Connection, work: Callable[[], T]) -> None:
-    """What goes wrong here will go wrong in the parent as well."""
+def _send_result(sender: Connection, work: Callable[[], T]) -> None:
     ignore_interrupts()
     try:
-        there.send(work())
-    except Exception:  # noqa: BLE001 - told by the parent, who does the work again
-        there.close()
+        sender.send(work())
+    except Exception:  # noqa: BLE001 - the parent does the work again, and reports the error
+        sender.close()
 
 
 def ignore_interrupts() -> None:
-    """For a child: Ctrl-C ends the parent, which ends its processes."""
+    """Ignore Ctrl-C in a child: it ends the parent, which ends its children."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

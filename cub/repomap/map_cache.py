@@ -1,9 +1,7 @@
-"""What the last map rests on: told from it that an edit changes nothing that the map says.
+"""Keep the last map, and decide whether it still holds.
 
 Most edits name nothing new that is defined elsewhere. Then scanning the changed files again is
 enough, and the graph need not be built.
-
-The last map that was made, kept with all that tells whether it still holds.
 """
 
 from __future__ import annotations
@@ -27,17 +25,18 @@ if TYPE_CHECKING:
     from cub.repomap.repo_map import RepoMap
 
 
-_FEW = 20  # changed files: beyond, all is made anew
+_MAX_CHANGED_FILES = 20  # beyond, everything is computed again
 
 FactsByFile = dict[ListedFile, FileFacts]
-FileStates = dict[str, tuple[int, int, int, str]]  # size, time, inode, and the print of the facts
+FileStates = dict[str, tuple[int, int, int, str]]  # size, time, inode, and digest of the facts
 
 
 @dataclass(frozen=True, slots=True)
 class MapFingerprint:
-    """`scanned_files` are the scanned ones, `others_digest` is a digest of the states of the rest;
-    `read_paths` are those that more than symbols was taken from; `vocabulary` is everything that
-    would be a reference.
+    """Hold what a map depends on.
+
+    `others_digest` covers the states of files that are not scanned; `read_paths` are those that
+    were read for more than symbols; `vocabulary` is everything that would be a reference.
     """
 
     scanned_files: FileStates
@@ -47,70 +46,70 @@ class MapFingerprint:
     vocabulary: frozenset[str]
 
     def to_json(self) -> list[Any]:
-        """As JSON has it."""
-        known = sorted(self.vocabulary)
-        return [
-            self.scanned_files,
-            self.others_digest,
-            self.languages,
-            sorted(self.read_paths),
-            known,
-        ]
+        """Return the fingerprint as a JSON list, by position."""
+        read, words = sorted(self.read_paths), sorted(self.vocabulary)
+        return [self.scanned_files, self.others_digest, self.languages, read, words]
 
     @classmethod
     def from_json(cls, row: Any) -> MapFingerprint:
-        """What `to_json` gave; ValueError, TypeError and the like for anything else."""
-        files, others, languages, read, known = row
+        """Read what `to_json` returned; raise ValueError, TypeError and the like for other data."""
+        files, others, languages, read, words = row
         states = {path: (state[0], state[1], state[2], state[3]) for path, state in files.items()}
         pairs = tuple((name, share) for name, share in languages)
-        return cls(states, others, pairs, frozenset(read), frozenset(known))
+        return cls(states, others, pairs, frozenset(read), frozenset(words))
 
 
-def fingerprint_map(full: RepoMap) -> MapFingerprint:
-    """What a map rests on."""
-    found, graph = full.files.listing, full.graph
-    said = {source.path: names for source, names in zip(graph.files, graph.mentions, strict=True)}
-    prints = {path: _print(facts, said.get(path, "")) for path, facts in full.facts_by_path.items()}
-    states = {f.path: (*f[1:], prints[f.path]) for f in found.files if f.path in prints}
-    others = _digest(file for file in found.files if file.path not in prints)
+def fingerprint_map(repo_map: RepoMap) -> MapFingerprint:
+    """Return what a map depends on."""
+    files, graph, structure = repo_map.files.listing.files, repo_map.graph, repo_map.structure
+    mentions = {file.path: m for file, m in zip(graph.files, graph.mentions, strict=True)}
+    digests = {
+        path: _digest_facts(facts, mentions.get(path, ""))
+        for path, facts in repo_map.facts_by_path.items()
+    }
+    states = {f.path: (*f[1:], digests[f.path]) for f in files if f.path in digests}
+    others = _digest_states(file for file in files if file.path not in digests)
     return MapFingerprint(
-        states, others, full.structure.languages, full.structure.read_paths, graph.vocabulary
+        states, others, structure.languages, structure.read_paths, graph.vocabulary
     )
 
 
 def is_still_valid(
-    basis: MapFingerprint, files: ClassifiedFiles, facts_by_file: FactsByFile
+    fingerprint: MapFingerprint, files: ClassifiedFiles, facts_by_file: FactsByFile
 ) -> bool:
-    """Whether a map of the files as they are now would say what the last one says.
+    """Return whether a map of the files as they are now would say what the last one says.
 
-    What is `facts_by_file` to tell that is added, for who has to make the map.
+    Facts of changed files are added to `facts_by_file`, for the caller if it has to make the map.
     """
-    found, kinds, jobs = files
-    known = basis.scanned_files
-    if len(jobs) != len(known) or any(file.path not in known for file in jobs):
+    listing, classifier, jobs = files
+    states = fingerprint.scanned_files
+    if len(jobs) != len(states) or any(file.path not in states for file in jobs):
         return False
-    changed = [file for file in jobs if known[file.path][:3] != file[1:]]
-    if len(changed) > _FEW or any(file.path in basis.read_paths for file in changed):
+    changed = [file for file in jobs if states[file.path][:3] != file[1:]]
+    read_paths = fingerprint.read_paths
+    if len(changed) > _MAX_CHANGED_FILES or any(file.path in read_paths for file in changed):
         return False
-    if basis.others_digest != _digest(file for file in found.files if file not in jobs):
+    others = _digest_states(file for file in listing.files if file not in jobs)
+    if fingerprint.others_digest != others:
         return False
-    if basis.languages != compute_language_shares(found.files, kinds):
+    if fingerprint.languages != compute_language_shares(listing.files, classifier):
         return False
-    facts_by_file.update((file, scan_file(str(found.root), jobs[file])) for file in changed)
-    return all(_is_alike(basis, file.path, facts_by_file[file]) for file in changed)
+    facts_by_file.update((file, scan_file(str(listing.root), jobs[file])) for file in changed)
+    for file in changed:
+        facts = facts_by_file[file]
+        mentions = " ".join(filter(fingerprint.vocabulary.__contains__, facts.names.split()))
+        if _digest_facts(facts, mentions) != states[file.path][3]:
+            return False
+    return True
 
 
-def _is_alike(basis: MapFingerprint, path: str, facts: FileFacts) -> bool:
-    said = filter(basis.vocabulary.__contains__, facts.names.split())
-    return _print(facts, " ".join(said)) == basis.scanned_files[path][3]
+def _digest_facts(facts: FileFacts, mentions: str) -> str:
+    """Return a digest of all that a map depends on in a file, which line numbers are not."""
+    data = f"{facts.digest} {mentions}".encode("utf-8", "replace")
+    return blake2b(data, digest_size=9).hexdigest()
 
 
-def _print(facts: FileFacts, said: str) -> str:
-    """Of all that a map depends on in a file; on what line it stands is no part of it."""
-    return blake2b(f"{facts.digest} {said}".encode("utf-8", "replace"), digest_size=9).hexdigest()
-
-
-def _digest(files: Iterable[ListedFile]) -> str:
+def _digest_states(files: Iterable[ListedFile]) -> str:
     text = "\n".join([f"{path}\0{size}\0{time}\0{inode}" for path, size, time, inode in files])
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
@@ -119,14 +118,14 @@ MAP_CACHE_FILE, FINGERPRINT_FILE = "map.json", "basis.json"
 
 
 class MapText(NamedTuple):
-    """The text of a map, and what could not be read for it."""
+    """Hold the text of a map, and what could not be read for it."""
 
     text: str
     omissions: tuple[MapOmission, ...]
 
 
 class CachedMap(NamedTuple):
-    """The last map: what it is for, the key of the files, and the key that its basis has."""
+    """Hold the last map, and the keys of its settings, of its files, and of its fingerprint."""
 
     settings_key: str
     files_key: str
@@ -134,38 +133,41 @@ class CachedMap(NamedTuple):
     map_text: MapText
 
 
-def load_cached_map(folder: Path, frame: str) -> CachedMap | None:
-    """The last map for this frame; None if there is none, or it can't be read."""
+def load_cached_map(folder: Path, settings_key: str) -> CachedMap | None:
+    """Return the last map of these settings; None if there is none, or it can't be read."""
     try:
-        known, key, basis, (text, notes) = _read(folder / MAP_CACHE_FILE)
-        made = MapText(str(text), tuple(MapOmission(*note) for note in notes))
-        return CachedMap(known, key, basis, made) if known == frame else None
+        stored_key, files_key, fingerprint_key, (text, rows) = _read_json(folder / MAP_CACHE_FILE)
+        map_text = MapText(str(text), tuple(MapOmission(*row) for row in rows))
     except READ_ERRORS:
         return None
+    if stored_key != settings_key:
+        return None
+    return CachedMap(settings_key, files_key, fingerprint_key, map_text)
 
 
 def load_fingerprint(folder: Path, key: str) -> MapFingerprint | None:
-    """The basis of this key; None if there is none, or it can't be read."""
+    """Return the fingerprint of this key; None if there is none, or it can't be read."""
     try:
-        known, row = _read(folder / FINGERPRINT_FILE)
-        return MapFingerprint.from_json(row) if known == key else None
+        stored_key, row = _read_json(folder / FINGERPRINT_FILE)
+        return MapFingerprint.from_json(row) if stored_key == key else None
     except READ_ERRORS:
         return None
 
 
-def _read(path: Path) -> Any:
-    if not path.is_file():  # nothing, or what would not end
+def _read_json(path: Path) -> Any:
+    if not path.is_file():  # missing, or a device that never ends
         raise FileNotFoundError(path)
     return json.loads(path.read_bytes())
 
 
-def save_cached_map(folder: Path, last: CachedMap) -> None:
-    """Keep a map; where that fails, nothing changes."""
+def save_cached_map(folder: Path, cached: CachedMap) -> None:
+    """Save a map; if that fails, nothing changes."""
     with suppress(OSError):
-        replace_file(folder / MAP_CACHE_FILE, [json.dumps(last).encode()])
+        replace_file(folder / MAP_CACHE_FILE, [json.dumps(cached).encode()])
 
 
-def save_fingerprint(folder: Path, key: str, basis: MapFingerprint) -> None:
-    """Keep what a map rests on; where that fails, nothing changes."""
+def save_fingerprint(folder: Path, key: str, fingerprint: MapFingerprint) -> None:
+    """Save what a map depends on; if that fails, nothing changes."""
     with suppress(OSError):
-        replace_file(folder / FINGERPRINT_FILE, [json.dumps([key, basis.to_json()]).encode()])
+        data = json.dumps([key, fingerprint.to_json()]).encode()
+        replace_file(folder / FINGERPRINT_FILE, [data])

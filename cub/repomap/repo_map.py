@@ -1,8 +1,6 @@
-"""What can be told of a project without a look at its code.
+"""Assemble everything that the map knows about a project, before it is decided what fits.
 
-A value alone, which a process hands to another: what reads it is imported in one of them only.
-
-Everything that the map knows about a project, before it is decided what fits.
+`ProjectStructure` is a plain value, because another process may read it.
 """
 
 from __future__ import annotations
@@ -30,8 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectStructure:
-    """`languages` are names and shares in percent; `read_paths` are the files that it was taken
-    from.
+    """Hold what is known without parsing code.
+
+    `languages` are names and shares in percent; `read_paths` are the files that were read for it.
     """
 
     summary: str
@@ -45,7 +44,7 @@ class ProjectStructure:
 
 @dataclass(frozen=True, slots=True)
 class RepoMap:
-    """The structure of a project, the facts of its source files, and what was made of them."""
+    """Hold the structure of a project, the facts of its source files, and their ranking."""
 
     files: ClassifiedFiles
     structure: ProjectStructure
@@ -58,20 +57,18 @@ class RepoMap:
 def assemble_repo_map(
     files: ClassifiedFiles,
     facts: Mapping[str, FileFacts],
-    structure: Callable[[], ProjectStructure],
+    get_structure: Callable[[], ProjectStructure],
     weights: RankingWeights = DEFAULT_WEIGHTS,
 ) -> RepoMap:
-    """Put together what is known of all files."""
+    """Rank the definitions, and add the structure, which may come from another process."""
     rows = ((path, files.classifier.classify(path), facts[path]) for path in facts)
     graph = build_reference_graph(list_graph_files(rows), weights, files.listing.parent_path)
     symbols = rank_symbols(graph, weights)
-    known = structure()
-    notes = (*files.listing.omissions, *known.stack.omissions, *_file_notes(facts))
-    return RepoMap(files, known, facts, graph, symbols, notes)
-
-
-def _file_notes(facts: Mapping[str, FileFacts]) -> list[MapOmission]:
-    reasons = ((path, found.skip_reason or found.parse_error) for path, found in facts.items())
-    return [
-        MapOmission(path, reason) for path, reason in reasons if reason not in ("", "generated")
-    ]
+    structure = get_structure()
+    reasons = ((path, file.skip_reason or file.parse_error) for path, file in facts.items())
+    omissions = (
+        *files.listing.omissions,
+        *structure.stack.omissions,
+        *(MapOmission(path, why) for path, why in reasons if why not in ("", "generated")),
+    )
+    return RepoMap(files, structure, facts, graph, symbols, omissions)

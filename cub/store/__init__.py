@@ -1,1 +1,1 @@
-"""The stores of a project: its tasks and its ledger, one JSON object a line, in plain files."""
+"""Keep the tasks and the ledger of a project: one JSON object a line, in plain files."""

@@ -1,11 +1,4 @@
-"""Tasks in beads, for projects that have them there: read and changed through its client `bd`.
-
-The client of beads, `bd`, run as a process: a question, or one change.
-
-Changes of tasks as calls of `bd`: what differs between a record before and after.
-
-Tasks that beads keeps, through its client `bd`.
-"""
+"""Keep tasks in beads, for projects that have them there: read and change them with `bd`."""
 
 from __future__ import annotations
 
@@ -21,17 +14,27 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.files import lock_project
-from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue, task_to_issue
+from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue
+from cub.store.formats.source_fields import join_criteria
 from cub.store.jsonl import Record, iter_lines
 from cub.store.task_index import EPIC, TaskIndex, is_deleted
-from cub.store.task_schema import CLOSED, OPEN
+from cub.store.task_schema import CLOSED, OPEN, PARKED, RETRY
+
+_TIMEOUT = 60.0  # seconds; the first call may start a server
+_MAX_ERROR_LINES = 10
+_HINT = "`tasks: {backend: jsonl}` in .cub/config.yaml keeps tasks in a file of cub's"
+BdCall = tuple[str, ...]
+_STATUSES = {RETRY: OPEN, PARKED: "deferred"}
+_OPTIONS = {
+    "title": "--title", "issue_type": "--type", "priority": "--priority",
+    "description": "--description", "design": "--design", "acceptance_criteria": "--acceptance",
+    "notes": "--notes", "assignee": "--assignee", "external_ref": "--external-ref",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
 class BeadsTransaction:
-    """See `cub.store.backend.StoreTransaction`. `originals` has the tasks that were put, as they
-    were.
-    """
+    """Collect changes of issues; `originals` has the tasks that were put, as they were."""
 
     tasks: TaskIndex
     originals: dict[str, Record | None] = field(default_factory=dict)
@@ -43,33 +46,31 @@ class BeadsTransaction:
         self.tasks.put_record(record)
 
     def save_repairs(self) -> None:
-        """Nothing: beads has no lines to be put right."""
+        """Do nothing: beads has no lines to be repaired."""
 
     def iter_changes(self) -> Iterator[RecordChange]:
-        """The tasks that were put, before and after."""
-        return (
-            RecordChange(before, self.tasks.read_record(key))
-            for key, before in self.originals.items()
-        )
+        """Yield the tasks that were put, before and after."""
+        read = self.tasks.read_record
+        return (RecordChange(before, read(key)) for key, before in self.originals.items())
 
 
 @dataclass(frozen=True, slots=True)
 class BeadsBackend:
-    """The issues of the beads database of the project at `root`."""
+    """Keep the tasks in the beads database of the project at `root`."""
 
     root: Path
     name: str = "beads"
     can_restore_deleted: bool = False
 
     def read_tasks(self) -> TaskIndex:
-        """All issues, whatever their status, in one call."""
-        return TaskIndex.from_records(self._records(query_bd(self.root, "export")))
+        """Read all issues, whatever their status, in one call."""
+        return TaskIndex.from_records(self._parse_issues(query_bd(self.root, "export")))
 
     @contextmanager
     def transaction(self) -> Iterator[BeadsTransaction]:
-        """Hold the project's lock, read, and tell `bd` each difference, one call after the other.
+        """Hold the project's lock, read, and make a call of `bd` for each difference.
 
-        Where one fails, those before it stay.
+        If a call fails, those before it stay.
         """
         with lock_project(self.root):
             change = BeadsTransaction(self.read_tasks())
@@ -78,10 +79,10 @@ class BeadsBackend:
                 run_bd(self.root, *call)
 
     def list_close_commands(self, task_id: str) -> tuple[str, ...]:
-        """The commands of beads, with reasons that cub knows."""
+        """Return commands of beads, with reasons that cub knows."""
         return (f'bd close {task_id} --reason "done"', f'bd close {task_id} --reason "no_change"')
 
-    def _records(self, data: bytes) -> Iterator[Record]:
+    def _parse_issues(self, data: bytes) -> Iterator[Record]:
         for line in iter_lines(BytesIO(data)):
             try:
                 raw = parse_issue(line)
@@ -92,32 +93,28 @@ class BeadsBackend:
                 yield issue_to_task(raw)
 
 
-_TIMEOUT = 60.0  # seconds; a first call may start a server
-_MOST = 10  # lines of an error
-_HINT = "`tasks: {backend: jsonl}` in .cub/config.yaml keeps tasks in a file of cub's"
-
-
 def query_bd(root: Path, *arguments: str) -> bytes:
-    """What `bd` answers below `root`; CubError, with its own words, where it fails."""
-    done = _run(root, arguments)
-    if done.returncode:
-        raise _make_failure(arguments, done)
-    return done.stdout
+    """Return the output of `bd`; CubError, with its message, if it fails."""
+    result = _run_bd(root, arguments)
+    if result.returncode:
+        raise _make_failure(arguments, result)
+    return result.stdout
 
 
 def run_bd(root: Path, *arguments: str) -> None:
-    """Let `bd` change something. Some versions end well also where they could not: they say so,
-    and answer nothing.
+    """Let `bd` change something; CubError if it fails.
+
+    Some versions exit with 0 although they failed, but print nothing to stdout.
     """
-    done = _run(root, (*arguments, "--json"))
-    if done.returncode or not done.stdout.strip():
-        raise _make_failure(arguments, done)
+    result = _run_bd(root, (*arguments, "--json"))
+    if result.returncode or not result.stdout.strip():
+        raise _make_failure(arguments, result)
 
 
-def _run(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+def _run_bd(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     program = shutil.which("bd")
     if program is None:
-        raise CubError("`bd`, the client of beads, is not on PATH", hint=f"install it; or {_HINT}")
+        raise CubError("`bd`, the program of beads, is not on PATH", hint=f"install it; or {_HINT}")
     try:
         return subprocess.run(  # noqa: S603 - the user's own bd, with arguments and no shell
             [program, *arguments],
@@ -135,66 +132,54 @@ def _run(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[by
         raise CubError(what, where=program, hint=_HINT) from error
 
 
-def _make_failure(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> CubError:
-    first, *more = _read_error(done).strip().splitlines() or ["it does not say why"]
+def _make_failure(arguments: Sequence[str], result: subprocess.CompletedProcess[bytes]) -> CubError:
+    first, *more = _read_error(result).strip().splitlines() or ["it does not say why"]
     what = f"`bd {' '.join(arguments[:2])}` failed: {first}"
     hint = "what this command did before is done; run the call by hand to see more"
-    return CubError(what, hint=hint, details=more[:_MOST])
+    return CubError(what, hint=hint, details=more[:_MAX_ERROR_LINES])
 
 
-def _read_error(done: subprocess.CompletedProcess[bytes]) -> str:
-    """An error is on stdout where JSON was asked for; on stderr, there may be hints beside it."""
+def _read_error(result: subprocess.CompletedProcess[bytes]) -> str:
+    """Return a message: in JSON on stdout if bd was asked for it, else the whole output."""
     try:
-        return str(json.loads(done.stdout)["error"])
+        return str(json.loads(result.stdout)["error"])
     except (ValueError, KeyError, TypeError):
-        return (done.stderr or done.stdout).decode("utf-8", "replace")
-
-
-BdCall = tuple[str, ...]
-_OPTIONS = {
-    "title": "--title",
-    "issue_type": "--type",
-    "priority": "--priority",
-    "description": "--description",
-    "design": "--design",
-    "acceptance_criteria": "--acceptance",
-    "notes": "--notes",
-    "assignee": "--assignee",
-    "external_ref": "--external-ref",
-}
+        return (result.stderr or result.stdout).decode("utf-8", "replace")
 
 
 class RecordChange(NamedTuple):
-    """A task before, None for a new one, and after."""
+    """Hold a task before, None for a new one, and after."""
 
     before: Record | None
     after: Record
 
     @property
     def task_id(self) -> str:
-        """Its id."""
+        """Return its id."""
         return str(self.after["id"])
 
 
 def build_calls(pairs: Iterable[RecordChange]) -> Iterator[BdCall]:
-    """What `bd` is to be told, in an order that it accepts: it closes nothing that waits for an
-    open issue, and no epic with open children.
+    """Yield the calls of `bd` in an order that it accepts.
+
+    It closes no issue that waits for an open one, and no epic with open children.
     """
     pairs = list(pairs)
-    gone = [pair.task_id for pair in pairs if is_deleted(pair.after)]
-    pairs = [pair for pair in pairs if pair.task_id not in gone]
+    deleted = [pair.task_id for pair in pairs if is_deleted(pair.after)]
+    pairs = [pair for pair in pairs if pair.task_id not in deleted]
     for pair in pairs:
         _require_storable(pair)
     for pair in sorted(pairs, key=lambda pair: pair.task_id):
         yield from _create_calls(pair)
     for pair in pairs:
-        yield from _edges(pair, removed=True)
+        yield from _edge_calls(pair, removed=True)
         yield from _update_calls(pair)
     for pair in sorted(pairs, key=lambda pair: pair.after.get("issue_type") == EPIC):
         yield from _close_calls(pair)
     for pair in pairs:
-        yield from _edges(pair, removed=False)
-    yield from (("delete", key, "--force") for key in gone)  # without it, bd only shows what it did
+        yield from _edge_calls(pair, removed=False)
+    # Without --force, bd only prints what it would delete.
+    yield from (("delete", key, "--force") for key in deleted)
 
 
 def _require_storable(pair: RecordChange) -> None:
@@ -204,17 +189,19 @@ def _require_storable(pair: RecordChange) -> None:
 
 
 def _create_calls(pair: RecordChange) -> Iterator[BdCall]:
-    """Also with an id that begins with another prefix than the other issues have."""
+    """Yield the call for a new task; its id may begin with another prefix than those of others."""
     if pair.before is None:
-        yield "create", f"--id={pair.task_id}", *_options({}, task_to_issue(pair.after)), "--force"
+        options = _list_options({}, _task_to_issue(pair.after))
+        yield "create", f"--id={pair.task_id}", *options, "--force"
 
 
 def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
-    before, after = _issues(pair)
-    if before.get("status") == CLOSED and _status(pair) is not None:
+    before = _task_to_issue(pair.before) if pair.before else {}
+    after = _task_to_issue(pair.after)
+    if before.get("status") == CLOSED and _find_new_status(pair) is not None:
         yield "reopen", pair.task_id
         before["status"] = OPEN
-    options = [] if pair.before is None else _options(before, after)
+    options = [] if pair.before is None else _list_options(before, after)
     if after["status"] not in (CLOSED, before.get("status", OPEN)):
         options.append(f"--status={after['status']}")
     if options:
@@ -225,43 +212,43 @@ def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
 
 
 def _close_calls(pair: RecordChange) -> Iterator[BdCall]:
-    if pair.after["status"] == CLOSED and _status(pair) is not None:
+    if pair.after["status"] == CLOSED and _find_new_status(pair) is not None:
         yield "close", pair.task_id, f"--reason={pair.after.get('close_reason') or 'done'}"
 
 
-def _status(pair: RecordChange) -> str | None:
-    """The new status, with why it is closed; None where both are as they were."""
+def _find_new_status(pair: RecordChange) -> str | None:
+    """Return the new status; None if it and the reason are as before."""
     old = pair.before or {}
     same = all(old.get(key) == pair.after.get(key) for key in ("status", "close_reason"))
     return None if same else pair.after["status"]
 
 
-def _edges(pair: RecordChange, *, removed: bool) -> Iterator[BdCall]:
-    old, new = _needs(pair.before or {}), _needs(pair.after)
+def _edge_calls(pair: RecordChange, *, removed: bool) -> Iterator[BdCall]:
+    old, new = _list_edges(pair.before or {}), _list_edges(pair.after)
     if removed:
-        yield from (
-            ("dep", "remove", pair.task_id, other)
-            for kind, other in old
-            if (kind, other) not in new
-        )
-        return
-    for kind, other in new:
-        if (kind, other) not in old:
-            yield "dep", "add", pair.task_id, other, f"--type={kind}"
+        yield from (("dep", "remove", pair.task_id, edge[1]) for edge in old if edge not in new)
+    else:
+        edges = [edge for edge in new if edge not in old]
+        yield from (("dep", "add", pair.task_id, other, f"--type={kind}") for kind, other in edges)
 
 
-def _needs(record: Record) -> list[tuple[str, str]]:
+def _list_edges(record: Record) -> list[tuple[str, str]]:
     parent = record.get("parent")
     needs = [(BLOCKS, other) for other in record.get("depends_on", ())]
     return needs + ([(CHILD, parent)] if parent else [])
 
 
-def _issues(pair: RecordChange) -> tuple[Record, Record]:
-    return task_to_issue(pair.before) if pair.before else {}, task_to_issue(pair.after)
+def _task_to_issue(record: Record) -> Record:
+    """Return the fields of a task that a call of `bd` can set, in the words of beads."""
+    issue = {key: record[key] for key in _OPTIONS if record.get(key) is not None}
+    issue["status"] = _STATUSES.get(record["status"], record["status"])
+    if criteria := issue.pop("acceptance_criteria", None):
+        issue["acceptance_criteria"] = join_criteria(criteria)
+    return issue | ({"labels": record["labels"]} if record.get("labels") else {})
 
 
-def _options(before: Record, after: Record) -> list[str]:
-    """A field that goes is set to nothing."""
+def _list_options(before: Record, after: Record) -> list[str]:
+    """Return the options for changed fields; a field that was removed is set to nothing."""
     return [
         f"{option}={after.get(key, '')}"
         for key, option in _OPTIONS.items()

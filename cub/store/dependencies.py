@@ -1,7 +1,4 @@
-"""Which tasks can be begun, in which order; and what keeps the others from it.
-
-Circles in what waits for what.
-"""
+"""Find the tasks that can be started, in their order, and cycles that keep others from it."""
 
 from __future__ import annotations
 
@@ -13,101 +10,13 @@ from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import IN_PROGRESS, OPEN, RETRY
 
 DependencyGraph = Mapping[str, Sequence[str]]
-
-_ROUNDS = 3  # in a long chain, each takes away one node alone
-
-
-def find_cycles(graph: DependencyGraph) -> list[list[str]]:
-    """One circle of each group of nodes that all lead to each other, its smallest node first."""
-    found = []
-    for group in _groups(_prune_leaves(graph)):
-        start = min(group)
-        if len(group) > 1 or start in graph[start]:
-            circle = find_shortest_path(start, start, {node: graph[node] for node in group})
-            found.append(circle or [start])
-    return sorted(found)
-
-
-def find_shortest_path(start: str, end: str, graph: DependencyGraph) -> list[str] | None:
-    """The shortest way from `start` to `end` along at least one edge, without `end` itself."""
-    came: dict[str, str] = {}
-    edge = [start]
-    while edge:
-        found: list[str] = []
-        for node in edge:
-            for other in sorted(graph.get(node, ())):
-                if other == end:
-                    return _back(node, start, came)
-                if other not in came and other != start:
-                    came[other] = node
-                    found.append(other)
-        edge = found
-    return None
-
-
-def _back(node: str, start: str, came: Mapping[str, str]) -> list[str]:
-    way = [node]
-    while way[-1] != start:
-        way.append(came[way[-1]])
-    return way[::-1]
-
-
-def _prune_leaves(graph: DependencyGraph) -> DependencyGraph:
-    """The graph without most of the nodes that are in no circle: those that lead nowhere in it."""
-    for _ in range(_ROUNDS):
-        within = ((node, [one for one in others if one in graph]) for node, others in graph.items())
-        graph = {node: others for node, others in within if others}
-    return graph
-
-
-def _groups(graph: DependencyGraph) -> Iterator[set[str]]:
-    """Strongly connected components, in two passes (Kosaraju), and without recursion."""
-    against: dict[str, list[str]] = {node: [] for node in graph}
-    for node, others in graph.items():
-        for other in others:
-            if other in against:
-                against[other].append(node)
-    seen: set[str] = set()
-    for node in reversed(_order_by_finish(graph)):
-        if group := _reach_from(node, against, seen):
-            yield group
-
-
-def _order_by_finish(graph: DependencyGraph) -> list[str]:
-    """All nodes, each behind those that it leads to, as far as there is no circle."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for root in graph:
-        work = [] if root in seen else [(root, iter(graph[root]))]
-        seen.add(root)
-        while work:
-            others = work[-1][1]
-            other = next((one for one in others if one in graph and one not in seen), None)
-            if other is None:
-                order.append(work.pop()[0])
-            else:
-                seen.add(other)
-                work.append((other, iter(graph[other])))
-    return order
-
-
-def _reach_from(node: str, graph: DependencyGraph, seen: set[str]) -> set[str]:
-    """What a node leads to and nobody has seen yet."""
-    group: set[str] = set()
-    work = [] if node in seen else [node]
-    while work:
-        group.add(top := work.pop())
-        seen.add(top)
-        work += [one for one in graph[top] if one not in seen]
-    return group
-
-
 IsExpired = Callable[[Record | None], bool]
 
 
 class ReadyTasks(NamedTuple):
-    """Tasks to begin, the first one first; and what can never be begun unless somebody mends it:
-    circles of tasks that wait for each other, and ids that are waited for and don't exist.
+    """Hold the tasks that can be started, the first one first, and what keeps others from it.
+
+    `cycles` are tasks that wait for each other; `dangling` maps a task to ids that do not exist.
     """
 
     summaries: list[TaskSummary]
@@ -116,9 +25,9 @@ class ReadyTasks(NamedTuple):
 
 
 def find_ready_tasks(tasks: TaskIndex, is_expired: IsExpired) -> ReadyTasks:
-    """Tasks that are open or to be tried again, or whose lease has lapsed, and wait for nothing.
+    """Return the tasks that are not started, or have an expired lease, and wait for nothing.
 
-    In order: priority, fresh before tried, how many tasks wait for it, the elder, the id.
+    Sorted by priority, untried before retried, how many tasks wait for them, creation and id.
     """
     waited_for: dict[str, int] = {}
     free: list[TaskSummary] = []
@@ -137,21 +46,107 @@ def find_ready_tasks(tasks: TaskIndex, is_expired: IsExpired) -> ReadyTasks:
                 dangling[task.id] = missing
         elif not task.is_epic and is_startable(task, is_expired):
             free.append(task)
-    free.sort(key=lambda task: _place(task, waited_for))
+    free.sort(key=lambda task: _sort_key(task, waited_for))
     return ReadyTasks(free, find_cycles(waiting), dangling)
 
 
-def _place(task: TaskSummary, waited_for: Mapping[str, int]) -> tuple[object, ...]:
+def _sort_key(task: TaskSummary, waited_for: Mapping[str, int]) -> tuple[object, ...]:
     tried, unblocks = task.status == RETRY, waited_for.get(task.id, 0)
     return task.priority, tried, -unblocks, task.created_at or "~", task.id
 
 
 def is_startable(task: TaskSummary, is_expired: IsExpired) -> bool:
-    """Whether a task is nobody's."""
+    """Return whether a task is not claimed."""
     return task.status in (OPEN, RETRY) or (task.status == IN_PROGRESS and is_expired(task.lease))
 
 
 def list_blockers(task: TaskSummary, tasks: TaskIndex) -> list[str]:
-    """What a task waits for: dependencies that are not done, or don't exist."""
-    found = tasks.summaries
-    return [key for key in task.depends_on if key not in found or not found[key].is_done]
+    """Return what a task waits for: dependencies that are not done, or do not exist."""
+    known = tasks.summaries
+    return [key for key in task.depends_on if key not in known or not known[key].is_done]
+
+
+def find_cycles(graph: DependencyGraph) -> list[list[str]]:
+    """Return one cycle of each group of nodes that all lead to each other.
+
+    A cycle begins with its smallest node.
+    """
+    # Most tasks wait only for tasks that wait for nothing: they are in no cycle.
+    edges = ((node, [key for key in others if key in graph]) for node, others in graph.items())
+    graph = {node: others for node, others in edges if others}
+    cycles = []
+    for group in _iter_groups(graph):
+        start = min(group)
+        if len(group) > 1 or start in graph[start]:
+            cycle = find_shortest_path(start, start, {node: graph[node] for node in group})
+            cycles.append(cycle or [start])
+    return sorted(cycles)
+
+
+def find_shortest_path(start: str, end: str, graph: DependencyGraph) -> list[str] | None:
+    """Return the shortest path from `start` to `end` over at least one edge, without `end`.
+
+    Return None if there is none.
+    """
+    previous: dict[str, str] = {}
+    edge = [start]
+    while edge:
+        next_edge: list[str] = []
+        for node in edge:
+            for other in sorted(graph.get(node, ())):
+                if other == end:
+                    return _trace_path(node, start, previous)
+                if other not in previous and other != start:
+                    previous[other] = node
+                    next_edge.append(other)
+        edge = next_edge
+    return None
+
+
+def _trace_path(node: str, start: str, previous: Mapping[str, str]) -> list[str]:
+    path = [node]
+    while path[-1] != start:
+        path.append(previous[path[-1]])
+    return path[::-1]
+
+
+def _iter_groups(graph: DependencyGraph) -> Iterator[set[str]]:
+    """Yield strongly connected components, by Kosaraju's two passes and without recursion."""
+    reversed_graph: dict[str, list[str]] = {node: [] for node in graph}
+    for node, others in graph.items():
+        for other in others:
+            if other in reversed_graph:
+                reversed_graph[other].append(node)
+    seen: set[str] = set()
+    for node in reversed(_order_by_finish(graph)):
+        if group := _reach_from(node, reversed_graph, seen):
+            yield group
+
+
+def _order_by_finish(graph: DependencyGraph) -> list[str]:
+    """Return all nodes, each after those that it leads to, except in cycles."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for root in graph:
+        work = [] if root in seen else [(root, iter(graph[root]))]
+        seen.add(root)
+        while work:
+            others = work[-1][1]
+            other = next((key for key in others if key in graph and key not in seen), None)
+            if other is None:
+                order.append(work.pop()[0])
+            else:
+                seen.add(other)
+                work.append((other, iter(graph[other])))
+    return order
+
+
+def _reach_from(node: str, graph: DependencyGraph, seen: set[str]) -> set[str]:
+    """Return the nodes that a node leads to and that are not in `seen`."""
+    group: set[str] = set()
+    work = [] if node in seen else [node]
+    while work:
+        group.add(top := work.pop())
+        seen.add(top)
+        work += [key for key in graph[top] if key not in seen]
+    return group

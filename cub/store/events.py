@@ -1,4 +1,4 @@
-"""What an event of the ledger may hold: bounded, and without secrets, before it is written."""
+"""Encode events of the ledger: of limited size, and without secrets."""
 
 from __future__ import annotations
 
@@ -16,87 +16,74 @@ MAX_LINE = 8192  # bytes, with its end
 TASK_STATE, ATTEMPT_START, ATTEMPT_END = "task_state", "attempt_start", "attempt_end"
 RUN_START, RUN_END = "run_start", "run_end"
 
-# How many characters a text may have, or entries a list; `*` stands for each entry of a list.
+# Maximum characters of a text, or entries of a list; `*` stands for each entry of a list.
 _LIMITS: dict[tuple[str, ...], int] = {
-    ("fail", "reason"): 300,
-    ("git", "files"): 30,
-    ("checks",): 20,
-    ("checks", "*", "items"): 8,
-    ("checks", "*", "items", "*", "*"): 160,
-    ("checks", "*", "tail"): 1500,
-    ("obs",): 6,
-    ("obs", "*"): 200,
-    ("trailer", "summary"): 400,
-    ("trailer", "tried"): 5,
-    ("trailer", "tried", "*"): 160,
-    ("trailer", "next"): 200,
-    ("stuck",): 500,
-    ("said",): 200,
-    ("note",): 500,
+    ("fail", "reason"): 300, ("git", "files"): 30,
+    ("checks",): 20, ("checks", "*", "items"): 8, ("checks", "*", "items", "*", "*"): 160,
+    ("checks", "*", "tail"): 1500, ("obs",): 6, ("obs", "*"): 200,
+    ("trailer", "summary"): 400, ("trailer", "tried"): 5, ("trailer", "tried", "*"): 160,
+    ("trailer", "next"): 200, ("stuck",): 500, ("said",): 200, ("note",): 500,
     ("unverified",): 300,
-}
-_TEXT = 1000  # characters of any other text
-_LIST = 100
-_SHORTEST = 100  # of a name, where nothing but names is left
-# Where there still is too much: what is given up first comes first.
+}  # fmt: skip
+_MAX_TEXT = 1000  # characters of any other text
+_MAX_ITEMS = 100  # of any other list
+_MAX_NAME = 100  # characters of a name, if nothing but names is left
+# If an event still is too long, these limits apply one after the other.
 _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
     {("checks", "*", "tail"): 400, ("git", "files"): 10},
     {("checks", "*", "tail"): 0, ("checks", "*", "items"): 3, ("checks",): 5},
     {("checks",): 1, ("obs",): 2, ("git", "files"): 0},
 )
-# Texts that cub makes itself, or that name something: no secret is in them, and looking takes long.
+# Strings that cub makes, or names: they have no secret in them, and masking takes time.
 _NAMES = {"ev", "ts", "run", "task", "status", "host", "by", "class", "fp", "base", "head", "id"}
-_SHORT = 8  # no secret is that short
+_MIN_SECRET = 8  # characters
 
 
 def encode_event(event: Event, mask: MaskFunction) -> bytes:
-    """An event as a line of at most `MAX_LINE` bytes, its secrets masked and long texts cut."""
-    made = _limit_value(mask_event(event, mask), _LIMITS)
+    """Return an event as a line of at most `MAX_LINE` bytes, secrets masked and long texts cut."""
+    limited = _limit_value(mask_event(event, mask), _LIMITS)
     for limits in _SHRINK_STEPS:
-        if len(encode_record(made)) < MAX_LINE:
+        if len(encode_record(limited)) < MAX_LINE:
             break
-        made = {**_limit_value(made, {**_LIMITS, **limits}), "cut": True}
-    if len(encode_record(made)) >= MAX_LINE:
-        made = {k: v for k, v in made.items() if not isinstance(v, list | dict)}
-    if len(encode_record(made)) >= MAX_LINE:
-        made = {
-            k: truncate_text(v, _SHORTEST)
-            for k, v in made.items()
-            if k in _NAMES and isinstance(v, str)
-        }
-        made |= {"v": 1, "cut": True}
-    return encode_record(made)
+        limited = {**_limit_value(limited, {**_LIMITS, **limits}), "cut": True}
+    if len(encode_record(limited)) >= MAX_LINE:
+        limited = {k: v for k, v in limited.items() if not isinstance(v, list | dict)}
+    if len(encode_record(limited)) >= MAX_LINE:
+        names = {k: v for k, v in limited.items() if k in _NAMES and isinstance(v, str)}
+        limited = {key: truncate_text(value, _MAX_NAME) for key, value in names.items()}
+        limited |= {"v": 1, "cut": True}
+    return encode_record(limited)
 
 
 def mask_event(event: Event, mask: MaskFunction) -> Event:
-    """An event without secrets in its texts, names aside."""
+    """Return an event without secrets in its strings, except for names."""
     return {name: _mask_value(value, mask, name) for name, value in event.items()}
 
 
 def get_mapping(event: Event, key: str) -> Event:
-    """A mapping in an event; an empty one for anything else."""
-    found = event.get(key)
-    return found if isinstance(found, dict) else {}
+    """Return a mapping in an event; an empty one for anything else."""
+    value = event.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def get_timestamp(event: Event) -> str:
-    """The time that an event tells: in a file that git merged, lines are not in its order."""
+    """Return the time of an event: lines that git merged are not in its order."""
     return normalize_timestamp(event.get("ts"))
 
 
 def get_outcome(event: Event) -> str:
-    """What an attempt ended with: "ok", or the class of the failure."""
+    """Return what an attempt ended with: "ok", or the class of the failure."""
     return "ok" if event.get("ok") else str(get_mapping(event, "fail").get("class") or "unknown")
 
 
-def truncate_text(text: str, most: int) -> str:
-    """At most `most` characters of a text, the last one saying that there was more."""
-    return text if len(text) <= most else text[: most - 1] + "…" if most else ""
+def truncate_text(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text; … is the last one if there were more."""
+    return text if len(text) <= limit else text[: limit - 1] + "…" if limit else ""
 
 
 def _mask_value(value: Any, mask: MaskFunction, key: str = "") -> Any:
     if isinstance(value, str):
-        return value if key in _NAMES or len(value) < _SHORT else mask(value)
+        return value if key in _NAMES or len(value) < _MIN_SECRET else mask(value)
     if isinstance(value, dict):
         return {name: _mask_value(inner, mask, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -106,11 +93,11 @@ def _mask_value(value: Any, mask: MaskFunction, key: str = "") -> Any:
 
 def _limit_value(value: Any, limits: dict[tuple[str, ...], int], path: tuple[str, ...] = ()) -> Any:
     if isinstance(value, str):
-        return truncate_text(value, limits.get(path, _TEXT))
+        return truncate_text(value, limits.get(path, _MAX_TEXT))
     if isinstance(value, dict):
         return {name: _limit_value(inner, limits, (*path, name)) for name, inner in value.items()}
     if isinstance(value, list):
-        kept = value[: limits.get(path, _LIST)]
-        return [_limit_value(inner, limits, (*path, "*")) for inner in kept]
-    # What a client reports may be NaN, which JSON can't say.
+        items = value[: limits.get(path, _MAX_ITEMS)]
+        return [_limit_value(inner, limits, (*path, "*")) for inner in items]
+    # An agent may report NaN, which JSON does not have.
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Lines of JSON: read one by one, so that a damaged line costs itself alone, and written."""
+"""Read and write lines of JSON; a damaged line costs only itself."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ Record = dict[str, Any]
 _BOM = b"\xef\xbb\xbf"
 _OURS, _BASE, _BETWEEN, _THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
 _MARKERS = (_OURS, _BASE, _BETWEEN, _THEIRS)
-# Whoever writes a record may be deeper in calls than whoever read it, and both recurse.
-_DEEPEST = 200
-# Half of a surrogate pair UTF-8 can't say, but JSON can: just as Python spells it.
+# Encoding may start deeper in calls than decoding did, and both recurse.
+_MAX_DEPTH = 200
+# UTF-8 cannot encode half of a surrogate pair; JSON can, just as Python spells it.
 SURROGATE_ERRORS = "backslashreplace"
 
 
 class JsonlLine(NamedTuple):
-    """A line: its number, counted from 1, the place of its text in the file in bytes, the text
-    without blanks around it, and the whole of it as it stands.
+    """Hold a line: its number from 1, the offset of its text in bytes, its text, and all of it.
+
+    The text is without whitespace around it.
     """
 
     number: int
@@ -30,40 +31,40 @@ class JsonlLine(NamedTuple):
 
 
 class RejectedLine(NamedTuple):
-    """A line that is no record, and why."""
+    """Hold a line that is not a record, and the reason."""
 
     line: JsonlLine
     reason: str
 
     @property
     def content(self) -> bytes:
-        """The line byte for byte, without the line feed that ends it."""
+        """Return the line byte for byte, without the line feed that ends it."""
         return self.line.raw.removesuffix(b"\n")
 
 
 def iter_lines(file: Iterable[bytes]) -> Iterator[JsonlLine]:
-    """The lines that say something: no blank ones, and of a merge conflict both sides."""
+    """Yield the lines that are not blank, and both sides of a merge conflict."""
     offset = 0
     base: list[JsonlLine] | None = None
     for number, raw in enumerate(file, 1):
         start, offset = offset, offset + len(raw)
-        if raw[:1] == b"{" and base is None:  # almost all
+        if raw[:1] == b"{" and base is None:  # almost all lines
             yield JsonlLine(number, start, raw.rstrip(), raw)
             continue
-        line = _line(number, start, raw)
+        line = _make_line(number, start, raw)
         if not _is_marker(line.text):
             if line.text and base is not None:
                 base.append(line)
             elif line.text:
                 yield line
             continue
-        # What both sides began with is in neither of them any more; all else is somebody's.
+        # The base of a conflict is in neither side any more; all else is in one of them.
         yield from base if base and not line.text.startswith(_BETWEEN) else ()
         base = [] if line.text.startswith(_BASE) else None
     yield from base or ()
 
 
-def _line(number: int, start: int, raw: bytes) -> JsonlLine:
+def _make_line(number: int, start: int, raw: bytes) -> JsonlLine:
     if number == 1 and raw.startswith(_BOM):
         start, raw = start + len(_BOM), raw[len(_BOM) :]
     text = raw.strip()
@@ -75,7 +76,7 @@ def _is_marker(text: bytes) -> bool:
 
 
 def decode_record(text: bytes) -> Record:
-    """The object of a line; ValueError, with the reason, for anything else."""
+    """Return the object of a line; ValueError, with the reason, for anything else."""
     try:
         words = text.decode("utf-8")
         value, end = JSON_DECODER.raw_decode(words)
@@ -87,7 +88,7 @@ def decode_record(text: bytes) -> Record:
         raise ValueError("this is nested too deep") from None
     if end < len(words):
         raise ValueError(f"this is not JSON: extra data, column {end + 1}")
-    if text.count(b"[") + text.count(b"{") > _DEEPEST and _depth(value) > _DEEPEST:
+    if text.count(b"[") + text.count(b"{") > _MAX_DEPTH and _measure_depth(value) > _MAX_DEPTH:
         raise ValueError("this is nested too deep")
     if not isinstance(value, dict):
         raise ValueError("this is no JSON object")  # noqa: TRY004 - of a line, not of an argument
@@ -95,33 +96,33 @@ def decode_record(text: bytes) -> Record:
 
 
 def encode_record(record: Record) -> bytes:
-    """A record as one compact line, without its end."""
+    """Return a record as one compact line, without its line feed."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", SURROGATE_ERRORS)
 
 
 def dump_canonical(value: object) -> str:
-    """A text that is the same for equal values, whatever the order of their keys."""
+    """Return a string that is the same for equal values, whatever the order of their keys."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _depth(value: object) -> int:
+def _measure_depth(value: object) -> int:
     depth, inner = 0, [value]
-    while inner := [one for one in inner if isinstance(one, dict | list)]:
+    while inner := [item for item in inner if isinstance(item, dict | list)]:
         depth += 1
-        inner = [v for one in inner for v in (one.values() if isinstance(one, dict) else one)]
+        inner = [v for item in inner for v in (item.values() if type(item) is dict else item)]
     return depth
 
 
-def _finite(text: str) -> float:
+def _parse_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise ValueError("a number is too large")
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-JSON_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+JSON_DECODER = json.JSONDecoder(parse_float=_parse_float, parse_constant=_refuse_constant)

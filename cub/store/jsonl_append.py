@@ -1,4 +1,4 @@
-"""Lines added to the end of a file, so that a crash costs at most the one being written."""
+"""Append lines to a file; a crash costs at most the line that is being written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cub.git import require_in_checkout
 
 
 def remove_stale_temp_files(path: Path) -> None:
-    """Remove what a writer of a file left that was killed; the lock says that there is none."""
+    """Remove what a killed writer of a file left; call it with the lock held."""
     real = Path(os.path.realpath(path))
     with suppress(OSError):
         for temp in real.parent.glob(f".{real.name}.cub-*.tmp"):
@@ -25,8 +25,8 @@ def remove_stale_temp_files(path: Path) -> None:
 def append_lines(lock: ProjectLock, path: str, lines: Sequence[bytes], disk: Disk) -> None:
     """Add lines to `path` in the project whose lock is held, on disk when this returns.
 
-    A line that a crash cut off is ended first. Raises CubError, with the file as it was, if
-    they can't be written.
+    A line that a crash cut off is ended first. Raises CubError, with the file as it was, if they
+    cannot be written.
     """
     if not lines:
         return
@@ -35,15 +35,15 @@ def append_lines(lock: ProjectLock, path: str, lines: Sequence[bytes], disk: Dis
     data = b"".join(line + b"\n" for line in lines)
     try:
         if not real.exists():
-            _create(real, data, disk)
+            _create_file(real, data, disk)
             return
-        _add(real, data if _ends_well(real) else b"\n" + data, disk)
+        _append(real, data if _ends_with_newline(real) else b"\n" + data, disk)
     except OSError as error:
         raise make_os_error(error, path, "cannot be written") from error
 
 
 def require_appendable(root: Path, path: str) -> Path:
-    """Where the lines of `path` go; CubError where none may be added, or git has others."""
+    """Return the real path of `path`; CubError if no lines may be added to it."""
     real = find_regular_file(root, path)
     if real is None:
         require_in_checkout(root, path)
@@ -57,32 +57,32 @@ def require_appendable(root: Path, path: str) -> Path:
 
 
 def filter_missing_lines(root: Path, path: str, lines: Iterable[bytes]) -> list[bytes]:
-    """Those of `lines` that a file does not have yet, each once."""
-    known = set((read_file(root, path) or b"").split(b"\n"))
-    return [line for line in dict.fromkeys(lines) if line not in known]
+    """Return those of `lines` that a file does not have yet, without duplicates."""
+    old_lines = set((read_file(root, path) or b"").split(b"\n"))
+    return [line for line in dict.fromkeys(lines) if line not in old_lines]
 
 
-def _create(real: Path, data: bytes, disk: Disk) -> None:
+def _create_file(real: Path, data: bytes, disk: Disk) -> None:
     try:
         disk.create(real, data)
         disk.sync_folder(real.parent)
     except OSError:
-        real.unlink(missing_ok=True)  # there was none, and the lock says that nobody made one
+        real.unlink(missing_ok=True)  # there was none, and no other writer holds the lock
         raise
 
 
-def _add(real: Path, data: bytes, disk: Disk) -> None:
+def _append(real: Path, data: bytes, disk: Disk) -> None:
     size = real.stat().st_size
     try:
         disk.append(real, data)
     except OSError:
-        # A full disk took a part: without it, the file is what it was.
-        if (left := real.stat().st_size - size) > 0:
-            disk.truncate(real, left)
+        # A full disk took a part: cut it off, and the file is what it was.
+        if (written := real.stat().st_size - size) > 0:
+            disk.truncate(real, written)
         raise
 
 
-def _ends_well(real: Path) -> bool:
+def _ends_with_newline(real: Path) -> bool:
     with real.open("rb") as file:
         if file.seek(0, os.SEEK_END) == 0:
             return True

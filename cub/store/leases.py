@@ -1,4 +1,4 @@
-"""Leases: who works on a task, and until when nobody else does."""
+"""Make and check leases: who works on a task, and until when nobody else does."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from typing import NamedTuple
 from cub.store.jsonl import Record
 from cub.store.timestamps import format_timestamp, normalize_timestamp, parse_timestamp
 
-# A person who claims a task in a shell has no process that lives as long as the work.
+# If you claim a task in a shell, no process lives as long as the work.
 MANUAL_DURATION = timedelta(hours=24)
-# No work takes longer: a claim that says so was made by hand, or by a clock that is wrong.
-_LONGEST = timedelta(days=31)
+# No work takes longer: a lease that says so was edited manually, or made by a wrong clock.
+_MAX_DURATION = timedelta(days=31)
 
 
 def make_lease(
     now: str, *, run: str | None = None, duration: timedelta = MANUAL_DURATION
 ) -> Record:
-    """A lease from `now` on; that of a run ends with its process, too."""
-    ends = format_timestamp((parse_timestamp(now) or datetime.now(UTC)) + duration)
+    """Return a lease from `now` on; the lease of a run also ends with its process."""
     owner = {"run": run, "pid": os.getpid()} if run else {}
-    return {**owner, "host": socket.gethostname(), "expires": ends}
+    return {**owner, "host": socket.gethostname(), "expires": _add_duration(now, duration)}
+
+
+def _add_duration(timestamp: str, duration: timedelta) -> str:
+    return format_timestamp((parse_timestamp(timestamp) or datetime.now(UTC)) + duration)
 
 
 class LeaseChecker(NamedTuple):
-    """What tells whether a lease still holds: the time, this machine, and its processes."""
+    """Check leases at one time, on this machine, against its processes."""
 
     timestamp: str
     host: str
     is_alive: Callable[[int], bool]
 
     def is_expired(self, lease: Record | None) -> bool:
-        """Whether nobody works under a lease any more: it is over, or its process is gone."""
+        """Return whether nobody works under a lease now: it is over, or its process is gone."""
         if lease is None:
             return False
         expires, pid = lease.get("expires"), lease.get("pid")
-        if (
-            isinstance(expires, str)
-            and not self.timestamp < normalize_timestamp(expires) <= self._latest()
-        ):
-            return True
-        here = lease.get("host") == self.host and type(pid) is int
-        return here and not self.is_alive(pid)  # type: ignore[arg-type]
-
-    def _latest(self) -> str:
-        return format_timestamp((parse_timestamp(self.timestamp) or datetime.now(UTC)) + _LONGEST)
+        latest = _add_duration(self.timestamp, _MAX_DURATION)
+        if isinstance(expires, str):
+            expires = normalize_timestamp(expires)
+            if expires <= self.timestamp or expires > latest:
+                return True
+        is_here = lease.get("host") == self.host and type(pid) is int
+        return is_here and not self.is_alive(pid)  # type: ignore[arg-type]
 
 
 def make_lease_checker(now: str) -> LeaseChecker:
-    """This machine, at a moment."""
+    """Return a checker of this machine for one time."""
     return LeaseChecker(now, socket.gethostname(), _is_alive)
 
 

@@ -1,8 +1,6 @@
-"""The ledger, `.cub/ledger.jsonl`: what happened, one event a line, only ever added to.
+"""Append to, read and archive the ledger, `.cub/ledger.jsonl`: one event in each line.
 
-A ledger's file read: forwards, backwards from its end, and on and on as it grows.
-
-Older events moved from the ledger to its archive, a file of the same form beside it.
+Events are only ever added. Older ones move to an archive, a file of the same form beside it.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -35,7 +33,7 @@ from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The events below `root`; `path` says where, `mask` hides what is secret in them."""
+    """Keep the events below `root` in `path`; `mask` masks the secrets in them."""
 
     root: Path
     path: str = LEDGER_FILE
@@ -43,48 +41,69 @@ class Ledger:
     mask: MaskFunction = mask_text
 
     def append_events(self, *events: Event) -> None:
-        """Add events; they are on disk when this returns. Takes the project's lock."""
+        """Add events, under the project's lock; they are on disk when this returns."""
         lines = [encode_event({"v": 1, **event}, self.mask) for event in events]
-        with lock_project(self.root) as held:
-            append_lines(held, self.path, lines, self.disk)
+        with lock_project(self.root) as lock:
+            append_lines(lock, self.path, lines, self.disk)
 
     def require_writable(self) -> None:
-        """CubError if no event may be added: for those who write something else first."""
+        """Raise CubError if no event may be added; call it before other writes."""
         require_appendable(self.root, self.path)
 
     def iter_events(self) -> Iterator[Event]:
-        """All events from the first to the last; lines that are none are passed over."""
+        """Yield all events from the first to the last; other lines are skipped."""
         with self.open_file() as file:
             yield from parse_events(file or ())
 
     def iter_task_events(
         self, task: str, kinds: tuple[str, ...] = (ATTEMPT_END,)
     ) -> Iterator[Event]:
-        """The events of a task, the last one first: looked for from the end, read as they come."""
+        """Yield the events of a task, the last one first, reading only as far as needed."""
         for event in self.iter_backwards(task):
             if event.get("task") == task and event.get("ev") in kinds:
                 yield event
 
     def iter_backwards(self, text: str = "") -> Iterator[Event]:
-        """The events that hold `text` as a string of their own, the last one first."""
+        """Yield the events that have `text` as a JSON string, the last one first."""
         with self.open_file() as file:
-            yield from (
-                iter_events_backwards(file, encode_json_text(text) if text else EVENT_MARK)
-                if file
-                else ()
-            )
+            if file:
+                needle = encode_json_text(text) if text else EVENT_MARK
+                yield from iter_events_backwards(file, needle)
 
     def follow(self, count: int) -> Iterator[Event | None]:
-        """The last events, then each one as it is added; None whenever there is nothing new."""
-        follower = LedgerFollower(self.open_file)
-        yield from follower.start(count)
+        """Yield the last events, then each new one; None whenever there is nothing new.
+
+        Each event comes once, also after archiving has replaced the file. `offset` is the end of
+        the last whole line that was read of the file with the number `inode`.
+        """
+        inode, offset, events = 0, 0, []
+        with self.open_file() as file:
+            if file:
+                inode, offset = _get_inode(file), _find_end(file)
+                backwards = iter_events_backwards(file, EVENT_MARK, offset)
+                events = [*islice(backwards, max(count, 1))][::-1]
+        last_timestamp = max(map(get_timestamp, events), default="")
+        yield from events if count else ()
         while True:
-            yield from follower.read_new()
+            with self.open_file() as file:
+                replaced = file is not None and inode not in (0, _get_inode(file))
+                offset = 0 if replaced else offset
+                whole = b""
+                if file:
+                    inode = _get_inode(file)
+                    file.seek(offset)
+                    whole = b"".join(file.read().rpartition(b"\n")[:2])
+            offset += len(whole)
+            events = [*parse_events(whole.split(b"\n"))]
+            if replaced:
+                events = [event for event in events if get_timestamp(event) > last_timestamp]
+            last_timestamp = max([last_timestamp, *map(get_timestamp, events)])
+            yield from events
             yield None
 
     @contextmanager
     def open_file(self) -> Iterator[BinaryIO | None]:
-        """The file to be read; None where there is none yet."""
+        """Open the file to be read; None if there is none yet."""
         real = find_regular_file(self.root, self.path)
         if real is None:
             yield None
@@ -98,7 +117,7 @@ class Ledger:
 
 
 def encode_json_text(text: str) -> bytes:
-    """A text as JSON spells it in a line of cub's."""
+    """Return a string as JSON spells it in a line of the ledger."""
     return encode_record({"": text})[4:-1]
 
 
@@ -106,129 +125,77 @@ EVENT_MARK = b'"ev"'  # every event has it
 
 
 def parse_events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events of lines; those that are none are passed over."""
+    """Yield the events of lines; other lines are skipped."""
     return (event for raw in lines if (event := parse_event(raw)))
 
 
 def iter_events_backwards(file: BinaryIO, needle: bytes, end: int | None = None) -> Iterator[Event]:
-    """The events whose line has `needle`, the last one before `end` first."""
+    """Yield the events whose line has `needle`, the last one before `end` first."""
     if file.seek(0, os.SEEK_END):
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            yield from parse_events(_lines_back(data, needle, len(data) if end is None else end))
+            lines = _iter_lines_backwards(data, needle, len(data) if end is None else end)
+            yield from parse_events(lines)
 
 
 def parse_event(raw: bytes) -> Event | None:
-    """The event of a line; None for one that is none."""
+    """Return the event of a line; None if it has none."""
     try:
         return decode_record(raw.strip())
     except ValueError:
         return None
 
 
-@dataclass(slots=True)
-class LedgerFollower:
-    """Tells each event of a growing file once, also when archiving has replaced the file.
-
-    `offset` is behind the last whole line that was read of the file with the number `inode`, and
-    `last_timestamp` the latest time that an event told so far.
-    """
-
-    open_file: Callable[[], AbstractContextManager[BinaryIO | None]]
-    inode: int = 0
-    offset: int = 0
-    last_timestamp: str = ""
-
-    def start(self, count: int) -> list[Event]:
-        """The last events; `read_new` goes on behind them."""
-        with self.open_file() as file:
-            if file is None:
-                return []
-            self.inode, self.offset = _inode(file), _end(file)
-            newest = [*islice(iter_events_backwards(file, EVENT_MARK, self.offset), max(count, 1))][
-                ::-1
-            ]
-        self._saw(newest)
-        return newest if count else []
-
-    def read_new(self) -> list[Event]:
-        """The events that were added since."""
-        with self.open_file() as file:
-            if file is None:
-                return []
-            replaced = self.inode not in (0, _inode(file))
-            self.inode, self.offset = _inode(file), 0 if replaced else self.offset
-            file.seek(self.offset)
-            whole, end, _ = file.read().rpartition(b"\n")
-        self.offset += len(whole) + len(end)
-        found = [
-            e
-            for e in parse_events(whole.split(b"\n"))
-            if not replaced or get_timestamp(e) > self.last_timestamp
-        ]
-        self._saw(found)
-        return found
-
-    def _saw(self, events: list[Event]) -> None:
-        self.last_timestamp = max([self.last_timestamp, *map(get_timestamp, events)])
-
-
-def _inode(file: BinaryIO) -> int:
+def _get_inode(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_ino
 
 
-def _end(file: BinaryIO) -> int:
-    """Behind the last whole line: what follows is still being written, or torn."""
+def _find_end(file: BinaryIO) -> int:
+    """Return the end of the last whole line: the rest is still being written, or torn."""
     if not file.seek(0, os.SEEK_END):
         return 0
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return data.rfind(b"\n") + 1
 
 
-def _lines_back(data: mmap.mmap, needle: bytes, end: int) -> Iterator[bytes]:
-    """The lines that hold `needle`, the last one first."""
-    while (found := data.rfind(needle, 0, end)) >= 0:
-        start = data.rfind(b"\n", 0, found) + 1
-        stop = data.find(b"\n", found)
+def _iter_lines_backwards(data: mmap.mmap, needle: bytes, end: int) -> Iterator[bytes]:
+    """Yield the lines that have `needle`, the last one first."""
+    while (place := data.rfind(needle, 0, end)) >= 0:
+        start = data.rfind(b"\n", 0, place) + 1
+        stop = data.find(b"\n", place)
         yield data[start : stop if stop >= 0 else len(data)]
         end = start
 
 
 class ArchiveResult(NamedTuple):
-    """How many events moved, and how many older ones stay because their task is not closed."""
+    """Count the events that moved, and older ones that stay as their task is not closed."""
 
     moved_count: int
     kept_count: int
 
 
 def move_to_archive(ledger: Ledger, before: str, is_open: Callable[[str], bool]) -> ArchiveResult:
-    """Move what happened before a moment. A crash in between leaves events in both files, never
-    in none; the next time, they are not added again.
+    """Move events from before a time to the archive.
+
+    A crash in between leaves events in both files, never in none; the next call does not add them
+    again.
     """
-    with lock_project(ledger.root) as held:
+    with lock_project(ledger.root) as lock:
         data = read_tracked_file(ledger.root, ledger.path) or b""
         old: list[bytes] = []
-        stay: list[bytes] = []
-        kept = 0
+        rest: list[bytes] = []
+        kept_count = 0
         for line in data.split(b"\n"):
-            event = _older(line, before)
-            kept += bool(event and _of_open(event, is_open))
-            moves = event is not None and not _of_open(event, is_open)
-            (old if moves else stay).append(line)
+            event = parse_event(line)
+            is_old = event is not None and "" < get_timestamp(event) < before
+            task = event.get("task") if event is not None else None
+            is_needed = isinstance(task, str) and is_open(task)
+            kept_count += is_old and is_needed
+            (old if is_old and not is_needed else rest).append(line)
         if old:
             ledger.require_writable()
             new = filter_missing_lines(ledger.root, ARCHIVE_FILE, old)
-            append_lines(held, ARCHIVE_FILE, new, ledger.disk)
-            rest = b"\n".join(stay)
-            remove_stale_temp_files(ledger.root / ledger.path)
-            replace_single_file(ledger.root / ledger.path, data, rest, ledger.path, ledger.disk)
-        return ArchiveResult(len(old), kept)
-
-
-def _older(line: bytes, before: str) -> Event | None:
-    event = parse_event(line)
-    return event if event and "" < get_timestamp(event) < before else None
-
-
-def _of_open(event: Event, is_open: Callable[[str], bool]) -> bool:
-    task = event.get("task")
-    return isinstance(task, str) and is_open(task)
+            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)
+            path, after = ledger.root / ledger.path, b"\n".join(rest)
+            remove_stale_temp_files(path)
+            replace_single_file(path, data, after, ledger.path, ledger.disk)
+        return ArchiveResult(len(old), kept_count)

@@ -1,4 +1,4 @@
-"""Where the stores of a project are: with the main checkout, for work trees that cub made."""
+"""Find the stores of a project; a worktree that cub made uses those of its main checkout."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ROOT_VARIABLE = "CUB_ROOT"
 
 
 def find_store_root(root: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder whose `.cub/` holds the stores of the project at `root`.
+    """Return the directory whose `.cub/` holds the stores of the project at `root`.
 
-    What `CUB_ROOT` names; for a work tree below `.cub/worktrees/` the project that it belongs
-    to, as far as both have one repository; else `root` itself.
+    `CUB_ROOT` may name it. A worktree below `.cub/worktrees/` uses the project that it belongs to,
+    if both have one repository. Any other project uses `root` itself.
     """
     if named := environment.get(ROOT_VARIABLE):
         folder = Path(os.path.realpath(named))
@@ -29,7 +29,7 @@ def find_store_root(root: Path, environment: Mapping[str, str] = os.environ) -> 
         return folder
     top = git.find_toplevel(root)
     common = git.find_common_dir(top) if top else None
-    # The outermost one: a work tree that was made in another one belongs where that one does.
+    # The outermost one: a worktree that was made in another one belongs where that one does.
     for folder in reversed(top.parents) if top and common else ():
         if (folder.parent.name, folder.name) == (".cub", "worktrees"):
             project = folder.parent.parent

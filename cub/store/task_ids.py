@@ -1,4 +1,4 @@
-"""Ids of tasks: short, easy to type, and not given twice, on whatever branch they are made."""
+"""Make and match ids of tasks: short, easy to type, and unique across branches."""
 
 from __future__ import annotations
 
@@ -7,69 +7,70 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from cub.errors import CubError
+from cub.text import list_similar
 
-# Crockford's: no letter that reads like another letter or digit.
+# Crockford's alphabet: no letter that reads like another letter or digit.
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _OURS = re.compile(rf"([a-z0-9][a-z0-9-]*)-[{ALPHABET}]{{5,8}}")
-_PREFIX = 12
+_MAX_PREFIX = 12
 # Of two branches that add a hundred tasks each, one in 3,000 gives an id twice at five letters.
 _LENGTHS = ((5_000, 5), (150_000, 6))
-_MOST = 7
-_NEAREST = 3
+_MAX_LETTERS = 7
+_MAX_SHOWN = 3
 
 
 def encode_letters(data: bytes, count: int) -> str:
-    """The first letters of a digest."""
+    """Return a digest's first `count` letters."""
     number = int.from_bytes(data, "big")
     return "".join(ALPHABET[number >> (5 * place) & 31] for place in range(count))
 
 
 def find_prefix(name: str, ids: Iterable[str]) -> str:
-    """What ids of a project begin with: as those that it has, or the name of its folder."""
-    for one in ids:
-        if found := _OURS.fullmatch(one):
-            return found[1]
+    """Return what ids of a project begin with: the prefix of its ids, or its directory's name."""
+    for task_id in ids:
+        if match := _OURS.fullmatch(task_id):
+            return match[1]
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)
     short = ""
     for word in words:
-        if short and len(short) + 1 + len(word) > _PREFIX:
+        if short and len(short) + 1 + len(word) > _MAX_PREFIX:
             break
-        short = f"{short}-{word}" if short else word[:_PREFIX]
+        short = f"{short}-{word}" if short else word[:_MAX_PREFIX]
     return short or "task"
 
 
 def make_id(prefix: str, taken: Collection[str], digests: Iterable[bytes]) -> str:
-    """An id that is not taken, of the first digest that gives one."""
-    length = next((n for most, n in _LENGTHS if len(taken) < most), _MOST)
-    tried = (f"{prefix}-{encode_letters(digest, length)}" for digest in digests)
-    return next(one for one in tried if one not in taken)
+    """Return an id that is not taken, made from the first digest that gives one."""
+    length = next((n for limit, n in _LENGTHS if len(taken) < limit), _MAX_LETTERS)
+    ids = (f"{prefix}-{encode_letters(digest, length)}" for digest in digests)
+    return next(task_id for task_id in ids if task_id not in taken)
 
 
 def make_child_id(parent: str, taken: Collection[str]) -> str:
-    """The next number below a task."""
+    """Return the next number below a task."""
     start = f"{parent}."
-    numbers = (one[len(start) :] for one in taken if one.startswith(start))
-    return (
-        f"{start}{max((int(n) for n in numbers if n.isdecimal() and n.isascii()), default=0) + 1}"
-    )
+    ends = (task_id[len(start) :] for task_id in taken if task_id.startswith(start))
+    numbers = (int(end) for end in ends if end.isdecimal() and end.isascii())
+    return f"{start}{max(numbers, default=0) + 1}"
 
 
 def match_id(text: str, ids: Collection[str]) -> str:
-    """The id that `text` is, or begins, with or without the project's prefix.
+    """Return the id that `text` is, or begins, with or without the project's prefix.
 
-    A task is meant rather than its children. CubError, with those that are near, if none or
-    several are.
+    A task is preferred to its children. Raises CubError, with ids that are near, if none or several
+    match.
     """
     if text in ids:
         return text
-    found = list_ids_with_prefix(text, ids)
-    top = min(found, key=lambda one: (len(one), one), default="")
-    if found and all(one == top or one.startswith(f"{top}.") for one in found):
+    matches = list_ids_with_prefix(text, ids)
+    top = min(matches, key=lambda key: (len(key), key), default="")
+    if matches and all(key == top or key.startswith(f"{top}.") for key in matches):
         return top
-    if found:
-        names = ", ".join(sorted(found)[:_NEAREST]) + (", …" if len(found) > _NEAREST else "")
-        raise CubError(f"{text!r} begins {len(found)} ids: {names}", hint="type more of it")
+    if matches:
+        names = ", ".join(sorted(matches)[:_MAX_SHOWN])
+        names += ", …" if len(matches) > _MAX_SHOWN else ""
+        raise CubError(f"{text!r} begins {len(matches)} ids: {names}", hint="type more of it")
     near = suggest_ids(text, ids)
     raise CubError(
         f"there is no task {text!r}",
@@ -78,22 +79,20 @@ def match_id(text: str, ids: Collection[str]) -> str:
 
 
 def list_ids_with_prefix(text: str, ids: Iterable[str]) -> list[str]:
-    """The ids that `text` begins, with or without the project's prefix."""
-    wanted = text.casefold()
-    return [one for one in ids if wanted and _begins(one.casefold(), wanted)]
+    """Return the ids that `text` begins, with or without the project's prefix."""
+    start = text.casefold()
+    return [task_id for task_id in ids if start and _begins(task_id.casefold(), start)]
 
 
 def suggest_ids(text: str, ids: Collection[str]) -> list[str]:
-    """The ids that `text` may be a slip of, the nearest first."""
-    from difflib import get_close_matches
-
+    """Return the ids that `text` may be a slip of, the nearest first."""
     start = text[:2].casefold()
-    # Comparing takes time: of very many, only those that begin alike.
-    among = ids if len(ids) <= 20_000 else [one for one in ids if _begins(one.casefold(), start)]
-    tails = {one.rpartition("-")[2]: one for one in among}
-    near = [*get_close_matches(text, among, _NEAREST), *get_close_matches(text, tails, _NEAREST)]
-    return list(dict.fromkeys(tails.get(one, one) for one in near))[:_NEAREST]
+    # Comparing takes time: of very many ids, only those that begin alike are compared.
+    ids = ids if len(ids) <= 20_000 else [key for key in ids if _begins(key.casefold(), start)]
+    tails = {task_id.rpartition("-")[2]: task_id for task_id in ids}
+    near = [*list_similar(text, ids, _MAX_SHOWN), *list_similar(text, tails, _MAX_SHOWN)]
+    return list(dict.fromkeys(tails.get(key, key) for key in near))[:_MAX_SHOWN]
 
 
-def _begins(one: str, wanted: str) -> bool:
-    return one.startswith(wanted) or one.rpartition("-")[2].startswith(wanted)
+def _begins(task_id: str, start: str) -> bool:
+    return task_id.startswith(start) or task_id.rpartition("-")[2].startswith(start)

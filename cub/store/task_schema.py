@@ -1,4 +1,4 @@
-"""How a task is spelled: cub's own keys and values, and those of other tools read as cub's."""
+"""Define how a task is spelled, and read other tools' keys and values as cub's."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TASK_KEYS = (
 OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED = "open", "in_progress", "retry", "parked", "closed"
 STATUSES = (OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED)
 CLOSE_REASONS = ("done", "no_change", "wontfix", "duplicate")
-DELETED = "deleted"  # no status: what lists and events say in the place of one
-UNDONE_REASONS = ("wontfix", "duplicate")  # closed, and what waits for it waits on
+DELETED = "deleted"  # not a status: lists and events show it instead of one
+UNDONE_REASONS = ("wontfix", "duplicate")  # closed, and tasks that depend on it still wait
 TASK_TYPES = ("task", "feature", "bug", "epic", "chore")
 LIST_KEYS = ("acceptance_criteria", "depends_on", "labels", "checks")
 SET_KEYS = ("depends_on", "labels")
-DEFAULT_PRIORITY = 2  # the priority of a task that tells none
+DEFAULT_PRIORITY = 2  # of a task without one
 
 _KEYS_OF_OTHERS = {
     "dependsOn": "depends_on", "blockedBy": "depends_on", "blocked_by": "depends_on",
@@ -33,7 +33,7 @@ _KEYS_OF_OTHERS = {
     "epic": "parent", "tags": "labels",
 }  # fmt: skip
 _OTHERS = frozenset(_KEYS_OF_OTHERS)
-KNOWN_KEYS = frozenset((*TASK_KEYS, *_KEYS_OF_OTHERS))  # what is read as a key of cub's
+KNOWN_KEYS = frozenset((*TASK_KEYS, *_KEYS_OF_OTHERS))  # that are read as cub's
 _STATUSES_OF_OTHERS = {
     "todo": OPEN, "to_do": OPEN, "pending": OPEN, "new": OPEN, "backlog": OPEN, "ready": OPEN,
     "not_started": OPEN, "doing": IN_PROGRESS, "started": IN_PROGRESS, "active": IN_PROGRESS,
@@ -55,7 +55,7 @@ _IDS = (str, int)
 
 
 def is_normalized(raw: Record) -> bool:
-    """Whether a record has nothing to be read as something else; most have not."""
+    """Return whether nothing in a record needs to be read as something else, as in most."""
     return (
         type(raw.get("id")) is str
         and raw.get("status") in STATUSES
@@ -65,78 +65,78 @@ def is_normalized(raw: Record) -> bool:
 
 
 def normalize_record(raw: Record) -> Record:
-    """A record in cub's spelling and order. What cub does not know is kept, behind the rest."""
-    known = _own_keys(raw)
-    said = known.get("status")
+    """Return a record in cub's spelling and order; unknown keys follow the known ones."""
+    record = _rename_keys(raw)
+    word = record.get("status")
     for key in LIST_KEYS:
-        if key in known:
-            known[key] = _texts(key, known[key])
+        if key in record:
+            record[key] = _normalize_list(key, record[key])
     for key in ("id", "parent"):
-        if type(known.get(key)) is int:
-            known[key] = str(known[key])
-    known["status"] = normalize_status(said)
-    if "priority" in known:
-        known["priority"] = normalize_priority(known["priority"])
-    if known["status"] == CLOSED and "close_reason" not in known and said != CLOSED:
-        known["close_reason"] = _REASONS_OF_OTHERS.get(_word(said), "done")
-    return sort_keys(known)
+        if type(record.get(key)) is int:
+            record[key] = str(record[key])
+    record["status"] = normalize_status(word)
+    if "priority" in record:
+        record["priority"] = normalize_priority(record["priority"])
+    if record["status"] == CLOSED and "close_reason" not in record and word != CLOSED:
+        record["close_reason"] = _REASONS_OF_OTHERS.get(_spell_word(word), "done")
+    return sort_keys(record)
 
 
 def sort_keys(record: Record) -> Record:
-    """Known keys first, in their order; then the others, in theirs."""
+    """Return a record with known keys first, in their order, then the others, in theirs."""
     ordered = {key: record[key] for key in TASK_KEYS if key in record}
     return ordered | {key: value for key, value in record.items() if key not in ordered}
 
 
 def normalize_status(value: object) -> Any:
-    """The status that a word of another tool stands for; a word that stands for none stays."""
+    """Return the status that another tool's word stands for; other words stay."""
     if value in STATUSES:
         return value
     if not isinstance(value, str) or not value:
         return OPEN if value in (None, "", False) else CLOSED if value is True else value
-    word = _word(value)
+    word = _spell_word(value)
     return word if word in STATUSES else _STATUSES_OF_OTHERS.get(word, value)
 
 
 def normalize_priority(value: object) -> Any:
-    """0 to 4 for "P2", "2", 2 or "medium"; anything else stays."""
+    """Return 0 to 4 for "P2", "2", 2 or "medium"; anything else stays."""
     if isinstance(value, str):
-        found = _PRIORITY.fullmatch(value.strip())
-        return int(found[1]) if found else _PRIORITIES.get(value.strip().lower(), value)
+        match = _PRIORITY.fullmatch(value.strip())
+        return int(match[1]) if match else _PRIORITIES.get(value.strip().lower(), value)
     return value
 
 
 def normalize_texts(value: object) -> list[str]:
-    """What is or should be a list of texts, each once: no list is one of one, or of none."""
+    """Return a list of strings without duplicates; a single value is a list of one."""
     values = value if isinstance(value, list) else [value] if value not in (None, "") else []
     return list(dict.fromkeys(v if isinstance(v, str) else dump_canonical(v) for v in values))
 
 
-def _own_keys(raw: Record) -> Record:
-    """The keys in cub's spelling. Where two mean one thing, the second stays what it is."""
-    said = {key: value for key, value in raw.items() if value is not None or key not in TASK_KEYS}
-    found: Record = {}
-    for key, value in said.items():
+def _rename_keys(raw: Record) -> Record:
+    """Return the keys in cub's spelling. If two mean the same, the second one stays as it is."""
+    values = {key: value for key, value in raw.items() if value is not None or key not in TASK_KEYS}
+    renamed: Record = {}
+    for key, value in values.items():
         own = _KEYS_OF_OTHERS.get(key, key)
-        taken = own in found or (own != key and own in said) or not _fits(own, key, value)
-        found[key if taken else own] = value
-    return found
+        is_taken = own in renamed or (own != key and own in values)
+        renamed[key if is_taken or not _fits(own, key, value) else own] = value
+    return renamed
 
 
 def _fits(own: str, key: str, value: object) -> bool:
-    """Whether another tool's key means what cub's does: a list of ids, or the id of a parent."""
+    """Return whether another tool's key means what cub's does: ids, or the id of a parent."""
     if own == key or value is None:
         return own == key
     if own == "depends_on":
-        return isinstance(value, list) and all(type(one) in _IDS for one in value)
+        return isinstance(value, list) and all(type(item) in _IDS for item in value)
     return own != "parent" or type(value) in _IDS
 
 
-def _texts(key: str, value: object) -> list[Any]:
+def _normalize_list(key: str, value: object) -> list[Any]:
     if key == "labels" and isinstance(value, str):
         return normalize_texts([word.strip() for word in value.split(",") if word.strip()])
     return normalize_texts(value)
 
 
-def _word(value: object) -> str:
+def _spell_word(value: object) -> str:
     return str(value).strip().lower().replace(" ", "_").replace("-", "_")

@@ -1,25 +1,25 @@
-"""Moments: times as text of one form, so that their order is the order of their letters."""
+"""Write times as strings of one form, which sort as the times do."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-_FORM = len("2026-11-21T09:40:00.123Z")
+_LENGTH = len("2026-11-21T09:40:00.123Z")
 
 
 def utc_now() -> str:
-    """This moment, in UTC and to the millisecond."""
+    """Return the current time, in UTC and to the millisecond."""
     return format_timestamp(datetime.now(UTC))
 
 
 def format_timestamp(at: datetime) -> str:
-    """A time as a moment; one without a zone is in UTC."""
+    """Return a time as a timestamp; one without a zone is in UTC."""
     at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """The time that any ISO 8601 text tells; None where it tells none."""
+    """Return the time of any ISO 8601 string; None for any other string."""
     try:
         at = datetime.fromisoformat(text.strip())
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
@@ -28,19 +28,17 @@ def parse_timestamp(text: str) -> datetime | None:
 
 
 def normalize_timestamp(value: object) -> str:
-    """What another tool wrote as a moment, to be compared; text that tells no time as it is."""
+    """Return another tool's time as a timestamp, and a string that is not a time as it is."""
     if not isinstance(value, str):
         return ""
-    if len(value) == _FORM and value[10] == "T" and value[-1] == "Z" and value[19] == ".":
+    if len(value) == _LENGTH and value[10] == "T" and value[-1] == "Z" and value[19] == ".":
         return value
     at = parse_timestamp(value)
     return format_timestamp(at) if at else value
 
 
 def later_timestamp(timestamp: str, floor: str) -> str:
-    """`timestamp`, or the first moment after `floor` where a clock runs behind what it must
-    follow.
-    """
+    """Return `timestamp`, or the first one after `floor` if a slow clock is not past it."""
     if timestamp > floor:
         return timestamp
     at = parse_timestamp(floor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.remove import plan_remove
 from cub.actions.section_edits import EditedPolicy
 from cub.edit.document import Document
@@ -24,7 +24,8 @@ def carry_out(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
 
 
 def init(root: Path, *paths: str, edited: EditedPolicy = "refuse", **options: object) -> Plan:
-    return carry_out(root, lambda p: plan_init(p, paths=paths, edited_policy=edited, **options))  # type: ignore[arg-type]
+    asked = InitOptions(paths=paths, edited_policy=edited, **options)  # type: ignore[arg-type]
+    return carry_out(root, lambda project: plan_init(project, asked))
 
 
 def update(

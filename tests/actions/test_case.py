@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.project_state import load_project_state
 from cub.actions.project_status import list_file_statuses
 from cub.edit.plan import Plan
@@ -93,7 +93,7 @@ def test_a_folder_of_another_case_is_the_same_folder(folder: str) -> None:
 
 def test_a_path_is_remembered_as_other_disks_spell_it() -> None:
     project = _project({"Packages/Api/x.py": b""})
-    plan = plan_init(project, paths=["packages/api"])
+    plan = plan_init(project, InitOptions(paths=["packages/api"]))
     (edit,) = (edit for edit in plan.edits if edit.path == ".cub/config.yaml")
     assert b"  - Packages/Api/AGENTS.md\n" in (edit.after or b"")
     assert "Packages/Api/AGENTS.md" in {edit.path for edit in plan.edits}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init
+from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.repair import make_repair_report
 from cub.errors import CubError
 from cub.project.project import Project
@@ -55,7 +55,7 @@ def test_odd_files_stop_only_those_who_want_them_managed(
     assert make_repair_report(Project.load(project)).warnings == ()
     if odd != "UTF-16" or path != CURSOR:
         with pytest.raises(CubError) as caught:
-            plan_init(Project.load(project), targets=(AGENTS, path))
+            plan_init(Project.load(project), InitOptions(targets=(AGENTS, path)))
         assert caught.value.where.partition(":")[0] == path
     assert warned(remove(project)) == []
 

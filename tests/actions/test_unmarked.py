@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init
+from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_state import load_project_state
 from cub.actions.project_status import list_file_statuses
 from cub.actions.repair import describe_repair_next_step
@@ -124,7 +124,7 @@ def test_a_released_version_is_known_word_for_word(bakery: Path, next_version: T
     whole = (bakery / "AGENTS.md").read_bytes()
     strip(bakery / "AGENTS.md")
     with pytest.raises(CubError, match="without its BEGIN"):
-        carry_out(bakery, lambda p: plan_init(p, templates=next_version))
+        carry_out(bakery, lambda p: plan_init(p, InitOptions(templates=next_version)))
     repair(bakery, 1)
     assert (bakery / "AGENTS.md").read_bytes() == whole
 

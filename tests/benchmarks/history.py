@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.files import DiskTree, PlannedTree
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet, load_shipped_templates
@@ -40,7 +40,10 @@ class Story:
         """What `cub init` or `cub update` makes of the files."""
         tree = PlannedTree(DiskTree(self.empty), self.files)
         project = Project.from_tree(self.empty, tree, is_commit=True)
-        plan = (plan_init if first else plan_update)(project, templates=self.templates)
+        if first:
+            plan = plan_init(project, InitOptions(templates=self.templates))
+        else:
+            plan = plan_update(project, templates=self.templates)
         for edit in plan.shared_edits:
             assert edit.after is not None
             self.write(edit.path, edit.after)

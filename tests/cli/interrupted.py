@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import typer
 
 from cub.actions.config_set import plan_config_set
+from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_map import MapOptions, plan_map, render_map_file
 from cub.actions.repair import plan_repair
 from cub.actions.tasks.stores import plan_git_files
 from cub.cli.app import app, run_command_line
-from cub.cli.commands import init, remove, update
+from cub.cli.commands import remove, update
 from cub.edit.plan import Plan
 from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
@@ -102,7 +103,7 @@ def _uncached(write: CacheWrite) -> None:
 
 
 def _init(project: Project) -> Plan:
-    return init.make_init_plan(project, schedule_write=_uncached)
+    return plan_init(project, InitOptions(schedule_write=_uncached))
 
 
 def _update(project: Project) -> Plan:

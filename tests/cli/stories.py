@@ -243,7 +243,7 @@ def _exchange(scene: Scene) -> None:
     put(root, *(root / ".cub/tasks.jsonl").read_text().splitlines(), "no task")
     write(root, "prd.json", json.dumps({"project": "b", "userStories": stories}))
     scene.json("import", root, "task", "import", str(root / "prd.json"))
-    for name in ("jsonl", "beads", "task-master", "prd"):
+    for name in ("jsonl", "markdown"):
         found = scene.json("export", root, "task", "export", "--format", name)
         assert found["data"] == call_cub(["task", "export", "--format", name], cwd=root).out
     put(root, *(root / ".cub/tasks.jsonl").read_text().splitlines(), "no task")

@@ -42,7 +42,7 @@ def test_looking_at_tasks_needs_nothing_heavy(project: Path, home: Path) -> None
         "from cub.cli.app import run_command_line as run\n"
         f"assert run(['-C', {str(project)!r}, 'task', 'ready', '--json']) == 0"
     )
-    heavy = {*HEAVY, "psutil", "detect_secrets", "requests", "cub.repomap"} - {"difflib"}
+    heavy = {*HEAVY, "psutil", "cub.repomap"} - {"difflib"}
     assert not heavy & _imported(code, home)
 
 
@@ -55,7 +55,7 @@ def test_a_word_is_completed_with_nothing_heavy(project: Path, home: Path) -> No
         "assert answer({'_CUB_COMPLETE': 'complete_zsh', **asked}).count(\"'a'\") == 1"
     )
     # typer reads the values of a command line with pydantic, which takes longer than all the rest.
-    heavy = {*HEAVY, "psutil", "detect_secrets", "cub.repomap", "pydantic"} - {"difflib"}
+    heavy = {*HEAVY, "psutil", "cub.repomap", "pydantic"} - {"difflib"}
     assert not heavy & _imported(code, home)
 
 

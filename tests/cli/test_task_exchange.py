@@ -24,16 +24,14 @@ def prd(project: Path) -> Path:
     return path
 
 
-def test_stories_come_in_and_go_out_again(cub: Cub, project: Path, prd: Path) -> None:
+def test_stories_come_in_and_tasks_go_out(cub: Cub, project: Path, prd: Path) -> None:
     done = cub("task", "import", "prd.json")
     assert (done.code, done.out) == (0, "new     US-001: Order bread\nnew     US-002: Bring it\n")
     assert done.err == "prd: 2 new, 0 changed, 0 as they were.\n"
     assert cub("task", "close", "US-002").code == 0
-    out = cub("task", "export", "--format", "prd", "--output", "out.json")
-    assert (out.code, out.out, out.err) == (0, "", "Wrote out.json.\n")
-    first, second = STORIES["userStories"]
-    expected = {**STORIES, "userStories": [first, {**second, "passes": True}]}  # type: ignore[dict-item]
-    assert json.loads((project / "out.json").read_text()) == expected
+    out = cub("task", "export", "--format", "markdown", "--output", "out.md")
+    assert (out.code, out.out, out.err) == (0, "", "Wrote out.md.\n")
+    assert "# Bring it (US-002)\n\n- Status: closed (done)\n" in (project / "out.md").read_text()
     again = cub("task", "import", "prd.json")
     assert again.err == "prd: 0 new, 0 changed, 2 as they were.\n"
     assert prd.exists()
@@ -44,10 +42,10 @@ def test_files_are_those_of_the_folder_that_dash_c_names(
 ) -> None:
     done = cub("-C", "project", "task", "import", prd.name, cwd=tmp_path)
     assert (done.code, len(done.out.splitlines())) == (0, 2)
-    out = ("task", "export", "--format", "prd", "--output", "out.json")
+    out = ("task", "export", "--output", "out.jsonl")
     assert cub("-C", "project", *out, cwd=tmp_path).code == 0
-    assert json.loads((project / "out.json").read_text()) == STORIES
-    assert not (tmp_path / "out.json").exists()
+    assert len((project / "out.jsonl").read_text().splitlines()) == 2
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_stdin_and_stdout(cub: Cub) -> None:
@@ -104,7 +102,11 @@ def test_bad_input_is_named_and_changes_nothing(
 def test_a_format_or_a_file_that_is_not_there(cub: Cub) -> None:
     done = cub("task", "import", "-", "-f", "jira", stdin="{}")
     assert (done.code, done.err.splitlines()[0]) == (2, "error: no format 'jira'")
-    assert cub("task", "export", "-f", "jira").code == 2
+    out = cub("task", "export", "-f", "beads")
+    assert (out.code, out.err) == (
+        2,
+        "error: no format 'beads'\nhint: there are: jsonl, markdown\n",
+    )
     missing = cub("task", "import", "nope.json")
     assert (missing.code, missing.err) == (2, "error: nope.json: there is no such file\n")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cub.config_edit.config_text import JSON, YAML, ConfigFormat, parse_config_text
-from cub.config_edit.value_edits import rename_key, set_value
+from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 
 
@@ -66,11 +66,6 @@ def test_what_would_cost_a_comment_or_another_value_is_refused(
 ) -> None:
     with pytest.raises(CubError, match="without touching the rest"):
         done(text, "a", value, language)
-
-
-def test_a_key_is_renamed_in_json_too() -> None:
-    here = parse_config_text(b'{"a": {"old" : 1}} // old', "f", JSON)
-    assert rename_key(here, ("a", "old"), ("a", "new")) == b'{"a": {"new" : 1}} // old'
 
 
 def test_json_is_read_as_deep_as_anybody_writes_it() -> None:

@@ -3,14 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
 
-from cub.config_edit import round_trip
-from cub.config_edit.nodes import ConfigNode, SourceText, decode_source
-from cub.config_edit.value_edits import make_canonical
+from cub.config_edit.nodes import ConfigNode, SourceText
 from cub.config_edit.yaml_text import format_yaml, parse_yaml
-from cub.errors import CubError
-from tests.project.test_config_hostile import TEXTS
 
 
 @pytest.mark.parametrize(
@@ -88,37 +83,6 @@ def test_places_are_counted_as_editors_count_them(end: str) -> None:
     ]
     assert places == ["x.yaml:1:1", "x.yaml:1:3", "x.yaml:2:3", "x.yaml:4:2"]
     assert source.get_line_number(source.text.index("e")) == 4
-
-
-def test_comments_that_no_round_trip_keeps_are_an_error() -> None:
-    source = decode_source(b"a:\n  # one\n  | # two\n  b\n", "x")
-    assert parse_yaml(source)
-    with pytest.raises(CubError, match="a comment is in its way"):
-        round_trip.load_round_trip(source)
-
-
-@given(TEXTS)
-@example(" # c\n| # c\n")
-def test_the_round_trip_reads_the_same_values(text: str) -> None:
-    try:
-        source = decode_source(text.encode(), "x")
-        root = parse_yaml(source)
-        tree = round_trip.load_round_trip(source)
-    except CubError:
-        return
-    assert make_canonical(_bare(tree)) == make_canonical(root.to_python() if root else None)
-
-
-def _bare(value: Any) -> Any:
-    """ruamel's values without what it remembers of their looks."""
-    if isinstance(value, dict):
-        return {key: _bare(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_bare(item) for item in value]
-    if type(value).__name__ == "ScalarBoolean":
-        return bool(value)
-    plain = next((kind for kind in (bool, int, float, str) if isinstance(value, kind)), None)
-    return plain(value) if plain and value is not None else None
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,20 @@ class Copy:
         ]
 
 
+STARLARK = """
+[[language]]
+name = "Starlark"
+endings = ["bzl", "star"]
+grammar = "starlark"
+module = "python"
+depth = 3
+sentinel = "\\npass"
+exported = "no_underscore"
+comments = "hash"
+modifiers = "none"
+"""
+
+
 @pytest.mark.thorough
 def test_the_recipe_of_a_language_has_the_map_show_its_definitions(tmp_path: Path) -> None:
     """Starlark, whose files the grammar of Python can parse."""
@@ -153,25 +167,23 @@ def test_the_recipe_of_a_language_has_the_map_show_its_definitions(tmp_path: Pat
     (project / "rules.bzl").write_text("def bake(name, loaves = []):\n    pass\n")
     symbols, tests = "cub/repomap/symbols", "tests/repomap/symbols"
 
-    row = "Starlark    starlark    bzl star"
-    copy.add("cub/repomap/listing/languages.py", "Lua  ", row)
-    row = '    "starlark": _Source("python", ("starlark",), 3, b"\\npass"),'
-    copy.add(f"{symbols}/grammars.py", '    "lua":', row)
+    table = copy.change("cub/repomap/data/languages.toml")
+    with table.open("a", encoding="utf-8") as file:
+        file.write(STARLARK)
     copy.change(f"{symbols}/queries/starlark.scm").write_text(
         "(module (function_definition name: (identifier) @name body: (block) @body) @function)\n"
         "(module (expression_statement (assignment left: (identifier) @name @until)) @variable)\n"
     )
-    copy.add(f"{symbols}/exported.py", '    "lua":', '    "starlark": _python,')
     row = '    "starlark": "def f(): pass",'
     copy.add(f"{tests}/test_definitions.py", '    "lua":', row)
     row = '    "starlark": b"def f(a):\\n    return [a, 1]\\n\\n",'
-    copy.add(f"{tests}/test_parsing.py", '    "lua":', row)
+    copy.add(f"{tests}/test_bounded_parser.py", '    "lua":', row)
     case = '"starlark", "def f(a):\\n  x = 1\\n_B = 2\\n", """\\\n'
     case += '        1 function f | def f(a)\n        3 -variable _B | _B\n        """'
     copy.add(f"{tests}/test_definitions_dynamic.py", "CASES = [", f"    pytest.param({case}),")
 
     copy.add("docs/explanation/map.md", "| Lua |", "| Starlark | `bzl` `star` |")
-    names = ("test_definitions", "test_definitions_dynamic", "test_parsing")
+    names = ("test_definitions", "test_definitions_dynamic", "test_bounded_parser")
     files = ["tests/docs/test_map_tables.py", *(f"{tests}/{name}.py" for name in names)]
     code, said = copy.check(files, "-k", "not hostile and not lost")  # which take seconds
     assert code == 0, said

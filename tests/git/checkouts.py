@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from cub.git.checkout import Checkout
+from cub.git.worktree import Worktree
 from tests.conftest import git
 
 State = dict[str, tuple[str, bytes]]
@@ -61,8 +61,8 @@ def failing(top: Path, *words: str) -> None:
     assert done.returncode
 
 
-def checkout(top: Path, *apart: str) -> Checkout:
-    return Checkout(top, top.parent / "own" / "index", apart or (".cub/",))
+def checkout(top: Path, *apart: str) -> Worktree:
+    return Worktree(top, top.parent / "own" / "index", apart or (".cub/",))
 
 
 def person(home: Path) -> dict[str, str]:

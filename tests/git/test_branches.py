@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.git.branches import add_worktree, read_head_commit, remove_worktree, switch_branch
+from cub.git.branches import (
+    add_worktree,
+    classify_head_move,
+    read_head_commit,
+    reattach_branch,
+    remove_worktree,
+    switch_branch,
+)
+from cub.git.take_snapshot import take_snapshot
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, save, state, write
 
@@ -35,18 +43,18 @@ def top(project: Path) -> Path:
 )
 def test_where_head_went(top: Path, words: list[str], answer: str) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     if words:
         git(top, *words)
-    assert ours.took_over(before) == answer
+    assert classify_head_move(ours.toplevel, before) == answer
 
 
 def test_the_first_commit_is_a_step_forward(project: Path) -> None:
     ours = checkout(project)
-    before = ours.snapshot()
-    assert ours.took_over(before) == ""
+    before = take_snapshot(ours)
+    assert classify_head_move(ours.toplevel, before) == ""
     save(project)
-    assert ours.took_over(before) == "forward"
+    assert classify_head_move(ours.toplevel, before) == "forward"
 
 
 @pytest.mark.parametrize("detached", [False, True])
@@ -54,14 +62,14 @@ def test_the_branch_of_before_gets_what_an_agent_committed(top: Path, detached: 
     if detached:
         git(top, "checkout", "-q", "--detach")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     git(top, "switch", "-q", "-c", "agent")
     write(top, {"b.txt": "x"})
     commit = save(top)
     write(top, {"b.txt": "not committed"})
     files = state(top)
-    assert ours.settle(before) == ((), ())
-    assert ours.settle(before) == ((), ())
+    assert reattach_branch(ours, before) == ((), ())
+    assert reattach_branch(ours, before) == ((), ())
     assert lines(top) == ["## HEAD (no branch)" if detached else "## main", " M b.txt"]
     assert git(top, "rev-parse", "HEAD", "agent").split() == [commit, commit]
     assert state(top) == files
@@ -70,20 +78,20 @@ def test_the_branch_of_before_gets_what_an_agent_committed(top: Path, detached: 
 def test_what_a_person_did_not_commit_comes_into_no_history(top: Path) -> None:
     write(top, {"mine.txt": "x"})
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     commit = save(top)
-    found = ours.settle(before)
+    found = reattach_branch(ours, before)
     assert found.private_files == ("mine.txt",)
     assert git(top, "rev-parse", "main", *found.rescued_refs).split() == [before.head, commit]
 
 
 def test_settling_keeps_what_only_the_branch_of_before_had(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     lost = save(top, "on main")
     git(top, "switch", "-q", "-c", "agent", "HEAD~1")
     commit = save(top, "on agent")
-    [kept] = ours.settle(before).rescued_refs
+    [kept] = reattach_branch(ours, before).rescued_refs
     assert git(top, "rev-parse", kept, "main").split() == [lost, commit]
 
 

@@ -9,6 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.git.commit import commit_paths
+from cub.git.restore_snapshot import restore_snapshot
+from cub.git.snapshot import list_changes
+from cub.git.take_snapshot import take_snapshot
 from cub.processes.command import TimeLimits
 from tests.conftest import git
 from tests.examples import limit_examples
@@ -84,11 +88,11 @@ def test_what_an_agent_did_is_undone(
             do(top, edit)
         files, seen, hidden = state(top), lines(top), ignored(top)
         ours = checkout(top)
-        before = ours.snapshot()
+        before = take_snapshot(ours)
         for act in did:
             do(top, act)
-        now = ours.snapshot(before)
-        assert ours.restore(before, now).failed_paths == ()
+        now = take_snapshot(ours, before)
+        assert restore_snapshot(ours, before, now).failed_paths == ()
         assert lines(top) == seen
         # Ignored files are the agent's to change, and those that it added are told from nobody's.
         restored = state(top)
@@ -113,17 +117,17 @@ def test_what_an_agent_changed_is_committed_and_no_more(
         for edit in left:
             do(top, edit)
         ours = checkout(top)
-        before = ours.snapshot()
+        before = take_snapshot(ours)
         for edit in did:
             do(top, edit)
-        after = ours.snapshot(before)
-        paths = [change.path for change in ours.changes(before, after)]
+        after = take_snapshot(ours, before)
+        paths = [change.path for change in list_changes(ours, before, after)]
         files = state(top)
         git(top, "config", "core.hooksPath", "/dev/null")
-        done = ours.commit(paths, [], "m", person(top.parent), TimeLimits())
+        done = commit_paths(ours, paths, [], "m", person(top.parent), TimeLimits())
         assert done.is_ok, done.output
         assert state(top) == files
-        assert ours.snapshot(before).tree == after.tree
+        assert take_snapshot(ours, before).tree == after.tree
         told = git(top, "diff", "--name-only", "-z", "--no-renames", before.head, "HEAD")
         # A file makes way where a path that is committed needs a folder, and the reverse.
         for path in filter(None, told.split("\0")):

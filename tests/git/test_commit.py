@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.commit import CheckedTree, CommitReport
+from cub.git.commit import CheckedTree, CommitReport, commit_paths, explain_missing_identity
+from cub.git.snapshot import list_changes
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree_status import list_dirty_paths
 from cub.processes.command import TimeLimits
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, person, save, state, write
@@ -29,7 +32,7 @@ def commit(top: Path, home: Path) -> Commit:
         **env: str,
     ) -> CommitReport:
         limits = TimeLimits(wall=wall, grace=(0.2, 0.2))
-        return checkout(top).commit(paths, along, message, person(home) | env, limits)
+        return commit_paths(checkout(top), paths, along, message, person(home) | env, limits)
 
     return run
 
@@ -47,12 +50,12 @@ def committed(top: Path) -> list[str]:
 
 def test_exactly_what_changed_is_committed(top: Path, commit: Commit) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "z", ":(top)x*": "odd", "-n\n": "odd"})
     (top / "sub/b.txt").unlink()
     write(top, {"sub/b.txt/now": "a folder"})
     git(top, "add", "mine.txt", "dirty.txt")
-    changed = ours.changes(before, ours.snapshot(before))
+    changed = list_changes(ours, before, take_snapshot(ours, before))
     done = commit([change.path for change in changed], message="subject\n\n# no comment\n")
     assert (done.is_ok, done.cause, done.output) == (True, "", "")
     assert done.head == git(top, "rev-parse", "HEAD").strip()
@@ -85,9 +88,9 @@ def test_nothing_to_commit_is_fine(top: Path, commit: Commit) -> None:
 def test_the_first_commit_is_made(project: Path, home: Path) -> None:
     ours = checkout(project)
     write(project, {"a.txt": "x", "b.txt": "x"})
-    nothing = ours.commit([], [], "m", person(home), TimeLimits())
+    nothing = commit_paths(ours, [], [], "m", person(home), TimeLimits())
     assert (nothing.is_ok, nothing.head) == (True, "")
-    done = ours.commit(["a.txt"], [], "m", person(home), TimeLimits())
+    done = commit_paths(ours, ["a.txt"], [], "m", person(home), TimeLimits())
     assert done.is_ok
     assert done.head == git(project, "rev-parse", "HEAD").strip()
     assert lines(project)[1:] == ["?? b.txt"]
@@ -135,7 +138,7 @@ def test_a_hook_that_changes_what_is_committed_fails_it(
 def test_a_hook_that_changes_the_first_commit_leaves_none(project: Path, home: Path) -> None:
     hook(project, "pre-commit", "git add b.txt")
     write(project, {"a.txt": "x", "b.txt": "x"})
-    done = checkout(project).commit(["a.txt"], [], "m", person(home), TimeLimits())
+    done = commit_paths(checkout(project), ["a.txt"], [], "m", person(home), TimeLimits())
     assert (done.is_ok, done.head) == (False, "")
     assert set(lines(project)[1:]) == {"?? a.txt", "?? b.txt"}
 
@@ -149,8 +152,8 @@ def test_a_commit_is_announced_with_its_parent_and_tree(top: Path, home: Path) -
         told.append((parent, tree))
 
     for _ in range(2):  # there is nothing left of it for the second one
-        done = ours.commit(
-            ["dirty.txt"], [], "m", person(home), TimeLimits(), before_commit=announce
+        done = commit_paths(
+            ours, ["dirty.txt"], [], "m", person(home), TimeLimits(), before_commit=announce
         )
         assert done.is_ok
     assert told == [(head, git(top, "rev-parse", "HEAD^{tree}").strip())]
@@ -220,15 +223,17 @@ def test_what_was_checked_is_committed_whatever_became_of_it(
     write(top, {"gone": "1", "turned": "1", "kept": "1"})
     base = save(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     for name in ("gone", "turned"):
         (top / name).unlink()
     write(top, {"turned/new": "2", "tab\tnew\nline": "2"})
-    after = ours.snapshot(before)
+    after = take_snapshot(ours, before)
     write(top, {"gone": "3", "turned/new": "3", "tab\tnew\nline": "3"})
-    paths = [one.path for one in ours.changes(before, after)]
+    paths = [one.path for one in list_changes(ours, before, after)]
     checked = CheckedTree(base, after.tree)
-    assert ours.commit(paths, [], "m", person(home), TimeLimits(), checked_tree=checked).is_ok
+    assert commit_paths(
+        ours, paths, [], "m", person(home), TimeLimits(), checked_tree=checked
+    ).is_ok
     assert sorted(committed(top)) == [
         "A tab\tnew\nline",
         "A turned/new",
@@ -240,11 +245,13 @@ def test_what_was_checked_is_committed_whatever_became_of_it(
 
 def test_git_tells_whether_it_knows_who_commits(top: Path, home: Path) -> None:
     ours = checkout(top)
-    assert ours.identity(person(home)) == ""
+    assert explain_missing_identity(ours, person(home)) == ""
     git(top, "config", "user.useConfigOnly", "true")
     nobody = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "GIT_CONFIG_GLOBAL": os.devnull}
-    assert "user.email" in ours.identity(nobody)
-    done = ours.commit(["dirty.txt"], [], "m", nobody | {"PATH": os.environ["PATH"]}, TimeLimits())
+    assert "user.email" in explain_missing_identity(ours, nobody)
+    done = commit_paths(
+        ours, ["dirty.txt"], [], "m", nobody | {"PATH": os.environ["PATH"]}, TimeLimits()
+    )
     assert not done.is_ok
     assert "user.email" in done.output
 
@@ -255,7 +262,7 @@ def test_dirt_is_what_is_tracked_and_differs(top: Path) -> None:
     git(top, "rm", "-q", "--cached", "a.txt")
     (top / "sub/b.txt").unlink()
     index = (top / ".git/index").read_bytes()
-    assert checkout(top).dirt() == ["a.txt", "dirty.txt", "sub/b.txt", "x/staged.txt"]
+    assert list_dirty_paths(checkout(top)) == ["a.txt", "dirty.txt", "sub/b.txt", "x/staged.txt"]
     assert (top / ".git/index").read_bytes() == index
 
 

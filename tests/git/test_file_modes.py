@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from cub.git.file_modes import FileModes, make_folders_readable
-from cub.git.snapshot import Snapshot
+from cub.git.restore_snapshot import restore_snapshot, restore_snapshot_modes
+from cub.git.restore_untracked import restore_untracked
+from cub.git.snapshot import Snapshot, list_changes
+from cub.git.take_snapshot import take_snapshot
 from tests.conftest import git
 from tests.git.checkouts import checkout, write
 
@@ -38,7 +41,7 @@ def test_they_are_noted_as_what_is_usual_and_what_is_not(top: Path) -> None:
     for path in top.glob("*.txt"):
         path.chmod(0o664)
     (top / "a.txt").chmod(0o600)
-    found = checkout(top).snapshot().file_modes
+    found = take_snapshot(checkout(top)).file_modes
     assert found is not None
     assert (found.program_mode, found.folder_mode) == (0o755, 0o755)
     assert found.exceptions["a.txt"] == 0o600
@@ -47,7 +50,7 @@ def test_they_are_noted_as_what_is_usual_and_what_is_not(top: Path) -> None:
 
 
 def test_they_outlive_the_process(top: Path) -> None:
-    before = checkout(top).snapshot()
+    before = take_snapshot(checkout(top))
     assert Snapshot.from_json(json.loads(json.dumps(before.to_json()))) == before
     assert Snapshot("", "", "", file_modes=FileModes()).file_modes == FileModes(
         None, None, None, {}
@@ -58,38 +61,38 @@ def test_they_outlive_the_process(top: Path) -> None:
 @pytest.mark.parametrize("mode", [0, 0o777, 0o4755])
 def test_they_are_put_back(top: Path, paths: list[str], mode: int) -> None:
     ours = checkout(top)
-    before, then = ours.snapshot(), modes(top)
+    before, then = take_snapshot(ours), modes(top)
     for path in paths:
         (top / path).chmod(mode)
-    ours.restore_rights(before)
-    ours.restore_untracked(before, top.parent / "p")
+    restore_snapshot_modes(ours, before, exactly=False)
+    restore_untracked(ours, before, top.parent / "p")
     uses = {path for path, was in then.items() if (modes(top)[path] ^ was) & 0o111}
     assert uses <= {"a.txt"}
     if mode == 0:
         assert not uses
-    now = ours.snapshot(before)
-    ours.restore(before, now)
+    now = take_snapshot(ours, before)
+    restore_snapshot(ours, before, now)
     assert modes(top) == then
 
 
 def test_whether_a_file_is_a_program_is_a_change_like_any_other(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     (top / "a.txt").chmod(0o777)
     (top / "run.sh").chmod(0o666)
-    assert sorted(ours.restore_rights(before)) == ["a.txt", "run.sh"]
+    assert sorted(restore_snapshot_modes(ours, before, exactly=False)) == ["a.txt", "run.sh"]
     assert (modes(top)["a.txt"], modes(top)["run.sh"]) == (0o700, 0o644)
-    names = [change.path for change in ours.changes(before, ours.snapshot(before))]
+    names = [change.path for change in list_changes(ours, before, take_snapshot(ours, before))]
     assert names == ["a.txt", "run.sh"]
-    assert ours.restore_rights(before) == []
+    assert restore_snapshot_modes(ours, before, exactly=False) == []
 
 
 def test_files_that_were_made_anew_get_them_too(top: Path) -> None:
     ours = checkout(top)
-    before, then = ours.snapshot(), modes(top)
+    before, then = take_snapshot(ours), modes(top)
     shutil.rmtree(top / "sub")
     (top / "a.txt").unlink()
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert modes(top) == then
 
 
@@ -99,14 +102,14 @@ def test_no_link_is_followed(top: Path) -> None:
     (outside / "b.txt").chmod(0o606)
     (outside / "deep").chmod(0o711)
     ours = checkout(top)
-    before, there = ours.snapshot(), modes(outside)
+    before, there = take_snapshot(ours), modes(outside)
     shutil.rmtree(top / "sub")
     (top / "sub").symlink_to(outside)
     (top / "a.txt").unlink()
     (top / "a.txt").symlink_to(outside / "b.txt")
-    assert ours.restore_rights(before) == []
+    assert restore_snapshot_modes(ours, before, exactly=False) == []
     assert modes(outside) == there
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert modes(outside) == there
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import cub
 from cub.errors import CubError
+from cub.git.commit import commit_paths
 from cub.git.objects import ObjectReader
 from cub.git.process import query_git, run_git, start_git_query, try_git
 from cub.processes.command import TimeLimits
@@ -121,7 +122,7 @@ def test_a_commit_runs_hooks_and_signs_and_nothing_else(
     for key in ("core.fsmonitor", "core.pager", "pager.commit", "core.editor", "diff.external"):
         git(project, "config", key, f"touch {tmp_path}/ran-{key};")
     limits = TimeLimits(60.0, None)
-    done = checkout(project).commit(["a.txt"], [], "made", person(home), limits)
+    done = commit_paths(checkout(project), ["a.txt"], [], "made", person(home), limits)
     assert done.is_ok
     assert _named(tmp_path) == {"ran-hook"}
 

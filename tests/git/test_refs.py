@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.checkout import Checkout
+from cub.git.refs import restore_snapshot_refs
+from cub.git.restore_snapshot import restore_snapshot
 from cub.git.snapshot import Snapshot
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import Worktree
 from tests.conftest import git
 from tests.git.checkouts import checkout, copy_repository, save, state, write
 
@@ -39,15 +42,15 @@ def _stash(top: Path) -> list[str]:
     return git(top, "stash", "list", "--format=%H %gs").splitlines()
 
 
-def _look(top: Path) -> tuple[Checkout, Snapshot]:
+def _look(top: Path) -> tuple[Worktree, Snapshot]:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     return ours, Snapshot.from_json(json.loads(json.dumps(before.to_json())))
 
 
 def test_where_nothing_was_changed_nothing_is_told(top: Path) -> None:
     ours, before = _look(top)
-    assert ours.restore_refs(before) == []
+    assert restore_snapshot_refs(ours, before) == []
 
 
 @pytest.mark.parametrize(
@@ -68,10 +71,10 @@ def test_what_was_deleted_is_back(top: Path, words: list[str]) -> None:
     ours, before = _look(top)
     refs, stash = _refs(top), _stash(top)
     git(top, *words)
-    said = ours.restore_refs(before)
+    said = restore_snapshot_refs(ours, before)
     assert (_refs(top), _stash(top)) == (refs, stash)
     assert bool(said) is (words[0] != "pack-refs")
-    assert ours.restore_refs(before) == []
+    assert restore_snapshot_refs(ours, before) == []
     assert git(top, "stash", "show", "-p", "stash@{1}").count("+one") == 1
 
 
@@ -80,7 +83,7 @@ def test_what_the_attempt_put_on_the_stash_stays_on_top(top: Path) -> None:
     stash = _stash(top)
     git(top, "stash", "pop", "-q")
     git(top, "stash", "push", "-qm", "theirs")
-    (said, left) = ours.restore_refs(before)
+    (said, left) = restore_snapshot_refs(ours, before)
     assert "took an entry off the stash" in said
     assert "left an entry on the stash" in left
     assert _stash(top)[1:] == stash
@@ -94,7 +97,7 @@ def test_a_branch_in_the_way_of_another_keeps_only_that_from_being_back(top: Pat
     git(top, "branch", "-qD", "side")
     git(top, "tag", "-d", "light")
     git(top, "branch", "side/way")
-    said = "\n".join(ours.restore_refs(before))
+    said = "\n".join(restore_snapshot_refs(ours, before))
     assert "refs/tags/light" in said
     assert "the attempt moved refs/heads/side: what it was is kept as refs/cub/kept/" in said
     assert "refs/tags/light" in git(top, "for-each-ref")
@@ -106,7 +109,7 @@ def test_branches_that_went_on_are_nobodys_business(top: Path) -> None:
     save(top)
     git(top, "switch", "-q", "main")
     git(top, "branch", "new")
-    assert ours.restore_refs(before) == []
+    assert restore_snapshot_refs(ours, before) == []
 
 
 @pytest.mark.parametrize("name", ["heads/side", "tags/heavy", "notes/commits"])
@@ -115,7 +118,7 @@ def test_what_a_ref_was_moved_away_from_is_kept(top: Path, name: str) -> None:
     old = git(top, "rev-parse", f"refs/{name}").strip()
     other = git(top, "commit-tree", "-m", "other", "HEAD^{tree}").strip()
     git(top, "update-ref", f"refs/{name}", other)
-    (said,) = ours.restore_refs(before)
+    (said,) = restore_snapshot_refs(ours, before)
     assert f"moved refs/{name}" in said
     assert git(top, "rev-parse", f"refs/cub/kept/{old[:12]}").strip() == old
     assert git(top, "rev-parse", f"refs/{name}").strip() == other
@@ -129,9 +132,9 @@ def test_replaced_objects_deceive_nobody(top: Path) -> None:
     write(top, {"a.txt": "evil"})
     git(top, "replace", blob, git(top, "hash-object", "-w", "a.txt").strip())
     git(top, "replace", tree, git(top, "commit-tree", "-m", "x", tree).strip(), "-f")
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert state(top) == files
-    (said,) = ours.restore_refs(before)
+    (said,) = restore_snapshot_refs(ours, before)
     assert "the attempt replaced objects of git's, which is undone" in said
     assert git(top, "replace", "--list") == ""
     assert git(top, "show", "HEAD:a.txt") == "one\ntwo\n"
@@ -142,5 +145,5 @@ def test_a_replacement_of_the_persons_stays(top: Path) -> None:
     git(top, "replace", blob, git(top, "rev-parse", "HEAD:sub/b.txt").strip())
     ours, before = _look(top)
     git(top, "replace", "-d", blob)
-    ours.restore_refs(before)
+    restore_snapshot_refs(ours, before)
     assert git(top, "replace", "--list").strip() == blob

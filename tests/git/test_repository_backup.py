@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.checkout import Checkout
-from cub.git.repository_backup import make_backup_folder_path
+from cub.git.refs import restore_snapshot_refs
+from cub.git.repository_backup import back_up_repository, make_backup_folder_path, repair_repository
+from cub.git.restore_snapshot import release_snapshot, restore_snapshot
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import Worktree
 from tests.conftest import git
 from tests.git.checkouts import checkout, copy_repository, save, state, write
 
@@ -91,23 +94,23 @@ def test_a_repository_that_was_destroyed_is_repaired(
     top: Path, harm: Callable[[Path], None]
 ) -> None:
     ours = checkout(top)
-    before, files, then = ours.snapshot(), state(top), _seen(top)
-    assert ours.keep_repository() == []
+    before, files, then = take_snapshot(ours), state(top), _seen(top)
+    assert back_up_repository(ours) == []
     (top / "mine.txt").unlink()
     write(top, {"a.txt": "evil"})
     harm(top)
-    assert "which is back as it was" in ours.repair_repository(top.parent / "aside")
-    ours.restore(before, ours.snapshot(before))
+    assert "which is back as it was" in repair_repository(ours, top.parent / "aside")
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert (state(top), _seen(top)) == (files, then)
-    assert ours.repair_repository(top.parent / "aside") == ""
+    assert repair_repository(ours, top.parent / "aside") == ""
     git(top, "fsck", "--strict")
 
 
 def test_what_stood_there_is_kept(top: Path) -> None:
     ours = checkout(top)
-    ours.keep_repository()
+    back_up_repository(ours)
     _init(top)
-    ours.repair_repository(top.parent / "aside")
+    repair_repository(ours, top.parent / "aside")
     theirs = git(top.parent, "--git-dir=aside/repository", "log", "--format=%s")
     assert theirs == "theirs\n"
 
@@ -115,54 +118,54 @@ def test_what_stood_there_is_kept(top: Path) -> None:
 @pytest.mark.parametrize("words", [["gc", "-q", "--prune=now"], ["repack", "-adq"]])
 def test_objects_that_git_threw_away_are_back(top: Path, words: list[str]) -> None:
     ours = checkout(top)
-    before, files = ours.snapshot(), state(top)
-    ours.keep_repository()
+    before, files = take_snapshot(ours), state(top)
+    back_up_repository(ours)
     for ref in git(top, "for-each-ref", "--format=%(refname)", "refs/worktree").split():
         git(top, "update-ref", "-d", ref)
     git(top, "stash", "clear")
     (top / "mine.txt").unlink()
     git(top, *words)
     git(top, "prune", "--expire=now")
-    assert ours.repair_repository(top.parent / "aside") == ""
-    ours.restore_refs(before)
-    ours.restore(before, ours.snapshot(before))
+    assert repair_repository(ours, top.parent / "aside") == ""
+    restore_snapshot_refs(ours, before)
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert state(top) == files
     assert git(top, "stash", "show", "-p").count("+stashed") == 1
 
 
 def test_times_that_are_set_back_hide_no_loss(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
-    ours.keep_repository()
+    before = take_snapshot(ours)
+    back_up_repository(ours)
     folder = top / ".git/objects" / before.tree[:2]
     then = folder.stat()
     (folder / before.tree[2:]).unlink()
     os.utime(folder, ns=(then.st_atime_ns, then.st_mtime_ns))
     while folder.stat().st_ctime_ns == then.st_ctime_ns:  # clocks of file systems are coarse
         os.utime(folder, ns=(then.st_atime_ns, then.st_mtime_ns))
-    ours.repair_repository(top.parent / "aside")
+    repair_repository(ours, top.parent / "aside")
     assert git(top, "cat-file", "-t", before.tree) == "tree\n"
 
 
 def test_modes_of_gits_folders_are_put_back(top: Path) -> None:
     ours = checkout(top)
-    ours.keep_repository()
+    back_up_repository(ours)
     mode = stat.S_IMODE((top / ".git").stat().st_mode)
     (top / ".git").chmod(0)
-    assert ours.repair_repository(top.parent / "aside") == ""
+    assert repair_repository(ours, top.parent / "aside") == ""
     assert stat.S_IMODE((top / ".git").stat().st_mode) == mode
 
 
 def test_a_linked_work_tree_is_repaired_with_its_repository(top: Path) -> None:
     linked = top.parent / "linked"
     git(top, "worktree", "add", "-q", str(linked), "-b", "beside")
-    ours = Checkout(linked, top.parent / "own" / "index", ())
+    ours = Worktree(linked, top.parent / "own" / "index", ())
     then = _seen(linked)
-    ours.keep_repository()
+    back_up_repository(ours)
     shutil.rmtree(top / ".git")
     (linked / ".git").unlink()
     git(linked, "init", "-q")
-    assert ours.repair_repository(top.parent / "aside")
+    assert repair_repository(ours, top.parent / "aside")
     assert _seen(linked) == then
     assert git(top, "branch", "--show-current") == "main\n"
 
@@ -174,7 +177,7 @@ def _objects(folder: Path) -> set[str]:
 
 def test_only_what_changed_is_looked_at_again(top: Path) -> None:
     ours = checkout(top)
-    ours.keep_repository()
+    back_up_repository(ours)
     objects, copies = top / ".git/objects", make_backup_folder_path(ours) / "copy/objects"
     old = _objects(objects)
     assert _objects(copies) == old
@@ -186,36 +189,36 @@ def test_only_what_changed_is_looked_at_again(top: Path) -> None:
     assert passed_over
     for name in passed_over:
         (copies / name).unlink()
-    ours.keep_repository()
+    back_up_repository(ours)
     assert _objects(copies) == (old | new) - passed_over
 
 
 def test_branches_that_are_gone_are_forgotten(top: Path) -> None:
     git(top, "branch", "side")
     ours = checkout(top)
-    ours.keep_repository()
+    back_up_repository(ours)
     git(top, "branch", "-qD", "side")
-    ours.keep_repository()
+    back_up_repository(ours)
     _gone(top)
-    ours.repair_repository(top.parent / "aside")
+    repair_repository(ours, top.parent / "aside")
     assert git(top, "branch") == "* main\n"
 
 
 def test_a_kill_in_the_middle_is_made_up_for(top: Path) -> None:
     ours = checkout(top)
     then = _seen(top)
-    ours.keep_repository()
+    back_up_repository(ours)
     _gone(top)
     (make_backup_folder_path(ours) / "broken").touch()
     (top / ".git/objects").mkdir(parents=True)
     (top / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    assert ours.repair_repository(top.parent / "aside")
+    assert repair_repository(ours, top.parent / "aside")
     assert _seen(top) == then
 
 
 def test_it_is_forgotten_in_the_end(top: Path) -> None:
     ours = checkout(top)
-    ours.keep_repository()
-    ours.release()
+    back_up_repository(ours)
+    release_snapshot(ours)
     assert not make_backup_folder_path(ours).exists()
-    assert ours.repair_repository(top.parent / "aside") == ""
+    assert repair_repository(ours, top.parent / "aside") == ""

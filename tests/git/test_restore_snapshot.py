@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.snapshot import Snapshot
+from cub.git.branches import classify_head_move
+from cub.git.restore_snapshot import restore_snapshot
+from cub.git.snapshot import Snapshot, list_changes
+from cub.git.take_snapshot import take_snapshot
 from tests.conftest import git
 from tests.git.checkouts import (
     checkout,
@@ -228,18 +231,18 @@ REPEATED = {
 def test_all_is_put_back_whatever_an_agent_did(top: Path, agent: Agent) -> None:
     files, seen, head = state(top), lines(top), git(top, "rev-parse", "HEAD")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     agent(top)
     changed = state(top) != files or lines(top) != seen
     assert changed
-    now = ours.snapshot(before)
-    assert ours.restore(before, now).failed_paths == ()
+    now = take_snapshot(ours, before)
+    assert restore_snapshot(ours, before, now).failed_paths == ()
     assert state(top) == files
     assert lines(top) == seen
     assert git(top, "rev-parse", "HEAD") == head
     assert not list((top / ".git").glob("*MERGE*"))
     assert not (top / ".git/rebase-merge").exists()
-    again = ours.restore(before, now)
+    again = restore_snapshot(ours, before, now)
     assert (again.rescued_refs, again.failed_paths) == ((), ())
     assert (state(top), lines(top)) == (files, seen)
     git(top, "fsck", "--strict")
@@ -252,10 +255,10 @@ def test_all_is_put_back_whatever_an_agent_did(top: Path, agent: Agent) -> None:
 )
 def test_no_commit_is_lost(top: Path, agent: Agent) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     agent(top)
     theirs = git(top, "rev-parse", "HEAD").strip()
-    kept = ours.restore(before, ours.snapshot(before)).rescued_refs
+    kept = restore_snapshot(ours, before, take_snapshot(ours, before)).rescued_refs
     assert theirs in git(top, "rev-list", "--all")
     if agent in (commits, commits_detached, amends):
         assert [git(top, "rev-parse", ref).strip() for ref in kept] == [theirs]
@@ -266,14 +269,14 @@ def test_what_stays_apart_stays_as_the_agent_left_it(top: Path) -> None:
     git(top, "add", ".cub/tasks.jsonl")
     git(top, "commit", "-q", "-m", "store")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {".cub/tasks.jsonl": "2\n", ".cub/new": "y", "a.txt": "z"})
     (top / ".cub/log").unlink()
     git(top, "add", "-f", ".cub")
     git(top, "commit", "-q", "-m", "agent's")
-    now = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, now)] == ["a.txt"]
-    ours.restore(before, now)
+    now = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, now)] == ["a.txt"]
+    restore_snapshot(ours, before, now)
     assert (top / ".cub/tasks.jsonl").read_text() == "2\n"
     assert (top / ".cub/new").exists()
     assert not (top / ".cub/log").exists()
@@ -283,14 +286,14 @@ def test_what_stays_apart_stays_as_the_agent_left_it(top: Path) -> None:
 def test_before_the_first_commit_there_is_none_again(project: Path) -> None:
     write(project, {"mine.txt": "x"})
     ours = checkout(project)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert (before.head, before.branch) == ("", git(project, "symbolic-ref", "HEAD").strip())
     write(project, {"mine.txt": "y", "new.txt": "z"})
     commit = save(project)
-    done = ours.restore(before, ours.snapshot(before))
+    done = restore_snapshot(ours, before, take_snapshot(ours, before))
     assert state(project) == {"mine.txt": ("file", b"x")}
     assert lines(project)[1:] == ["?? mine.txt"]
-    assert ours.snapshot().head == ""
+    assert take_snapshot(ours).head == ""
     assert git(project, "rev-parse", done.rescued_refs[0]).strip() == commit
 
 
@@ -298,13 +301,13 @@ def test_a_detached_head_is_detached_again(top: Path) -> None:
     git(top, "checkout", "-q", "--detach")
     seen = lines(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert before.branch == ""
     git(top, "switch", "-q", "-c", "agent")
     commits(top)
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert lines(top) == seen
-    assert ours.took_over(before) == ""
+    assert classify_head_move(ours.toplevel, before) == ""
 
 
 def test_a_merge_of_the_persons_stays_under_way(top: Path) -> None:
@@ -314,10 +317,10 @@ def test_a_merge_of_the_persons_stays_under_way(top: Path) -> None:
     git(top, "switch", "-q", "main")
     git(top, "merge", "-q", "--no-commit", "--no-ff", "side")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert "MERGE_HEAD" in before.operations
     write(top, {"a.txt": "z"})
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert (top / ".git/MERGE_HEAD").exists()
 
 
@@ -326,9 +329,9 @@ def test_a_linked_work_tree_is_put_back_alone(top: Path, tmp_path: Path) -> None
     git(top, "worktree", "add", "-q", "-b", "side", str(linked))
     mains, files = (state(top), lines(top)), state(linked)
     ours = checkout(linked)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     commits(linked)
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert state(linked) == files
     assert (state(top), lines(top)) == mains
 
@@ -336,14 +339,14 @@ def test_a_linked_work_tree_is_put_back_alone(top: Path, tmp_path: Path) -> None
 def test_files_that_nobody_read_before_are_not_deleted(top: Path) -> None:
     ours = checkout(top)
     write(top, {"closed.txt": "x"})
-    found = ours.snapshot()
+    found = take_snapshot(ours)
     # As a snapshot is that could not read the file: known by its name alone.
     git(top, "rm", "-q", "--cached", "-f", "--ignore-unmatch", "closed.txt")
     (top / "closed.txt").unlink()
-    without = ours.snapshot()
+    without = take_snapshot(ours)
     before = Snapshot(without.head, without.branch, without.tree, found.untracked_paths)
     write(top, {"closed.txt": "x"})
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert (top / "closed.txt").read_text() == "x"
 
 
@@ -353,38 +356,40 @@ def test_files_that_nobody_read_before_are_not_deleted(top: Path) -> None:
 def test_what_others_may_read_does_not_grow(top: Path, name: str, text: str) -> None:
     (top / name).chmod(0o600)
     ours = checkout(top)
-    before = replace(ours.snapshot(), file_modes=None)  # nobody noted them: the file itself counts
+    before = replace(
+        take_snapshot(ours), file_modes=None
+    )  # nobody noted them: the file itself counts
     write(top, {name: "y"})
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert (top / name).stat().st_mode & 0o777 == 0o600
     assert (top / name).read_text() == text
 
 
 def test_what_is_ignored_by_rules_that_come_back_stays(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {".gitignore": "", "build/new.log": "x"})
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert (top / "build/new.log").read_text() == "x"
 
 
 def test_what_is_to_be_spared_stays(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "z", "run.sh": "z"})
-    assert ours.restore(before, ours.snapshot(before), {"a.txt"}).failed_paths == ()
+    assert restore_snapshot(ours, before, take_snapshot(ours, before), {"a.txt"}).failed_paths == ()
     assert (top / "a.txt").read_text() == "z"
     assert (top / "run.sh").read_text() == "#!/bin/sh\n"
 
 
 def test_a_repository_in_the_place_of_a_file_is_told_and_left(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     (top / "a.txt").unlink()
     (top / "a.txt").mkdir()
     git(top / "a.txt", "init", "-q")
     write(top, {"a.txt/work": "z", "run.sh": "z"})
-    done = ours.restore(before, ours.snapshot(before))
+    done = restore_snapshot(ours, before, take_snapshot(ours, before))
     assert done.failed_paths == ("a.txt",)
     assert (top / "a.txt/work").read_text() == "z"
     assert (top / "run.sh").read_text() == "#!/bin/sh\n"
@@ -397,13 +402,13 @@ def test_ignored_files_that_were_deleted_before_are_deleted_again(top: Path) -> 
     for name in ("build/out.log", ".env"):
         (top / name).unlink()
     ours = checkout(top)
-    before = ours.snapshot()
-    assert ours.snapshot() == before
+    before = take_snapshot(ours)
+    assert take_snapshot(ours) == before
     assert before.missing_paths == (".env", "build/out.log")
     git(top, "reset", "-q", "--hard")
     write(top, {"build/out.log": "the agent's", ".env": "the agent's"})
     git(top, "add", "-f", ".env")
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert not (top / "build").exists()
     assert not (top / ".env").exists()
 
@@ -411,11 +416,11 @@ def test_ignored_files_that_were_deleted_before_are_deleted_again(top: Path) -> 
 def test_a_restore_that_was_cut_short_is_finished_by_another_process(top: Path) -> None:
     files = state(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     edits(top)
-    now = ours.snapshot(before)
+    now = take_snapshot(ours, before)
     (top / "new/deep/n.txt").unlink()
     write(top, {"a.txt": "one\ntwo\n"})
     copy = Snapshot.from_json(before.to_json())
-    assert checkout(top).restore(copy, now).failed_paths == ()
+    assert restore_snapshot(checkout(top), copy, now).failed_paths == ()
     assert state(top) == files

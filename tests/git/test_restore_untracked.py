@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.checkout import Checkout
-from cub.git.snapshot import Snapshot
+from cub.git.restore_untracked import restore_untracked
+from cub.git.snapshot import Snapshot, list_changes
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import Worktree
 from tests.conftest import git
 from tests.git.checkouts import checkout, state, write
 
@@ -21,9 +23,9 @@ def top(furnished_project: Path) -> Path:
     return furnished_project
 
 
-def _look(top: Path) -> tuple[Checkout, Snapshot]:
+def _look(top: Path) -> tuple[Worktree, Snapshot]:
     ours = checkout(top)
-    return ours, ours.snapshot()
+    return ours, take_snapshot(ours)
 
 
 def _remove(top: Path) -> None:
@@ -107,14 +109,14 @@ def test_what_git_does_not_know_is_restored(top: Path, harm: object) -> None:
     files = _persons(top, before)
     assert callable(harm)
     harm(top)
-    done = ours.restore_untracked(before, top.parent / "aside" / "untracked.patch")
+    done = restore_untracked(ours, before, top.parent / "aside" / "untracked.patch")
     assert done.failed_paths == ()
     assert _persons(top, before) == files
-    assert ours.restore_untracked(before, top.parent / "again") == ((), ())
+    assert restore_untracked(ours, before, top.parent / "again") == ((), ())
     assert not (top.parent / "again").exists()
     outside = top.parent / "outside/mine.txt"
     assert not outside.exists() or outside.read_text() == "outside"
-    tracked = [one.path for one in ours.changes(before, ours.snapshot(before))]
+    tracked = [one.path for one in list_changes(ours, before, take_snapshot(ours, before))]
     assert not set(tracked) & set(before.untracked_paths)
 
 
@@ -125,7 +127,7 @@ def test_what_was_made_of_it_is_a_patch(top: Path, harm: object) -> None:
     harm(top)
     files = state(top)
     patch = top.parent / "untracked.patch"
-    ours.restore_untracked(before, patch)
+    restore_untracked(ours, before, patch)
     assert state(top) != files
     git(top, "apply", str(patch))
     assert state(top) == files
@@ -134,14 +136,14 @@ def test_what_was_made_of_it_is_a_patch(top: Path, harm: object) -> None:
 def test_a_repository_in_the_place_of_a_file_is_kept_as_a_whole(top: Path) -> None:
     ours, before = _look(top)
     _put_repositories(top)
-    ours.restore_untracked(before, top.parent / "aside" / "untracked.patch")
+    restore_untracked(ours, before, top.parent / "aside" / "untracked.patch")
     assert (top.parent / "aside/replaced/mine.txt/.git/HEAD").exists()
 
 
 def test_what_is_spared_stays_as_it_is(top: Path) -> None:
     ours, before = _look(top)
     _overwrite(top)
-    done = ours.restore_untracked(before, top.parent / "p", {"mine.txt"})
+    done = restore_untracked(ours, before, top.parent / "p", {"mine.txt"})
     assert "mine.txt" not in done.restored_files
     assert (top / "mine.txt").read_text() == "theirs"
 
@@ -151,5 +153,5 @@ def test_it_needs_no_index_of_before(top: Path) -> None:
     files = _persons(top, before)
     _overwrite(top)
     shutil.rmtree(ours.index_file.parent)
-    ours.restore_untracked(before, top.parent / "p")
+    restore_untracked(ours, before, top.parent / "p")
     assert _persons(top, before) == files

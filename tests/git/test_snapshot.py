@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.git.checkout import Checkout
-from cub.git.snapshot import FileChange, Snapshot
-from cub.git.take_snapshot import UnmergedError, is_tool_artifact
+from cub.git.restore_snapshot import release_snapshot, restore_snapshot
+from cub.git.snapshot import FileChange, Snapshot, count_changed_lines, list_changes, write_patch
+from cub.git.take_snapshot import UnmergedError, take_snapshot
+from cub.git.tool_artifacts import is_tool_artifact
+from cub.git.worktree import Worktree
+from cub.git.worktree_status import list_dirty_paths
 from tests.conftest import git
 from tests.git.checkouts import checkout, failing, lines, save, state, write
 
@@ -23,13 +26,13 @@ def top(furnished_project: Path) -> Path:
 
 def test_changes_are_told_by_path_and_kind(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "one\n2\n3\n", "new\n.txt": "x\n", "mine.txt": "y\n", "data.bin": b"\0"})
     (top / "run.sh").chmod(0o644)
     (top / "link").unlink()
     (top / "own/mine.txt").unlink()
-    after = ours.snapshot(before)
-    assert ours.changes(before, after) == [
+    after = take_snapshot(ours, before)
+    assert list_changes(ours, before, after) == [
         FileChange("a.txt", "M"),
         FileChange("data.bin", "M"),
         FileChange("link", "D"),
@@ -38,17 +41,17 @@ def test_changes_are_told_by_path_and_kind(top: Path) -> None:
         FileChange("own/mine.txt", "D", is_untracked=True),
         FileChange("run.sh", "M"),
     ]
-    assert ours.counts(before, after) == (4, 4)
-    assert ours.counts(before, before) == (0, 0)
+    assert count_changed_lines(ours, before, after) == (4, 4)
+    assert count_changed_lines(ours, before, before) == (0, 0)
 
 
 def test_a_file_that_came_to_be_ignored_is_modified_not_deleted(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {".gitignore": "*\n", "mine.txt": "y\n"})
     git(top, "add", ".gitignore")
-    after = ours.snapshot(before)
-    assert [(c.path, c.kind) for c in ours.changes(before, after)] == [
+    after = take_snapshot(ours, before)
+    assert [(c.path, c.kind) for c in list_changes(ours, before, after)] == [
         (".gitignore", "M"),
         ("mine.txt", "M"),
     ]
@@ -57,9 +60,9 @@ def test_a_file_that_came_to_be_ignored_is_modified_not_deleted(top: Path) -> No
 
 def test_no_patch_for_no_change(top: Path, tmp_path: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {".cub/x": "x", "y.log": "ignored"})
-    assert not ours.write_patch(before, ours.snapshot(before), tmp_path / "patch")
+    assert not write_patch(ours, before, take_snapshot(ours, before), tmp_path / "patch")
     assert not (tmp_path / "patch").exists()
 
 
@@ -68,7 +71,7 @@ def test_a_patch_makes_the_same_of_another_checkout(top: Path, tmp_path: Path) -
     git(top, "config", "diff.external", "false")
     git(top, "config", "color.ui", "always")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     copy = tmp_path / "copy"
     shutil.copytree(top, copy, symlinks=True)
     write(top, {"a.txt": "z", "-new \udcff": b"\0\xff", "mine.txt": "y", "win.crlf": "x\r\n"})
@@ -76,34 +79,34 @@ def test_a_patch_makes_the_same_of_another_checkout(top: Path, tmp_path: Path) -
     (top / "link").symlink_to("run.sh")
     (top / "run.sh").chmod(0o644)
     shutil.rmtree(top / "sub")
-    assert ours.write_patch(before, ours.snapshot(before), tmp_path / "patch")
+    assert write_patch(ours, before, take_snapshot(ours, before), tmp_path / "patch")
     git(copy, "apply", "--whitespace=nowarn", str(tmp_path / "patch"))
     assert state(copy) == state(top)
 
 
 def test_no_half_of_a_patch_is_left(top: Path, tmp_path: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "z"})
-    after = ours.snapshot(before)
+    after = take_snapshot(ours, before)
     (top / ".git").rename(top / "gone")
     with pytest.raises(CubError, match="git diff-tree failed"):
-        ours.write_patch(before, after, tmp_path / "patch")
+        write_patch(ours, before, after, tmp_path / "patch")
     assert not (tmp_path / "patch").exists()
 
 
-def names(ours: Checkout, snapshot: Snapshot) -> set[str]:
+def names(ours: Worktree, snapshot: Snapshot) -> set[str]:
     return set(git(ours.toplevel, "ls-tree", "-r", "--name-only", snapshot.tree).splitlines())
 
 
-def content(ours: Checkout, snapshot: Snapshot, path: str) -> str:
+def content(ours: Worktree, snapshot: Snapshot, path: str) -> str:
     return git(ours.toplevel, "cat-file", "blob", f"{snapshot.tree}:{path}")
 
 
 def test_it_holds_the_files_as_they_are_and_leaves_the_index_alone(top: Path) -> None:
     index = (top / ".git/index").read_bytes()
     ours = checkout(top)
-    found = ours.snapshot()
+    found = take_snapshot(ours)
     assert found.head == git(top, "rev-parse", "HEAD").strip()
     assert found.branch == "refs/heads/main"
     assert found.untracked_paths == ("mine.txt", "own/mine.txt")
@@ -118,9 +121,9 @@ def test_it_holds_the_files_as_they_are_and_leaves_the_index_alone(top: Path) ->
 )
 def test_what_is_staged_makes_no_difference_to_the_files(top: Path, words: list[str]) -> None:
     ours = checkout(top)
-    found = ours.snapshot()
+    found = take_snapshot(ours)
     git(top, *words)
-    again = ours.snapshot()
+    again = take_snapshot(ours)
     assert again.tree == found.tree
     assert "a.txt" not in again.untracked_paths
     assert ("mine.txt" in again.untracked_paths) is (words[0] == "rm")
@@ -129,26 +132,26 @@ def test_what_is_staged_makes_no_difference_to_the_files(top: Path, words: list[
 def test_ignored_files_that_were_forced_in_belong_to_it(top: Path) -> None:
     git(top, "add", "-f", ".env")
     ours = checkout(top)
-    assert ".env" in names(ours, ours.snapshot())
+    assert ".env" in names(ours, take_snapshot(ours))
 
 
 def test_a_second_look_sees_edits_additions_and_deletions(top: Path) -> None:
     ours = checkout(top)
-    first = ours.snapshot()
+    first = take_snapshot(ours)
     write(top, {"mine.txt": "untrackeD\n", "own/more.txt": "x"})  # of the same size
     (top / "own/mine.txt").unlink()
-    second = ours.snapshot()
+    second = take_snapshot(ours)
     assert content(ours, second, "mine.txt") == "untrackeD\n"
     assert second.untracked_paths == ("mine.txt", "own/more.txt")
     write(top, {"mine.txt": "untracked\n", "own/mine.txt": "untracked too\n"})
     (top / "own/more.txt").unlink()
-    assert ours.snapshot() == first
+    assert take_snapshot(ours) == first
 
 
 @pytest.mark.parametrize("harm", ["missing", "broken", "no note", "odd note", "locked"])
 def test_an_own_index_that_is_harmed_is_made_anew(top: Path, harm: str) -> None:
     ours = checkout(top)
-    first = ours.snapshot()
+    first = take_snapshot(ours)
     note = ours.index_file.with_name("index.json")
     match harm:
         case "missing":
@@ -162,9 +165,9 @@ def test_an_own_index_that_is_harmed_is_made_anew(top: Path, harm: str) -> None:
         case _:
             write(top, {"a.txt": "z"})
             ours.index_file.with_name("index.lock").touch()
-            assert content(ours, ours.snapshot(), "a.txt") == "z"
+            assert content(ours, take_snapshot(ours), "a.txt") == "z"
             write(top, {"a.txt": "one\ntwo\n"})
-    assert ours.snapshot() == first
+    assert take_snapshot(ours) == first
 
 
 def test_what_tools_leave_and_nested_repositories_are_left_out(top: Path) -> None:
@@ -172,13 +175,13 @@ def test_what_tools_leave_and_nested_repositories_are_left_out(top: Path) -> Non
     write(top, {"x/__pycache__/m.pyc": "", "node_modules/p/i.js": "", ".aider.chat.md": ""})
     write(top, {"nested/f": "", "x/.DS_Store": "", "x/node_modules.txt": ""})
     ours = checkout(top)
-    assert set(ours.snapshot().untracked_paths) == {
+    assert set(take_snapshot(ours).untracked_paths) == {
         "mine.txt",
         "own/mine.txt",
         "x/node_modules.txt",
     }
     git(top, "add", "-f", "node_modules")
-    assert "node_modules/p/i.js" in names(ours, ours.snapshot())
+    assert "node_modules/p/i.js" in names(ours, take_snapshot(ours))
 
 
 @pytest.mark.parametrize(
@@ -205,14 +208,14 @@ def test_pipes_and_sockets_do_no_harm(top: Path, monkeypatch: pytest.MonkeyPatch
     with socket.socket(socket.AF_UNIX) as one:
         one.bind("socket")
         ours = checkout(top)
-        assert not names(ours, ours.snapshot()) & {"pipe", "socket", "a.txt"}
+        assert not names(ours, take_snapshot(ours)) & {"pipe", "socket", "a.txt"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_can_not_be_read_is_known_by_name_alone(top: Path) -> None:
     (top / "mine.txt").chmod(0)
     ours = checkout(top)
-    found = ours.snapshot()
+    found = take_snapshot(ours)
     assert "mine.txt" in found.untracked_paths
     assert "mine.txt" not in names(ours, found)
 
@@ -222,12 +225,12 @@ def test_files_that_git_is_told_not_to_look_at_are_not_deleted(top: Path, flag: 
     git(top, "update-index", flag, "a.txt", "sub/b.txt")
     (top / "a.txt").unlink()
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert "a.txt" in names(ours, before)
     write(top, {"run.sh": "z"})
-    after = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, after)] == ["run.sh"]
-    assert ours.restore(before, after).failed_paths == ()
+    after = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, after)] == ["run.sh"]
+    assert restore_snapshot(ours, before, after).failed_paths == ()
     assert not (top / "a.txt").exists()
 
 
@@ -237,22 +240,22 @@ def test_a_sparse_checkout_stays_one(top: Path, sparse_index: str) -> None:
     git(top, "sparse-checkout", "init", "--cone", sparse_index)
     assert not (top / "sub").exists()
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert "sub/b.txt" in names(ours, before)
     write(top, {"a.txt": "z"})
     git(top, "commit", "-q", "-a", "-m", "agent")
-    after = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, after)] == ["a.txt"]
-    assert ours.restore(before, after).failed_paths == ()
+    after = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, after)] == ["a.txt"]
+    assert restore_snapshot(ours, before, after).failed_paths == ()
     assert not (top / "sub").exists()
     assert len(lines(top)) == 1
-    assert ours.dirt() == []
+    assert list_dirty_paths(ours) == []
 
 
 def test_conflicts_are_an_error_before_an_attempt_and_content_after_it(top: Path) -> None:
     git(top, "stash", "-q", "-u")
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     git(top, "switch", "-q", "-c", "side")
     write(top, {"a.txt": "theirs\n"})
     save(top)
@@ -260,10 +263,10 @@ def test_conflicts_are_an_error_before_an_attempt_and_content_after_it(top: Path
     write(top, {"a.txt": "ours\n"})
     save(top)
     failing(top, "merge", "-q", "side")
-    assert "<<<<<<<" in content(ours, ours.snapshot(before), "a.txt")
+    assert "<<<<<<<" in content(ours, take_snapshot(ours, before), "a.txt")
     for _ in range(2):
         with pytest.raises(UnmergedError, match=r"^a\.txt: .*conflicts in 1 files") as error:
-            ours.snapshot()
+            take_snapshot(ours)
     assert "git merge --abort" in error.value.hint
 
 
@@ -272,15 +275,15 @@ def test_what_leads_git_elsewhere_is_not_heard(top: Path, tmp_path: Path) -> Non
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
             here.setenv(name, str(tmp_path / "nowhere"))
         here.setenv("GIT_GLOB_PATHSPECS", "1")
-        found = checkout(top).snapshot()
-    assert found == checkout(top).snapshot()
+        found = take_snapshot(checkout(top))
+    assert found == take_snapshot(checkout(top))
     assert found.head
 
 
 def test_a_broken_repository_is_not_taken_for_the_one_around_it(top: Path) -> None:
     write(top, {"inner/.git/HEAD": "nonsense"})
     with pytest.raises(CubError, match="git status failed: not a git repository"):
-        Checkout(top / "inner", top.parent / "i").snapshot()
+        take_snapshot(Worktree(top / "inner", top.parent / "i"))
 
 
 def test_nothing_of_the_repositorys_settings_is_run(top: Path) -> None:
@@ -294,15 +297,15 @@ def test_nothing_of_the_repositorys_settings_is_run(top: Path) -> None:
     git(top, "config", "core.autocrlf", "input")
     write(top, {"crlf.txt": "x\r\n"})
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "z\r\n"})
-    ours.restore(before, ours.snapshot(before))
+    restore_snapshot(ours, before, take_snapshot(ours, before))
     assert not (top / "ran").exists()
 
 
 def test_it_outlives_the_process_in_json(top: Path) -> None:
     write(top, {"\udcff\n": "x"})
-    found = checkout(top).snapshot()
+    found = take_snapshot(checkout(top))
     assert "\udcff\n" in found.untracked_paths
     inner = Snapshot("1", "", "2", submodules={"sub": found}, operations=("MERGE_HEAD",))
     for one in (found, inner):
@@ -322,8 +325,8 @@ def test_other_json_is_an_error(value: object) -> None:
 
 def test_the_files_of_a_snapshot_can_be_given_up(top: Path) -> None:
     ours = checkout(top)
-    found = ours.snapshot()
+    found = take_snapshot(ours)
     assert found.tree in git(top, "for-each-ref", "refs/worktree")
-    ours.release()
-    ours.release()
+    release_snapshot(ours)
+    release_snapshot(ours)
     assert git(top, "for-each-ref", "refs/worktree") == ""

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.checkout import Checkout
-from cub.git.snapshot import Snapshot
+from cub.files.stat_signature import StatSignature
+from cub.git.commit import commit_paths
+from cub.git.restore_snapshot import restore_snapshot
+from cub.git.snapshot import Snapshot, list_changes
+from cub.git.take_snapshot import take_snapshot
 from cub.git.untracked_blobs import UntrackedBlob, store_blobs, write_blobs
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, person, save, state, write
@@ -26,7 +30,7 @@ def top(furnished_project: Path) -> Path:
     return furnished_project
 
 
-def content(ours: Checkout, snapshot: Snapshot, path: str) -> bytes:
+def content(ours: Worktree, snapshot: Snapshot, path: str) -> bytes:
     words = ["git", "cat-file", "blob", f"{snapshot.tree}:{path}"]
     return subprocess.run(words, cwd=ours.toplevel, capture_output=True, check=True).stdout
 
@@ -100,13 +104,13 @@ def test_untracked_files_come_back_byte_for_byte(
     write(top, {"mine.txt": data})
     files, seen = state(top), lines(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     agent(top / "mine.txt")
-    now = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, now)] == ["mine.txt"]
-    assert ours.restore(before, now).failed_paths == ()
+    now = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, now)] == ["mine.txt"]
+    assert restore_snapshot(ours, before, now).failed_paths == ()
     assert (state(top), lines(top)) == (files, seen)
-    assert ours.snapshot(before).tree == before.tree
+    assert take_snapshot(ours, before).tree == before.tree
 
 
 def test_files_of_any_name_are_kept(top: Path) -> None:
@@ -114,9 +118,9 @@ def test_files_of_any_name_are_kept(top: Path) -> None:
     write(top, dict.fromkeys([*ODD, *(f"odd/{name}" for name in ODD)], CRLF))
     files = state(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     git(top, "clean", "-q", "-f", "-d")
-    assert ours.restore(before, ours.snapshot(before)).failed_paths == ()
+    assert restore_snapshot(ours, before, take_snapshot(ours, before)).failed_paths == ()
     assert state(top) == files
 
 
@@ -124,39 +128,39 @@ def test_what_an_agent_gives_to_git_did_not_change_by_that(top: Path) -> None:
     auto_crlf_input(top)
     write(top, {"mine.txt": CRLF})
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     git(top, "add", "mine.txt")
-    assert ours.changes(before, ours.snapshot(before)) == []
+    assert list_changes(ours, before, take_snapshot(ours, before)) == []
     git(top, "commit", "-q", "-m", "agent's")
-    now = ours.snapshot(before)
-    assert ours.changes(before, now) == []
-    ours.restore(before, now)
+    now = take_snapshot(ours, before)
+    assert list_changes(ours, before, now) == []
+    restore_snapshot(ours, before, now)
     assert (top / "mine.txt").read_bytes() == CRLF
 
 
 def test_what_an_agent_adds_is_told_as_git_will_keep_it(top: Path) -> None:
     auto_crlf_input(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"new.txt": CRLF})
-    after = ours.snapshot(before)
+    after = take_snapshot(ours, before)
     assert content(ours, after, "new.txt") == LF
     assert "new.txt" not in after.untracked_modes
     # It is the person's once the attempt is over, and the agent's where one looks back.
-    assert "new.txt" in ours.snapshot().untracked_modes
-    assert content(ours, ours.snapshot(), "new.txt") == CRLF
-    assert ours.snapshot(before) == after
+    assert "new.txt" in take_snapshot(ours).untracked_modes
+    assert content(ours, take_snapshot(ours), "new.txt") == CRLF
+    assert take_snapshot(ours, before) == after
 
 
 def test_a_file_that_git_tracks_by_now_is_looked_at_as_git_does(top: Path) -> None:
     auto_crlf_input(top)
     write(top, {"mine.txt": CRLF})
     ours = checkout(top)
-    before = ours.snapshot()
-    done = ours.commit(["mine.txt"], [], "m", person(top.parent), TimeLimits())
+    before = take_snapshot(ours)
+    done = commit_paths(ours, ["mine.txt"], [], "m", person(top.parent), TimeLimits())
     assert done.is_ok
-    assert ours.snapshot(before).tree == before.tree
-    now = ours.snapshot()
+    assert take_snapshot(ours, before).tree == before.tree
+    now = take_snapshot(ours)
     assert "mine.txt" not in now.untracked_modes
     kept = git(top, "rev-parse", "HEAD:mine.txt")
     assert git(top, "rev-parse", f"{now.tree}:mine.txt") == kept
@@ -166,14 +170,14 @@ def test_a_link_and_a_file_may_trade_places(top: Path) -> None:
     (top / "way").symlink_to("mine.txt")
     files = state(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert "way" in before.untracked_paths
     assert "way" not in before.untracked_modes
     for name in ("way", "mine.txt"):
         (top / name).unlink()
     write(top, {"way": "z"})
     (top / "mine.txt").symlink_to("way")
-    assert ours.restore(before, ours.snapshot(before)).failed_paths == ()
+    assert restore_snapshot(ours, before, take_snapshot(ours, before)).failed_paths == ()
     assert state(top) == files
 
 
@@ -193,21 +197,21 @@ def test_untracked_files_get_their_rights_back(
     file = top / "mine.txt"
     file.chmod(rights)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     file.chmod(0o644)
     agent(file)
     copy = Snapshot.from_json(before.to_json())
-    assert ours.restore(copy, ours.snapshot(copy)).failed_paths == ()
+    assert restore_snapshot(ours, copy, take_snapshot(ours, copy)).failed_paths == ()
     assert stat.S_IMODE(file.stat().st_mode) == rights
     assert file.read_text() == "untracked\n"
 
 
 def test_rights_alone_are_put_back_but_not_those_of_files_that_are_spared(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     for name in ("mine.txt", "own/mine.txt"):
         (top / name).chmod(0o666)
-    ours.restore(before, ours.snapshot(before), ["mine.txt"])
+    restore_snapshot(ours, before, take_snapshot(ours, before), ["mine.txt"])
     assert stat.S_IMODE((top / "mine.txt").stat().st_mode) == 0o666
     assert (
         stat.S_IMODE((top / "own/mine.txt").stat().st_mode)
@@ -218,12 +222,12 @@ def test_rights_alone_are_put_back_but_not_those_of_files_that_are_spared(top: P
 def test_a_snapshot_of_an_older_cub_is_read_as_it_was_written(top: Path) -> None:
     files = state(top)
     ours = checkout(top)
-    value = ours.snapshot().to_json()
+    value = take_snapshot(ours).to_json()
     del value["modes"]
     before = Snapshot.from_json(value)
     assert before.untracked_modes == {}
     write(top, {"mine.txt": "y"})
-    assert ours.restore(before, ours.snapshot(before)).failed_paths == ()
+    assert restore_snapshot(ours, before, take_snapshot(ours, before)).failed_paths == ()
     assert state(top) == files
 
 
@@ -235,9 +239,10 @@ def test_only_what_did_not_change_for_a_while_is_not_read_again(top: Path) -> No
     assert store_blobs(ours, ["mine.txt"], {"mine.txt": known})["mine.txt"].oid == "known"
     for other in (
         known._replace(is_settled=False),
-        known._replace(times=(0, 0)),
-        known._replace(size=1),
-        known._replace(inode=0),
+        *(
+            known._replace(signature=known.signature._replace(**{name: 0}))
+            for name in ("mtime_ns", "ctime_ns", "size", "inode", "device")
+        ),
         known._replace(mode=0),
     ):
         assert store_blobs(ours, ["mine.txt"], {"mine.txt": other})["mine.txt"].oid == found.oid
@@ -253,7 +258,7 @@ def test_an_edit_within_a_moment_may_leave_the_times_as_they_are(top: Path) -> N
     ("rights", "mode"), [(0o755, "100755"), (0o700, "100755"), (0o644, "100644"), (0o654, "100644")]
 )
 def test_a_program_is_what_its_owner_may_execute(rights: int, mode: str) -> None:
-    assert UntrackedBlob("", rights, (0, 0), 0, 0, is_settled=True).git_mode == mode
+    assert UntrackedBlob("", rights, StatSignature(0, 0, 0, 0, 0), is_settled=True).git_mode == mode
 
 
 def test_what_a_killed_writer_left_is_removed_and_nothing_else(top: Path) -> None:

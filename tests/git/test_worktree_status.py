@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.git.snapshot import Snapshot
-from cub.git.worktree_status import list_flagged_paths, may_have_flags
+from cub.git.restore_snapshot import restore_snapshot
+from cub.git.snapshot import Snapshot, list_changes
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree_status import list_flagged_paths
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, save, state, write
 
@@ -27,37 +29,37 @@ def marks(top: Path) -> dict[str, str]:
 def test_what_an_agent_tells_git_to_pass_over_is_seen_and_put_back(top: Path, flag: str) -> None:
     files, seen = state(top), lines(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert before.flagged_paths == ()
     write(top, {"a.txt": "hidden\n"})
     git(top, "update-index", flag, "a.txt", "sub/b.txt")
     for since in (before, Snapshot.from_json(before.to_json())):
-        now = ours.snapshot(since)
-        assert [change.path for change in ours.changes(since, now)] == ["a.txt"]
+        now = take_snapshot(ours, since)
+        assert [change.path for change in list_changes(ours, since, now)] == ["a.txt"]
         assert marks(top).keys() == {"a.txt", "sub/b.txt"}
-    assert ours.restore(before, now).failed_paths == ()
+    assert restore_snapshot(ours, before, now).failed_paths == ()
     assert (state(top), lines(top)) == (files, seen)
     assert marks(top) == {}
 
 
 def test_a_look_meanwhile_does_not_hide_it(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     write(top, {"a.txt": "hidden\n"})
     git(top, "update-index", "--assume-unchanged", "a.txt")
-    assert ours.snapshot().flagged_paths == ("a.txt",)
-    now = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, now)] == ["a.txt"]
+    assert take_snapshot(ours).flagged_paths == ("a.txt",)
+    now = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, now)] == ["a.txt"]
 
 
 def test_a_file_that_is_gone_shows_where_git_is_to_assume_that_it_is_there(top: Path) -> None:
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     git(top, "update-index", "--assume-unchanged", "a.txt")
     (top / "a.txt").unlink()
-    now = ours.snapshot(before)
-    assert [(c.path, c.kind) for c in ours.changes(before, now)] == [("a.txt", "D")]
-    ours.restore(before, now)
+    now = take_snapshot(ours, before)
+    assert [(c.path, c.kind) for c in list_changes(ours, before, now)] == [("a.txt", "D")]
+    restore_snapshot(ours, before, now)
     assert (top / "a.txt").exists()
 
 
@@ -67,27 +69,27 @@ def test_what_the_person_told_git_to_pass_over_stays_so(top: Path, flag: str) ->
     git(top, "update-index", flag, "a.txt")
     files, theirs = state(top), marks(top)
     ours = checkout(top)
-    before = ours.snapshot()
+    before = take_snapshot(ours)
     assert before.flagged_paths == ("a.txt",)
     write(top, {"run.sh": "hidden\n"})
     git(top, "update-index", flag, "run.sh")
-    now = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, now)] == ["run.sh"]
-    assert ours.restore(before, now).failed_paths == ()
+    now = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, now)] == ["run.sh"]
+    assert restore_snapshot(ours, before, now).failed_paths == ()
     assert (state(top), marks(top)) == (files, theirs)
 
 
 def test_what_is_hidden_meanwhile_is_seen_where_nobody_noted_the_flags(top: Path) -> None:
     ours = checkout(top)
-    value = ours.snapshot().to_json()
+    value = take_snapshot(ours).to_json()
     del value["flagged"]
     before = Snapshot.from_json(value)
     assert before.flagged_paths is None
     write(top, {"a.txt": "hidden\n"})
     git(top, "update-index", "--assume-unchanged", "a.txt")
-    now = ours.snapshot(before)
-    assert [change.path for change in ours.changes(before, now)] == ["a.txt"]
-    ours.restore(before, now)
+    now = take_snapshot(ours, before)
+    assert [change.path for change in list_changes(ours, before, now)] == ["a.txt"]
+    restore_snapshot(ours, before, now)
     assert marks(top) == {}
 
 
@@ -105,18 +107,14 @@ def test_an_index_of_any_version_tells_whether_it_has_flags(
     if flag:
         git(top, "update-index", flag, "sub/deep/c.txt")
     index = top / ".git/index"
-    assert may_have_flags(index.read_bytes()) is bool(flag)
     found = list_flagged_paths(checkout(top), index, None)
     assert found == ({"sub/deep/c.txt": flag == FLAGS[0]} if flag else {})
 
 
-def test_what_is_not_understood_may_have_flags(top: Path) -> None:
-    data = (top / ".git/index").read_bytes()
-    assert not may_have_flags(data)
-    for other in (b"", b"DIRC", data[:40], data[:100], b"X" + data[1:], data[:12] + data[24:]):
-        assert may_have_flags(other)
+def test_a_split_index_tells_its_flags_too(top: Path) -> None:
     git(top, "update-index", "--split-index")
-    assert may_have_flags((top / ".git/index").read_bytes())
+    git(top, "update-index", "--assume-unchanged", "a.txt")
+    assert list_flagged_paths(checkout(top), top / ".git/index", None) == {"a.txt": False}
 
 
 def test_an_index_with_longer_names_of_objects_is_asked_about(tmp_path: Path) -> None:

@@ -54,12 +54,12 @@ def test_a_configured_client_may_have_any_name(tmp_path: Path) -> None:
 def test_an_unknown_name_is_an_error_with_those_that_are_known(
     tmp_path: Path, name: str, hint: str
 ) -> None:
-    with pytest.raises(UsageError, match="there is no client") as error:
+    with pytest.raises(UsageError, match="there is no agent") as error:
         load_harnesses([name], {"mine": MINE}, tmp_path)
     assert error.value.hint == hint
 
 
 def test_auto_needs_a_configuration(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no client is configured") as error:
+    with pytest.raises(UsageError, match="no agent is configured") as error:
         load_harnesses(["auto"], {}, tmp_path)
     assert ".cub/config.yaml" in error.value.hint

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -10,12 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from cub.harness.base import LaunchRequest, Transcript
 from cub.harness.event_protocol import LineSplitter
-from cub.harness.scripted_harness import FAULTS, ScriptedHarness, load_scripted_harness
+from cub.harness.scripted_harness import ScriptedHarness, load_scripted_harness
 from tests.conftest import Cub, environment, git, tree
 from tests.examples import keep_few
 
@@ -273,87 +271,6 @@ def test_it_reads_the_whole_prompt_first(play: Play, project: Path) -> None:
     assert tree(project) == {}
     played.say()
     played.until("write x")
-
-
-def test_every_fault_is_played() -> None:
-    from cub.harness import script_player
-
-    assert set(script_player._FAULTS) == set(FAULTS)  # noqa: SLF001 - that no fault is forgotten
-
-
-def test_a_crash_tells_nothing_more(play: Play, project: Path) -> None:
-    played = play({"files": {"x": "x"}, "fault": "crash", "final": "never"})
-    assert not played.end().has_result
-    assert played.process.returncode == -signal.SIGKILL
-    assert tree(project) == {"x": b"x"}
-
-
-def test_one_that_hangs_goes_on_talking(play: Play) -> None:
-    played = play({"fault": "hang"})
-    played.say()
-    played.until("still at work: 3")
-    played.process.send_signal(signal.SIGINT)
-    assert played.process.wait(20) == -signal.SIGINT
-
-
-def test_a_silent_one_ends_by_a_signal_alone(play: Play) -> None:
-    played = play({"say": ["last words"], "fault": "silent"})
-    played.say()
-    played.until("last words")
-    with pytest.raises(subprocess.TimeoutExpired):
-        played.process.wait(0.3)
-    played.process.terminate()
-    assert played.process.wait(20) == -signal.SIGTERM
-
-
-def test_a_deaf_one_has_to_be_killed(play: Play) -> None:
-    played = play({"fault": "deaf"})
-    played.say()
-    played.until("deaf")
-    played.process.send_signal(signal.SIGINT)
-    played.process.terminate()
-    with pytest.raises(subprocess.TimeoutExpired):
-        played.process.wait(0.3)
-    played.process.kill()
-    assert played.process.wait(20) == -signal.SIGKILL
-
-
-def test_an_orphan_stays_behind(play: Play) -> None:
-    played = play({"fault": "orphan", "final": "done"})
-    played.say()
-    while not (said := str(played.line().get("text"))).startswith("orphan"):
-        pass
-    orphan = psutil.Process(int(said.split()[1]))
-    try:
-        played.until("done")
-        assert played.process.wait(20) == 0
-        assert orphan.is_running()
-        assert os.getsid(orphan.pid) != os.getsid(0)
-        assert os.getpgid(orphan.pid) != played.process.pid
-    finally:
-        orphan.kill()
-    assert played.process.stdout
-    assert played.process.stdout.read() == b""  # its end comes with the orphan's
-
-
-def test_a_flood_is_as_large_as_wanted(play: Play) -> None:
-    played = play({"fault": "flood", "size": 3_000_000, "final": "done"})
-    assert played.end().final_message == "done"
-    assert 3_000_000 < len(played.out) < 3_001_000
-
-
-@pytest.mark.parametrize("fault", ["binary", "broken"])
-def test_odd_output_ends_well(play: Play, fault: str) -> None:
-    played = play({"say": ["first"], "fault": fault, "final": "done"})
-    assert played.end().final_message == "done"
-    assert played.succeeded
-    broken = 0
-    for line in played.out.splitlines():
-        try:
-            json.loads(line)
-        except ValueError:
-            broken += 1
-    assert broken
 
 
 def test_the_player_starts_fast(tmp_path: Path, project: Path) -> None:

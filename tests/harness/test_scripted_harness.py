@@ -21,7 +21,7 @@ def test_a_script_has_steps_for_each_task(tmp_path: Path) -> None:
         "      usage: {input: 1, output: 0}\n"
         "      usd: 1\n"
         "      exit: 255\n"
-        "    - {say: c, fault: flood, size: 10, denied: rm, limit: wait}\n"
+        "    - {say: c, denied: rm, limit: wait}\n"
         '  "*": [{}]\n'
     )
     assert read_script(path, "s.yaml") == {
@@ -36,7 +36,7 @@ def test_a_script_has_steps_for_each_task(tmp_path: Path) -> None:
                 "usd": 1.0,
                 "exit": 255,
             },
-            {"say": ["c"], "fault": "flood", "size": 10, "denied": "rm", "limit": "wait"},
+            {"say": ["c"], "denied": "rm", "limit": "wait"},
         ),
         "*": ({},),
     }
@@ -72,7 +72,7 @@ STEP = "tasks:\n  a:\n    - "
             "alone",
         ),
         (STEP + "close: wontfix", "s.yaml:3:14", "'wontfix' is none of done, no_change", ""),
-        (STEP + "fault: crsh", "s.yaml:3:14", "'crsh' is none of", "did you mean crash?"),
+        (STEP + "close: doen", "s.yaml:3:14", "'doen' is none of", "did you mean done?"),
         (STEP + "exit: 256", "s.yaml:3:13", "an exit code is no more than 255", ""),
         (STEP + "exit: true", "s.yaml:3:13", "this is not a whole number", ""),
         (STEP + "usd: -1", "s.yaml:3:12", "this is not a number of dollars", ""),

@@ -35,6 +35,9 @@ SECRETS = {
     "sendgrid": "SG." + MIXED[:22] + "." + (MIXED * 2)[:43],
     "twilio": "SK" + HEX,
     "jwt": JWT,
+    "artifactory, encrypted password": "AP5" + MIXED[:20],
+    "mailchimp": "z1y2" * 8 + "-us12",
+    "twilio account": "AC" + "z1y2" * 8,
 }
 # What stands around a secret, which stays.
 NAMED = [
@@ -55,6 +58,12 @@ NAMED = [
     ("pwd => '", "hunter2", "'"),
     ('if ("', "hunter2", '" == user_password) {'),
     ('private_key "', "something", '";'),
+    ("cloudant_pw: ", HEX * 2, ""),
+    ("'cl_api_key' => '", "abcdefgh" * 3, "'"),
+    ("sl-key ", HEX * 2, ""),
+    ("ibm_cloud_iam_key ", MIXED + MIXED[:17], ""),
+    ("aws key of the day: '", MIXED[:20] + "/" + MIXED[:19], "'"),
+    ("https://api.softlayer.com/soap/v3.1/", HEX * 2, ""),
 ]
 HARMLESS = [
     "",
@@ -82,6 +91,8 @@ HARMLESS = [
     "Bearer of bad news",
     "1234567890:",
     "cub-4k2xq, cub-9ab12.3",
+    "class APActivityMonitor, APEXLOCATOR",
+    "cloud_key: a_name_that_has_no_secret_in_it",
     "MASK = '[masked]'",
     "azbfS2KB93+xAjPW+M1IRb23bdyWzmY5M3QhYlF4c+LPyc633gH+9I08U9nP5EdH",
 ]
@@ -158,6 +169,7 @@ BEGINNINGS = [
     "hooks.slack.com/services/", "://a:bpassword",
     "12345678:", "lsv2_pt_", "re_abcdefgh", "dt0c01.A1b2", "dp.pt.", "pk.eyJ", "AKC", "a_b_1_C_",
     "\u0130token=", "\x1b[0m", "password: string=", "key: '", "-p ", "sshpass ", "redis-cli a ",
+    "aws", "aws key '", "cl_key", "cloud_iam_key= ", "AP5",
 ]  # fmt: skip
 
 

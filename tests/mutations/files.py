@@ -15,8 +15,8 @@ FILES = (
     Mutation(
         "a change after the commit is overlooked without a word",
         "cub/files/apply.py",
-        "    if left:\n",
-        "    if len(left) > 1:\n",
+        "    if unwritten:\n",
+        "    if len(unwritten) > 1:\n",
         ("tests/files/test_guard.py",),
     ),
     Mutation(
@@ -36,29 +36,29 @@ FILES = (
     Mutation(
         "a file that changed since it was read is overwritten",
         "cub/files/apply.py",
-        "    if now != edit.before:\n",
+        "    if content != edit.before:\n",
         "    if now is None and edit.before is not None:\n",
         ("tests/files/test_guard.py",),
     ),
     Mutation(
         "nobody looks again before the commit",
         "cub/files/apply.py",
-        "    _sync_names(begun)\n    for edit in plan.edits:\n        _guard(edit, root)\n",
-        "    _sync_names(begun)\n",
+        "    _sync_names(change)\n    for edit in plan.edits:\n        _require_unchanged(edit, root)\n",
+        "    _sync_names(change)\n",
         ("tests/files/test_guard.py",),
     ),
     Mutation(
         "the names of temporary files are not synced before the commit",
         "cub/files/apply.py",
-        "    _sync_names(begun)\n    for",
+        "    _sync_names(change)\n    for",
         "    for",
         ("tests/files/test_order.py",),
     ),
     Mutation(
         "the parent folder of a new folder is not synced",
         "cub/files/apply.py",
-        "for name in (*made, *begun.folders)}",
-        "for name in made}",
+        "for name in (*names, *change.folders)}",
+        "for name in names}",
         ("tests/files/test_order.py",),
     ),
     Mutation(
@@ -93,8 +93,8 @@ FILES = (
     Mutation(
         "a file that is overwritten by less keeps the rest",
         "cub/files/disk.py",
-        "            if cut:\n",
-        "            if cut and not data:\n",
+        "            if truncates:\n",
+        "            if truncates and not data:\n",
         ("tests/files/test_apply.py",),
     ),
     Mutation(
@@ -114,14 +114,14 @@ FILES = (
     Mutation(
         "a torn commit counts as one",
         "cub/files/journal.py",
-        "if decided == _COMMITTED:",
-        "if decided:",
+        "if commit_line == _COMMITTED:",
+        "if commit_line:",
         ("tests/files/test_unlink.py", "tests/files/test_take_back.py"),
     ),
     Mutation(
         "a journal may lead out of the project",
         "cub/files/journal.py",
-        "    _require_inside(root, steps, folders)\n    found",
+        "    _require_inside(root, steps, folders)\n    journal",
         "    found",
         ("tests/files/test_journal.py",),
     ),
@@ -135,8 +135,8 @@ FILES = (
     Mutation(
         "a journal may name any file as temporary",
         "cub/files/journal.py",
-        "if not inside or not all(_TEMP.fullmatch",
-        "if not inside and not all(_TEMP.fullmatch",
+        "if not are_inside or not all(_TEMP.fullmatch",
+        "if not are_inside and not all(_TEMP.fullmatch",
         ("tests/files/test_journal.py",),
     ),
     Mutation(
@@ -149,14 +149,14 @@ FILES = (
     Mutation(
         "a file that was changed after the commit is overwritten",
         "cub/files/recovery.py",
-        "if target.is_dir() or not (\n        mark in (step.before, step.after) or _is_partly_written(journal, step)\n    ):",
+        "if target.is_dir() or not (\n        digest in (step.before, step.after) or _is_partly_written(journal, step)\n    ):",
         "if target.is_dir():",
         ("tests/files/test_guard.py",),
     ),
     Mutation(
         "a file that was changed after the commit is deleted",
         "cub/files/recovery.py",
-        "if target.is_dir() or mark not in (step.before, step.after):",
+        "if target.is_dir() or digest not in (step.before, step.after):",
         "if target.is_dir():",
         ("tests/files/test_guard.py",),
     ),
@@ -177,8 +177,8 @@ FILES = (
     Mutation(
         "the journal goes before temporary files do",
         "cub/files/recovery.py",
-        "    _drop_temps(journal)\n    _prune(journal)\n    journal.remove()\n",
-        "    journal.end()\n    _drop_temps(journal)\n    _prune(journal)\n",
+        "    _remove_temps(journal)\n    _remove_empty_folders(journal)\n    journal.remove()\n",
+        "    journal.remove()\n    _remove_temps(journal)\n    _remove_empty_folders(journal)\n",
         ("tests/files/test_unlink.py",),
     ),
     Mutation(
@@ -191,8 +191,8 @@ FILES = (
     Mutation(
         "steps are taken back in the order in which they were made",
         "cub/files/recovery.py",
-        "for step in reversed(_in_order(journal.steps)) if not _restore",
-        "for step in _in_order(journal.steps) if not _restore",
+        "for step in reversed(_sort_steps(journal.steps)) if not _restore",
+        "for step in _sort_steps(journal.steps) if not _restore",
         ("tests/files/test_unlink.py",),
     ),
     Mutation(
@@ -205,8 +205,8 @@ FILES = (
     Mutation(
         "an interrupted change is not ended before the next one",
         "cub/files/lock.py",
-        "recovered = tuple(recover_change(root, disk))",
-        "recovered = tuple(pending(root))",
+        "warnings = tuple(recover_change(root, disk))",
+        "warnings = tuple(warn_pending_change(root))",
         ("tests/files/test_unlink.py",),
     ),
     Mutation(
@@ -234,7 +234,7 @@ FILES = (
         "a new holder of the lock is no progress",
         "cub/files/lock.py",
         "self.holder_mark, self.holder_since = mark, now",
-        "self.mark = holder_mark",
+        "self.holder_mark = mark",
         ("tests/files/test_lock_lock_wait.py",),
     ),
     Mutation(
@@ -289,8 +289,8 @@ FILES = (
     Mutation(
         "a deleted file is listed in a plan's tree",
         "cub/files/file_tree.py",
-        "return (self.base.list_names(folder) | new) - gone",
-        "return self.tree.names(folder) | new",
+        "return (self.base.list_names(folder) | new) - deleted",
+        "return self.base.list_names(folder) | new",
         ("tests/files/test_file_tree.py",),
     ),
     Mutation(

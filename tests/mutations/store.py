@@ -8,8 +8,8 @@ STORE = (
     Mutation(
         "the earlier value of a field wins a merge",
         "cub/store/record_merge.py",
-        "best = max(_choice(one, key), _choice(two, key), key=lambda c: c[:3])",
-        "best = min(_choice(one, key), _choice(two, key), key=lambda c: c[:3])",
+        "best = max(_make_choice(one, key), _make_choice(two, key), key=lambda c: c[:3])",
+        "best = min(_make_choice(one, key), _make_choice(two, key), key=lambda c: c[:3])",
         ("tests/store/test_record_merge.py",),
     ),
     Mutation(
@@ -29,8 +29,8 @@ STORE = (
     Mutation(
         "a merge takes the later creation",
         "cub/store/record_merge.py",
-        '{"created_at": min(created, key=_time)}',
-        '{"created_at": max(created, key=_time)}',
+        '{"created_at": min(created, key=_make_time_key)}',
+        '{"created_at": max(created, key=_make_time_key)}',
         ("tests/store/test_record_merge.py", "tests/store/test_git_merges.py"),
     ),
     Mutation(
@@ -57,8 +57,8 @@ STORE = (
     Mutation(
         "an element that was taken out of a set is forgotten",
         "cub/store/record_merge.py",
-        "for name, there in {**here, **gone}.items()",
-        "for name, there in {**gone, **here}.items() if there",
+        "names = {**present, **removed}",
+        "names = present",
         ("tests/store/test_record_merge.py",),
     ),
     Mutation(
@@ -99,8 +99,8 @@ STORE = (
     Mutation(
         "a new line is joined to one that a crash cut off",
         "cub/store/jsonl_append.py",
-        '_add(real, data if _ends_well(real) else b"\\n" + data, disk)',
-        "_add(real, data, disk)",
+        '_append(real, data if _ends_with_newline(real) else b"\\n" + data, disk)',
+        "_append(real, data, disk)",
         ("tests/store/test_ledger.py",),
     ),
     Mutation(
@@ -113,14 +113,14 @@ STORE = (
     Mutation(
         "half a line stays where the disk is full",
         "cub/store/jsonl_append.py",
-        "if (left := real.stat().st_size - size) > 0:",
-        "if (left := real.stat().st_size - size) < 0:",
+        "if (written := real.stat().st_size - size) > 0:",
+        "if (written := real.stat().st_size - size) < 0:",
         ("tests/store/test_ledger.py", "tests/store/test_backend_faults.py"),
     ),
     Mutation(
         "lines that were kept already are kept once more",
         "cub/store/jsonl_append.py",
-        "return [line for line in dict.fromkeys(lines) if line not in known]",
+        "return [line for line in dict.fromkeys(lines) if line not in old_lines]",
         "return [*dict.fromkeys(lines)]",
         ("tests/store/test_backend.py", "tests/store/test_damage.py"),
     ),
@@ -134,29 +134,29 @@ STORE = (
     Mutation(
         "lines without a time of creation are lost",
         "cub/store/task_index.py",
-        "self._gather(key, groups.get(first, []) + undated)",
-        "self._gather(key, groups.get(first, []) or undated)",
+        "self._merge_records(key, groups.get(first, []) + undated)",
+        "self._merge_records(key, groups.get(first, []) or undated)",
         ("tests/store/test_task_index.py", "tests/store/test_git_merges.py"),
     ),
     Mutation(
         "a new task may get the id of a deleted one",
         "cub/store/task_index.py",
         "return [*self.summaries, *self.deleted_summaries]",
-        "return [*self.briefs]",
+        "return [*self.summaries]",
         ("tests/store/test_deleted.py",),
     ),
     Mutation(
         "rejected lines are dropped before they are kept",
         "cub/store/backend.py",
-        "        self._keep_rejected(tasks, lock)\n        remove_stale_temp_files",
-        "        remove_stale_temp_files",
+        "        append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file\n",
+        "",
         ("tests/store/test_backend.py", "tests/store/test_damage.py"),
     ),
     Mutation(
         "the file is not read anew under the lock",
         "cub/store/backend.py",
-        "        with lock_project(self.root) as held:\n            before = read_tracked_file(self.root, TASKS_FILE)\n",
-        "        before = read_tracked_file(self.root, TASKS_FILE)\n        with lock_project(self.root) as held:\n",
+        "        with lock_project(self.root) as lock:\n            before = read_tracked_file(self.root, TASKS_FILE)\n",
+        "        before = read_tracked_file(self.root, TASKS_FILE)\n        with lock_project(self.root) as lock:\n",
         ("tests/store/test_backend.py", "tests/store/test_processes.py"),
     ),
     Mutation(
@@ -169,22 +169,22 @@ STORE = (
     Mutation(
         "events are gone from the ledger before they are archived",
         "cub/store/ledger.py",
-        '            append_lines(held, ARCHIVE_FILE, new, ledger.disk)\n            rest = b"\\n".join(stay)\n            remove_stale_temp_files(ledger.root / ledger.path)\n            replace_single_file(ledger.root / ledger.path, data, rest, ledger.path, ledger.disk)\n',
-        '            rest = b"\\n".join(stay)\n            remove_stale_temp_files(ledger.root / ledger.path)\n            replace_single_file(ledger.root / ledger.path, data, rest, ledger.path, ledger.disk)\n            append_lines(held, ARCHIVE_FILE, new, ledger.disk)\n',
+        '            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            remove_stale_temp_files(path)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n',
+        '            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            remove_stale_temp_files(path)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n',
         ("tests/store/test_ledger.py",),
     ),
     Mutation(
         "events of open tasks are archived",
         "cub/store/ledger.py",
-        "moves = event is not None and not _of_open(event, is_open)",
-        "moves = event is not None",
+        "(old if is_old and not is_needed else rest).append(line)",
+        "(old if is_old else rest).append(line)",
         ("tests/store/test_ledger.py",),
     ),
     Mutation(
         "a change does not count up the revision",
         "cub/store/record_merge.py",
-        '"rev": _rev(record) + 1',
-        '"rev": _rev(record)',
+        '"rev": _get_revision(record) + 1',
+        '"rev": _get_revision(record)',
         ("tests/store/test_record_merge.py",),
     ),
     Mutation(
@@ -204,15 +204,15 @@ STORE = (
     Mutation(
         "a task is ready although it waits for another one",
         "cub/store/dependencies.py",
-        "if key not in found or not found[key].is_done]",
-        "if key not in found]",
+        "if key not in known or not known[key].is_done]",
+        "if key not in known]",
         ("tests/store/test_dependencies.py",),
     ),
     Mutation(
         "a dependency that does not exist is no obstacle",
         "cub/store/dependencies.py",
-        "if key not in found or not found[key].is_done]",
-        "if key in found and not found[key].is_done]",
+        "if key not in known or not known[key].is_done]",
+        "if key in known and not known[key].is_done]",
         ("tests/store/test_dependencies.py",),
     ),
     Mutation(
@@ -225,22 +225,22 @@ STORE = (
     Mutation(
         "a lease that is over still holds",
         "cub/store/leases.py",
-        "not self.timestamp < normalize_timestamp(expires) <= self._latest()",
-        "not normalize_timestamp(expires) <= self._latest()",
+        "if expires <= self.timestamp or expires > latest:",
+        "if expires > latest:",
         ("tests/store/test_dependencies.py",),
     ),
     Mutation(
         "a process of another machine is looked for here",
         "cub/store/leases.py",
-        'here = lease.get("host") == self.host and type(pid) is int',
-        "here = type(pid) is int",
+        'is_here = lease.get("host") == self.host and type(pid) is int',
+        "is_here = type(pid) is int",
         ("tests/store/test_dependencies.py",),
     ),
     Mutation(
         "a child gets the number of one that is there",
         "cub/store/task_ids.py",
-        "default=0) + 1}",
-        "default=1)}",
+        "max(numbers, default=0) + 1}",
+        "max(numbers, default=1)}",
         ("tests/store/test_task_ids.py",),
     ),
     Mutation(
@@ -260,8 +260,8 @@ STORE = (
     Mutation(
         "an event may be longer than a line",
         "cub/store/events.py",
-        "    if len(encode_record(made)) >= MAX_LINE:\n        made = {k: v for",
-        "    if len(encode_record(made)) >= 2 * MAX_LINE:\n        made = {k: v for",
+        "    if len(encode_record(limited)) >= MAX_LINE:\n        limited = {k: v for",
+        "    if len(encode_record(limited)) >= 2 * MAX_LINE:\n        limited = {k: v for",
         ("tests/store/test_events.py",),
     ),
     Mutation(

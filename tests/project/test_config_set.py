@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.project.config_writer import rename_config_key, set_config_value
+from cub.project.config_writer import set_config_value
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,6 @@ from cub.project.config_writer import rename_config_key, set_config_value
         ("a:\n- x\n# c\nb: 1\n", "a", [], "a: []\n# c\nb: 1\n"),
         ("a:\n- x\n", "a", "y", "a: y\n"),
         ("a: x\n", "a", {"b": ["c", None], "d e": {}}, "a: {b: [c, null], d e: {}}\n"),
-        # What only ruamel.yaml can do: its own indents, comments kept.
-        ("r:\n    # b\n    m: x # c\n    n: 1\n", "r", {"m": "y"}, "r:\n    # b\n    m: y # c\n"),
-        ("a: &x [b]\nc: *x\n", "a", ["d"], "a:\n  - d\nc: [b]\n"),
     ],
 )  # fmt: skip
 def test_a_value_is_set_and_nothing_else_changes(
@@ -106,6 +103,11 @@ def test_a_value_that_is_there_already_costs_no_byte(text: str) -> None:
         ("x: &x {m: 1}\ny: *x\n", "y.m", 2, "y: {m: 2}"),
         ("x: &x {m: 1}\ny: *x\n", "x.m", 2, "x: {m: 2}"),
         ("a: 1\n", "a", 10**30, f"a: {10**30}"),
+        # An edit of the text would lose a comment, or take away what an alias repeats.
+        ("r:\n    # b\n    m: x # c\n    n: 1\n", "r", {"m": "y"}, "r: {m: y}"),
+        ("a: &x [b]\nc: *x\n", "a", ["d"], "a: [d]"),
+        # A new line below would give the text a line end.
+        ("a: |\n  b", "c", 1, "c: 1"),
     ],
 )
 def test_what_can_not_be_proven_is_left_to_the_person(
@@ -121,39 +123,3 @@ def test_a_file_that_can_not_be_read_is_not_edited() -> None:
     with pytest.raises(CubError, match="already in line 1") as caught:
         set_config_value(b"a: 1\na: 2\n", "b", 1, path="~/mine.yaml")
     assert caught.value.where == "~/mine.yaml:2:1"
-
-
-@pytest.mark.parametrize(
-    ("text", "old", "new", "expected"),
-    [
-        ("# c\r\nold: [1] # d\r\nb: 2", "old", "new", "# c\r\nnew: [1] # d\r\nb: 2"),
-        ("'old': |\n  old: x\n", "old", "new", "'new': |\n  old: x\n"),
-        ('{"old": {old: 1}}', "old.old", "old.a b", '{"old": {a b: 1}}'),
-        ("old: 1\nx: {old: 2}\n", "x.old", "x.true", 'old: 1\nx: {"true": 2}\n'),
-        ("? old\n: 1\n", "old", "new", "? new\n: 1\n"),
-        ("old:\n  # in\n  a: 1\n", "old", "new", "new:\n  # in\n  a: 1\n"),
-        # Nothing to do.
-        ("old: 1\nnew: 2\n", "old", "new", None),
-        ("a: 1\n", "old", "new", None),
-        ("a: 1\n", "a.old", "a.new", None),
-        ("", "old", "new", None),
-        ("a: {new: 1}\n", "a.old", "a.new", None),
-    ],
-)
-def test_a_key_is_renamed_where_it_stands(
-    text: str, old: str, new: str, expected: str | None
-) -> None:
-    assert rename_config_key(text.encode(), old, new).decode() == (
-        text if expected is None else expected
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "old", "new"),
-    [("x: &x {old: 1}\ny: *x\n", "y.old", "y.new"), ("x: {old: 1}\n", "x.old", "y.new")],
-)
-def test_a_rename_that_would_change_more_is_refused(text: str, old: str, new: str) -> None:
-    with pytest.raises(CubError, match=f"can't rename `{old}` here") as caught:
-        rename_config_key(text.encode(), old, new)
-    assert caught.value.where.startswith(".cub/config.yaml:1:")
-    assert new in caught.value.hint

@@ -17,7 +17,7 @@ from cub.project.settings import (
     TOP_LEVEL_KEYS,
     find_setting,
 )
-from cub.text import suggest_similar
+from cub.text import list_similar, suggest_similar
 
 GOOD: dict[str, list[Any]] = {
     "flag": [True, False],
@@ -136,6 +136,12 @@ def test_the_tables_fit_together() -> None:
 )
 def test_a_slip_is_recognized_whatever_joins_its_words(slip: str, meant: str) -> None:
     assert suggest_similar(slip, ("requires-cub", "idle_timeout", "timeout")) == meant
+
+
+def test_the_nearest_key_comes_first_and_no_more_than_asked_for() -> None:
+    keys = ("time_off", "timeouts", "timeout", "zebra")
+    assert list_similar("timeout", keys, 2) == ["timeout", "timeouts"]
+    assert list_similar("time-off", keys, 1) == ["time_off"]
 
 
 @pytest.mark.parametrize("key", ["run.branch", "run.message", "profiles.slow.run.branch"])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import pytest
 from hypothesis import given
@@ -228,11 +227,9 @@ _TEXTS = st.lists(_WORDS, max_size=12).map("".join) | st.text(max_size=40)
     _TEXTS | st.lists(_WORDS, max_size=4).map(lambda words: f"run: {{checks: {''.join(words)}}}")
 )
 def test_any_text_is_read_or_refused(config: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ruamel's, of an anchor that is used twice
-        try:
-            found = list_config_commands(config.encode("utf-8", "surrogatepass"))
-        except CubError:
-            return
+    try:
+        found = list_config_commands(config.encode("utf-8", "surrogatepass"))
+    except CubError:
+        return
     for value in found.values():
         json.loads(value)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
 
-from cub.prompt.forged_headings import RESERVED_TITLES
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,
@@ -43,7 +41,7 @@ ITEMS = [
     ["test", "tests/test_oven.py::test_door", "TimeoutError: the door is open"],
     ["type", "src/oven.py:12:5", "Missing return statement [return]"],
 ]
-_FORGED = re.compile(r"(?:[^\w]|_)+")
+TITLES = ("CURRENT TASK", "EPIC CONTEXT", "PREVIOUS ATTEMPT", "Task Management", "When Complete")
 
 
 def siblings(word: str, count: int, shown: int) -> EpicSiblings:
@@ -86,19 +84,17 @@ def after(*events: Event, **values: Any) -> str:
 
 
 def headings(text: str) -> list[tuple[str, str, int]]:
-    """Where CommonMark sees one of cub's headings: its words, its marks, how deep it is nested."""
+    """All headings that CommonMark sees: the words of each, its marks, how deep it is nested."""
     tokens = MarkdownIt("commonmark").parse(text)
-    found = [(one, inner.content) for one, inner in pairwise(tokens) if one.type == "heading_open"]
-    known = {title.casefold() for title in RESERVED_TITLES}
     return [
-        (content, one.markup, one.level)
-        for one, content in found
-        if _FORGED.sub(" ", content).strip().casefold() in known
+        (inner.content, one.markup, one.level)
+        for one, inner in pairwise(tokens)
+        if one.type == "heading_open"
     ]
 
 
 def own_headings(text: str) -> list[str]:
-    """The titles of a prompt; nothing else in it may read as one of them."""
+    """The titles of a prompt, all of them cub's: text of others makes no heading."""
     found = headings(text)
     assert [one[1:] for one in found] == [("##", 0)] * len(found)
     return [title for title, *_ in found]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from cub.prompt.forged_headings import RESERVED_TITLES
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import PromptInputs, TaskPrompt
 from cub.store.backend import JsonlBackend, TaskBackend
@@ -17,6 +16,7 @@ from tests.prompt.bakery import (
     EPIC,
     ITEMS,
     TASK,
+    TITLES,
     check,
     composed,
     ended,
@@ -182,7 +182,7 @@ def test_without_any_command_for_closing_none_is_named() -> None:
 
 def test_sections_cost_what_the_whole_prompt_costs() -> None:
     made: TaskPrompt = composed(_twice())
-    assert [section.title for section in made.sections] == [*RESERVED_TITLES]
+    assert [section.title for section in made.sections] == [*TITLES]
     assert sum(section.tokens for section in made.sections) == estimate_tokens(made.text)
 
 
@@ -195,5 +195,5 @@ def test_a_message_is_made_of_the_task() -> None:
 def test_a_heading_in_a_log_counts_as_no_section() -> None:
     made = composed(CASES["hostile-log"])
     assert [section.title for section in made.sections] == [
-        title for title in RESERVED_TITLES if title != "EPIC CONTEXT"
+        title for title in TITLES if title != "EPIC CONTEXT"
     ]

@@ -9,22 +9,21 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.prompt.forged_headings import RESERVED_TITLES
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import EpicSiblings, PromptInputs
 from cub.tokens import estimate_tokens
 from tests.edit.strategies import ANYTHING
 from tests.examples import few_examples, hardly_any_examples
-from tests.prompt.bakery import EPIC, composed, inputs, own_headings
+from tests.prompt.bakery import EPIC, TITLES, composed, inputs, own_headings
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 SIGNALS = re.compile(r"<\s*/?\s*(?:promise|stuck)\b", re.IGNORECASE)
 PIECES = [
     *(
         f"{mark} {title}{end}"
-        for title in RESERVED_TITLES for mark in ("##", "#") for end in ("", " ##")
+        for title in TITLES for mark in ("##", "#") for end in ("", " ##")
     ),
-    *RESERVED_TITLES, "## current\ttask", "CURRENT", "TASK", "## When", "Complete",
+    *TITLES, "## current\ttask", "CURRENT", "TASK", "## When", "Complete",
     "**CURRENT TASK**",
     "<!-- CURRENT TASK", "===", "---", "-", "=", "- ---", "> ", "- ", "1. ", "  ", "    ", "\t",
     "```", "````", "~~~", "~~~~ x", "- ```", "> ~~~", "  ```", "`", "<pre>", "</pre>", "<script>",
@@ -103,7 +102,7 @@ PLAIN = st.text(st.sampled_from("abcdefgh ABC,;é面"), min_size=1, max_size=80)
 
 def _titles(world: PromptInputs) -> list[str]:
     there = {"EPIC CONTEXT": world.epic, "PREVIOUS ATTEMPT": world.previous_failures}
-    return [title for title in RESERVED_TITLES if title not in there or there[title] is not None]
+    return [title for title in TITLES if title not in there or there[title] is not None]
 
 
 @hardly_any_examples

@@ -1,1 +1,1 @@
-"""Migrations: which are due, and what their steps write."""
+"""Plan migrations: which are due, and what their steps write."""

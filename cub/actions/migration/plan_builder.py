@@ -1,4 +1,4 @@
-"""A plan in the making, step by step: each step reads what the ones before it leave."""
+"""Build a plan step by step: each step reads what the steps before it leave."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cub.project.project import Project
 
 @dataclass(slots=True)
 class PlanBuilder:
-    """What is planned for `project` so far: `edits` by real path, or by a link's own.
+    """Hold what is planned for `project` so far: `edits` by real path, or by a link's own path.
 
-    `label` begins the reason of every edit; `link_sources`, `import_sources`: files that an
-    instruction file leads to, by real path, with its name.
+    `label` begins the reason of every edit. `link_sources` and `import_sources` map the real paths
+    of files that an instruction file leads to, to its name.
     """
 
     project: Project
@@ -28,26 +28,26 @@ class PlanBuilder:
 
     @property
     def plan(self) -> Plan:
-        """All of it; a file that ends as it began is left out."""
+        """Return all of it, except files that end as they began."""
         edits = (edit for edit in self.edits.values() if edit.before != edit.after)
         return Plan(tuple(edits), tuple(self.warnings))
 
     @property
     def tree(self) -> FileTree:
-        """The project's files as the plan leaves them."""
+        """Return the project's files as the plan leaves them."""
         files = {path: edit.after for path, edit in self.edits.items()}
         return PlannedTree(self.project.tree, files)
 
     def exists(self, path: str) -> bool:
-        """Whether there is something under exactly this name."""
+        """Tell whether there is something under exactly this name."""
         planned = self.edits.get(self.resolve_parent(path))
         folder, name = posixpath.split(path)
-        return (
-            planned.after is not None if planned else name in self.project.tree.list_names(folder)
-        )
+        if planned:
+            return planned.after is not None
+        return name in self.project.tree.list_names(folder)
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file; None where there is none, or where a warning says why it stays."""
+        """Return the bytes of a file; None if there is none, or if a warning says why it stays."""
         try:
             return self.tree.read(path) if self.exists(path) else None
         except CubError as error:
@@ -57,35 +57,34 @@ class PlanBuilder:
     def write(self, path: str, data: bytes | None, why: str) -> None:
         """Plan the new bytes of a file, None for a deletion."""
         real = self.project.tree.resolve_path(path)
-        edit = self.edits.get(real) or FileEdit(
-            path, self.project.tree.read(path), None, f"{self.label}: {why}"
-        )
+        reason = f"{self.label}: {why}"
+        edit = self.edits.get(real) or FileEdit(path, self.project.tree.read(path), None, reason)
         self.edits[real] = replace(edit, after=data)
 
     def unlink(self, path: str, why: str) -> None:
-        """Plan that a link goes, whose file goes."""
-        own = self.resolve_parent(path)
-        text = None if self.project.is_commit else read_link_text(self.project.root, own)
+        """Plan to delete a link whose target is deleted."""
+        link_path = self.resolve_parent(path)
+        text = None if self.project.is_commit else read_link_text(self.project.root, link_path)
         if text is not None:
-            self.edits[own] = FileEdit(path, text, None, f"{self.label}: {why}", is_link=True)
+            self.edits[link_path] = FileEdit(path, text, None, f"{self.label}: {why}", is_link=True)
 
     def resolve_parent(self, path: str) -> str:
-        """Where a name itself stands: only the folder around it is looked for behind links."""
+        """Return the path of a name itself: only the folder around it is resolved through links."""
         folder, name = posixpath.split(path)
         return posixpath.normpath(posixpath.join(self.project.tree.resolve_path(folder), name))
 
     def resolve_link(self, path: str) -> str | None:
-        """Where a symbolic link leads; None for what is no link, or leads out of the project."""
+        """Return where a link leads; None if it is not a link, or leads out of the project."""
         try:
-            real, own = self.project.tree.resolve_path(path), self.resolve_parent(path)
+            real_path, link_path = self.project.tree.resolve_path(path), self.resolve_parent(path)
         except (CubError, ValueError):  # a name that no file can have
             return None
-        return None if real == own else real
+        return None if real_path == link_path else real_path
 
     def is_deleted(self, real: str) -> bool:
-        """Whether the plan deletes the file of this real path."""
+        """Tell whether the plan deletes the file with this real path."""
         return real in self.edits and self.edits[real].after is None
 
     def warn(self, path: str, message: str, hint: str = "", line: int | None = None) -> None:
-        """Something to know about a file."""
+        """Add a warning about a file."""
         self.warnings.append(PlanWarning(message, path, line, hint))

@@ -1,1 +1,1 @@
-"""The review of a change between commits: cub's part apart, proven or shown as touched."""
+"""Review a change between commits: verify cub's part, or show that it was edited."""

@@ -1,7 +1,6 @@
-"""What a change between two commits does to the files that cub shares with people: cub's part and
-theirs apart, cub's part verified, and what executes marked.
+"""Review what a change between two commits does to the files that cub shares with people.
 
-The changes of a review to what runs, or tells an agent what to run.
+cub's part is verified, the users' text is shown as a diff, and changed commands are listed.
 """
 
 from __future__ import annotations
@@ -39,17 +38,16 @@ from cub.project.executable_config import classify_executable_path, list_config_
 from cub.project.targets import find_target
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 
-_WHOLE = {file.path: file for file in (*MANAGED_FILES, MAP_FILE, CURSOR_RULE)}
-_TEXTS = (CONFIG_FILE, CONSTITUTION)  # what sections say depends on them
-_NAMES = (*_WHOLE, *_TEXTS)
+_MANAGED_FILES = {file.path: file for file in (*MANAGED_FILES, MAP_FILE, CURSOR_RULE)}
+_FILE_NAMES = (*_MANAGED_FILES, CONFIG_FILE, CONSTITUTION)
 
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """One file: what happened to it as a whole, to cub's part, and to the person's own text.
+    """Describe one file: what happened to it as a whole, to cub's part, and to the user's text.
 
     `own_diff` is a unified diff of the text without cub's part; its line numbers count that text.
-    `mode` has git's words for a change of the file's mode, such as a link in place of a file.
+    `mode` has git's words for a change of the file's mode, such as a link instead of a file.
     """
 
     path: str
@@ -61,7 +59,7 @@ class FileReview:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The whole answer of `cub diff REV`."""
+    """Hold the whole answer of `cub diff REV`."""
 
     commit_range: CommitRange
     files: tuple[FileReview, ...]
@@ -70,7 +68,7 @@ class Review:
 
     @property
     def has_hand_edits(self) -> bool:
-        """Whether a section was touched by hand."""
+        """Tell whether a section was edited manually."""
         return any(file.section and file.section.needs_attention for file in self.files)
 
 
@@ -82,89 +80,76 @@ def review_range(
     prefix: str = "",
     templates: TemplateSet | None = None,
 ) -> Review:
-    """Compare two commits of the project that lies at `prefix` in the repository.
+    """Compare two commits of the project at `prefix` in the repository, by git's objects only.
 
-    Only objects of git are read. Raises CubError where some are missing, or where a section has
-    changed in a project whose new configuration can't be used.
+    Raises CubError if objects are missing, or if a new configuration can't be used.
     """
     old, new = (
         CommitTree(objects, commit, prefix) for commit in (commit_range.base, commit_range.head)
     )
     commits = RevisionPair(root, old, new, templates or load_shipped_templates())
     files: list[FileReview] = []
-    executed = list(list_changed_commands(commits, CONFIG_FILE))
+    executable_changes = list(list_changed_commands(commits, CONFIG_FILE))
     for path, change in iter_changed_entries(objects, old.find_entry(""), new.find_entry("")):
-        if find_target(path) or path.endswith(_NAMES) or path in commits.linked_paths:
-            files += _file(path, commits, change)
-        executed += find_executable_changes(path, commits, change)
-    return Review(commit_range, tuple(files), tuple(executed))
+        if find_target(path) or path.endswith(_FILE_NAMES) or path in commits.linked_paths:
+            files += _review_file(path, commits, change)
+        executable_changes += find_executable_changes(path, commits, change)
+    return Review(commit_range, tuple(files), tuple(executable_changes))
 
 
-def _file(path: str, commits: RevisionPair, change: EntryChange) -> Iterator[FileReview]:
-    home = commits.find_project_folder(path, change)
-    local = posixpath.relpath(path, home or ".")
-    kind: EditKind = (
-        "create" if change.old is None else "delete" if change.new is None else "update"
-    )
+def _review_file(path: str, commits: RevisionPair, change: EntryChange) -> Iterator[FileReview]:
+    folder, templates = commits.find_project_folder(path, change), commits.templates
+    local_path = posixpath.relpath(path, folder or ".")
     before, after = commits.read_entries(change)
-    if local in _WHOLE:
-        wanted = partial(commits.find_file_spec, path, home)
-        whole = review_managed_file(_WHOLE[local], path, before, after, commits.templates, wanted)
-        own = () if whole else diff_versions(path, before, after)
-        yield FileReview(path, kind, whole, own, describe_mode_change(change))
-    elif local in _TEXTS:
-        text = None
-        if local == CONSTITUTION:
-            text = review_constitution(path, before, after, commits.templates)
-        own = () if text else diff_versions(path, before, after)
-        yield FileReview(path, kind, text, own, describe_mode_change(change))
-    elif find_target(path) or path in commits.linked_paths:
-        old, was = _parse_side(path, change.old, before)
-        new, now = _parse_side(path, change.new, after)
-        need = partial(commits.find_section_spec, path, home)
-        section = review_section(path, was, now, commits.templates, need)
-        own = diff_versions(path, _user_text(old, was, now), _user_text(new, now, was))
-        yield FileReview(path, kind, section, own, describe_mode_change(change))
+    review: SectionReview | None = None
+    if file := _MANAGED_FILES.get(local_path):
+        find_file_spec = partial(commits.find_file_spec, path, folder)
+        review = review_managed_file(file, path, before, after, templates, find_file_spec)
+    elif local_path == CONSTITUTION:
+        review = review_constitution(path, before, after, templates)
+    elif local_path != CONFIG_FILE:
+        if not find_target(path) and path not in commits.linked_paths:
+            return
+        find_spec = partial(commits.find_section_spec, path, folder)
+        old, new = _parse_side(path, change.old, before), _parse_side(path, change.new, after)
+        review = review_section(path, old, new, templates, find_spec)
+        before, after = _extract_user_text(old, new), _extract_user_text(new, old)
+    own_diff = () if review and review.whole else diff_versions(path, before, after)
+    kind: EditKind = "create" if not change.old else "update" if change.new else "delete"
+    yield FileReview(path, kind, review, own_diff, describe_mode_change(change))
 
 
-def _parse_side(
-    path: str, entry: TreeEntry | None, data: bytes | None
-) -> tuple[Document | None, SectionSide]:
-    """A side's document and what there is of a section; a fault of its markers is a value.
-
-    Links, and files of an encoding that has no ASCII markers, have no section.
-    """
+def _parse_side(path: str, entry: TreeEntry | None, data: bytes | None) -> SectionSide:
+    """Return what one side has of a section; links and UTF-16 files have none."""
     if entry is None or data is None:
-        return None, SectionSide()
+        return SectionSide()
+    document = Document(data, path)
     if entry.is_reference:
-        return Document(data, path), SectionSide()
+        return SectionSide(document=document)
     try:
-        document = Document.parse(data, path)
+        Document.parse(data, path)
     except CubError:
-        return Document(data, path), SectionSide()
+        return SectionSide(document=document)
     try:
-        return document, SectionSide(find_section(document))
+        return SectionSide(find_section(document), document=document)
     except CubError as error:
-        return document, SectionSide(fault=error)
+        return SectionSide(fault=error, document=document)
 
 
-def _user_text(document: Document | None, found: SectionSide, beside: SectionSide) -> bytes:
-    """The person's text on one side of a change; `beside` is what the other side has.
-
-    Where only one side has a section, its separator goes with it, as `cub remove` has it.
-    """
-    if document is None:
+def _extract_user_text(side: SectionSide, other_side: SectionSide) -> bytes:
+    """Return one side's own text; if only this side has a section, its separator goes too."""
+    if side.document is None:
         return b""
-    if found.section is None:
-        return document.data
-    if beside.section is None:
-        return remove_section(document, found.section, top=True)
-    return get_bytes_outside(document, found.section)
+    if side.section is None:
+        return side.document.data
+    if other_side.section is None:
+        return remove_section(side.document, side.section, top=True)
+    return get_bytes_outside(side.document, side.section)
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutableChange:
-    """A change to something that runs: a key of config.yaml, or a file."""
+    """Describe a change to something that runs: a key of config.yaml, or a file."""
 
     kind: str
     path: str
@@ -172,7 +157,7 @@ class ExecutableChange:
 
 
 def list_changed_commands(commits: RevisionPair, path: str) -> Iterator[ExecutableChange]:
-    """What a configuration has run, key by key; the whole change where it can't be read."""
+    """Yield the commands that a configuration changes, or its whole change if it can't be read."""
     before, after = commits.read_files(path)
     try:
         old, new = (list_config_commands(data, path) for data in (before, after))
@@ -192,7 +177,7 @@ def list_changed_commands(commits: RevisionPair, path: str) -> Iterator[Executab
 def find_executable_changes(
     path: str, commits: RevisionPair, change: EntryChange
 ) -> Iterator[ExecutableChange]:
-    """The change of one file, where it is one that counts; the root's configuration is apart."""
+    """Yield the change of one file if it runs something; the root's configuration is separate."""
     if path.endswith(f"/{CONFIG_FILE}"):
         yield from list_changed_commands(commits, path)
         return

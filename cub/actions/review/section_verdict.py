@@ -1,7 +1,4 @@
-"""The verdict on one section of a commit: exactly what its template renders there, or touched.
-
-The verdict on a whole file of cub's own in a commit.
-"""
+"""Judge one section or one managed file of a commit: is it exactly what its template renders?"""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from cub.actions.managed_files import (
 )
 from cub.actions.review.revision_pair import diff_versions
 from cub.actions.section_edits import diff_hand_edits
-from cub.edit.document import decode_with_lf, normalize_lines
+from cub.edit.document import Document, decode_with_lf, normalize_lines
 from cub.edit.file_header import FileHeader, compute_file_digest, parse_file_header
 from cub.edit.sections import Section, compute_digest, has_legacy_digest
 from cub.edit.unified_diff import diff_texts
@@ -42,7 +39,7 @@ SectionVerdict = Literal[
     "newer",
     "broken",
 ]
-_FINE = ("verified", "stale", "older", "drawn", "removed")
+_FINE_VERDICTS = ("verified", "stale", "older", "drawn", "removed")
 VERDICT_MEANINGS: dict[SectionVerdict, str] = {
     "verified": "verified: exactly what its template renders for this commit",
     "stale": "cub's own text, though not the one that this commit asks for: run `cub update`",
@@ -59,10 +56,10 @@ VERDICT_MEANINGS: dict[SectionVerdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SectionReview:
-    """What became of a section, or of a file that is cub's as a whole.
+    """Describe what happened to a section, or to a file that is cub's as a whole.
 
-    `before`, `after`: its versions, None where there is none; `line`: where a section begins;
-    `diff`: its change; `hand`: what a person wrote in it, as a diff against cub's text.
+    `before` and `after` are its versions, None if there is none; `line` is where a section begins;
+    `diff` is its change; `hand` is what a user wrote in it, as a diff against cub's text.
     """
 
     verdict: SectionVerdict
@@ -76,15 +73,16 @@ class SectionReview:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether a person must look: the text is not proven to be cub's."""
-        return self.verdict not in _FINE
+        """Tell whether a person must look: the text is not proven to be cub's."""
+        return self.verdict not in _FINE_VERDICTS
 
 
 class SectionSide(NamedTuple):
-    """What one side of a change has of a section: one, none, or broken markers."""
+    """Hold what one side of a change has of a section: one, none, or broken markers."""
 
     section: Section | None = None
     fault: CubError | None = None
+    document: Document | None = None
 
 
 def review_section(
@@ -92,89 +90,77 @@ def review_section(
     old: SectionSide,
     new: SectionSide,
     templates: TemplateSet,
-    need: Callable[[], SectionSpec],
+    find_spec: Callable[[], SectionSpec],
 ) -> SectionReview | None:
-    """The review of a section that has changed; None for one that has not.
+    """Review a section that has changed; return None for one that has not.
 
-    `need` is what the section has to say in the new commit; it is asked for only where it counts.
+    `find_spec` returns its spec in the new commit; it is called only when it is needed.
     """
-    was, now = old.section, new.section
-    before = was.version if was else None
+    before, after = old.section, new.section
+    version, diff = before.version if before else None, _diff_sections(path, before, after)
     if new.fault:
-        return _review_broken(path, old, new.fault)
-    if now is None:
-        return SectionReview("removed", before, None, None, _diff(path, was, None)) if was else None
-    if was and _key(was) == _key(now):
+        if old.fault and old.fault.message == new.fault.message:
+            return None  # it was broken in the same way before: the change did not do that
+        fault_lines = (new.fault.message, *new.fault.details)
+        return SectionReview("broken", version, None, new.fault.line, diff, fault_lines)
+    if after is None:
+        return SectionReview("removed", version, None, None, diff) if before else None
+    if before and _make_key(before) == _make_key(after):
         return None
-    verdict, hand = _verdict(path, was, now, templates, need)
-    notes = templates.list_changes(before, now.version) if before is not None else ()
-    return SectionReview(
-        verdict, before, now.version, now.start + 1, _diff(path, was, now), hand, notes
-    )
+    verdict, hand_diff = _judge_section(path, before, after, templates, find_spec)
+    notes = templates.list_changes(version, after.version) if version is not None else ()
+    line = after.start + 1
+    return SectionReview(verdict, version, after.version, line, diff, hand_diff, notes)
 
 
-def _review_broken(path: str, old: SectionSide, fault: CubError) -> SectionReview | None:
-    """A section that was broken in the same way before is not this change's doing: what has
-    changed in its file shows as the person's text.
-    """
-    if old.fault and old.fault.message == fault.message:
-        return None
-    said = (fault.message, *fault.details)
-    version = old.section.version if old.section else None
-    return SectionReview("broken", version, None, fault.line, _diff(path, old.section, None), said)
-
-
-def _verdict(
+def _judge_section(
     path: str,
-    was: Section | None,
+    old_section: Section | None,
     section: Section,
     templates: TemplateSet,
-    asked: Callable[[], SectionSpec],
+    find_spec: Callable[[], SectionSpec],
 ) -> tuple[SectionVerdict, tuple[str, ...]]:
     version = section.version
     if version > templates.version:
         return "newer", ()
-    need = asked()
-    body = render_section(templates, version, need) if templates.has_version(version) else ""
+    spec = find_spec()
+    body = render_section(templates, version, spec) if templates.has_version(version) else ""
     if section.is_current(body, version):
         return "verified", ()
-    original = recognize_section(templates, version, section.digest, need)
-    hand = tuple(diff_hand_edits(path, section, original, body))
+    original = recognize_section(templates, version, section.digest, spec)
+    hand_diff = tuple(diff_hand_edits(path, section, original, body))
     if section.author != "cub":
-        return section.author, hand
+        return section.author, hand_diff
     if original is not None:
         return "stale", ()
-    return ("older", ()) if _may_be_older(was, section) else ("unrecognized", hand)
+    return ("older", ()) if _may_be_older(old_section, section) else ("unrecognized", hand_diff)
 
 
-def _may_be_older(was: Section | None, now: Section) -> bool:
-    """Whether a section whose digest fits is an older writer's.
+def _may_be_older(old: Section | None, new: Section) -> bool:
+    """Tell whether a section with a matching digest may be an older writer's.
 
-    cub reads the older form of a digest and never writes it, so it cannot follow upon the present
-    one; a migration writes the present form for the same text.
+    cub reads the older form of a digest and never writes it, so it cannot follow the present one; a
+    migration writes the present form for the same text.
     """
-    if _is_old(now):
-        return was is None or not was.digest or _is_old(was)
-    return (
-        was is not None
-        and has_legacy_digest(was)
-        and compute_digest(b"".join(was.body)) == now.digest
-    )
+    if _is_legacy(new):
+        return old is None or not old.digest or _is_legacy(old)
+    if old is None or not has_legacy_digest(old):
+        return False
+    return compute_digest(b"".join(old.body)) == new.digest
 
 
-def _is_old(section: Section) -> bool:
+def _is_legacy(section: Section) -> bool:
     return section.digest.startswith("sha256:")
 
 
-def _key(section: Section) -> tuple[object, ...]:
-    """Equal for two sections that differ in formatting alone."""
+def _make_key(section: Section) -> tuple[object, ...]:
+    """Return a key that is equal for two sections that differ in formatting only."""
     return section.version, section.digest, compute_digest(b"".join(section.body))
 
 
-def _diff(path: str, was: Section | None, now: Section | None) -> tuple[str, ...]:
-    before, after = (
-        "" if side is None else decode_with_lf(b"".join(side.body)) for side in (was, now)
-    )
+def _diff_sections(path: str, old: Section | None, new: Section | None) -> tuple[str, ...]:
+    bodies = (b"".join(section.body) if section else b"" for section in (old, new))
+    before, after = map(decode_with_lf, bodies)
     return tuple(diff_texts(before, after, path, "section before", "section after"))
 
 
@@ -184,80 +170,76 @@ def review_managed_file(
     before: bytes | None,
     after: bytes | None,
     templates: TemplateSet,
-    wanted: Callable[[], SectionSpec | None],
+    find_spec: Callable[[], SectionSpec | None],
 ) -> SectionReview | None:
-    """The review of one of cub's own files; None where its new text is a person's.
+    """Review one of cub's own files; return None if its new text is a user's.
 
-    `wanted` is what it has to say if its text depends on the project, None if it is no target.
+    `find_spec` is called if the text depends on the project; it returns None for what is no target.
     """
     old, new = (parse_file_header(data) if data is not None else None for data in (before, after))
-    was, now = (seal.version if seal else None for seal in (old, new))
+    old_version, new_version = (header.version if header else None for header in (old, new))
     diff = diff_versions(path, before, after)
     if after is None:
-        return SectionReview("removed", was, None, diff=diff, whole=True) if old else None
+        return SectionReview("removed", old_version, None, diff=diff, whole=True) if old else None
     if new is None or (not new.is_intact and file is not CURSOR_RULE):
         return None
-    if not new.is_intact:  # an instruction file: nothing in it is a person's
-        return SectionReview("edited", was, now, diff=diff, whole=True)
-    verdict = _of_whole(file, new, templates, wanted)
-    return SectionReview(verdict, was, now, diff=diff, whole=True)
+    if not new.is_intact:  # an instruction file: nothing in it is the user's
+        return SectionReview("edited", old_version, new_version, diff=diff, whole=True)
+    verdict = _judge_whole_file(file, new, templates, find_spec)
+    return SectionReview(verdict, old_version, new_version, diff=diff, whole=True)
 
 
 def review_constitution(
     path: str, before: bytes | None, after: bytes | None, templates: TemplateSet
 ) -> SectionReview | None:
-    """The review of the constitution as cub installs it; None where a person has written in it."""
-    was, now = (_installed_version(data, templates) for data in (before, after))
-    if (was is None and before is not None) or (now is None and after is not None):
+    """Review the constitution as cub installs it; return None if a user has written in it."""
+    old, new = (_find_installed_version(data, templates) for data in (before, after))
+    if (old is None and before is not None) or (new is None and after is not None):
         return None
     verdict: SectionVerdict = "removed" if after is None else "verified"
-    return SectionReview(verdict, was, now, diff=diff_versions(path, before, after), whole=True)
+    return SectionReview(verdict, old, new, diff=diff_versions(path, before, after), whole=True)
 
 
-def _installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
-    """The newest version that installs this text."""
-    if data is None:
-        return None
-    texts = (
-        (v, templates.read_file("constitution.md", v)) for v in range(templates.version, 0, -1)
-    )
-    return next(
-        (v for v, text in texts if normalize_lines(text.encode()) == normalize_lines(data)), None
-    )
+def _find_installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
+    for version in range(templates.version, 0, -1) if data is not None else ():
+        text = templates.read_file("constitution.md", version)
+        if normalize_lines(text.encode()) == normalize_lines(data or b""):
+            return version
+    return None
 
 
-def _of_whole(
+def _judge_whole_file(
     file: ManagedFile,
-    seal: FileHeader,
+    header: FileHeader,
     templates: TemplateSet,
-    wanted: Callable[[], SectionSpec | None],
+    find_spec: Callable[[], SectionSpec | None],
 ) -> SectionVerdict:
-    """A digest alone proves nothing: it must be that of a text of its version."""
-    if seal.version > (MAP_FORMAT if file is MAP_FILE else templates.version):
+    """Judge a whole file; its digest must be that of a text of its version."""
+    if header.version > (MAP_FORMAT if file is MAP_FILE else templates.version):
         return "newer"
     if file is MAP_FILE:
         return "drawn"
-    if not templates.has_version(seal.version):
+    if not templates.has_version(header.version):
         return "unrecognized"
-    need = None if file.template else wanted()
-    for number, body in enumerate(_bodies(file, templates, seal.version, need)):
-        if seal.digest == compute_file_digest(body.encode(), file.front_matter.encode()):
-            stale = not file.template and (number or not need)
+    spec = None if file.template else find_spec()
+    for number, body in enumerate(_iter_possible_bodies(file, templates, header.version, spec)):
+        if header.digest == compute_file_digest(body.encode(), file.front_matter.encode()):
+            stale = not file.template and (number or not spec)
             return "stale" if stale else "verified"
     return "unrecognized"
 
 
-def _bodies(
+def _iter_possible_bodies(
     file: ManagedFile, templates: TemplateSet, version: int, spec: SectionSpec | None
 ) -> Iterator[str]:
-    """What the file may say: first what it should, then what it would in another project."""
+    """Yield what the file may say: first what it should, then what it would in another project."""
     if file.template:
         for lines in product(((), MAP_LINES), ((), LEDGER_LINES), ((), TASKS_LINES)):
             yield render_managed_file(file, templates, version, [*chain(*lines)])
         return
-    asked = spec or SectionSpec("rule")
-    for other in (asked, replace(asked, map_text="", constitution_text="")):
-        yield render_section(templates, version, other)
+    base = spec or SectionSpec("rule")
+    for candidate in (base, replace(base, map_text="", constitution_text="")):
+        yield render_section(templates, version, candidate)
         for constitution, map_ in product((True, False), repeat=2):
-            said = replace(other, constitution=constitution, map=map_)
-            yield render_section(templates, version, said)
+            variant = replace(candidate, constitution=constitution, map=map_)
+            yield render_section(templates, version, variant)

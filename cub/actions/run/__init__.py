@@ -1,1 +1,1 @@
-"""`cub run`: tasks are claimed, worked on by a client, checked, and committed or put back."""
+"""Run tasks: claim them, have an agent work on them, check the files, commit or restore them."""

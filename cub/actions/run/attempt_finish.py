@@ -1,9 +1,7 @@
-"""The end of an attempt: its files are committed or put back, the task and the ledger are told.
+"""Finish an attempt: commit or restore its files, update the task, and write to the ledger.
 
-Every step is written down before it is done, and can be done again: a run that is killed in the
-middle is concluded by the next one (cub.actions.run.run_recovery).
-
-What the ledger is told of an attempt that has ended.
+Every step is written down before it is done, and can be repeated: run_recovery finishes what a
+killed run began.
 """
 
 from __future__ import annotations
@@ -13,44 +11,47 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
+from cub.actions.run import run_folders
 from cub.actions.run.attempt import Attempt, restore_surroundings
 from cub.actions.run.check_runner import checks_to_json
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import Disposition, decide_disposition
 from cub.actions.run.run_context import RunContext, tokens_to_json
-from cub.actions.run.run_folders import (
-    COMMIT_FILE,
-    DECISION_FILE,
-    PATCH_FILE,
-    RESTORE_FILE,
-    RESULT_FILE,
-)
 from cub.actions.run.task_queue import record_outcome
 from cub.actions.run.verdict import Verdict
 from cub.checks.failing_items import fingerprint_items
 from cub.checks.failure_reasons import MAX_REASON
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
+from cub.git.branches import read_head_commit
+from cub.git.private_index import reset_user_index
+from cub.git.restore_snapshot import delete_new_files
+from cub.git.snapshot import Snapshot, write_patch
+from cub.git.take_snapshot import take_snapshot
 from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
 from cub.processes.command import TimeLimits
 from cub.prompt.templates import render_commit_message
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, truncate_text
 from cub.store.task_schema import CLOSED
 
-_OF_THE_MACHINE = (
+_MACHINE_ERRORS = (
     errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, errno.EIO,
     errno.EROFS, errno.EAGAIN,
 )  # fmt: skip
-
 # As git says it.
 _FULL = re.compile(r"no space left|out of disk ?space|quota exceeded|file too large", re.IGNORECASE)
+_MAX_NAMED = 5  # removed files
+_AGENT_SAID = "; the agent said: "
+_MIN_QUOTE = 40  # characters of what an agent said
 
 
 @dataclass(slots=True)
 class AttemptOutcome:
-    """What became of an attempt; `messages` is for a person. `is_broken`: the files could not be
-    put back or committed, and no other attempt may begin on them. `has_replacements`: the attempt
-    put something else in the place of `.cub` or of git's folder, which is back.
+    """Hold what happened to an attempt; `messages` is for a person.
+
+    `is_broken`: the files could neither be committed nor restored, so no other attempt may start
+    on them. `has_replacements`: the attempt put something else in the place of `.cub` or of git's
+    folder, which is restored.
     """
 
     verdict: Verdict
@@ -64,258 +65,241 @@ class AttemptOutcome:
 def finish_attempt(
     context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
 ) -> AttemptOutcome:
-    """Commit or put back, then tell the task and the ledger."""
-    head, broken = "", False
+    """Commit or restore the files, then record the outcome in the stores."""
+    head, is_broken = "", False
     try:
         try:
             head, verdict = _commit_or_restore(context, attempt, verdict, backup)
         except (CubError, OSError) as error:
             if not is_machine_error(error):
                 raise
-            # Perhaps the attempt filled the disk. What it made has to go in any case.
+            # Perhaps the attempt filled the disk, so what it made has to go in any case.
             if attempt.before is not None:
-                attempt.observed += context.workspace.delete_new_files(attempt.before)
+                paths = delete_new_files(context.workspace.worktree, attempt.before)
+                removed = [f"{path} was removed: the disk was full" for path in paths]
+                attempt.notices += removed[:_MAX_NAMED]
             verdict = Verdict("unknown", describe_error(error), is_uncounted=True)
             _commit_or_restore(context, attempt, verdict, backup)
     except (CubError, OSError) as error:
         verdict = Verdict("unknown", describe_error(error), is_uncounted=is_machine_error(error))
-        broken = True
+        is_broken = True
         _save_failure(context, attempt, verdict)
     ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
     event = make_end_event(context, attempt, verdict, head)
-    told = record_outcome(context, attempt.key, ended, event, backup, no_change=verdict.no_change)
-    if not broken:  # else the next run tries again to put it back
+    update = record_outcome(
+        context, attempt.task_id, ended, event, backup, no_change=verdict.no_change
+    )
+    if not is_broken:  # else the next run tries again to restore the files
         result = {"event": event, "status": ended.status, "why": ended.reason}
-        attempt.files.write_state(RESULT_FILE, result)
-        attempt.files.write_public_json(RESULT_FILE, result)
+        attempt.files.write_state(run_folders.RESULT_FILE, result)
+        attempt.files.write_public_json(run_folders.RESULT_FILE, result)
     return AttemptOutcome(
-        verdict, told.disposition, event, told.messages, broken, bool(attempt.replaced)
+        verdict, update.disposition, event, update.messages, is_broken, bool(attempt.replacements)
     )
 
 
 def _commit_or_restore(
     context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
 ) -> tuple[str, Verdict]:
-    """Put back what is around the files, then commit them or put them back, too."""
+    """Return the commit, "" for none, and the verdict, which a failed commit changes."""
     head = ""
-    restore_surroundings(context, attempt, backup)  # checks may have done some damage, too
-    if attempt.replaced and verdict.is_ok:
-        verdict = Verdict("unknown", "; ".join(attempt.replaced))
-    if verdict.is_ok:
-        head, verdict = _commit(context, attempt, verdict)
-    if not verdict.is_ok:
-        _roll_back(context, attempt, verdict)
+    restore_surroundings(context, attempt, backup)  # checks may have changed something, too
+    if attempt.replacements and verdict.is_ok:
+        verdict = Verdict("unknown", "; ".join(attempt.replacements))
+    if verdict.is_ok and attempt.before and attempt.after:
+        head, verdict = _commit(context, attempt, attempt.before, attempt.after, verdict)
+    if not verdict.is_ok and attempt.before:
+        _roll_back(context, attempt, attempt.before, verdict)
     return head, verdict
 
 
+def _commit(
+    context: RunContext, attempt: Attempt, before: Snapshot, after: Snapshot, verdict: Verdict
+) -> tuple[str, Verdict]:
+    """Return the attempt's commit, "" for none, and the verdict, which a failed commit changes."""
+    commits, workspace, head = context.settings.commits, context.workspace, ""
+    if commits and attempt.head_move:
+        attempt.notices += workspace.adopt_commits(before)
+    has_same_head = before.head == after.head
+    message = _build_commit_message(context, attempt) if commits else ""
+    decision = {
+        "ok": True,
+        "no_change": verdict.no_change,
+        "after": after.to_json(),
+        "head": before.head if has_same_head else read_head_commit(workspace.toplevel),
+        "message": message,
+        "event": make_end_event(context, attempt, verdict, ""),
+    }
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
+    if commits and (attempt.changed or attempt.head_move):
+        limits = TimeLimits(context.settings.timeout, None)
+        save_commit = partial(_save_commit, attempt)
+        result = workspace.commit(before, after, message, limits, save_commit)
+        if result.failure:
+            return "", Verdict("commit_failed", result.failure)
+        head = result.head
+    elif not commits:
+        new_files = {change.path for change in attempt.changed if change.kind == "A"}
+        context.uncommitted_files |= new_files
+        reset_user_index(workspace.worktree)
+    _restore_private_files(context, attempt, before)
+    for comparison in attempt.checks:  # the results hold for the next attempt, too
+        context.check_runner.store_result(after.tree, comparison.check)
+    return head, verdict
+
+
+def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
+    """Write down the commit that is about to be made: recovery knows it by that."""
+    attempt.files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
+
+
+def _build_commit_message(context: RunContext, attempt: Attempt) -> str:
+    """Return the commit's message, with what a reviewer has to know of the checks."""
+    text = render_commit_message(context.settings.message_template, attempt.task)
+    if not attempt.input_changes:
+        return text
+    lines = "\n".join(f"- {change}" for change in attempt.input_changes)
+    return f"{text}\n\nWhat decided whether it is done was changed, too:\n\n{lines}"
+
+
+def _restore_private_files(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+    """Restore private files once more: checks and hooks may have changed them."""
+    attempt.notices += context.workspace.restore_private_files(
+        before, attempt.files.remove_links(), context.uncommitted_files
+    ).messages
+
+
+def _roll_back(context: RunContext, attempt: Attempt, before: Snapshot, verdict: Verdict) -> None:
+    """Keep the changes as a patch, and make the files what they were."""
+    _restore_private_files(context, attempt, before)
+    worktree = context.workspace.worktree
+    current = take_snapshot(worktree, before)
+    write_patch(worktree, before, current, attempt.files.prepare_path(run_folders.PATCH_FILE))
+    _save_failure(context, attempt, verdict)
+    attempt.files.write_state(run_folders.RESTORE_FILE, {"at": context.timestamp})
+    attempt.notices += context.workspace.restore_files(before, current)
+
+
+def _save_failure(context: RunContext, attempt: Attempt, verdict: Verdict) -> None:
+    ended = _decide_disposition(context, attempt, verdict)
+    event = make_end_event(context, attempt, verdict, "")
+    decision = {"ok": False, "event": event, "status": ended.status, "why": ended.reason}
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
+
+
+def _decide_disposition(context: RunContext, attempt: Attempt, verdict: Verdict) -> Disposition:
+    fingerprint = _fingerprint_failure(attempt, verdict)
+    return decide_disposition(verdict, fingerprint, attempt.history, context.settings.max_attempts)
+
+
 def is_machine_error(error: BaseException) -> bool:
-    """Whether an error is one of the machine's, such as a full disk: no task can help it."""
+    """Return whether an error is one of the machine, such as a full disk, and not of the task."""
     cause = error if isinstance(error, OSError) else error.__cause__
-    if isinstance(cause, OSError) and cause.errno in _OF_THE_MACHINE:
+    if isinstance(cause, OSError) and cause.errno in _MACHINE_ERRORS:
         return True
     return isinstance(error, CubError) and bool(_FULL.search(describe_error(error)))
 
 
 def describe_error(error: CubError | OSError) -> str:
-    """An error as a reason."""
+    """Return an error in one line, as the reason of a failure."""
     if isinstance(error, OSError):
         error = make_os_error(error, str(error.filename or ""), "cannot be used")
     return " ".join([str(error), *error.details])
 
 
-def _decide_disposition(context: RunContext, attempt: Attempt, verdict: Verdict) -> Disposition:
-    return decide_disposition(
-        verdict,
-        fingerprint_failure(attempt, verdict),
-        attempt.history,
-        context.settings.max_attempts,
-    )
-
-
-def build_commit_message(context: RunContext, attempt: Attempt) -> str:
-    """The message of the attempt's commit, with what a reviewer has to know of its checks."""
-    text = render_commit_message(context.settings.message_template, attempt.task)
-    doubts = "\n".join(f"- {doubt}" for doubt in attempt.doubts)
-    return (
-        f"{text}\n\nWhat decided whether it is done was changed, too:\n\n{doubts}"
-        if doubts
-        else text
-    )
-
-
-def _commit(context: RunContext, attempt: Attempt, verdict: Verdict) -> tuple[str, Verdict]:
-    """The commit that holds the attempt, "" for none; a verdict of its own if there is none."""
-    commits = context.settings.commits
-    if commits and attempt.moved:
-        attempt.observed += context.workspace.adopt_commits(attempt.before)
-    decision = {
-        "ok": True,
-        "no_change": verdict.no_change,
-        "after": attempt.after.to_json(),
-        "head": context.workspace.find_head(attempt.before, attempt.after),
-        "message": build_commit_message(context, attempt) if commits else "",
-        "event": make_end_event(context, attempt, verdict, ""),
-    }
-    attempt.files.write_state(DECISION_FILE, decision)
-    head = ""
-    if commits and (attempt.changed or attempt.moved):
-        limits = TimeLimits(context.settings.timeout, None)
-        text = str(decision["message"])
-        saved = context.workspace.commit(
-            attempt.before, attempt.after, text, limits, partial(_save_commit, attempt)
-        )
-        if saved.failure:
-            return "", Verdict("commit_failed", saved.failure)
-        head = saved.head
-    elif not commits:
-        context.uncommitted_files |= {one.path for one in attempt.changed if one.kind == "A"}
-        context.workspace.reset_index()
-    # Checks and hooks may have changed them since.
-    aside = attempt.files.remove_links()
-    attempt.observed += context.workspace.restore_private_files(
-        attempt.before, aside, context.uncommitted_files
-    ).messages
-    for one in attempt.checks:  # what they said holds for the next attempt, too
-        context.check_runner.store_result(attempt.after.tree, one.check)
-    return head, verdict
-
-
-def _save_failure(context: RunContext, attempt: Attempt, verdict: Verdict) -> None:
-    """Note that the attempt failed, before its files are put back, whatever was decided before."""
-    ended, draft = (
-        _decide_disposition(context, attempt, verdict),
-        make_end_event(context, attempt, verdict, ""),
-    )
-    decision = {"ok": False, "event": draft, "status": ended.status, "why": ended.reason}
-    attempt.files.write_state(DECISION_FILE, decision)
-
-
-def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
-    """Note the commit that is about to be made: after a kill it is known by that."""
-    attempt.files.write_state(COMMIT_FILE, {"parent": parent, "tree": tree})
-
-
-def _roll_back(context: RunContext, attempt: Attempt, verdict: Verdict) -> None:
-    """Keep the changes as a patch, and make the files what they were."""
-    if attempt.before is None:
-        return
-    aside = attempt.files.remove_links()
-    attempt.observed += context.workspace.restore_private_files(
-        attempt.before, aside, context.uncommitted_files
-    ).messages
-    now = context.workspace.take_snapshot(attempt.before)
-    context.workspace.write_patch(attempt.before, now, attempt.files.prepare_path(PATCH_FILE))
-    _save_failure(context, attempt, verdict)
-    attempt.files.write_state(RESTORE_FILE, {"at": context.timestamp})
-    attempt.observed += context.workspace.restore_files(attempt.before, now)
-
-
-_AGENT_SAID = "; the agent said: "
-_SHORTEST = 40  # characters of what an agent said
-
-
 def make_start_event(context: RunContext, task: str, number: int, harness: str) -> Event:
-    """An attempt that begins."""
-    files = context.folder.attempt_folder(task, number).name
+    """Return the event of an attempt that starts."""
+    log = context.folder.attempt_folder(task, number).name
     model = {"model": context.settings.model} if context.settings.model else {}
-    return context.make_event(
-        ATTEMPT_START, task=task, n=number, harness=harness, **model, log=files
-    )
+    return context.make_event(ATTEMPT_START, task=task, n=number, harness=harness, **model, log=log)
 
 
 def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
-    """An attempt that has ended; see docs/reference/ledger.md."""
-    worked = attempt.worked
-    said = parse_signals(worked.transcript.final_message)
+    """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
+    process, transcript, _ = attempt.worked
+    signals = parse_signals(transcript.final_message)
     event = context.make_event(
-        ATTEMPT_END, task=attempt.key, n=attempt.number, harness=attempt.harness.name
+        ATTEMPT_END, task=attempt.task_id, n=attempt.number, harness=attempt.harness.name
     )
     if context.settings.model:
         event["model"] = context.settings.model
-    if worked.transcript.session:
-        event["session"] = worked.transcript.session
+    if transcript.session:
+        event["session"] = transcript.session
     event |= {
-        "dur_s": round(worked.process.seconds, 2),
-        "exit": worked.process.exit_code,
-        "signal": worked.process.signal,
+        "dur_s": round(process.seconds, 2),
+        "exit": process.exit_code,
+        "signal": process.signal,
         "ok": verdict.is_ok,
         **({"unverified": verdict.doubt} if verdict.doubt else {}),
-        **_failure(attempt, verdict),
-        "tok": tokens_to_json(worked.transcript.tokens),
-        "usd": worked.transcript.usd,
-        "usd_src": "reported" if worked.transcript.has_cost else "none",
+        **_describe_failure(attempt, verdict),
+        "tok": tokens_to_json(transcript.tokens),
+        "usd": transcript.usd,
+        "usd_src": "reported" if transcript.has_cost else "none",
         "git": _summarize_change(context, attempt, head),
         "checks": checks_to_json(attempt.checks),
     }
-    summed_up = verdict.is_ok or said.summary
-    extra = {
-        "said": "" if summed_up else summarize_final_message(worked.transcript.final_message),
-        "obs": attempt.observed,
-        "denied": list(worked.transcript.denials),
-        "trailer": _trailer(said),
-        "stuck": said.stuck or "",
+    has_summary = verdict.is_ok or signals.summary
+    optional = {
+        "said": "" if has_summary else summarize_final_message(transcript.final_message),
+        "obs": attempt.notices,
+        "denied": list(transcript.denials),
+        "trailer": _trailer_to_json(signals),
+        "stuck": signals.stuck or "",
     }
-    event |= {name: value for name, value in extra.items() if value}
+    event |= {name: value for name, value in optional.items() if value}
     return {**event, "log": attempt.files.name}
 
 
-def fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
-    """What tells this failure from another one: what the failed checks found or printed, or the
-    class and its reason where they said nothing.
-    """
-    found = ""
-    failed = [one.check for one in attempt.checks if not one.is_ok]
+def _fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
+    """Return what identifies a failure: the items or output of failed checks, or its class."""
+    fingerprint = ""
+    failed = [comparison.check for comparison in attempt.checks if not comparison.is_ok]
     if verdict.failure == "checks_failed" and failed:
         items = [item for check in failed for item in check.items]
-        found = fingerprint_items(items, "\n".join(check.tail or check.cause for check in failed))
-    return found or fingerprint_items((), f"{verdict.failure} {verdict.reason}")
+        output = "\n".join(check.tail or check.cause for check in failed)
+        fingerprint = fingerprint_items(items, output)
+    return fingerprint or fingerprint_items((), f"{verdict.failure} {verdict.reason}")
 
 
-def _failure(attempt: Attempt, verdict: Verdict) -> Event:
+def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
     if verdict.is_ok:
         return {}
-    told_failure = {
+    summary = summarize_final_message(attempt.worked.transcript.final_message)
+    failure = {
         "class": verdict.failure,
-        "reason": _explain_failure(
-            verdict, summarize_final_message(attempt.worked.transcript.final_message)
-        ),
+        "reason": _explain_failure(verdict, summary),
         "charge": verdict.counts_as_attempt,
-        "fp": fingerprint_failure(attempt, verdict),
+        "fp": _fingerprint_failure(attempt, verdict),
     }
-    return {"fail": told_failure}
+    return {"fail": failure}
 
 
-def _explain_failure(verdict: Verdict, words: str) -> str:
-    """Why an attempt failed, and what the agent said in the end, as far as there is room."""
+def _explain_failure(verdict: Verdict, summary: str) -> str:
     reason = verdict.reason
     if not reason:
-        return words
-    room = MAX_REASON - len(reason) - len(_AGENT_SAID)
-    if verdict.failure == "interrupted" or room < _SHORTEST or words in reason or reason in words:
+        return summary
+    space = MAX_REASON - len(reason) - len(_AGENT_SAID)
+    is_quoted = summary in reason or reason in summary
+    if verdict.failure == "interrupted" or space < _MIN_QUOTE or is_quoted:
         return reason
-    return reason + _AGENT_SAID + truncate_text(words, room)
+    return reason + _AGENT_SAID + truncate_text(summary, space)
 
 
 def _summarize_change(context: RunContext, attempt: Attempt, head: str) -> Event:
     if attempt.before is None or attempt.after is None:
         return {}
     try:
-        told_change = context.workspace.summarize_change(attempt.before, attempt.after)
-    except CubError:  # nothing can be asked where an attempt broke the repository itself
-        told_change = {}
-    patch = (
-        {"patch": f"{attempt.files.name}/{PATCH_FILE}"}
-        if attempt.files.has_file(PATCH_FILE)
-        else {}
-    )
-    return {**told_change, **({"head": head} if head else {}), **patch}
+        summary = context.workspace.summarize_change(attempt.before, attempt.after)
+    except CubError:  # git answers nothing if the attempt broke the repository
+        summary = {}
+    if head:
+        summary["head"] = head
+    if patch := attempt.files.find_patch():
+        summary["patch"] = patch
+    return summary
 
 
-def _trailer(said: FinalSignals) -> Event:
-    known = {
-        "status": said.status,
-        "summary": said.summary,
-        "tried": list(said.tried),
-        "next": said.next,
-    }
-    return {name: value for name, value in known.items() if value}
+def _trailer_to_json(signals: FinalSignals) -> Event:
+    fields = {name: getattr(signals, name) for name in ("status", "summary", "tried", "next")}
+    fields["tried"] = list(signals.tried)
+    return {name: value for name, value in fields.items() if value}

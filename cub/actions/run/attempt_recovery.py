@@ -1,7 +1,7 @@
-"""The files of an attempt whose run was killed: committed after all, or put back.
+"""Finish the files of an attempt whose run was killed: commit them after all, or restore them.
 
 What the attempt did and what a person did since are told apart by what the run wrote down: when the
-last process of the client ended, which commit it left, which commit was about to be made.
+agent's last process ended, which commit it left, which commit was about to be made.
 """
 
 from __future__ import annotations
@@ -12,41 +12,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.actions.run import run_folders
 from cub.actions.run.git_workspace import GitWorkspace, open_git_workspace
-from cub.actions.run.run_folders import (
-    AGENT_END_FILE,
-    AGENT_HEAD_FILE,
-    AGENT_START_FILE,
-    CHECKS_END_FILE,
-    COMMIT_FILE,
-    DECISION_FILE,
-    GIT_SETTINGS_FILE,
-    INDEX_FILE,
-    PATCH_FILE,
-    REPLACED_SETTINGS_FOLDER,
-    RESTORE_FILE,
-    START_FILE,
-    STATUS_FILE,
-    AttemptFolder,
-    RunFolder,  # fmt: skip
-)
+from cub.actions.run.run_folders import AttemptFolder, RunFolder
 from cub.errors import CubError
 from cub.git import branches, repository_settings
-from cub.git import branches as history
-from cub.git.checkout import Checkout
-from cub.git.snapshot import Snapshot
+from cub.git.lock_files import remove_stale_locks
+from cub.git.repository_backup import repair_repository
+from cub.git.snapshot import Snapshot, list_changes, write_patch
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 
-_KEEPER_SECONDS = 8.0  # seconds that the end of a killed run's processes may take
-# Seconds that something may have gone on after the last sign of life, where nobody noted the end:
+_KEEPER_SECONDS = 8.0  # that the end of a killed run's processes may take
+# Seconds that something may have gone on after the last sign of life if nobody recorded the end:
 # a run that lives gives one each second.
 _UNRECORDED_SECONDS = 2.0
-_COMMIT = 1800.0  # seconds that a commit and its hooks may take
-_MANY = 5  # files that are named
+_COMMIT_SECONDS = 1800.0  # that a commit and its hooks may take
+_MAX_NAMED = 5  # files
 
 
 class RecoveryResult(NamedTuple):
-    """Whether what was decided is carried out, and what there is to tell of the files."""
+    """Say whether an accepted attempt is committed, and what to report of the files."""
 
     is_done: bool
     messages: list[str]
@@ -54,7 +41,7 @@ class RecoveryResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InterruptedAttempt:
-    """An attempt of a killed run: its checkout, how that was before, and what was decided."""
+    """Hold an attempt of a killed run: its checkout, how that was before, and what was decided."""
 
     workspace: GitWorkspace
     before: Snapshot
@@ -63,152 +50,134 @@ class InterruptedAttempt:
     decision: dict[str, Any]
 
     def finish(self) -> RecoveryResult:
-        """Carry out what was decided, or put the files back. Raises CubError where git can't."""
-        self.workspace.remove_stale_locks(_time_of(self.folder.state / START_FILE))
-        said = self._restore_around()
-        now = self.workspace.take_snapshot(self.before)
+        """Carry out what was decided, or restore the files. Raises CubError if git fails."""
+        start_file = self.folder.state / run_folders.START_FILE
+        remove_stale_locks(self.workspace.toplevel, _read_mtime(start_file))
+        messages = self._restore_surroundings()
+        current = take_snapshot(self.workspace.worktree, self.before)
         if self.decision.get("ok"):
-            if not self.decision.get("message") or self._is_committed(now):
-                return RecoveryResult(True, said)
-            failed = self._commit(now)
-            if not failed:
-                return RecoveryResult(True, said)
-            said += failed
-            now = self.workspace.take_snapshot(self.before)
-        return RecoveryResult(False, [*said, *self._restore_files(now)])
+            if not self.decision.get("message") or self._is_committed(current):
+                return RecoveryResult(True, messages)
+            failures = self._commit(current)
+            if not failures:
+                return RecoveryResult(True, messages)
+            messages += failures
+            current = take_snapshot(self.workspace.worktree, self.before)
+        return RecoveryResult(False, [*messages, *self._restore_files(current)])
 
-    def _restore_around(self) -> list[str]:
-        """Put back what decides how git behaves, before git is called; then what is the person's
-        alone.
-        """
-        said = list[str]()
-        noted, top = (
-            self.run_folder.read_state(GIT_SETTINGS_FILE).get("settings"),
-            self.workspace.worktree.toplevel,
+    def _restore_surroundings(self) -> list[str]:
+        """Restore git's settings, before git is called, then private files; return messages."""
+        messages, toplevel = list[str](), self.workspace.toplevel
+        settings = self.run_folder.read_state(run_folders.GIT_SETTINGS_FILE).get("settings")
+        last_change = self._find_last_change()
+        if settings is not None:
+            before = repository_settings.GitSettings.from_json(toplevel, settings)
+            rescue_folder = self.folder.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
+            names = repository_settings.restore_git_settings(before, rescue_folder, last_change)
+            messages += [f"{name} was changed by the attempt, and is back" for name in names]
+        untracked = self.before.untracked_paths
+        newer = {path for path in untracked if _find_change_time(toplevel / path) > last_change}
+        rescue_folder = self.folder.remove_links()
+        report = self.workspace.restore_private_files(
+            self.before, rescue_folder, newer, restores_modes=True
         )
-        last = self._find_last_change()
-        if noted is not None:
-            before = repository_settings.GitSettings.from_json(top, noted)
-            changed = repository_settings.restore_git_settings(
-                before, self.folder.prepare_folder(REPLACED_SETTINGS_FOLDER), last
-            )
-            said += [f"{name} was changed by the attempt, and is back" for name in changed]
-        later = {path for path in self.before.untracked_paths if _changed_at(top / path) > last}
-        aside = self.folder.remove_links()
-        return [
-            *said,
-            *self.workspace.restore_private_files(
-                self.before, aside, later, restores_modes=True
-            ).messages,
-        ]
+        return [*messages, *report.messages]
 
     def _is_committed(self, current: Snapshot) -> bool:
-        """Whether the commit was made, or a person has committed all of it since."""
-        made = self.folder.read_state(COMMIT_FILE)
-        top, head = self.workspace.worktree.toplevel, str(self.decision.get("head", ""))
-        if made and history.find_commit(top, str(made.get("parent")), str(made.get("tree"))):
+        """Return whether the commit was made, or a person has committed all of it since."""
+        commit = self.folder.read_state(run_folders.COMMIT_FILE)
+        toplevel, head = self.workspace.toplevel, str(self.decision.get("head", ""))
+        parent, tree = str(commit.get("parent")), str(commit.get("tree"))
+        if commit and branches.find_commit(toplevel, parent, tree):
             return True
-        if current.head == head or branches.is_last_commit(
-            top, head, str(self.decision["message"])
-        ):
-            return False  # its own commit, changed by a hook, is none that was decided
-        after = self._load_result_snapshot()
+        message = str(self.decision["message"])
+        if current.head == head or branches.is_last_commit(toplevel, head, message):
+            return False  # the run's commit, changed by a hook, is not the one that was decided
+        after = load_snapshot(self.decision.get("after"))
         if after is None:
             return False
-        changed = [
-            one for one in self.workspace.list_changes(self.before, after) if not one.is_untracked
-        ]
-        return bool(changed) and history.head_has_content(
-            top, after.tree, [one.path for one in changed]
-        )
+        changes = list_changes(self.workspace.worktree, self.before, after)
+        paths = [change.path for change in changes if not change.is_untracked]
+        return bool(paths) and branches.head_has_content(toplevel, after.tree, paths)
 
     def _commit(self, current: Snapshot) -> list[str]:
-        """Make the commit now, of what the checks have seen; why it can't be made."""
-        after = self._load_result_snapshot()
+        """Commit what the checks have seen; return why that failed, [] if it did not."""
+        after = load_snapshot(self.decision.get("after"))
         if after is None or current.head != self.decision.get("head"):
             return ["HEAD was moved after the run was killed: what was accepted is not committed"]
-        text, limits = str(self.decision["message"]), TimeLimits(_COMMIT, None)
-        failure = self.workspace.commit(self.before, after, text, limits).failure
+        message, limits = str(self.decision["message"]), TimeLimits(_COMMIT_SECONDS, None)
+        failure = self.workspace.commit(self.before, after, message, limits).failure
         return [f"what was accepted could not be committed: {failure}"] if failure else []
 
-    def _load_result_snapshot(self) -> Snapshot | None:
-        return load_snapshot(self.decision.get("after"))
-
     def _restore_files(self, current: Snapshot) -> list[str]:
-        """Keep the changes, and take them back: all but what somebody else did since."""
-        said, before, spared = list[str](), self.before, set[str]()
-        top = self.workspace.worktree.toplevel
+        """Keep the changes as a patch, and undo those that no person made since."""
+        messages, before, excluded_paths = list[str](), self.before, set[str]()
+        worktree, toplevel = self.workspace.worktree, self.workspace.toplevel
         if self._has_foreign_head(current):
-            if not history.is_ancestor(top, before.head, current.head):
+            if not branches.is_ancestor(toplevel, before.head, current.head):
                 return ["HEAD was led elsewhere after the run was killed: the files stay"]
-            said.append("HEAD was moved after the run was killed, and stays")
-            spared.update(history.list_paths_between(top, before.head, current.head))
+            messages.append("HEAD was moved after the run was killed, and stays")
+            excluded_paths.update(branches.list_paths_between(toplevel, before.head, current.head))
             before = replace(before, head=current.head, branch=current.branch)
-        changed = self.workspace.list_changes(self.before, current)
-        kept = PATCH_FILE if not self.folder.has_file(PATCH_FILE) else "changes-when-killed.patch"
-        if changed and self.workspace.write_patch(
-            self.before, current, self.folder.prepare_path(kept)
-        ):
-            said.append(f"its changes are kept in {self.folder.name}/{kept}")
-        last = self._find_last_write()
-        paths = [one.path for one in changed if one.path not in spared]
-        later = [path for path in paths if _changed_at(top / path) > last]
+        changes = list_changes(worktree, self.before, current)
+        has_patch = bool(self.folder.find_patch())
+        patch = "changes-when-killed.patch" if has_patch else run_folders.PATCH_FILE
+        if changes and write_patch(worktree, self.before, current, self.folder.prepare_path(patch)):
+            messages.append(f"its changes are kept in {self.folder.name}/{patch}")
+        last_write = self._find_last_write()
+        paths = [change.path for change in changes if change.path not in excluded_paths]
+        newer = [path for path in paths if _find_change_time(toplevel / path) > last_write]
         what = "was changed after the run was killed, and stays"
-        said += [f"{path} {what}" for path in later[:_MANY]]
-        return said + self.workspace.restore_files(before, current, {*spared, *later})
+        messages += [f"{path} {what}" for path in newer[:_MAX_NAMED]]
+        return messages + self.workspace.restore_files(before, current, {*excluded_paths, *newer})
 
     def _has_foreign_head(self, current: Snapshot) -> bool:
-        """Whether somebody else has led HEAD elsewhere since the attempt's last process ended."""
+        """Return whether a person has moved HEAD since the attempt's last process ended."""
         if (current.head, current.branch) == (self.before.head, self.before.branch):
             return False
-        known = {
-            self.before.head,
-            self.folder.read_state(AGENT_HEAD_FILE).get("head"),
-            self.decision.get("head"),
-        }
-        if current.head in known and current.branch == self.before.branch:
+        head = self.decision.get("head")
+        agent_head = self.folder.read_state(run_folders.AGENT_HEAD_FILE).get("head")
+        if (
+            current.head in (self.before.head, agent_head, head)
+            and current.branch == self.before.branch
+        ):
             return False
-        top, text = self.workspace.worktree.toplevel, str(self.decision.get("message", ""))
-        if text and branches.is_last_commit(top, str(self.decision.get("head", "")), text):
+        toplevel, message = self.workspace.toplevel, str(self.decision.get("message", ""))
+        if message and branches.is_last_commit(toplevel, str(head or ""), message):
             return False
-        ended = self.folder.read_end_time(AGENT_END_FILE) or self._find_last_sign_of_life()
-        return branches.read_head_time(top) > ended
+        agent_end = self.folder.read_end_time(run_folders.AGENT_END_FILE)
+        return branches.read_head_time(toplevel) > (agent_end or self._find_last_sign_of_life())
 
     def _find_last_change(self) -> float:
-        """The time after which no process of the attempt changed a file."""
-        ended, checked = (
-            self.folder.read_end_time(AGENT_END_FILE),
-            self.folder.read_end_time(CHECKS_END_FILE),
-        )
-        begun, found = (
-            _time_of(self.folder.state / name) for name in (AGENT_START_FILE, AGENT_HEAD_FILE)
-        )
-        if (begun and not ended) or found > checked:  # its keeper was killed as well
-            ended = self._find_last_sign_of_life() + _UNRECORDED_SECONDS
-        return max(ended, checked)
+        """Return the time after which no process of the attempt changed a file."""
+        agent_end = self.folder.read_end_time(run_folders.AGENT_END_FILE)
+        checks_end = self.folder.read_end_time(run_folders.CHECKS_END_FILE)
+        agent_start = _read_mtime(self.folder.state / run_folders.AGENT_START_FILE)
+        evidence = _read_mtime(self.folder.state / run_folders.AGENT_HEAD_FILE)
+        if (agent_start and not agent_end) or evidence > checks_end:  # the keeper was killed too
+            agent_end = self._find_last_sign_of_life() + _UNRECORDED_SECONDS
+        return max(agent_end, checks_end)
 
     def _find_last_write(self) -> float:
-        """The same of what the run itself was writing; git may have gone on when cub was killed."""
-        steps = [_time_of(self.folder.state / name) for name in (RESTORE_FILE, DECISION_FILE)]
-        step = max(steps)
+        """Return the same for the run itself: its git may have gone on when cub was killed."""
+        names = (run_folders.RESTORE_FILE, run_folders.DECISION_FILE)
+        step = max(_read_mtime(self.folder.state / name) for name in names)
         return max(self._find_last_change(), step + _UNRECORDED_SECONDS if step else 0.0)
 
     def _find_last_sign_of_life(self) -> float:
-        """When the run was alive for the last time, as far as it wrote anything down; where the
-        machine was started anew since, until then.
-        """
+        """Return when the run wrote its last file, or when the machine was started since."""
         from psutil import boot_time
 
-        places = [
-            self.run_folder.state / STATUS_FILE,
-            self.folder.state / AGENT_START_FILE,
-            self.folder.state / START_FILE,
+        files = [
+            self.run_folder.state / run_folders.STATUS_FILE,
+            self.folder.state / run_folders.AGENT_START_FILE,
+            self.folder.state / run_folders.START_FILE,
         ]
-        return max(boot_time(), *map(_time_of, places))
+        return max(boot_time(), *map(_read_mtime, files))
 
 
 def load_snapshot(tree: object) -> Snapshot | None:
-    """How the files were; None where nobody wrote that down, or nobody can read it."""
+    """Return a snapshot that was written down; None if it is missing or can't be read."""
     try:
         return Snapshot.from_json(tree)
     except CubError:
@@ -216,50 +185,49 @@ def load_snapshot(tree: object) -> Snapshot | None:
 
 
 def wait_for_agent_end(files: AttemptFolder) -> None:
-    """What keeps the client writes a file when all has ended; it may be at it right now."""
+    """Wait for the file that the agent's keeper writes when all processes have ended."""
     deadline = time.monotonic() + _KEEPER_SECONDS
-    while not files.read_end_time(AGENT_END_FILE) and time.monotonic() < deadline:
+    while not files.read_end_time(run_folders.AGENT_END_FILE) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
 def repair_attempt_repository(
     start: dict[str, Any], folder: RunFolder, files: AttemptFolder
 ) -> list[str]:
-    """Put back the repository that an attempt worked in, if it destroyed that; what there is to
-    tell. Without it, nobody finds the checkout.
+    """Restore the repository if the attempt destroyed it; return messages.
+
+    Without it, the checkout can't be found.
     """
-    top = str(start.get("top", ""))
-    if not top or not Path(top).is_dir():
+    toplevel = str(start.get("top", ""))
+    if not toplevel or not Path(toplevel).is_dir():
         return []
-    place = Checkout(Path(top), folder.state / INDEX_FILE, ())
-    return list(filter(None, [place.repair_repository(files.remove_links())]))
+    worktree = Worktree(Path(toplevel), folder.state / run_folders.INDEX_FILE, ())
+    return list(filter(None, [repair_repository(worktree, files.remove_links())]))
 
 
 def find_attempt_workspace(
     start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
 ) -> GitWorkspace | None:
-    """The checkout that the attempt worked in, if it is there."""
-    place = Path(str(start.get("folder", "")))
-    if not place.is_dir():
+    """Return the checkout that the attempt worked in; None if it is not there."""
+    project_folder = Path(str(start.get("folder", "")))
+    if not project_folder.is_dir():
         return None
     try:
-        return open_git_workspace(place, folder.state / INDEX_FILE, environ)
+        return open_git_workspace(project_folder, folder.state / run_folders.INDEX_FILE, environ)
     except CubError:
         return None
 
 
-def _changed_at(path: Path) -> float:
-    """When a file, or for one that is gone its folder, was last changed."""
-    for one in (path, *path.parents):
-        try:
-            status = one.lstat()
-        except OSError:
-            continue
-        return max(status.st_ctime, status.st_mtime) if one == path else 0.0
-    return 0.0
+def _find_change_time(path: Path) -> float:
+    """Return when a file was last changed; 0.0 for one that is gone."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0.0
+    return max(status.st_ctime, status.st_mtime)
 
 
-def _time_of(path: Path) -> float:
+def _read_mtime(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:

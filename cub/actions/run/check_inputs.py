@@ -1,5 +1,6 @@
-"""What decides on checks beside the code: the scripts, settings and tools that their commands name,
-and tests that are deleted. Who works on a task may change them, and somebody has to be told.
+"""Find what decides on checks beside the code: scripts, settings and tools, and deleted tests.
+
+An agent may change them, so changes are reported.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
+from cub.files.stat_signature import StatSignature
 from cub.git.snapshot import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
@@ -33,12 +35,12 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
-_LARGEST = 1 << 20  # bytes that are compared; of a larger file, what the disk says of it
-_MANY = 3  # that are named
+_MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
+_MAX_NAMED = 3
 
 
 class CheckInput(NamedTuple):
-    """A file that a check goes by, and the check's command."""
+    """Name a file that a check goes by, and the check's command."""
 
     path: str
     command: str
@@ -48,39 +50,38 @@ CheckInputs = Mapping[CheckInput, str]
 
 
 def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> CheckInputs:
-    """Record what the commands go by below `root`, with what tells one content from another.
+    """Return the files below `root` that the commands go by, with what identifies their content.
 
-    `path` is the PATH by which programs are found. Git's ignoring of a file makes no difference.
+    `path` is the PATH by which programs are found. Files that git ignores are included.
     """
-    found = {}
-    for command in commands:
-        for name in dict.fromkeys(_find_files(root, command, path)):
-            found[CheckInput(name, command)] = _identify(root, name)
-    return found
+    return {
+        CheckInput(name, command): _identify(root, name)
+        for command in commands
+        for name in dict.fromkeys(_find_files(root, command, path))
+    }
 
 
 def find_changed_inputs(root: Path, before: CheckInputs) -> list[CheckInput]:
-    """Find what is not as it was recorded."""
-    return [one for one, identity in before.items() if _identify(root, one.path) != identity]
+    """Return the inputs that are not as they were recorded."""
+    return [file for file, identity in before.items() if _identify(root, file.path) != identity]
 
 
 def describe_changes(inputs: Sequence[CheckInput], changed: Sequence[FileChange]) -> list[str]:
-    """Tell of changes by which a check may pass that should not: changed inputs, deleted tests."""
-    said = [
-        f"{one.path}, which the check `{one.command}` goes by, was changed"
-        for one in inputs[:_MANY]
+    """Describe changes by which a check may pass that should not: inputs, and deleted tests."""
+    messages = [
+        f"{path}, which the check `{command}` goes by, was changed"
+        for path, command in inputs[:_MAX_NAMED]
     ]
-    kinds = FileClassifier(one.path for one in changed)
-    gone = [
-        one.path for one in changed if one.kind == "D" and kinds.classify(one.path) is FileKind.TEST
-    ]
-    said += [f"the test {path} was deleted" for path in gone[:_MANY]]
-    more = max(0, len(inputs) - _MANY) + max(0, len(gone) - _MANY)
-    return [*said, f"and {more} more"] if more else said
+    classifier = FileClassifier(change.path for change in changed)
+    deleted = [change.path for change in changed if change.kind == "D"]
+    tests = [path for path in deleted if classifier.classify(path) is FileKind.TEST]
+    messages += [f"the test {path} was deleted" for path in tests[:_MAX_NAMED]]
+    more = max(0, len(inputs) - _MAX_NAMED) + max(0, len(tests) - _MAX_NAMED)
+    return [*messages, f"and {more} more"] if more else messages
 
 
 def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
-    """Find the first path that one of the patterns, as in a .gitignore, protects; "" for none."""
+    """Return the first path that matches a pattern in .gitignore syntax; "" for none."""
     if not patterns:
         return ""
     spec = compile_ignore_patterns(patterns)
@@ -88,21 +89,21 @@ def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
 
 
 def _find_files(root: Path, command: str, path: str | None) -> Iterator[str]:
-    """The files of the project that a command names, or that its programs read by themselves."""
-    for word in _words(command):
+    """Yield the files of the project that a command names, or that its programs read."""
+    for word in _split_words(command):
         for text in (word, word.partition("=")[2]):
-            if text and (name := _inner(root, root / text)):
+            if text and (name := _make_inner_path(root, root / text)):
                 yield name
         program = PurePosixPath(word).name
         tool = shutil.which(word, path=path) if path is not None and "/" not in word else None
-        if tool and (name := _inner(root, Path(tool))):
+        if tool and (name := _make_inner_path(root, Path(tool))):
             yield name
         for programs, settings in _SETTINGS.items():
             if program in programs:
                 yield from (name for name in settings if (root / name).is_file())
 
 
-def _words(command: str) -> list[str]:
+def _split_words(command: str) -> list[str]:
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -111,8 +112,8 @@ def _words(command: str) -> list[str]:
         return command.split()
 
 
-def _inner(root: Path, file: Path) -> str:
-    """A file as a path below `root`; "" for what is none, or is elsewhere."""
+def _make_inner_path(root: Path, file: Path) -> str:
+    """Return a file's path relative to `root`; "" if it is not a file below it."""
     try:
         if not file.is_file():
             return ""
@@ -123,13 +124,14 @@ def _inner(root: Path, file: Path) -> str:
 
 
 def _identify(root: Path, name: str) -> str:
-    """What tells a content from another one; "" where there is no file."""
+    """Return what tells one content from another; "" if there is no file."""
     try:
-        found = (root / name).stat()
-        data = read_prefix(os.fspath(root), os.path.relpath(os.path.realpath(root / name), root),
-                          _LARGEST) if found.st_size <= _LARGEST else b""  # fmt: skip
+        status, data = (root / name).stat(), b""
+        if status.st_size <= _MAX_COMPARED:
+            real = os.path.relpath(os.path.realpath(root / name), root)
+            data = read_prefix(os.fspath(root), real, _MAX_COMPARED)
     except OSError:
         return ""
-    if data or not found.st_size:
+    if data or not status.st_size:
         return blake2b(data, digest_size=20).hexdigest()
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return " ".join(map(str, StatSignature.from_stat(status)))

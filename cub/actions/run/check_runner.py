@@ -1,6 +1,6 @@
-"""The checks of a project: run, read, kept by what they were run on, and compared.
+"""Run the checks of a project, store their results by the files that they ran on, and compare.
 
-Syntax errors in the files that an attempt changed: evidence against it, whatever checks say.
+Syntax errors in the files that an attempt changed count as a failed check as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cub.actions.run.workspace import Workspace
+from cub.actions.run.git_workspace import GitWorkspace
 from cub.checks.failing_items import (
     FailingItem,
     compare_items,
@@ -25,26 +25,27 @@ from cub.checks.failure_reasons import find_reason
 from cub.checks.terminal_text import take_tail, to_plain_text
 from cub.checks.tool_output import has_passing_test, parse_output, reports_no_test
 from cub.files.signed_state import read_signed, write_signed
-from cub.git.snapshot import FileChange
+from cub.git.snapshot import FileChange, Snapshot
 from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.languages import detect_language
-from cub.repomap.symbols.syntax_errors import CHECKABLE_LANGUAGES, find_syntax_error
+from cub.repomap.symbols.syntax_errors import find_syntax_error
 from cub.store.events import Event
 
 MAX_TAIL = 1500  # characters
-_MOST = 1_000_000  # bytes of output that are read
+_MAX_OUTPUT = 1_000_000  # bytes that are read
 NOT_RUN_EXIT_CODES = (126, 127)  # of a shell: no such command, or none that can be run
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A check's result. `exit` is None where it had to be stopped, for `cause`; `whole` tells
-    one output from another, but for times and addresses. Of a check that failed, `passes` says that
-    tests passed beside those that failed, `finds_no_test` that there was none to run, and `reason`
-    what is wrong, in one line of what it printed.
+    """Hold a check's result; `exit` is None if it had to be stopped, for `cause`.
+
+    `whole` is a fingerprint of the output, except for times and addresses. If the check failed,
+    `passes` says that tests passed beside those that failed, `finds_no_test` that there was none to
+    run, and `reason` what is wrong, in one line of the output.
     """
 
     command: str
@@ -60,23 +61,23 @@ class CheckResult:
 
     @property
     def is_passing(self) -> bool:
-        """Whether it succeeded."""
+        """Return whether the check succeeded."""
         return self.exit == 0
 
     @property
     def fingerprint(self) -> str:
-        """What tells this failure from another one."""
+        """Return what identifies this failure; "" for a success."""
         return "" if self.is_passing else fingerprint_items(self.items, self.tail or self.cause)
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it tells something about the files, and not about the machine."""
+        """Return whether the result is about the files, and not about the machine."""
         return self.exit is not None and self.exit not in NOT_RUN_EXIT_CODES
 
 
 @dataclass(frozen=True, slots=True)
 class CheckComparison:
-    """A check after an attempt, and what of it is new or fixed; `is_ok`: nothing is worse."""
+    """Hold a check after an attempt, and what of it is new or fixed; `is_ok`: nothing is worse."""
 
     check: CheckResult
     is_ok: bool
@@ -84,7 +85,7 @@ class CheckComparison:
     fixed: tuple[FailingItem, ...] = ()
 
     def to_json(self) -> Event:
-        """What the ledger is told."""
+        """Return the check as the ledger has it."""
         check = self.check
         items = [*self.new, *(item for item in check.items if item not in self.new)]
         return {
@@ -101,11 +102,13 @@ class CheckComparison:
         }
 
 
-def compare_check(check: CheckResult, before: CheckResult | None, *, own: bool) -> CheckComparison:
-    """A check against the one at the base.
+def compare_check(
+    check: CheckResult, before: CheckResult | None, *, is_task_check: bool
+) -> CheckComparison:
+    """Compare a check with its baseline, None for one that is not known.
 
-    What failed there already, and in no new way, is not the attempt's fault. A check that the
-    task brought along has to succeed, or to fail less than before.
+    What failed there already, and in no new way, is not the attempt's fault. A task's own check has
+    to succeed, or to fail less than before.
     """
     then = before or CheckResult(check.command, 0)
     new, fixed, _ = compare_items(then.items, check.items)
@@ -114,15 +117,16 @@ def compare_check(check: CheckResult, before: CheckResult | None, *, own: bool) 
     if then.is_passing:
         return CheckComparison(check, False, check.items)
     if check.items and then.items:
-        return CheckComparison(check, not new and (bool(fixed) or not own), new, fixed)
+        return CheckComparison(check, not new and (bool(fixed) or not is_task_check), new, fixed)
     same = check.cause == then.cause and (bool(check.cause) or check.whole == then.whole)
-    return CheckComparison(check, same and not own, () if same else check.items)
+    return CheckComparison(check, same and not is_task_check, () if same else check.items)
 
 
 @dataclass(slots=True)
 class CheckRunner:
-    """Runs checks in `folder`; results are kept in the folder `cache_folder`, which no agent
-    reaches, the last one of each check.
+    """Run checks in `folder`, and keep the last result of each in `cache_folder`.
+
+    `results` are those of this run, by tree and command.
     """
 
     cache_folder: Path
@@ -135,63 +139,63 @@ class CheckRunner:
     def run_check(
         self, command: str, log: BinaryIO | None, end_time_file: Path | None = None, mark: str = ""
     ) -> CheckResult:
-        """Run a check to its end, or to the limit of its time."""
-        what = make_shell_command(command, self.folder, self.environ, mark=mark)
+        """Run a check to its end, or to its time limit."""
+        process = make_shell_command(command, self.folder, self.environ, mark=mark)
         if log:
             log.write(f"$ {command}\n".encode("utf-8", "surrogateescape"))
-        done = run_and_capture(what, self.limits, self.stop, _MOST, log, end_time_file)
-        ended = done.result
+        captured = run_and_capture(process, self.limits, self.stop, _MAX_OUTPUT, log, end_time_file)
+        end = captured.result
         if log:
-            log.write(f"\n[exit {ended.exit_code}, {ended.seconds:.1f} s {ended.cause}]\n".encode())
-        # Whole, before anything is read or cut: half of a secret is not known as one.
-        text = mask_text(to_plain_text(done.output.decode("utf-8", "replace")))
-        code = ended.exit_code if not ended.signal or ended.cause else 128 + ended.signal
-        if ended.cause:
-            return CheckResult(
-                command, None, ended.seconds, ended.cause, (), take_tail(text, MAX_TAIL)
-            )
+            log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
+        # Mask the whole text, before it is read or cut: half of a secret is not recognized.
+        text = mask_text(to_plain_text(captured.output.decode("utf-8", "replace")))
+        tail = take_tail(text, MAX_TAIL)
+        if end.cause:
+            return CheckResult(command, None, end.seconds, end.cause, (), tail)
+        code = 128 + end.signal if end.signal else end.exit_code
         if code == 0:
-            return CheckResult(command, 0, ended.seconds)
-        found = parse_output(text), take_tail(text, MAX_TAIL), fingerprint_output(text)
-        tests = has_passing_test(text), reports_no_test(text)
-        return CheckResult(command, code, ended.seconds, "", *found, *tests, find_reason(text))
+            return CheckResult(command, 0, end.seconds)
+        return CheckResult(
+            command, code, end.seconds, "", parse_output(text), tail, fingerprint_output(text),
+            has_passing_test(text), reports_no_test(text), find_reason(text),
+        )  # fmt: skip
 
     def find_result(self, tree: str, command: str) -> CheckResult | None:
-        """What a check said of these very files, if it was asked before."""
-        if found := self.results.get((tree, command)):
-            return found
-        kept = read_signed(self._file(command))
-        if kept.get("tree") != tree:
+        """Return a check's stored result for the files of `tree`; None if there is none."""
+        if result := self.results.get((tree, command)):
+            return result
+        stored = read_signed(self._cache_file(command))
+        if stored.get("tree") != tree:
             return None
         try:
-            row = kept["check"]
-            items = tuple(FailingItem(*item) for item in row.pop("items"))
-            return CheckResult(**row, items=items)
+            fields = stored["check"]
+            items = tuple(FailingItem(*item) for item in fields.pop("items"))
+            return CheckResult(**fields, items=items)
         except (KeyError, TypeError, AttributeError):
             return None
 
     def store_result(self, tree: str, check: CheckResult) -> None:
-        """Remember what a check said of files; beyond this run only if it said something."""
+        """Store a check's result for the files of `tree`; beyond this run if it is repeatable."""
         self.results = {key: old for key, old in self.results.items() if key[1] != check.command}
         if check.cause != "stopped":
             self.results[tree, check.command] = check
         if check.is_repeatable:
-            kept = {"tree": tree, "check": asdict(check)}
-            write_signed(self._file(check.command), kept, is_lasting=False)
+            stored = {"tree": tree, "check": asdict(check)}
+            write_signed(self._cache_file(check.command), stored, is_lasting=False)
 
-    def _file(self, command: str) -> Path:
+    def _cache_file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return self.cache_folder / f"{name}.json"
 
 
 def checks_to_json(checks: list[CheckComparison]) -> list[dict[str, Any]]:
-    """What the ledger is told of all of them, the failed ones first: their number is limited."""
-    return [one.to_json() for one in sorted(checks, key=lambda one: one.is_ok)]
+    """Return checks as the ledger has them, the failed ones first: their number is limited."""
+    return [check.to_json() for check in sorted(checks, key=lambda check: check.is_ok)]
 
 
 SYNTAX_CHECK = "syntax of the changed files"
-_MAX_FILES = 200  # files
-_LARGEST = 1 << 20  # bytes
+_MAX_FILES = 200
+_MAX_SOURCE = 1 << 20  # bytes
 # Folders of files that are input to a test or to a template engine, and may be broken on purpose.
 _DATA = re.compile(
     r"(?:.*/)?(?:.*[-_.])?(?:data|testdata|fixtures?|__fixtures__|golden|goldens|snapshots?"
@@ -201,36 +205,35 @@ _DATA = re.compile(
 
 
 def check_syntax(
-    workspace: Workspace, before: Any, changed: Sequence[FileChange]
+    workspace: GitWorkspace, before: Snapshot, changed: Sequence[FileChange]
 ) -> CheckComparison | None:
     """Parse the changed sources that cub has a reliable grammar for.
 
-    What was broken before stays out of it. None where there is no new syntax error.
+    Files that were broken before don't count. Return None if there is no new syntax error.
     """
-    files = [one for one in changed if one.kind != "D" and not one.is_submodule]
+    files = [change for change in changed if change.kind != "D" and not change.is_submodule]
     items = tuple(_find_errors(workspace, before, files))
-    return (
-        CheckComparison(CheckResult(SYNTAX_CHECK, 1, items=items), False, items) if items else None
-    )
+    result = CheckResult(SYNTAX_CHECK, 1, items=items)
+    return CheckComparison(result, False, items) if items else None
 
 
 def _find_errors(
-    workspace: Workspace, before: Any, files: Sequence[FileChange]
+    workspace: GitWorkspace, before: Snapshot, files: Sequence[FileChange]
 ) -> Iterator[FailingItem]:
-    judged = ((one, language) for one in files if (language := _judged_language(one.path)))
-    for one, language in islice(judged, _MAX_FILES):
-        fault = find_syntax_error(language, workspace.read_file(one.path, _LARGEST))
+    sources = ((file, grammar) for file in files if (grammar := _find_grammar(file.path)))
+    for change, language in islice(sources, _MAX_FILES):
+        fault = find_syntax_error(language, workspace.read_file(change.path, _MAX_SOURCE))
         if fault is None:
             continue
-        old = workspace.read_file_before(before, one.path) if one.kind == "M" else b""
+        old = workspace.read_file_before(before, change.path) if change.kind == "M" else b""
         if find_syntax_error(language, old) is None:
-            yield truncate_item(FailingItem("build", f"{one.path}:{fault.line}", fault.message))
+            yield truncate_item(FailingItem("build", f"{change.path}:{fault.line}", fault.message))
 
 
-def _judged_language(path: str) -> str:
-    """The grammar that a file is judged by; "" where it is none of people's sources."""
+def _find_grammar(path: str) -> str:
+    """Return the grammar of a source file; "" for data, vendored and generated files."""
     language = detect_language(path)
-    if language is None or language.grammar not in CHECKABLE_LANGUAGES or _DATA.fullmatch(path):
+    if language is None or not language.syntax_checked or _DATA.fullmatch(path):
         return ""
-    foreign = FileClassifier(()).classify(path) in (FileKind.VENDORED, FileKind.GENERATED)
-    return "" if foreign else language.grammar
+    is_foreign = FileClassifier(()).classify(path) in (FileKind.VENDORED, FileKind.GENERATED)
+    return "" if is_foreign else language.grammar

@@ -1,7 +1,6 @@
-"""What an agent must not lose: the files in `.cub/`, put back where an attempt took them away.
+"""Back up the files in `.cub/` before an attempt, and restore what it took away.
 
-`.cub` and the files directly in it: of which kind they are and what their rights are, recorded
-before an attempt, and made so again where the attempt put something else in their place.
+This includes the types and permissions of `.cub` and of the files directly in it.
 """
 
 from __future__ import annotations
@@ -25,20 +24,28 @@ from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex, is_deleted
 from cub.store.task_schema import DELETED, IN_PROGRESS
 
-_STORES = (TASKS_FILE, LEDGER_FILE)
-# What decides whether a task is worked on.
-_STATUS = ("status", "close_reason", "closed_at", "deleted_at")
-_APART = (*_STORES, ".cub/lock", ".cub/journal.jsonl")
-_LARGEST = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
-_LARGEST_LEDGER = 64 << 20  # bytes; who has more of it is told to archive it, elsewhere
+CUB_FOLDER = ".cub"
+# The fields that decide whether a task is worked on.
+_STATUS_FIELDS = ("status", "close_reason", "closed_at", "deleted_at")
+_EXCLUDED_FILES = (TASKS_FILE, LEDGER_FILE, ".cub/lock", ".cub/journal.jsonl")
+_MAX_FILE = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
+_MAX_LEDGER = 64 << 20  # bytes; `cub` asks elsewhere to archive a larger one
+_FILE_TYPES = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "a file",
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 @dataclass(slots=True)
 class CubFolderBackup:
-    """Copies of what is in `.cub/` below `root`, from before an attempt.
+    """Hold copies of what is in `.cub/` below `root`, from before an attempt.
 
-    `git checkout .`, `git stash` and their like take stores back to what was last committed:
-    what they have lost is put back line by line, and what was added meanwhile stays.
+    `git checkout .`, `git stash` and the like reset stores to the last commit. What they have lost
+    is restored line by line, and what was added in the meantime stays. `change_count` is the number
+    of status changes that commands had recorded in the folder `state`.
     """
 
     root: Path
@@ -51,22 +58,23 @@ class CubFolderBackup:
 
     @classmethod
     def take(cls, root: Path, state: Path) -> CubFolderBackup:
-        """How it is now; commands record in the folder `state` what they change from now on."""
-        large = _size(root / LEDGER_FILE) > _LARGEST_LEDGER
-        ledger = b"" if large else read_file(root, LEDGER_FILE) or b""
-        others, modes = dict(_files(root / ".cub")), read_entry_modes(root)
+        """Copy `.cub/` as it is now."""
+        is_large = _get_size(root / LEDGER_FILE) > _MAX_LEDGER
+        ledger = b"" if is_large else read_file(root, LEDGER_FILE) or b""
+        others, modes = dict(_read_other_files(root / ".cub")), read_entry_modes(root)
         with lock_project(root):  # a command records a change first, then writes it into the tasks
-            tasks, recorded = read_file(root, TASKS_FILE) or b"", len(read_status_changes(state))
-        return cls(root, state, tasks, ledger, modes, others, recorded)
+            tasks, count = read_file(root, TASKS_FILE) or b"", len(read_status_changes(state))
+        return cls(root, state, tasks, ledger, modes, others, count)
 
     def is_still_claimed(self, task_id: str, by: str) -> bool:
-        """Whether no command has changed the task since `by` claimed it."""
-        changes = [one for one in read_status_changes(self.state) if one.task == task_id]
+        """Return whether no command has changed the task since `by` claimed it."""
+        changes = [c for c in read_status_changes(self.state) if c.task == task_id]
         return not changes or (changes[-1].status, changes[-1].by) == (IN_PROGRESS, by)
 
     def restore_file_types(self) -> list[str]:
-        """Put back the folder and its files where something of another kind stands there, and
-        their rights; what stood there, in words. Raises CubError.
+        """Restore the types and permissions of `.cub` and its entries; describe what was replaced.
+
+        Raises CubError.
         """
         try:
             return restore_entry_modes(self.root, self.modes).replacements
@@ -74,150 +82,145 @@ class CubFolderBackup:
             raise make_os_error(error, CUB_FOLDER, "cannot be put back") from error
 
     def restore_files(self) -> list[str]:
-        """Put back files that are gone, and what is missing of the ledger; their names."""
-        with lock_project(self.root):  # which ends what a killed command of the agent's left
-            gone = [name for name in self.other_files if not os.path.lexists(self.root / name)]
-            for name in gone:
+        """Restore missing files, and what is missing of the ledger; return their names."""
+        with lock_project(self.root):  # which finishes what a killed command left
+            missing = [name for name in self.other_files if not os.path.lexists(self.root / name)]
+            for name in missing:
                 replace_single_file(self.root / name, None, self.other_files[name], name)
-            return [*gone, *([LEDGER_FILE] if self._restore_ledger() else [])]
+            return [*missing, *([LEDGER_FILE] if self._restore_ledger() else [])]
 
-    def restore_tasks(self, change: StoreTransaction, own: str, at: str) -> list[str]:
-        """Put back tasks that are gone or older than they were, and the status of those but `own`
-        that no command has changed; what there is to tell. The store is locked, and was read just
-        now; `at` is this moment.
+    def restore_tasks(
+        self, transaction: StoreTransaction, own_task: str, timestamp: str
+    ) -> list[str]:
+        """Restore tasks that are missing or older, and statuses that no command has changed.
+
+        The status of `own_task` is left alone. Return messages.
         """
-        if change.tasks.data == self.tasks or not self.tasks:
+        if transaction.tasks.data == self.tasks or not self.tasks:
             return []
         before = TaskIndex.parse(self.tasks)
-        gone = self._restore_lines(before, change)
-        said = [f"the task {key} was taken away, and is back" for key in gone]
-        known = {one.task for one in read_status_changes(self.state)[self.change_count :]} | {own}
-        others = [key for key in before.all_ids if key not in known]
-        for key in others:
-            if status := _restore_status(before, change, key, at):
-                said += [f"the task {key} was made {status} by hand: it is not so any more"]
-        return said
-
-    def _restore_lines(self, before: TaskIndex, change: StoreTransaction) -> list[str]:
-        now, found = change.tasks, []
-        for key in before.all_ids:
-            known = key in now or key in now.deleted_summaries
-            if known and (
-                key in now.changed_records or now.read_line(key) == before.read_line(key)
-            ):
+        restored = self._restore_lines(before, transaction)
+        messages = [f"the task {task_id} was taken away, and is back" for task_id in restored]
+        changes = read_status_changes(self.state)[self.change_count :]
+        changed = {change.task for change in changes} | {own_task}
+        for task_id in before.all_ids:
+            if task_id in changed:
                 continue
-            record = before.read_record(key)
-            if not known:
-                change.put_record(record)
-                found.append(key)
-            elif _rev(now.read_record(key)) < _rev(record):
-                change.put_record(merge_records([record, now.read_record(key)]))
-                found.append(key)
-        return found
+            if status := _restore_status(before, transaction, task_id, timestamp):
+                messages += [f"the task {task_id} was made {status} by hand: it is not so any more"]
+        return messages
+
+    def _restore_lines(self, before: TaskIndex, transaction: StoreTransaction) -> list[str]:
+        current, restored = transaction.tasks, []
+        for task_id in before.all_ids:
+            exists = task_id in current or task_id in current.deleted_summaries
+            has_changed = exists and task_id in current.changed_records
+            if has_changed or (exists and current.read_line(task_id) == before.read_line(task_id)):
+                continue
+            record = before.read_record(task_id)
+            if not exists:
+                transaction.put_record(record)
+                restored.append(task_id)
+            elif _get_revision(current.read_record(task_id)) < _get_revision(record):
+                transaction.put_record(merge_records([record, current.read_record(task_id)]))
+                restored.append(task_id)
+        return restored
 
     def _restore_ledger(self) -> bool:
-        now = read_file(self.root, LEDGER_FILE) or b""
-        if now.startswith(self.ledger):
+        current = read_file(self.root, LEDGER_FILE) or b""
+        if current.startswith(self.ledger):
             return False
-        known = set(self.ledger.splitlines())
-        added = [line for line in now.splitlines() if line not in known]
-        whole = self.ledger + b"".join(line + b"\n" for line in added)
-        exists = (self.root / LEDGER_FILE).exists()
-        replace_single_file(self.root / LEDGER_FILE, now if exists else None, whole, LEDGER_FILE)
+        old_lines, path = set(self.ledger.splitlines()), self.root / LEDGER_FILE
+        added = [line for line in current.splitlines() if line not in old_lines]
+        data = self.ledger + b"".join(line + b"\n" for line in added)
+        replace_single_file(path, current if path.exists() else None, data, LEDGER_FILE)
         return True
 
 
-def _restore_status(before: TaskIndex, change: StoreTransaction, task_id: str, at: str) -> str:
-    """Give a task the status again that it had; the one that it had got, "" if it is the same."""
-    then, now = before.read_record(task_id), change.tasks.read_record(task_id)
-    fields = [name for name in _STATUS if then.get(name) != now.get(name)]
+def _restore_status(
+    before: TaskIndex, transaction: StoreTransaction, task_id: str, timestamp: str
+) -> str:
+    """Restore a task's status; return the one that it had got, "" if it is the same."""
+    old, current = before.read_record(task_id), transaction.tasks.read_record(task_id)
+    fields = {name: old.get(name) for name in _STATUS_FIELDS if old.get(name) != current.get(name)}
     if not fields:
         return ""
-    change.put_record(update_record(now, {name: then.get(name) for name in fields}, at))
-    return DELETED if is_deleted(now) else str(now.get("status"))
+    transaction.put_record(update_record(current, fields, timestamp))
+    return DELETED if is_deleted(current) else str(current.get("status"))
 
 
-def _rev(record: dict[str, object]) -> int:
-    rev = record.get("rev")
-    return rev if type(rev) is int else 0
+def _get_revision(record: dict[str, object]) -> int:
+    revision = record.get("rev")
+    return revision if type(revision) is int else 0
 
 
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The small files of a person's and of cub's in a folder, by path from the root."""
+def _read_other_files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the small files in `.cub/` that are not stores, by path relative to the root."""
     with suppress(OSError):
         for path in sorted(folder.iterdir()):
             name = f".cub/{path.name}"
-            if name in _APART or path.name.endswith(".tmp") or path.is_symlink():
+            if name in _EXCLUDED_FILES or path.name.endswith(".tmp") or path.is_symlink():
                 continue
-            if path.is_file() and _size(path) <= _LARGEST:
+            if path.is_file() and _get_size(path) <= _MAX_FILE:
                 yield name, path.read_bytes()
 
 
-def _size(path: Path) -> int:
+def _get_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-CUB_FOLDER = ".cub"
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFREG: "a file",
-    stat.S_IFLNK: "a link",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-}
-
-
 class RestoredModes(NamedTuple):
-    """What stood in the place of something else, in words, and whose rights were other ones."""
+    """Describe what had been replaced, and name the entries whose permissions had changed."""
 
     replacements: list[str]
     changed_modes: list[str]
 
 
 def read_entry_modes(root: Path) -> dict[str, int]:
-    """Record the kind and the rights (st_mode) of `.cub` below `root` and of what is in it."""
-    found = {CUB_FOLDER: _mode(root / CUB_FOLDER)}
+    """Return `st_mode` of `.cub` below `root` and of its entries, by path from the root."""
+    modes = {CUB_FOLDER: _read_mode(root / CUB_FOLDER)}
     with suppress(OSError):
         for path in sorted((root / CUB_FOLDER).iterdir()):
             if not path.name.endswith(".tmp"):
-                found[f"{CUB_FOLDER}/{path.name}"] = _mode(path)
-    return {name: mode for name, mode in found.items() if mode}
+                modes[f"{CUB_FOLDER}/{path.name}"] = _read_mode(path)
+    return {name: mode for name, mode in modes.items() if mode}
 
 
 def restore_entry_modes(root: Path, before: Mapping[str, int]) -> RestoredModes:
-    """Make way where something of another kind stands, and give back the rights.
+    """Move entries of another type away, and restore permissions. Raises OSError.
 
-    A link goes, and nothing that it leads to; anything else gets another name beside. What is gone
-    is left to the caller, but for the folder itself. Raises OSError.
+    A link is deleted without following it; anything else is renamed. Entries that are missing then
+    are left to the caller, except for the folder itself.
     """
-    replaced, rights = list[str](), list[str]()
+    replacements, changed_modes = list[str](), list[str]()
     for name, mode in before.items():  # the folder comes first
-        path, now = root / name, _mode(root / name)
-        if now and stat.S_IFMT(now) != stat.S_IFMT(mode):
-            _make_way(path)
-            replaced.append(f"{name} was replaced by {_KINDS.get(stat.S_IFMT(now), 'a device')}")
-            now = 0
-        if not now and name == CUB_FOLDER:
+        path, current = root / name, _read_mode(root / name)
+        if current and stat.S_IFMT(current) != stat.S_IFMT(mode):
+            _move_away(path)
+            file_type = _FILE_TYPES.get(stat.S_IFMT(current), "a device")
+            replacements.append(f"{name} was replaced by {file_type}")
+            current = 0
+        if not current and name == CUB_FOLDER:
             path.mkdir()
-            now = _mode(path)
-        if now and stat.S_IMODE(now) != stat.S_IMODE(mode) and not stat.S_ISLNK(now):
+            current = _read_mode(path)
+        if current and stat.S_IMODE(current) != stat.S_IMODE(mode) and not stat.S_ISLNK(current):
             path.chmod(stat.S_IMODE(mode))
-            rights.append(name)
-    return RestoredModes(replaced, rights)
+            changed_modes.append(name)
+    return RestoredModes(replacements, changed_modes)
 
 
-def _make_way(path: Path) -> None:
+def _move_away(path: Path) -> None:
     if path.is_symlink():
         path.unlink()
     else:
         path.rename(path.with_name(f"{path.name}.replaced-{token_hex(3)}"))
 
 
-def _mode(path: Path) -> int:
-    """The kind and the rights of what stands there, itself not followed; 0 for nothing."""
+def _read_mode(path: Path) -> int:
+    """Return `st_mode` without following a link; 0 if there is nothing."""
     try:
         return os.lstat(path).st_mode
     except OSError:

@@ -1,22 +1,26 @@
-"""The files that attempts work on: a checkout of git's, or a folder without git."""
+"""Commit or restore the files of the checkout that attempts work on."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cub import git
-from cub.actions.run.workspace import CommitResult, PrivateFilesReport, read_small_file
+from cub.errors import CubError
+from cub.files.read_files import read_prefix
 from cub.git import branches, repository_settings
-from cub.git.checkout import Checkout
-from cub.git.commit import BeforeCommit, CheckedTree
+from cub.git.commit import BeforeCommit, CheckedTree, commit_paths
 from cub.git.folder_entries import FileCopies
-from cub.git.ignored_files import IgnoredFilesReport
-from cub.git.lock_files import remove_stale_locks
-from cub.git.restore_untracked import UntrackedReport as RestoredUntracked
-from cub.git.snapshot import FileChange, Snapshot
+from cub.git.ignored_files import IgnoredFilesReport, back_up_ignored, restore_ignored
+from cub.git.refs import restore_snapshot_refs
+from cub.git.repository_backup import back_up_repository
+from cub.git.restore_snapshot import restore_snapshot, restore_snapshot_modes
+from cub.git.restore_untracked import UntrackedReport, restore_untracked
+from cub.git.snapshot import Snapshot, count_changed_lines, list_changes
+from cub.git.worktree import Worktree
 from cub.processes.command import TimeLimits
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
 from cub.text import join_first
@@ -27,81 +31,74 @@ _LOCAL_FILES = (
     ".cub/cache/", ".cub/logs/", ".cub/backups/",
 )  # fmt: skip
 
-_MANY = 5  # files that are named
 # In an attempt's folder.
 UNTRACKED_PATCH, IGNORED_FILES_FOLDER = "untracked.patch", "ignored"
 
 
+class CommitResult(NamedTuple):
+    """Hold the commit of an accepted attempt, or the reason why there is none; "" for neither."""
+
+    head: str = ""
+    failure: str = ""
+
+
+class PrivateFilesReport(NamedTuple):
+    """List the untracked files that were restored, and what to report of them and of others."""
+
+    files: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class GitWorkspace:
-    """A checkout. `store_paths` are the stores that go with its commits; `hook_environment` is for
-    hooks, and `settings_copies` are of large files among git's settings.
+    """Hold the checkout of a run; agents and checks are started in `folder`.
+
+    `store_paths` are the stores that belong in its commits, `hook_environment` is for hooks, and
+    `settings_copies` has copies of large files among git's settings.
     """
 
     folder: Path
-    worktree: Checkout
+    worktree: Worktree
     store_paths: tuple[str, ...]
     hook_environment: Mapping[str, str]
     settings_copies: FileCopies = field(default_factory=FileCopies, compare=False)
 
     @property
     def toplevel(self) -> Path:
-        """See `Workspace`."""
+        """Return the top folder of the checkout."""
         return self.worktree.toplevel
 
-    def take_snapshot(self, base: Snapshot | None = None) -> Snapshot:
-        """See `Workspace`."""
-        return self.worktree.snapshot(base)
-
-    def list_changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
-        """See `Workspace`."""
-        return self.worktree.changes(before, after)
-
     def read_file(self, path: str, max_bytes: int) -> bytes:
-        """See `Workspace`."""
-        return read_small_file(self.worktree.toplevel, path, max_bytes)
+        """Read a file as it is now; b"" for a larger one, and for what can't be read."""
+        try:
+            data = read_prefix(os.fspath(self.toplevel), path, max_bytes + 1)
+        except (OSError, ValueError):
+            return b""
+        return data if len(data) <= max_bytes else b""
 
     def read_file_before(self, before: Snapshot, path: str) -> bytes:
-        """See `Workspace`."""
-        with git.ObjectReader(self.worktree.toplevel) as objects:
-            found = objects.find_object(f"{before.tree}:{path}")
-        return found.data if found else b""
+        """Read a file as it is in `before`; b"" if it is not there."""
+        with git.ObjectReader(self.toplevel) as objects:
+            blob = objects.find_object(f"{before.tree}:{path}")
+        return blob.data if blob else b""
 
     def summarize_change(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
-        """See `Workspace`."""
-        changed = self.list_changes(before, after)
-        added, removed = self.worktree.counts(before, after) if changed else (0, 0)
-        names = [one.path.encode("utf-8", "replace").decode() for one in changed]
+        """Return `git` of an attempt_end event: the base commit, the files, and lines changed."""
+        changes = list_changes(self.worktree, before, after)
+        added, removed = count_changed_lines(self.worktree, before, after) if changes else (0, 0)
+        names = [change.path.encode("utf-8", "replace").decode() for change in changes]
         return {"base": before.head, "files": names, "ins": added, "del": removed}
 
-    def write_patch(self, before: Snapshot, after: Snapshot, target: Path) -> bool:
-        """See `Workspace`."""
-        return self.worktree.write_patch(before, after, target)
-
     def back_up(self, before: Snapshot, max_ignored_bytes: int) -> list[str]:
-        """See `Workspace`."""
-        self.worktree.keep_ignored(before, max_ignored_bytes)
-        return self.worktree.keep_repository()
-
-    def repair_repository(self, rescue_folder: Path) -> str:
-        """See `Workspace`."""
-        return self.worktree.repair_repository(rescue_folder)
+        """Copy the repository and ignored files to where no attempt reaches; return messages."""
+        back_up_ignored(self.worktree, before.ignored_paths, max_ignored_bytes)
+        return back_up_repository(self.worktree)
 
     def read_git_settings(self) -> repository_settings.GitSettings:
-        """See `Workspace`."""
+        """Read the files that decide how git behaves in this checkout."""
         return repository_settings.read_git_settings(
-            self.worktree.toplevel, self.settings_copies, self.worktree.index_file.parent
+            self.toplevel, self.settings_copies, self.worktree.index_file.parent
         )
-
-    def restore_git_settings(
-        self, before: repository_settings.GitSettings, rescue_folder: Path
-    ) -> list[str]:
-        """See `Workspace`."""
-        return repository_settings.restore_git_settings(before, rescue_folder)
-
-    def remove_stale_locks(self, since: float) -> None:
-        """See `Workspace`."""
-        remove_stale_locks(self.worktree.toplevel, since)
 
     def restore_private_files(
         self,
@@ -111,61 +108,51 @@ class GitWorkspace:
         *,
         restores_modes: bool = False,
     ) -> PrivateFilesReport:
-        """See `Workspace`."""
-        said = self.worktree.restore_refs(before)
-        said += _describe_modes(self.worktree.restore_rights(before) if restores_modes else [])
-        done = self.worktree.restore_untracked(
-            before, rescue_folder / UNTRACKED_PATCH, excluded_paths
-        )
-        said += _describe_untracked(done, has_patch=(rescue_folder / UNTRACKED_PATCH).exists())
-        said += _describe_ignored(
-            self.worktree.restore_ignored(rescue_folder / IGNORED_FILES_FOLDER)
-        )
-        return PrivateFilesReport(done.restored_files, tuple(said))
+        """Restore refs, the stash, untracked and ignored files, whatever happens to the attempt.
 
-    def delete_new_files(self, before: Snapshot) -> list[str]:
-        """See `Workspace`."""
-        gone = self.worktree.remove_new_files(before)
-        return [f"{path} was removed: the disk was full" for path in gone[:_MANY]]
-
-    def reset_index(self) -> None:
-        """See `Workspace`."""
-        self.worktree.unstage()
+        What the attempt made of them is kept in `rescue_folder`. `excluded_paths` are the work of
+        other attempts. `restores_modes` includes the permissions of all files, which takes time.
+        """
+        messages = restore_snapshot_refs(self.worktree, before)
+        if restores_modes:
+            messages += _describe_modes(
+                restore_snapshot_modes(self.worktree, before, exactly=False)
+            )
+        patch = rescue_folder / UNTRACKED_PATCH
+        report = restore_untracked(self.worktree, before, patch, excluded_paths)
+        messages += _describe_untracked(report, has_patch=patch.exists())
+        ignored = restore_ignored(self.worktree, rescue_folder / IGNORED_FILES_FOLDER)
+        messages += _describe_ignored(ignored)
+        return PrivateFilesReport(report.restored_files, tuple(messages))
 
     def classify_head_move(self, before: Snapshot, after: Snapshot) -> str:
-        """See `Workspace`."""
+        """Return where HEAD went: "" for nowhere, "forward", or "away" from its branch."""
         if (before.head, before.branch) == (after.head, after.branch):
             return ""
-        return self.worktree.took_over(before)
+        return branches.classify_head_move(self.toplevel, before)
 
     def adopt_commits(self, before: Snapshot) -> list[str]:
-        """See `Workspace`."""
-        kept, private = self.worktree.settle(before)
-        if not private:
-            return []
-        what = f"the agent's commits held {join_first(private)}, which git did not know before"
-        where = f"are kept as {', '.join(kept)}" if kept else "are on another branch"
-        return [f"{what}: the run commits their work without it, and they {where}"]
+        """Take over commits made since `before`, except those with private files; return messages.
 
-    def list_uncommittable(self, before: Snapshot, after: Snapshot) -> list[str]:
-        """See `Workspace`."""
-        return list(self.worktree.submodules_with_changes(before, after))
+        A file is private if it was untracked before.
+        """
+        rescued_refs, private_files = branches.reattach_branch(self.worktree, before)
+        if not private_files:
+            return []
+        what = (
+            f"the agent's commits held {join_first(private_files)}, which git did not know before"
+        )
+        refs = ", ".join(rescued_refs)
+        where = f"are kept as {refs}" if rescued_refs else "are on another branch"
+        return [f"{what}: the run commits their work without it, and they {where}"]
 
     def restore_files(
         self, before: Snapshot, current: Snapshot, excluded_paths: Collection[str] = ()
     ) -> list[str]:
-        """See `Workspace`."""
-        done = self.worktree.restore(before, current, excluded_paths)
-        kept = [f"the agent's commits are kept as {ref}" for ref in done.rescued_refs]
-        return kept + [f"{path} could not be put back" for path in done.failed_paths]
-
-    def find_head(self, before: Snapshot, after: Snapshot) -> str:
-        """See `Workspace`."""
-        return (
-            before.head
-            if before.head == after.head
-            else branches.read_head_commit(self.worktree.toplevel)
-        )
+        """Make HEAD and the files what they were in `before`; return messages."""
+        report = restore_snapshot(self.worktree, before, current, excluded_paths)
+        messages = [f"the agent's commits are kept as {ref}" for ref in report.rescued_refs]
+        return messages + [f"{path} could not be put back" for path in report.failed_paths]
 
     def commit(
         self,
@@ -175,15 +162,18 @@ class GitWorkspace:
         limits: TimeLimits,
         before_commit: BeforeCommit | None = None,
     ) -> CommitResult:
-        """See `Workspace`. What was a file of the person's that git did not know stays so: a
-        snapshot has its raw bytes, which are not what git would store.
+        """Commit what an attempt changed, as it is in `after`, with the stores as they are now.
+
+        `before_commit` is called with the commit's parent and tree. Untracked files stay
+        untracked: a snapshot has their raw bytes, which are not what git would store.
         """
-        paths = [one.path for one in self.list_changes(before, after) if not one.is_untracked]
-        checked = CheckedTree(before.head, after.tree)
-        return self._commit(paths, message, limits, checked, before_commit)
+        changes = list_changes(self.worktree, before, after)
+        paths = [change.path for change in changes if not change.is_untracked]
+        checked_tree = CheckedTree(before.head, after.tree)
+        return self._commit(paths, message, limits, checked_tree, before_commit)
 
     def commit_stores(self, message: str, limits: TimeLimits) -> CommitResult:
-        """See `Workspace`."""
+        """Commit the stores alone."""
         return self._commit([], message, limits) if self.store_paths else CommitResult()
 
     def _commit(
@@ -194,21 +184,17 @@ class GitWorkspace:
         checked_tree: CheckedTree | None = None,
         before_commit: BeforeCommit | None = None,
     ) -> CommitResult:
-        done = self.worktree.commit(
-            paths,
-            self.store_paths,
-            message,
-            self.hook_environment,
-            limits,
-            None,
-            checked_tree,
-            before_commit,
-        )
-        if done.is_ok:
-            return CommitResult(done.head)
-        late = f"it did not end within {limits.wall:.0f} s" if done.cause else ""
-        said = done.output.strip() or "a hook or git itself refused it without a word"
-        return CommitResult(failure=f"{late}: {done.output.strip()}".rstrip(": ") if late else said)
+        report = commit_paths(
+            self.worktree, paths, self.store_paths, message, self.hook_environment, limits,
+            checked_tree, before_commit,
+        )  # fmt: skip
+        if report.is_ok:
+            return CommitResult(report.head)
+        output = report.output.strip()
+        if report.cause:
+            late = f"it did not end within {limits.wall:.0f} s"
+            return CommitResult(failure=f"{late}: {output}".rstrip(": "))
+        return CommitResult(failure=output or "a hook or git itself refused it without a word")
 
 
 def _describe_modes(paths: Sequence[str]) -> list[str]:
@@ -216,25 +202,25 @@ def _describe_modes(paths: Sequence[str]) -> list[str]:
     return [what] if paths else []
 
 
-def _describe_untracked(done: RestoredUntracked, *, has_patch: bool) -> list[str]:
-    said = []
-    if done.restored_files:
-        were = "was" if len(done.restored_files) == 1 else "were"
-        files = join_first(done.restored_files)
+def _describe_untracked(report: UntrackedReport, *, has_patch: bool) -> list[str]:
+    messages = []
+    if report.restored_files:
+        were = "was" if len(report.restored_files) == 1 else "were"
+        files = join_first(report.restored_files)
         what = f"{files}, which git does not know, {were} changed by the attempt"
-        kept = f"; what it had made of that is in {UNTRACKED_PATCH}" if has_patch else ""
-        said.append(f"{what}, and put back{kept}")
-    return said + [f"{path} could not be put back" for path in done.failed_paths]
+        where = f"; what it had made of that is in {UNTRACKED_PATCH}" if has_patch else ""
+        messages.append(f"{what}, and put back{where}")
+    return messages + [f"{path} could not be put back" for path in report.failed_paths]
 
 
-def _describe_ignored(lost: IgnoredFilesReport) -> list[str]:
-    told = {
-        "ignored by git and deleted by the attempt, now back": lost.restored_files,
-        "ignored by git and deleted by the attempt, not to be put back": lost.lost_files,
+def _describe_ignored(report: IgnoredFilesReport) -> list[str]:
+    paths_by_text = {
+        "ignored by git and deleted by the attempt, now back": report.restored_files,
+        "ignored by git and deleted by the attempt, not to be put back": report.lost_files,
         "ignored by git and changed by the attempt; "
-        f"what it was is in {IGNORED_FILES_FOLDER}/": lost.overwritten_files,
+        f"what it was is in {IGNORED_FILES_FOLDER}/": report.overwritten_files,
     }
-    return [f"{what}: {join_first(paths)}" for what, paths in told.items() if paths]
+    return [f"{what}: {join_first(paths)}" for what, paths in paths_by_text.items() if paths]
 
 
 def open_git_workspace(
@@ -243,22 +229,30 @@ def open_git_workspace(
     environ: Mapping[str, str],
     *,
     stores: Sequence[str] = (),
-    largest: int = 1 << 30,
-) -> GitWorkspace | None:
-    """The checkout around `folder`; None where there is no git. `stores` are the project's files
-    of tasks and ledger that go with its commits. Files of more than `largest` bytes are not read.
+    size_limit: int = 1 << 30,
+) -> GitWorkspace:
+    """Open the checkout around `folder`. Raises CubError if there is no git repository.
+
+    `index` is where the run's own index belongs. `stores` are the project's files of tasks and
+    ledger to commit. Files of more than `size_limit` bytes are not read.
     """
-    top = git.find_toplevel(folder)
-    if top is None:
-        return None
-    inner = folder.relative_to(top).as_posix()
+    toplevel = require_repository(folder)
+    inner = folder.relative_to(toplevel).as_posix()
     prefix = "" if inner == "." else f"{inner}/"
-    apart = tuple(prefix + name for name in (*STORE_FILES, *_LOCAL_FILES))
-    along = tuple(prefix + name for name in stores)
-    return GitWorkspace(folder, Checkout(top, index, apart, largest), along, environ)
+    excluded_paths = tuple(prefix + name for name in (*STORE_FILES, *_LOCAL_FILES))
+    store_paths = tuple(prefix + name for name in stores)
+    worktree = Worktree(toplevel, index, excluded_paths, size_limit)
+    return GitWorkspace(folder, worktree, store_paths, environ)
 
 
-def remove_run_worktree(root: Path, place: Path) -> None:
-    """Take a work tree away, if all that is in it is committed."""
-    if top := git.find_toplevel(root):
-        branches.remove_worktree(top, place)
+def require_repository(folder: Path) -> Path:
+    """Return the top folder of the checkout around `folder`. Raises CubError if there is none."""
+    if toplevel := git.find_toplevel(folder):
+        return toplevel
+    raise CubError("this folder is not in a git repository", hint="run `git init` first")
+
+
+def remove_run_worktree(root: Path, folder: Path) -> None:
+    """Remove the linked worktree at `folder` if all that is in it is committed."""
+    if toplevel := git.find_toplevel(root):
+        branches.remove_worktree(toplevel, folder)

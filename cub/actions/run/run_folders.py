@@ -1,7 +1,7 @@
-"""Where a run keeps its files: what others read of it in `.cub/runs/<run>/<task>/<n>/`, and what
-decides in this user's state folder, out of reach of the agent.
+"""Read and write the files of runs, and lock checkouts.
 
-The locks of runs: one run in a checkout at a time, and who is alive. The kernel frees them.
+`.cub/runs/<run>/<task>/<n>/` has what people and agents read. What decides is signed, in this
+user's state folder.
 """
 
 from __future__ import annotations
@@ -39,26 +39,27 @@ if TYPE_CHECKING:
 
 RUNS_FOLDER = ".cub/runs"
 RUN_FILE, STATUS_FILE, RUN_LOCK_FILE, INDEX_FILE = "run.json", "status.json", "lock", "index"
-GIT_SETTINGS_FILE = "settings.json"  # git's, before the attempt that is under way
+GIT_SETTINGS_FILE = "settings.json"  # git's settings before the current attempt
 SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
 EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
 BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
 PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
-# What a run needs to recover from being killed: the files before the attempt, that the client was
-# started, when its last process ended, the commit that it left, when the last check ended; what was
-# decided, the commit that was about to be made, and that the files were being put back.
+# What recovery needs: the files before the attempt, that the agent was started, when its last
+# process ended, the commit that it left, when the last check ended; what was decided, the commit
+# that was about to be made, and that the files were being restored.
 START_FILE, AGENT_START_FILE, AGENT_END_FILE = "start.json", "client.json", "ended"
 AGENT_HEAD_FILE, CHECKS_END_FILE, DECISION_FILE = "found.json", "checked", "decision.json"
 COMMIT_FILE, RESTORE_FILE = "commit.json", "restoring.json"
-__all__ = ["REQUEST_FILE", "RESULT_FILE"]  # what an agent's commands know of
-_LONGEST = 80
+__all__ = ["REQUEST_FILE", "RESULT_FILE"]  # which commands in an attempt read and write
+_MAX_NAME = 80  # characters
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptFolder:
-    """The files of one attempt: `path` has what is shown, `name` is how others refer to that,
-    relative to the root; `state` has what decides.
+    """Hold the folders of one attempt: `path` for public files, `state` for what decides.
+
+    `name` is `path` relative to the project's root.
     """
 
     path: Path
@@ -66,31 +67,30 @@ class AttemptFolder:
     state: Path
 
     def read_state(self, file: str) -> dict[str, Any]:
-        """Read what was decided or noted; {} where it is missing, or not cub's own."""
+        """Read a file of what decides; {} if it is missing, or not signed by cub."""
         return read_signed(self.state / file)
 
     def write_state(self, file: str, tree: dict[str, Any]) -> None:
-        """Note what decides."""
+        """Write a signed file of what decides."""
         write_signed(self.state / file, tree)
 
     def write_public_json(self, file: str, tree: dict[str, Any]) -> None:
-        """Write a file of JSON that people may read; no run goes by it."""
+        """Write a file of JSON for people; no run reads it."""
         write_json(self.path / file, tree)
 
     def save_text(self, file: str, text: str) -> None:
-        """Write a text that people, or the client, read."""
+        """Write a text for people and the agent."""
         with self.open_file(file) as target:
             target.write(text.encode("utf-8", "surrogateescape"))
 
     def open_file(self, file: str) -> BinaryIO:
-        """Open a file to write into."""
+        """Open a new public file for writing."""
         return self.prepare_path(file).open("xb")
 
     def prepare_path(self, file: str) -> Path:
-        """Return where a file is to be written, with nothing there yet; the folder is made where
-        somebody took it away.
+        """Return the path of a public file, with nothing there, and its folder made.
 
-        Nothing is written behind a link: an agent could have it lead anywhere.
+        Links are removed: an agent could make one lead anywhere.
         """
         _remove_links(self.path, self.name)
         self.path.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ class AttemptFolder:
         return path
 
     def remove_links(self) -> Path:
-        """Return the folder of what is shown, without a link on the way to it or directly in it."""
+        """Return the public folder, without links on the way to it or directly in it."""
         _remove_links(self.path, self.name)
         self.path.mkdir(parents=True, exist_ok=True)
         for path in self.path.iterdir():
@@ -110,21 +110,19 @@ class AttemptFolder:
         return self.path
 
     def prepare_folder(self, folder: str) -> Path:
-        """Return the path of a folder that may be made, or is there, and is no link."""
+        """Return the path of a public folder that is missing or a real one."""
         _remove_links(self.path, self.name)
         path = self.path / folder
         if path.is_symlink() or path.is_file():
             path.unlink()
         return path
 
-    def has_file(self, file: str) -> bool:
-        """Whether a file is shown."""
-        return (self.path / file).is_file()
+    def find_patch(self) -> str:
+        """Return the name of the patch with the attempt's changes; "" if there is none."""
+        return f"{self.name}/{PATCH_FILE}" if (self.path / PATCH_FILE).is_file() else ""
 
     def read_end_time(self, file: str) -> float:
-        """When the last process ended, by ENDED or CHECKED, in seconds since 1970; 0.0 if nobody
-        noted it.
-        """
+        """Return the time in AGENT_END_FILE or CHECKS_END_FILE, in seconds since 1970; or 0.0."""
         try:
             return float((self.state / file).read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -133,38 +131,36 @@ class AttemptFolder:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The files of one run below `root`."""
+    """Name the folders of one run in the project at `root`."""
 
     root: Path
     id: str
 
     @property
     def path(self) -> Path:
-        """The folder of what is shown."""
+        """Return the folder of public files."""
         return self.root / RUNS_FOLDER / self.id
 
     @property
     def state(self) -> Path:
-        """The folder of what decides."""
+        """Return the folder of what decides."""
         return find_project_state(self.root) / "runs" / self.id
 
     def attempt_folder(self, task: str, number: int) -> AttemptFolder:
-        """The folder of an attempt, whether or not it is there."""
-        inner = f"{encode_folder_name(task)}/{number}"
+        """Return the folder of an attempt, whether or not it is there."""
+        return self._make_attempt_folder(f"{encode_folder_name(task)}/{number}")
+
+    def iter_attempt_folders(self) -> Iterator[AttemptFolder]:
+        """Yield the attempts that have written their start."""
+        for start in sorted(self.state.glob(f"*/*/{START_FILE}")):
+            yield self._make_attempt_folder(start.parent.relative_to(self.state).as_posix())
+
+    def _make_attempt_folder(self, inner: str) -> AttemptFolder:
         name = f"{RUNS_FOLDER}/{self.id}/{inner}"
         return AttemptFolder(self.root / name, name, self.state / inner)
 
-    def iter_attempt_folders(self) -> Iterator[AttemptFolder]:
-        """The attempts that got as far as to say how they began."""
-        for start in sorted(self.state.glob(f"*/*/{START_FILE}")):
-            inner = start.parent.relative_to(self.state).as_posix()
-            name = f"{RUNS_FOLDER}/{self.id}/{inner}"
-            yield AttemptFolder(self.root / name, name, start.parent)
-
     def read_state(self, file: str = RUN_FILE) -> dict[str, Any]:
-        """Read what the run was asked for, and whether it has ended; or another file that decides;
-        {} where it is missing, or not cub's own.
-        """
+        """Read a file of what decides; {} if it is missing, or not signed by cub."""
         return read_signed(self.state / file)
 
     def write_state(self, file: str, tree: dict[str, Any]) -> None:
@@ -172,12 +168,12 @@ class RunFolder:
         write_signed(self.state / file, tree)
 
     def write_run_facts(self, facts: dict[str, Any]) -> None:
-        """Note that, and show it."""
+        """Write run.json: signed, and for people."""
         write_signed(self.state / RUN_FILE, facts)
         write_json(self.path / RUN_FILE, facts)
 
     def mark_ended(self, **facts: object) -> None:
-        """Note that the run has ended, and let go what only one that is at work needs."""
+        """Write that the run has ended, and delete what only a running one needs."""
         self.write_run_facts({**self.read_state(), "ended": True, **facts})
         for path in self.state.iterdir():
             if path.is_dir():
@@ -187,18 +183,19 @@ class RunFolder:
 
     @classmethod
     def list_all(cls, root: Path) -> list[RunFolder]:
-        """The runs of a project that are at work, were killed, or were the last, in their order."""
+        """Return the runs of a project that are kept, the oldest first."""
         files = sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}"))
         return [cls(root, file.parent.name) for file in files]
 
 
 def create_run_folder(folder: RunFolder) -> None:
-    """Make the folders of a run; let go what is kept of those before it that have ended.
+    """Make the folders of a run, and delete the state of runs before the last one that have ended.
 
-    Raises CubError where one of them can't be written, or where what is shown would be written
-    outside of the project.
+    Raises CubError if a folder can't be written, or leads out of the project.
     """
-    require_inside(folder.root)
+    real = os.path.realpath(folder.root / RUNS_FOLDER)  # a repository may contain a link
+    if os.path.commonpath([real, os.path.realpath(folder.root)]) != os.path.realpath(folder.root):
+        raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
     for old in RunFolder.list_all(folder.root)[:-1]:
         if old.read_state().get("ended", True):
             shutil.rmtree(old.state, ignore_errors=True)
@@ -212,15 +209,8 @@ def create_run_folder(folder: RunFolder) -> None:
         ignore.write_bytes(b"*\n")
 
 
-def require_inside(root: Path) -> None:
-    """Raise CubError where `.cub/runs` leads out of the project: a repository may bring a link."""
-    real = os.path.realpath(root / RUNS_FOLDER)
-    if os.path.commonpath([real, os.path.realpath(root)]) != os.path.realpath(root):
-        raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
-
-
 def _remove_links(path: Path, name: str) -> None:
-    """Remove what an agent linked in the place of a run's own folders, the last ones of `path`."""
+    """Remove links that an agent put in the place of the run's folders in `path`."""
     depth = len(Path(name).parts) - len(Path(RUNS_FOLDER).parts)
     for folder in reversed([path, *path.parents][:depth]):
         if folder.is_symlink():
@@ -228,20 +218,20 @@ def _remove_links(path: Path, name: str) -> None:
 
 
 def make_run_id(at: datetime) -> str:
-    """The id of a run: when it began, and a few letters."""
+    """Return the id of a run: when it started, and a few letters."""
     return f"{at:%Y%m%d-%H%M%S}-{encode_letters(token_bytes(8), 4)}"
 
 
 def encode_folder_name(task: str) -> str:
-    """A task's id, which may be any text, as the name of a folder."""
+    """Return a task's id, which may be any string, as the name of a folder."""
     name = _UNSAFE.sub(lambda found: "".join(f"%{b:02X}" for b in _bytes(found[0])), task)
-    if name == task and len(name) <= _LONGEST:
+    if name == task and len(name) <= _MAX_NAME:
         return name
-    return f"{name[:_LONGEST]}-{encode_letters(blake2b(_bytes(task)).digest(), 6)}"
+    return f"{name[:_MAX_NAME]}-{encode_letters(blake2b(_bytes(task)).digest(), 6)}"
 
 
 def write_json(path: Path, tree: dict[str, Any]) -> None:
-    """Write a file of JSON; a reader finds the old or the new one."""
+    """Replace a file of JSON atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, [json.dumps(tree, indent=1).encode() + b"\n"])
 
@@ -252,9 +242,9 @@ def _bytes(text: str) -> bytes:
 
 @contextmanager
 def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
-    """Be alive, and be the one run that works in `checkout`, if that is not the run's own."""
-    with ExitStack() as held:
-        for path in _of_checkout(checkout) if checkout else ():
+    """Hold the lock of the run, and that of `checkout`; None for a worktree of the run."""
+    with ExitStack() as stack:
+        for path in _list_checkout_locks(checkout) if checkout else ():
             lock = _lock(path)
             if lock is None:
                 raise CubError(
@@ -262,22 +252,22 @@ def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
                     where=RUNS_FOLDER,
                     hint="`cub run status` shows it; `cub run --worktree` works beside it",
                 )
-            held.callback(lock.release)
+            stack.callback(lock.release)
         if own := _lock(folder.state / RUN_LOCK_FILE):
-            held.callback(own.release)
+            stack.callback(own.release)
         yield
 
 
-def _of_checkout(folder: Path) -> tuple[Path, ...]:
-    """One for all projects in a checkout that no agent takes away, and one for all users."""
-    top = git.find_toplevel(folder)
-    own = find_project_state(top or folder) / "checkout.lock"
-    return (own, find_git_dir(top) / "cub-run.lock") if top else (own,)
+def _list_checkout_locks(folder: Path) -> tuple[Path, ...]:
+    """Return a lock that no agent deletes, and one in git's folder, for all users."""
+    toplevel = git.find_toplevel(folder)
+    lock = find_project_state(toplevel or folder) / "checkout.lock"
+    return (lock, find_git_dir(toplevel) / "cub-run.lock") if toplevel else (lock,)
 
 
 @contextmanager
 def lock_if_dead(folder: RunFolder) -> Iterator[bool]:
-    """Whether the process of a run is gone; meanwhile nobody else finds it so."""
+    """Hold the lock of a run if its process is gone; yield whether it is."""
     lock = _lock(folder.state / RUN_LOCK_FILE)
     try:
         yield lock is not None
@@ -287,7 +277,7 @@ def lock_if_dead(folder: RunFolder) -> Iterator[bool]:
 
 
 def is_alive(folder: RunFolder) -> bool:
-    """Whether the process of a run is there."""
+    """Return whether the process of a run is alive."""
     with lock_if_dead(folder) as dead:
         return not dead
 

@@ -1,4 +1,4 @@
-"""What a run goes by: the command line first, then what the configuration says."""
+"""Resolve the settings of a run: the command line first, then the configuration."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cub.project.setting_kinds import (
     parse_seconds,
 )
 
-_LONGEST_BRANCH = 250  # bytes: a file of git's has the last part of the name
+_MAX_BRANCH = 250  # bytes: git names a file after the last part
 ConfigValues = Mapping[str, ConfigValue]
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line asks for; None, "" and () leave a thing to the configuration."""
+    """Hold the command line's options; None, "" and () leave a setting to the configuration."""
 
     once: bool = False
     task: str = ""
@@ -43,9 +43,9 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """All of it, settled. Times are in seconds, sizes in bytes; None is no limit.
+    """Hold the settings of a run. Times are in seconds, sizes in bytes; None is no limit.
 
-    `uses_task_checks` says whether the checks that tasks bring along count, too.
+    `uses_task_checks` says whether the tasks' own checks count too.
     """
 
     options: RunOptions
@@ -74,7 +74,7 @@ class RunSettings:
 
 
 def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
-    """The settings of a run; UsageError for what can't be meant."""
+    """Return the settings of a run. Raises UsageError for a value that makes no sense."""
     get = {key: value.value for key, value in values.items()}
     prefix = "harnesses."
     configured = {k.removeprefix(prefix): v for k, v in get.items() if k.startswith(prefix)}
@@ -89,8 +89,8 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         accept_unverified=get["run.accept_unverified"],
         protected_patterns=tuple(get["run.protect"]),
         max_attempts=get["run.max_attempts"],
-        timeout=_seconds(options.timeout or get["run.timeout"], "--timeout"),
-        idle_timeout=_seconds(options.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),
+        timeout=_parse_time(options.timeout or get["run.timeout"], "--timeout"),
+        idle_timeout=_parse_time(options.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),
         commits=get["run.commit"],
         message_template=get["run.message"],
         branch_template=options.branch or get["run.branch"] or "",
@@ -100,21 +100,21 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         hidden_variables=tuple(get["run.hide_env"]),
         max_file_size=parse_byte_count(get["run.max_file_size"]),
         ignored_backup_limit=parse_byte_count(get["run.keep_ignored"]),
-        usd=_first(options.usd, get["run.budget.usd"]),
-        tokens=_first(options.tokens, get["run.budget.tokens"]),
-        iterations=_first(options.iterations, get["run.budget.iterations"]),
+        usd=_override(options.usd, get["run.budget.usd"]),
+        tokens=_override(options.tokens, get["run.budget.tokens"]),
+        iterations=_override(options.iterations, get["run.budget.iterations"]),
     )
 
 
 def require_consistent(options: RunOptions) -> None:
-    """UsageError for options that contradict each other."""
+    """Raise UsageError for options that contradict each other."""
     if options.no_checks and options.checks:
         raise UsageError("--check and --no-checks exclude each other")
     if options.task and (options.epic or options.label):
         raise UsageError("--task names one task: --epic and --label choose among many")
 
 
-def _seconds(value: Any, option: str) -> float:
+def _parse_time(value: Any, option: str) -> float:
     try:
         return parse_seconds(value)
     except ValueError:
@@ -122,24 +122,24 @@ def _seconds(value: Any, option: str) -> float:
         raise UsageError(f"{value!r} is not a time", where=option, hint=hint) from None
 
 
-def _first(asked: Any, configured: Any) -> Any:
-    return configured if asked is None else asked
+def _override(option: Any, configured: Any) -> Any:
+    return configured if option is None else option
 
 
 def render_branch_name(template: str, values: Mapping[str, str]) -> str:
-    """The branch that a template such as `cub/{run}` stands for; CubError for one that can't be."""
+    """Return the branch for a template such as `cub/{run}`. Raises CubError for an invalid one."""
     try:
         name = fill_template(template, values)
     except ValueError as error:
         hint = describe_template_words(tuple(values))
         raise CubError(f"no template of a branch: {error}", where="--branch", hint=hint) from error
-    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_BRANCH:
-        raise CubError(f"the name of a branch has no more than {_LONGEST_BRANCH} bytes")
+    if len(name.encode("utf-8", "surrogatepass")) > _MAX_BRANCH:
+        raise CubError(f"the name of a branch has no more than {_MAX_BRANCH} bytes")
     return name
 
 
 def merge_options(options: RunOptions, previous: RunOptions) -> RunOptions:
-    """What is asked now, and for all that is left open what was asked last."""
-    left_open = RunOptions()
-    said = {name: getattr(options, name) for name in RunOptions.__slots__}
-    return replace(previous, **{k: v for k, v in said.items() if v != getattr(left_open, k)})
+    """Return `options`, with those of `previous` for all that it leaves open."""
+    defaults = RunOptions()
+    values = {name: getattr(options, name) for name in RunOptions.__slots__}
+    return replace(previous, **{k: v for k, v in values.items() if v != getattr(defaults, k)})

@@ -1,7 +1,4 @@
-"""Before a run: what it needs is looked at first, so that nothing is begun that can't go on.
-
-Where a run works: a clean checkout, a work tree of its own, or a folder without git.
-"""
+"""Prepare a run: look at all that it needs first, so that none starts that can't go on."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from cub.actions.run.agent_process import (
     require_available,
 )
 from cub.actions.run.check_runner import CheckRunner
-from cub.actions.run.command_trust import require_trust
+from cub.actions.run.command_trust import ApprovedChecks, require_trust
 from cub.actions.run.git_workspace import (
     STORE_FILES,
     GitWorkspace,
@@ -45,9 +42,8 @@ from cub.actions.run.run_options import (
     render_branch_name,
     resolve_settings,
 )
-from cub.actions.run.run_recovery import recover_killed_runs
+from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import list_runnable_tasks, require_startable
-from cub.actions.run.workspace import FolderWorkspace, Workspace
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
 from cub.config_edit.yaml_text import format_yaml
 from cub.edit.plan import PlanWarning
@@ -55,6 +51,11 @@ from cub.errors import CubError
 from cub.files import lock_project
 from cub.files.signed_state import find_project_state
 from cub.git import branches
+from cub.git.commit import explain_missing_identity
+from cub.git.restore_snapshot import release_snapshot
+from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree_status import list_dirty_paths
+from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
 from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits
@@ -63,14 +64,15 @@ from cub.project.config_layers import resolve_config
 from cub.repomap.stack.facts import CommandPurpose, ProjectCommand
 from cub.store.events import Event, mask_event
 
-_LOOKED_AT = 20  # tasks
-_PROPOSED: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
-_MOST_PROPOSED = 3
+_MAX_TASKS_READ = 20  # to find one without a check
+_PROPOSED_PURPOSES: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
+_MAX_PROPOSED = 3  # commands
+_MAX_NAMED = 5  # changed files
 
 
 @dataclass(slots=True)
 class PreparedRun:
-    """A run that may begin, and what there is to tell before."""
+    """Hold a run that may start, and what to report before it does."""
 
     context: RunContext
     recovery_events: list[Event] = field(default_factory=list)
@@ -79,9 +81,7 @@ class PreparedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """What a run takes from around it: the environment, a profile, time, how it is stopped, and
-    the folder where the person stands.
-    """
+    """Hold what a run takes from outside of the project; `cwd` is where `cub run` was called."""
 
     stop: StopRequest
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -92,80 +92,88 @@ class RunEnvironment:
 
 @contextmanager
 def prepare_run(
-    stores: Stores, options: RunOptions, around: RunEnvironment
+    stores: Stores, options: RunOptions, environment: RunEnvironment
 ) -> Iterator[PreparedRun]:
-    """Everything that a run needs, held until it has ended.
+    """Hold all that a run needs until it has ended.
 
-    CubError, with nothing begun, for what keeps it from that.
+    Raises CubError if the run can't start; nothing has been started then.
     """
     stores = finish_interrupted_change(stores)
-    layers = resolve_config(stores.project, around.environ, around.profile)
+    layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
-    agreed = require_trust(stores, settings)
-    named = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
-    missing = find_missing_programs(named, settings, stores.project, around.environ)
-    clients = require_available(named, missing)
-    tasks = stores.backend.read_tasks()
-    require_startable(tasks, stores, options)
+    approved_checks = require_trust(stores, settings)
+    configured = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    missing = find_missing_programs(configured, settings, stores.project, environment.environ)
+    harnesses = require_available(configured, missing)
+    require_startable(stores.backend.read_tasks(), stores, options)
     if not (stores.root / GITIGNORE).exists():
-        with lock_project(stores.root) as held:
-            install_git_files(held)
-    folder = RunFolder(stores.root, make_run_id(around.clock.now()))
+        with lock_project(stores.root) as lock:
+            install_git_files(lock)
+    folder = RunFolder(stores.root, make_run_id(environment.clock.now()))
     create_run_folder(folder)
-    # What is left of a run that is killed is known by this.
-    environ = {
-        **build_environment(settings.hidden_variables, around.environ),
-        RUN_MARK_VARIABLE: folder.id,
-    }
     with ExitStack() as stack:
-        here = None if options.worktree else stores.project.root
-        stack.enter_context(hold_run_locks(folder, here))
+        checkout = None if options.worktree else stores.project.root
+        stack.enter_context(hold_run_locks(folder, checkout))
         stack.enter_context(adopt_orphans())
         stack.enter_context(_remove_if_refused(folder))
-        found = recover_killed_runs(stores, environ, around.clock)
-        found.events = [mask_event(event, mask_text) for event in found.events]
-        try:
-            if here:
-                found.require_finished(here)
-            ground = choose_workspace(stores, settings, folder, environ)
-        except CubError as error:  # what was recovered before is told all the same
-            error.details += tuple(str(event.get("text", "")) for event in found.events)
-            raise
-        limits = TimeLimits(settings.timeout, None)
-        run = RunContext(
-            initial_stores=stores,
-            settings=settings,
-            folder=folder,
-            workspace=ground,
-            check_runner=CheckRunner(
-                _check_cache(stores.root), ground.folder, environ, limits, around.stop
-            ),
-            clock=around.clock,
-            stop=around.stop,
-            budget=Budget(settings.usd, settings.tokens, settings.iterations),
-            check_commands=() if settings.checks else find_check_commands(stores.project),
-            environ=environ,
-            system_prompt=read_system_prompt(stores.project.tree),
-            harnesses=clients,
-            approved_checks=agreed,
-            cwd=around.cwd,
-            has_recovered=bool(found.events),
+        context, report = _make_context(
+            stores, settings, folder, environment, harnesses, approved_checks
         )
-        _save_run_facts(run)
-        left_out = [run.make_event("notice", text=one.to_text()) for one in missing]
-        yield PreparedRun(
-            run, [*found.events, *left_out], [*layers.warnings, *_warn_missing_checks(run)]
-        )
-        # Not so after an error or a second Ctrl-C: the next run recovers what is half done.
-        if run.is_broken:
-            return
-        clean_up_run(run)
-        folder.mark_ended()
+        _save_run_facts(context)
+        events = [context.make_event("notice", text=program.to_text()) for program in missing]
+        warnings = [*layers.warnings, *_warn_missing_checks(context)]
+        yield PreparedRun(context, [*report.events, *events], warnings)
+        # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
+        if not context.is_broken:
+            _clean_up_run(context)
+            folder.mark_ended()
+
+
+def _make_context(
+    stores: Stores,
+    settings: RunSettings,
+    folder: RunFolder,
+    environment: RunEnvironment,
+    harnesses: list[Harness],
+    approved_checks: ApprovedChecks,
+) -> tuple[RunContext, RecoveryReport]:
+    environ = build_environment(settings.hidden_variables, environment.environ)
+    environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
+    report = recover_killed_runs(stores, environ, environment.clock)
+    report.events = [mask_event(event, mask_text) for event in report.events]
+    try:
+        if not settings.options.worktree:
+            report.require_finished(stores.project.root)
+        workspace = _open_workspace(stores, settings, folder, environ)
+    except CubError as error:  # report in any case what was recovered before
+        error.details += tuple(str(event.get("text", "")) for event in report.events)
+        raise
+    limits = TimeLimits(settings.timeout, None)
+    # An agent that could write into this folder would excuse its own failures.
+    cache_folder = find_project_state(stores.root) / "checks"
+    runner = CheckRunner(cache_folder, workspace.folder, environ, limits, environment.stop)
+    context = RunContext(
+        initial_stores=stores,
+        settings=settings,
+        folder=folder,
+        workspace=workspace,
+        check_runner=runner,
+        clock=environment.clock,
+        stop=environment.stop,
+        budget=Budget(settings.usd, settings.tokens, settings.iterations),
+        check_commands=() if settings.checks else find_check_commands(stores.project),
+        environ=environ,
+        system_prompt=read_system_prompt(stores.project.tree),
+        harnesses=harnesses,
+        approved_checks=approved_checks,
+        cwd=environment.cwd,
+        has_recovered=bool(report.events),
+    )
+    return context, report
 
 
 @contextmanager
 def _remove_if_refused(folder: RunFolder) -> Iterator[None]:
-    """A run that is refused leaves nothing behind."""
     try:
         yield
     except CubError:
@@ -175,160 +183,122 @@ def _remove_if_refused(folder: RunFolder) -> Iterator[None]:
         raise
 
 
-def clean_up_run(context: RunContext) -> None:
-    """Let go what only a run at work needs, and its own work tree if all of it is committed."""
-    if not isinstance(context.workspace, GitWorkspace):
-        return
-    context.workspace.worktree.release()
-    if context.settings.options.worktree:
-        remove_run_worktree(context.initial_stores.root, context.workspace.worktree.toplevel)
+def _open_workspace(
+    stores: Stores, settings: RunSettings, folder: RunFolder, environ: Mapping[str, str]
+) -> GitWorkspace:
+    """Open the checkout, or a new worktree; git's hooks get `environ`.
+
+    Raises CubError if a run can't start there.
+    """
+    root, options = stores.project.root, settings.options
+    index, size_limit = folder.state / INDEX_FILE, settings.max_file_size
+    workspace = open_git_workspace(
+        root, index, environ, stores=_list_committed_stores(stores), size_limit=size_limit
+    )
+    if not options.worktree:
+        _require_clean(workspace)
+    if settings.commits and (answer := explain_missing_identity(workspace.worktree, environ)):
+        hint = 'git config user.name "Your Name"; git config user.email you@example.com'
+        raise CubError(f"git does not know who commits: {answer.splitlines()[-1]}", hint=hint)
+    words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
+    branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
+    if options.worktree:
+        inner = _add_worktree(workspace, folder, branch or f"cub/{folder.id}")
+        return open_git_workspace(inner, index, environ, size_limit=size_limit)
+    current = take_snapshot(workspace.worktree)  # refuse now what no snapshot can hold
+    if branch:
+        branches.switch_branch(workspace.toplevel, branch)
+    elif settings.commits and not current.branch:
+        raise CubError(
+            "HEAD is detached: what is committed here would be on no branch",
+            hint="`git switch -c NAME`, or `cub run --branch NAME`",
+        )
+    return workspace
 
 
-def _check_cache(root: Path) -> Path:
-    """What checks said of files: an agent that could write there would excuse its own failures."""
-    return find_project_state(root) / "checks"
+def _list_committed_stores(stores: Stores) -> list[str]:
+    """Return the files of tasks and ledger that git does not ignore; none outside of the root."""
+    local = map_local_files(stores.project.config)
+    is_root = stores.root == stores.project.root
+    return [name for name in STORE_FILES if is_root and name not in local]
+
+
+def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str) -> Path:
+    """Add a linked worktree for the run, on its own branch; return the project's folder in it."""
+    if not branches.read_head_commit(workspace.toplevel):
+        hint = "commit something first: `git commit --allow-empty -m start`"
+        raise CubError("a work tree needs a commit to begin with", hint=hint)
+    linked = folder.root / ".cub" / "worktrees" / folder.id
+    branches.add_worktree(workspace.toplevel, linked, branch)
+    inner = linked / workspace.folder.relative_to(workspace.toplevel).as_posix()
+    inner.mkdir(parents=True, exist_ok=True)
+    return inner
+
+
+def _require_clean(workspace: GitWorkspace) -> None:
+    folder = workspace.folder.relative_to(workspace.toplevel).as_posix()
+    cub_folder = f"{folder}/.cub/".removeprefix("./")
+    paths = list_dirty_paths(workspace.worktree)
+    if dirty := [path for path in paths if not path.startswith(cub_folder)]:
+        more = [f"and {len(dirty) - _MAX_NAMED} more"] if len(dirty) > _MAX_NAMED else []
+        raise CubError(
+            "there are changes that are not committed",
+            hint="commit or stash them, or work beside them with `cub run --worktree`",
+            details=[*dirty[:_MAX_NAMED], *more],
+        )
 
 
 def _save_run_facts(context: RunContext) -> None:
-    """What others want to know of a run, from its start."""
+    """Write run.json, which others read from the start of the run on."""
+    options = context.settings.options
+    names = [name for name in options.__slots__ if name not in ("trust", "once")]
     facts = {
         "run": context.folder.id,
         "pid": os.getpid(),
         "started": context.timestamp,
         "folder": context.workspace.folder.as_posix(),
         "harnesses": [harness.name for harness in context.harnesses],
-        "asked": options_to_json(context.settings.options),
+        "asked": {name: getattr(options, name) for name in names},
         "ended": False,
     }
     context.folder.write_run_facts(facts)
 
 
-def options_to_json(options: RunOptions) -> dict[str, object]:
-    """What the command line asked for, for `--resume`."""
-    return {
-        name: getattr(options, name) for name in options.__slots__ if name not in ("trust", "once")
-    }
+def _clean_up_run(context: RunContext) -> None:
+    release_snapshot(context.workspace.worktree)
+    if context.settings.options.worktree:
+        remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)
 
 
 def _warn_missing_checks(context: RunContext) -> Iterator[PlanWarning]:
     settings = context.settings
-    if not settings.checks and settings.uses_task_checks and _lacks_checks(context):
+    if not settings.checks and settings.uses_task_checks and _has_task_without_check(context):
         suggestion = _suggest_checks(context.check_commands)
         hint = f"{suggestion}, or use --check; --no-checks is silent about it"
         yield PlanWarning("no check decides whether a task is done", hint=hint)
-    if isinstance(context.workspace, FolderWorkspace):
-        hint = "`git init` gives a run the means to do so"
-        yield PlanWarning(
-            "there is no git here: what a failed attempt changes stays, and nothing is committed",
-            hint=hint,
-        )
 
 
-def _suggest_checks(loops: Sequence[ProjectCommand]) -> str:
-    """How to configure the best of the commands that are known: tests tell most of a change."""
-    best = sorted(loops, key=lambda one: _PROPOSED.index(one.purpose))[:_MOST_PROPOSED]
-    if not best:
-        return "set run.checks"
-    return f"`cub config set run.checks {quote(format_yaml([one.shell_line for one in best]))}`"
+def _suggest_checks(commands: Sequence[ProjectCommand]) -> str:
+    """Say how to configure the best of the project's commands: tests cover most of a change."""
+    by_purpose = sorted(commands, key=lambda command: _PROPOSED_PURPOSES.index(command.purpose))
+    lines = [command.shell_line for command in by_purpose[:_MAX_PROPOSED]]
+    return f"`cub config set run.checks {quote(format_yaml(lines))}`" if lines else "set run.checks"
 
 
-def _lacks_checks(context: RunContext) -> bool:
-    """Whether one of the next tasks brings no check along."""
-    found = list_runnable_tasks(
-        context.initial_stores.backend.read_tasks(),
-        context.current_stores,
-        context.settings.options,
-    )
-    return any(
-        not found.tasks.read_record(row.id).get("checks") for row in found.summaries[:_LOOKED_AT]
-    )
+def _has_task_without_check(context: RunContext) -> bool:
+    tasks = context.initial_stores.backend.read_tasks()
+    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options)
+    return any(not tasks.read_record(task.id).get("checks") for task in queue[:_MAX_TASKS_READ])
 
 
 def read_last_options(root: Path) -> RunOptions | None:
-    """What the last run was asked for that was killed, and that nobody has taken up since."""
+    """Return the options of the last killed run that no other run has resumed, or None."""
     for folder in reversed(RunFolder.list_all(root)):
         facts = folder.read_state()
         if facts.get("ended") or is_alive(folder):
             continue
         if isinstance(facts.get("asked"), dict):
             known = {k: v for k, v in facts["asked"].items() if k in RunOptions.__slots__}
-            given: dict[str, Any] = {k: tuple(v) if k == "checks" else v for k, v in known.items()}
-            return RunOptions(**given)
+            fields: dict[str, Any] = {k: tuple(v) if k == "checks" else v for k, v in known.items()}
+            return RunOptions(**fields)
     return None
-
-
-_MANY = 5  # files that are named
-
-
-def choose_workspace(
-    stores: Stores, settings: RunSettings, folder: RunFolder, environ: Mapping[str, str]
-) -> Workspace:
-    """The ground that the settings ask for; CubError if a run can't begin there.
-
-    `environ` is what git's hooks get.
-    """
-    root = stores.project.root
-    index, largest = folder.state / INDEX_FILE, settings.max_file_size
-    here = open_git_workspace(
-        root, index, environ, stores=_list_committed_stores(stores), largest=largest
-    )
-    if here is None:
-        if settings.options.worktree or settings.branch_template:
-            what = "--worktree" if settings.options.worktree else "a branch"
-            raise CubError(f"{what} needs git, and there is no repository here")
-        return FolderWorkspace(root)
-    if not settings.options.worktree:
-        _require_clean(here)
-    if settings.commits and (who := here.worktree.identity(environ)):
-        hint = 'git config user.name "Your Name"; git config user.email you@example.com'
-        raise CubError(f"git does not know who commits: {who.splitlines()[-1]}", hint=hint)
-    words = {"run": folder.id, "date": folder.id[:8], "epic": settings.options.epic}
-    branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
-    if settings.options.worktree:
-        return _open_own_worktree(here, folder, branch or f"cub/{folder.id}", environ, largest)
-    now = here.take_snapshot()  # what can't be looked at is refused
-    if branch:
-        branches.switch_branch(here.worktree.toplevel, branch)
-    elif settings.commits and not now.branch:
-        raise CubError(
-            "HEAD is detached: what is committed here would be on no branch",
-            hint="`git switch -c NAME`, or `cub run --branch NAME`",
-        )
-    return here
-
-
-def _list_committed_stores(stores: Stores) -> list[str]:
-    """The files of tasks and ledger that commits of the project take along, as far as git lets."""
-    local = map_local_files(stores.project.config)
-    here = stores.root == stores.project.root
-    return [name for name in STORE_FILES if here and name not in local]
-
-
-def _open_own_worktree(
-    here: GitWorkspace, folder: RunFolder, branch: str, environ: Mapping[str, str], largest: int
-) -> GitWorkspace:
-    """A work tree of the run's own, on a branch of its own."""
-    top = here.worktree.toplevel
-    if not branches.read_head_commit(top):
-        hint = "commit something first: `git commit --allow-empty -m start`"
-        raise CubError("a work tree needs a commit to begin with", hint=hint)
-    place = folder.root / ".cub" / "worktrees" / folder.id
-    branches.add_worktree(top, place, branch)
-    inner = place / here.folder.relative_to(top).as_posix()
-    inner.mkdir(parents=True, exist_ok=True)
-    ground = open_git_workspace(inner, folder.state / INDEX_FILE, environ, largest=largest)
-    assert ground is not None
-    return ground
-
-
-def _require_clean(ground: GitWorkspace) -> None:
-    own = f"{ground.folder.relative_to(ground.worktree.toplevel).as_posix()}/.cub/".removeprefix(
-        "./"
-    )
-    if dirty := [path for path in ground.worktree.dirt() if not path.startswith(own)]:
-        more = [f"and {len(dirty) - _MANY} more"] if len(dirty) > _MANY else []
-        raise CubError(
-            "there are changes that are not committed",
-            hint="commit or stash them, or work beside them with `cub run --worktree`",
-            details=[*dirty[:_MANY], *more],
-        )

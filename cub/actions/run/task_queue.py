@@ -1,7 +1,4 @@
-"""Which task a run takes next: ready, wanted, and claimed in one step, so that nobody else does.
-
-What a task and the ledger are told at the end of an attempt.
-"""
+"""Claim the next ready task, and record the outcome of its attempt in the stores."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ MakeStartEvent = Callable[[str], Event]
 
 
 class ClaimedTask(NamedTuple):
-    """A task that is the run's now, the tasks as they are, and how many are ready beside it."""
+    """Hold a task that the run has claimed, all tasks, and how many others are ready."""
 
     task: str
     tasks: TaskIndex
@@ -39,34 +36,25 @@ class ClaimedTask(NamedTuple):
     warnings: list[PlanWarning]
 
 
-class TaskQueue(NamedTuple):
-    """The tasks that a run may take, the first one first."""
-
-    summaries: list[TaskSummary]
-    tasks: TaskIndex
-
-
 def list_runnable_tasks(
     tasks: TaskIndex,
     stores: Stores,
     options: RunOptions,
     approved_checks: ApprovedChecks | None = None,
-) -> TaskQueue:
-    """What is ready and wanted, by the command line's words, and brings along nothing that this
-    person has not `approved_checks` to.
+) -> list[TaskSummary]:
+    """Return the ready tasks that `options` include, in their order.
+
+    With `approved_checks`, tasks whose checks the person has not agreed to are left out.
     """
-    rows = find_ready_tasks(tasks, stores.lease_checker.is_expired).summaries
-    wanted = _filter_by_options(rows, tasks, options)
-    return TaskQueue(
-        [row for row in wanted if approved_checks is None or approved_checks.allows(tasks, row.id)],
-        tasks,
-    )
+    ready = find_ready_tasks(tasks, stores.lease_checker.is_expired).summaries
+    queue = _filter_by_options(ready, tasks, options)
+    return [task for task in queue if not approved_checks or approved_checks.allows(tasks, task.id)]
 
 
 def list_parked_tasks(tasks: TaskIndex, options: RunOptions) -> list[TaskSummary]:
-    """The tasks that only a person frees, of those that are wanted."""
-    rows = [row for row in tasks if row.status == PARKED and not row.is_epic]
-    return list(_filter_by_options(rows, tasks, options))
+    """Return the parked tasks that `options` include."""
+    parked = [task for task in tasks if task.status == PARKED and not task.is_epic]
+    return list(_filter_by_options(parked, tasks, options))
 
 
 def claim_next_task(
@@ -75,68 +63,65 @@ def claim_next_task(
     run: str,
     harness_name: str,
     duration: timedelta,
-    begin: MakeStartEvent,
+    make_start_event: MakeStartEvent,
     approved_checks: ApprovedChecks | None,
 ) -> ClaimedTask | None:
-    """Claim the first task that is ready, and note the attempt that `begin` describes; None where
-    there is none. When this returns, both are on disk.
-    """
-    with stores.transaction() as work:
-        rows = list_runnable_tasks(work.tasks, stores, options, approved_checks).summaries
-        if rows:
-            _write_claim(work, rows[0].id, run, harness_name, duration)
-            work.result.events.append(begin(rows[0].id))
-    if not rows:
+    """Claim the first ready task and record its start event, in one step; None if there is none."""
+    with stores.transaction() as transaction:
+        tasks = transaction.tasks
+        queue = list_runnable_tasks(tasks, stores, options, approved_checks)
+        if queue:
+            lease = make_lease(transaction.timestamp, run=run, duration=duration)
+            fields = {"status": IN_PROGRESS, "assignee": harness_name, "lease": lease}
+            transaction.update_task(queue[0].id, fields)
+            transaction.result.events.append(make_start_event(queue[0].id))
+    if not queue:
         return None
-    return ClaimedTask(rows[0].id, work.tasks, len(rows) - 1, work.result.warnings)
+    warnings = transaction.result.warnings
+    return ClaimedTask(queue[0].id, transaction.tasks, len(queue) - 1, warnings)
 
 
 def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> None:
-    """CubError, with the reason, if the task that the command line names can't be begun; and for
-    the name of an epic or a task that there is not.
+    """Raise CubError if the task that the options name can't be started.
+
+    The same goes for the name of an epic or a task that does not exist.
     """
     if options.epic:
         tasks.find_id(options.epic)
     if not options.task:
         return
-    row = tasks[tasks.find_id(options.task)]
-    if row.is_epic:
-        raise CubError(f"{row.id} is an epic", hint=f"`--epic {row.id}` works on its tasks")
-    if row.is_closed:
-        hint = f"`cub task reopen {row.id}` comes first"
-        raise CubError(f"{row.id} is closed ({row.reason or 'done'})", hint=hint)
-    if waits := list_blockers(row, tasks):
-        raise CubError(f"{row.id} waits for {', '.join(waits)}", hint="they have to be done first")
-    if not list_runnable_tasks(tasks, stores, options).summaries:
-        owner = tasks.read_record(row.id).get("assignee")
-        by = f" by {owner}" if owner and row.status == IN_PROGRESS else ""
-        hint = f"`cub task reopen {row.id}` gives it back to everybody"
-        raise CubError(f"{row.id} is {row.status}{by}", hint=hint)
+    task = tasks[tasks.find_id(options.task)]
+    if task.is_epic:
+        raise CubError(f"{task.id} is an epic", hint=f"`--epic {task.id}` works on its tasks")
+    if task.is_closed:
+        hint = f"`cub task reopen {task.id}` comes first"
+        raise CubError(f"{task.id} is closed ({task.reason or 'done'})", hint=hint)
+    if blockers := list_blockers(task, tasks):
+        names = ", ".join(blockers)
+        raise CubError(f"{task.id} waits for {names}", hint="they have to be done first")
+    if not list_runnable_tasks(tasks, stores, options):
+        owner = tasks.read_record(task.id).get("assignee")
+        by = f" by {owner}" if owner and task.status == IN_PROGRESS else ""
+        hint = f"`cub task reopen {task.id}` gives it back to everybody"
+        raise CubError(f"{task.id} is {task.status}{by}", hint=hint)
 
 
 def _filter_by_options(
     summaries: list[TaskSummary], tasks: TaskIndex, options: RunOptions
 ) -> Iterator[TaskSummary]:
     if options.task:
-        key = tasks.find_id(options.task)
-        summaries = [row for row in summaries if row.id == key]
+        task_id = tasks.find_id(options.task)
+        summaries = [task for task in summaries if task.id == task_id]
     if options.epic:
-        inside = {row.id for row in list_descendants(tasks.find_id(options.epic), tasks)}
-        summaries = [row for row in summaries if row.id in inside]
-    for row in summaries:
-        if not options.label or options.label in (tasks.read_record(row.id).get("labels") or ()):
-            yield row
-
-
-def _write_claim(
-    transaction: TaskTransaction, key: str, run: str, harness_name: str, duration: timedelta
-) -> None:
-    hold = make_lease(transaction.timestamp, run=run, duration=duration)
-    transaction.update_task(key, {"status": IN_PROGRESS, "assignee": harness_name, "lease": hold})
+        below = {task.id for task in list_descendants(tasks.find_id(options.epic), tasks)}
+        summaries = [task for task in summaries if task.id in below]
+    for task in summaries:
+        if not options.label or options.label in (tasks.read_record(task.id).get("labels") or ()):
+            yield task
 
 
 class TaskUpdate(NamedTuple):
-    """What the task's status is now, and what there is to tell a person."""
+    """Hold what the task's status is now, and messages for a person."""
 
     disposition: Disposition
     messages: list[str]
@@ -151,51 +136,58 @@ def record_outcome(
     *,
     no_change: bool,
 ) -> TaskUpdate:
-    """Give the task its status, and the ledger the attempt."""
-    with context.current_stores.transaction() as work:
-        said = backup.restore_tasks(work.store, task_id, context.timestamp)
-        others = not backup.is_still_claimed(task_id, context.initial_stores.actor)
-        said += [] if others else _restore_deleted(work, task_id)
-        if task_id in work.tasks:
-            said += _restore_checks(context, work, task_id)
-            _set_status(work, task_id, ended, no_change=no_change, others=others)
-            if (status := work.tasks[task_id].status) != ended.status:
-                ended = Disposition(status)  # what somebody else did meanwhile stands
-        work.result.events.append(event)
-    said += [*work.result.messages, *(warning.message for warning in work.result.warnings)]
-    return TaskUpdate(ended, said)
+    """Set the task's status and append the event to the ledger, in one step.
+
+    Damage that the attempt did to other tasks is undone first.
+    """
+    with context.current_stores.transaction() as transaction:
+        messages = backup.restore_tasks(transaction.store, task_id, context.timestamp)
+        is_claimed = backup.is_still_claimed(task_id, context.initial_stores.actor)
+        messages += _restore_deleted(transaction, task_id) if is_claimed else []
+        if task_id in transaction.tasks:
+            messages += _restore_checks(context, transaction, task_id)
+            _set_status(transaction, task_id, ended, no_change=no_change, is_claimed=is_claimed)
+            if (status := transaction.tasks[task_id].status) != ended.status:
+                ended = Disposition(status)  # a person has set it in the meantime
+        transaction.result.events.append(event)
+    result = transaction.result
+    return TaskUpdate(
+        ended, [*messages, *result.messages, *(warning.message for warning in result.warnings)]
+    )
 
 
 def _set_status(
-    transaction: TaskTransaction, key: str, ended: Disposition, *, no_change: bool, others: bool
+    transaction: TaskTransaction,
+    task_id: str,
+    ended: Disposition,
+    *,
+    no_change: bool,
+    is_claimed: bool,
 ) -> None:
-    """The status; what a person did meanwhile stands, but that a task is done."""
+    """Set the status, unless a person has; an accepted task is closed in any case."""
     if ended.status != CLOSED:
-        if not others:
-            reset_task(transaction, key, ended.status, ended.reason)
-    elif not (others and transaction.tasks[key].is_closed):
-        close_task(transaction, key, NO_CHANGE if no_change else "done")
+        if is_claimed:
+            reset_task(transaction, task_id, ended.status, ended.reason)
+    elif is_claimed or not transaction.tasks[task_id].is_closed:
+        close_task(transaction, task_id, NO_CHANGE if no_change else "done")
 
 
 def _restore_deleted(transaction: TaskTransaction, task_id: str) -> list[str]:
-    """Bring a task back that its agent marked as deleted by hand."""
+    """Restore a task that its agent marked as deleted without a command; return messages."""
     if task_id not in transaction.tasks.deleted_summaries:
         return []
-    transaction.store.put_record(
-        update_record(
-            transaction.tasks.read_record(task_id), {"deleted_at": None}, transaction.timestamp
-        )
-    )
+    record = transaction.tasks.read_record(task_id)
+    restored = update_record(record, {"deleted_at": None}, transaction.timestamp)
+    transaction.store.put_record(restored)
     return [f"the task {task_id} was deleted by hand, and is back"]
 
 
 def _restore_checks(context: RunContext, transaction: TaskTransaction, task_id: str) -> list[str]:
-    """Give a task the checks again that it had when the run began, if it has lost one."""
+    """Restore the checks that a task had when the run started, if it has lost one."""
     record = transaction.tasks.read_record(task_id)
-    lost = context.approved_checks.find_removed_checks(record)
-    if not lost:
+    checks = context.approved_checks.find_removed_checks(record)
+    if not checks:
         return []
-    transaction.store.put_record(
-        update_record(record, {"checks": list(lost)}, transaction.timestamp)
-    )
+    restored = update_record(record, {"checks": list(checks)}, transaction.timestamp)
+    transaction.store.put_record(restored)
     return [f"the checks of {task_id} were changed, and are back"]

@@ -1,12 +1,8 @@
-"""What an attempt came to, by evidence: the failure class that fits first, or success.
+"""Judge an attempt by evidence: the first failure class that applies, or success.
 
-The order is that of the classes in docs/reference/run.md. What the agent says of its own success
-decides nothing; what it says of its failure is believed.
-
-Whether checks can decide about an attempt, and whether they did.
-
-Something has to pass before a task is called done: a check, a failing item that went away, or tests
-beside those that failed before. Checks that all fail as they did before have judged nothing.
+The order is that of the classes in docs/reference/run.md. An agent that says it succeeded decides
+nothing; one that says it failed is believed. Something has to pass before a task is done: a check,
+a failing item that went away, or tests beside those that failed before.
 """
 
 from __future__ import annotations
@@ -32,14 +28,14 @@ from cub.prompt.previous_attempts import INFRASTRUCTURE_FAILURES
 from cub.store.task_schema import UNDONE_REASONS
 
 NO_CHANGE = "no_change"
-_TAIL = 8_000  # characters of what a client printed last
+_MAX_TAIL = 8_000  # characters of an agent's output, from the end
 
 
 class Verdict(NamedTuple):
-    """How an attempt ended: `failure` is a class, "" for success; `reset_time` is a limit's end.
+    """Hold how an attempt ended: `failure` is a class, "" for success.
 
-    `is_uncounted`: it counts as no attempt, whatever its class. `doubt` is why nothing has judged
-    an attempt that is accepted all the same.
+    `reset_time` is when a limit ends. `is_uncounted`: it does not count as an attempt, whatever its
+    class. `doubt` is why no check has judged an attempt that is accepted anyway.
     """
 
     failure: str = ""
@@ -51,21 +47,21 @@ class Verdict(NamedTuple):
 
     @property
     def is_ok(self) -> bool:
-        """Whether the task is done."""
+        """Return whether the task is done."""
         return not self.failure
 
     @property
     def counts_as_attempt(self) -> bool:
-        """Whether it counts as one of the attempts that a task has."""
+        """Return whether it counts as one of the attempts that a task has."""
         return not (self.is_ok or self.is_uncounted or self.failure in INFRASTRUCTURE_FAILURES)
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptEvidence:
-    """What is known when a client has ended. `is_success` is by its own rules; `has_changes` says
-    whether files differ; `restored_files` are files of the person's that did, and no longer do;
-    `conflicts` are files of an unfinished merge, `oversized_files` those that are too large;
-    `request` is what the agent asked for.
+    """Hold what is known when an agent has ended.
+
+    `is_success` is by the harness's rule; `restored_files` are untracked files that the attempt had
+    changed; `conflicts` are files of an unfinished merge; `request` is what the agent asked for.
     """
 
     process: ProcessResult
@@ -84,45 +80,38 @@ class AttemptEvidence:
 
     @property
     def signals(self) -> FinalSignals:
-        """What the final message signals."""
+        """Return the signals of the final message."""
         return parse_signals(self.transcript.final_message)
 
     @property
     def summary(self) -> str:
-        """What the final message says in the end."""
+        """Return what the final message says in the end."""
         return summarize_final_message(self.transcript.final_message)
 
     @property
     def last_error(self) -> str:
-        """What the client's stderr says in the end."""
-        return find_last_error(self.stderr[-_TAIL:])
+        """Return what the agent's stderr says in the end."""
+        return find_last_error(self.stderr[-_MAX_TAIL:])
 
     @property
     def claims_no_change(self) -> bool:
-        """Whether the agent says that nothing had to be changed."""
-        return not self.has_changes and NO_CHANGE in (
-            self.request.get("reason"),
-            self.signals.status,
-        )
+        """Return whether the agent says that nothing had to be changed."""
+        reasons = (self.request.get("reason"), self.signals.status)
+        return not self.has_changes and NO_CHANGE in reasons
 
 
 def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
-    """The class of an attempt that failed before any check; None where checks have to decide."""
-    told = evidence.transcript
-    failed = not evidence.is_success
+    """Return the class of an attempt that failed already; None if checks have to decide."""
+    process, failed = evidence.process, not evidence.is_success
     idle = not evidence.has_changes and not evidence.request
-    said = evidence.signals
-    if evidence.process.cause == "stopped":
+    if process.cause == "stopped":
         return Verdict("interrupted", "the run was stopped")
-    refused = _find_refusal(evidence) if (failed or idle) and said.stuck is None else None
-    if refused:
-        return Verdict(refused.kind, refused.message, reset_time=refused.reset_time)
-    if evidence.process.start_error or (
-        failed
-        and evidence.process.exit_code in NOT_RUN_EXIT_CODES
-        and not told.final_message.strip()
-    ):
-        return Verdict("harness_missing", evidence.process.start_error or evidence.last_error)
+    may_be_refused = (failed or idle) and evidence.signals.stuck is None
+    if may_be_refused and (refusal := _find_refusal(evidence)):
+        return Verdict(refusal.kind, refusal.message, reset_time=refusal.reset_time)
+    is_silent = not evidence.transcript.final_message.strip()
+    if process.start_error or (failed and process.exit_code in NOT_RUN_EXIT_CODES and is_silent):
+        return Verdict("harness_missing", process.start_error or evidence.last_error)
     if evidence.is_over_budget:
         return Verdict("budget", "the run's budget was used up in the middle of the attempt")
     return (
@@ -133,10 +122,10 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
 
 
 def judge_by_checks(checks: Sequence[CheckComparison], evidence: AttemptEvidence) -> Verdict:
-    """The verdict when the checks have run."""
-    if any(one.check.cause == "stopped" for one in checks):
+    """Return the verdict after the checks have run."""
+    if any(comparison.check.cause == "stopped" for comparison in checks):
         return Verdict("interrupted", "the run was stopped")
-    if failing := [one for one in checks if not one.is_ok]:
+    if failing := [comparison for comparison in checks if not comparison.is_ok]:
         return Verdict("checks_failed", _describe_failed_check(failing[0]))
     return Verdict(no_change=evidence.claims_no_change)
 
@@ -151,24 +140,22 @@ def _judge_limits(evidence: AttemptEvidence) -> Verdict | None:
 
 
 def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) -> Verdict | None:
-    """What the agent or its client says of its failure."""
-    said, told = evidence.signals, evidence.transcript
-    if told.denials and (failed or idle):
-        return Verdict("permission_denied", told.denials[0])
-    if said.stuck is not None or said.status == "stuck":
-        return Verdict("stuck", said.stuck or evidence.summary or NO_REASON)
-    if (wish := evidence.request.get("reason")) in UNDONE_REASONS:
+    signals, denials = evidence.signals, evidence.transcript.denials
+    if denials and (failed or idle):
+        return Verdict("permission_denied", denials[0])
+    if signals.stuck is not None or signals.status == "stuck":
+        return Verdict("stuck", signals.stuck or evidence.summary or NO_REASON)
+    if (reason := evidence.request.get("reason")) in UNDONE_REASONS:
         note = str(evidence.request.get("note") or "")
-        return Verdict("stuck", f"the agent asks to close the task as {wish}" + _append_text(note))
-    if said.question and idle and said.status != NO_CHANGE and not failed:
-        return Verdict("asked_question", said.question)
+        return Verdict("stuck", f"the agent asks to close the task as {reason}{_append(note)}")
+    if signals.question and idle and signals.status != NO_CHANGE and not failed:
+        return Verdict("asked_question", signals.question)
     if failed:
         return Verdict("harness_exit", _describe_exit(evidence))
     return None
 
 
 def _judge_files(evidence: AttemptEvidence) -> Verdict | None:
-    """What the files say before any check."""
     if evidence.head_move == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
         return Verdict("unknown", what)
@@ -185,49 +172,48 @@ def _judge_files(evidence: AttemptEvidence) -> Verdict | None:
     return None
 
 
-def _describe_restored_files(put_back: Sequence[str]) -> str:
-    if not put_back:
+def _describe_restored_files(files: Sequence[str]) -> str:
+    if not files:
         return ""
-    names = ", ".join(put_back[:3])
+    names = ", ".join(files[:3])
     return f"only files that git does not know were changed, and they are put back: {names}"
 
 
 def _find_refusal(evidence: AttemptEvidence) -> Refusal | None:
-    """What the end of its output says of limits and logins; its own words of a limit first."""
-    if (
-        limit := evidence.transcript.limit_message
-    ):  # the client's own event: it is one, whatever its words are
-        words = " ".join(limit.split())
-        return find_refusal(limit, evidence.time) or Refusal(
-            "rate_limited", find_reset_time(limit, evidence.time), words
-        )
-    texts = (evidence.stderr[-_TAIL:], evidence.transcript.final_message[-_TAIL:])
-    return next(
-        (found for text in texts if text and (found := find_refusal(text, evidence.time))), None
-    )
+    """Return what the agent's output says of limits and logins, or None.
+
+    An event about a limit comes first, and counts whatever its text is.
+    """
+    time = evidence.time
+    if limit := evidence.transcript.limit_message:
+        message = " ".join(limit.split())
+        refusal = Refusal("rate_limited", find_reset_time(limit, time), message)
+        return find_refusal(limit, time) or refusal
+    texts = (evidence.stderr[-_MAX_TAIL:], evidence.transcript.final_message[-_MAX_TAIL:])
+    refusals = (find_refusal(text, time) for text in texts if text)
+    return next(filter(None, refusals), None)
 
 
 def _describe_exit(evidence: AttemptEvidence) -> str:
-    ended = evidence.process
-    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.exit_code}"
-    if evidence.transcript.has_failed:
-        how = "the client reported a failure" if ended.exit_code == 0 else how
-    elif ended.exit_code == 0:
-        how = "the client ended without what tells its success"
-    return how + _append_text(evidence.last_error or evidence.summary)
+    process = evidence.process
+    how = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"
+    if process.exit_code == 0:
+        has_failed = evidence.transcript.has_failed
+        how = "reported a failure" if has_failed else "ended without what tells its success"
+        how = f"the agent {how}"
+    return how + _append(evidence.last_error or evidence.summary)
 
 
-def _describe_failed_check(one: CheckComparison) -> str:
-    """What tells most of a failed check."""
-    check = one.check
+def _describe_failed_check(comparison: CheckComparison) -> str:
+    check = comparison.check
     if check.cause:
         return f"{check.command}: still running after {check.seconds:.0f} s"
-    for item in (*one.new, *check.items):
-        return f"{item.where}" + _append_text(item.message)
-    return f"{check.command}: exit code {check.exit}" + _append_text(check.reason)
+    for item in (*comparison.new, *check.items):
+        return f"{item.where}" + _append(item.message)
+    return f"{check.command}: exit code {check.exit}" + _append(check.reason)
 
 
-def _append_text(text: str) -> str:
+def _append(text: str) -> str:
     return f": {text}" if text else ""
 
 
@@ -239,65 +225,66 @@ UNVERIFIED_HINT = (
 
 
 def find_check_obstacle(before: Mapping[str, CheckResult], task_checks: Collection[str]) -> str:
-    """Find out why no client should be started, by what the checks say before it; "" for no reason.
+    """Return why no agent should be started, by the checks before it; "" for no reason.
 
-    A check of the task's own (`task_checks`) decides in any case: it has to pass, or to fail less.
+    One of the `task_checks` decides in any case: it has to pass, or to fail less.
     """
     checks = [check for check in before.values() if check.command not in task_checks]
     for check in checks:
         if check.exit in NOT_RUN_EXIT_CODES:
             return f"the check `{check.command}` can't be run{_quote_reason(check)}"
-    if (
-        not before
-        or any(command in task_checks for command in before)
-        or any(map(_may_decide, checks))
-    ):
+    has_task_check = any(command in task_checks for command in before)
+    if not before or has_task_check or any(map(_may_decide, checks)):
         return ""
-    return "; ".join(_explain(check) + _quote_reason(check) for check in checks)
+    return "; ".join(_explain_undecided(check) + _quote_reason(check) for check in checks)
 
 
 def describe_undecided_checks(
     before: Mapping[str, CheckResult], task_checks: Collection[str]
 ) -> Iterator[str]:
-    """Tell of each check of the project's that decides nothing as things stand."""
+    """Yield a message for each check of the project that can decide nothing now."""
     for check in before.values():
         if check.command not in task_checks and not check.is_passing and not check.items:
-            yield _explain(check)
+            yield _explain_undecided(check)
 
 
 def explain_unverified(checks: Sequence[CheckComparison]) -> str:
-    """Find out why checks, none of which stands against an attempt, have not judged it; "" if one
-    has, or if there is none.
+    """Return why none of the checks, which all are ok, has judged an attempt; "" if one has.
+
+    Without any check, it is "" as well.
     """
     if not checks or any(map(_has_judged, checks)):
         return ""
     if not has_run_project_code(checks):
-        return f"the checks could not work, before and after: {_name(checks[0].check)}"
+        return (
+            f"the checks could not work, before and after: {_describe_first_item(checks[0].check)}"
+        )
     what = "every check fails as it did before, and none shows a test that passes"
-    return f"{what}: {_name(checks[0].check)}"
+    return f"{what}: {_describe_first_item(checks[0].check)}"
 
 
 def has_run_project_code(checks: Sequence[CheckComparison]) -> bool:
-    """Tell whether a check got as far as to run something of the project's.
+    """Return whether a check got as far as to run the project's code.
 
-    What can't be imported or collected, and where there is no test, nothing has run.
+    It did not if tests can't be imported or collected, or if there is none.
     """
+    results = [comparison.check for comparison in checks]
     return any(
-        one.check.is_passing or any(item.kind != "error" for item in one.check.items)
-        for one in checks
+        check.is_passing or any(item.kind != "error" for item in check.items) for check in results
     )
 
 
 def _may_decide(check: CheckResult) -> bool:
-    """Whether its result after an attempt can tell anything: items can go away, tests can come."""
+    """Return whether it can decide after an attempt: items can go away, tests can come."""
     return check.is_passing or bool(check.items) or check.finds_no_test
 
 
-def _has_judged(one: CheckComparison) -> bool:
-    return one.check.is_passing or bool(one.fixed) or (bool(one.check.items) and one.check.passes)
+def _has_judged(comparison: CheckComparison) -> bool:
+    check = comparison.check
+    return check.is_passing or bool(comparison.fixed) or (bool(check.items) and check.passes)
 
 
-def _explain(check: CheckResult) -> str:
+def _explain_undecided(check: CheckResult) -> str:
     if check.cause:
         return f"`{check.command}` does not end: until it does, it decides nothing"
     if check.finds_no_test:
@@ -305,12 +292,11 @@ def _explain(check: CheckResult) -> str:
     return f"`{check.command}` fails already, and names no failing item: it can't decide"
 
 
-def _name(check: CheckResult) -> str:
+def _describe_first_item(check: CheckResult) -> str:
     for item in check.items:
         return f"`{check.command}`: {item.where}" + (f": {item.message}" if item.message else "")
     return f"`{check.command}`{_quote_reason(check)}"
 
 
 def _quote_reason(check: CheckResult) -> str:
-    """Quote what a check printed of what is wrong, in parentheses."""
     return f" ({check.reason})" if check.reason else ""

@@ -1,1 +1,1 @@
-"""What people and agents do with tasks and the ledger."""
+"""Read and change tasks, for people and agents."""

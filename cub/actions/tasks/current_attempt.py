@@ -1,9 +1,7 @@
-"""Being inside an attempt of a run: what an agent may ask for there, and what the run decides.
+"""Find the attempt of a run that this process is in, and take requests from its agent.
 
-Whether a process is inside is told by its ancestors, not by its environment, which it may change.
-Where those can't be seen, as in a container, the environment is all there is.
-
-The mark that all processes of an attempt are told by, whatever their environment says.
+The ancestors of a process tell if it is in an attempt, not its environment, which an agent may
+change. If they can't be seen, as in a container, the environment is all there is.
 """
 
 from __future__ import annotations
@@ -12,87 +10,89 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cub.errors import CubError
 from cub.files.internal_files import read_json, replace_file
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, read_signed
 from cub.processes.process_tree import iter_keeper_marks
+from cub.store.task_index import TaskIndex
 from cub.text import describe_os_error
-
-if TYPE_CHECKING:
-    from cub.actions.tasks.stores import Stores
-
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 REQUEST_FILE, RESULT_FILE = "request.json", "result.json"
 _DECIDES = "the run's own checks decide"
-_LARGEST = 1 << 16  # bytes of a request
+_MAX_REQUEST = 1 << 16  # bytes of a request
+
+
+def find_current_attempt(
+    root: Path, environ: Mapping[str, str] = os.environ
+) -> CurrentAttempt | None:
+    """Return the attempt at a task of the project at `root` that this process is in.
+
+    Return None for a person, and when the attempt is over.
+    """
+    folder = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
+    if mark := find_attempt_mark(root):
+        folders = [folder] if folder.is_dir() else []
+        return CurrentAttempt(mark.task_id, (Path(mark.request_folder), *folders))
+    task = environ.get(TASK_VARIABLE)
+    if not task or not folder.is_dir() or _is_over(root, folder, environ.get(RUN_VARIABLE, "")):
+        return None
+    return CurrentAttempt(task, (folder,))
+
+
+def _is_over(root: Path, folder: Path, run: str) -> bool:
+    """Return whether an attempt is over, by the run's own files; else by those that it shows."""
+    runs = find_project_state(root) / "runs"
+    if not runs.is_dir():
+        return bool(read_json(folder / RESULT_FILE))
+    attempt = runs / run / folder.parent.name / folder.name
+    return not attempt.is_dir() or bool(read_signed(attempt / RESULT_FILE))
 
 
 class CurrentAttempt(NamedTuple):
-    """An attempt that is under way: its task, and the folders for requests, the best one first."""
+    """Describe a running attempt: its task, and directories for requests, the best one first."""
 
     task_id: str
     request_folders: tuple[Path, ...]
 
-    def require_own_task(self, stores: Stores, keys: Sequence[str], verb: str) -> None:
-        """CubError for a task that is not the attempt's."""
-        tasks = stores.backend.read_tasks()
+    def require_own_task(self, tasks: TaskIndex, keys: Sequence[str], verb: str) -> None:
+        """Raise CubError for a task that is not the attempt's."""
         for key in map(tasks.find_id, keys):
             if key != self.task_id:
-                raise CubError(
-                    f"an attempt at {self.task_id} can't {verb} {key}",
-                    hint="one task at a time: say at the end what is to be done about it",
-                )
+                hint = "one task at a time: say at the end what is to be done about it"
+                raise CubError(f"an attempt at {self.task_id} can't {verb} {key}", hint=hint)
 
     def refuse(self, keys: Sequence[str], verb: str) -> None:
-        """CubError for what only the run or a person does."""
-        raise CubError(
-            f"an attempt can't {verb} {', '.join(keys)}: {_DECIDES}",
-            hint="end with `<stuck>reason</stuck>` if the task can't be done",
-        )
+        """Raise CubError for what only the run or a person does."""
+        hint = "end with `<stuck>reason</stuck>` if the task can't be done"
+        raise CubError(f"an attempt can't {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
 
     def request_close(self, reason: str, note: str) -> str:
-        """Keep the wish to close the task; what to tell the agent."""
+        """Save the request to close the task, and return what to print to the agent."""
         tree = {"task": self.task_id, "reason": reason, "note": note}
         data = [json.dumps(tree).encode()]
         for last, folder in enumerate(self.request_folders, 1 - len(self.request_folders)):
             try:
                 replace_file(folder / REQUEST_FILE, data)
                 break
-            except OSError as error:  # a sandbox may have no more than the project
+            except OSError as error:  # a sandbox may show the project alone
                 if not last:
-                    what = "the run can't be asked: "
-                    raise CubError(what + describe_os_error(error)) from error
+                    what = f"the run can't be asked: {describe_os_error(error)}"
+                    raise CubError(what) from error
         return f"You asked to close {self.task_id} ({reason}): {_DECIDES} when you have ended."
 
 
-def find_current_attempt(
-    root: Path, environ: Mapping[str, str] = os.environ
-) -> CurrentAttempt | None:
-    """The attempt at a task of the project at `root` that this process is a part of; None for a
-    person, and when it is over.
-    """
-    shown = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
-    if mark := find_attempt_mark(root):
-        return CurrentAttempt(
-            mark.task_id, (Path(mark.request_folder), *([shown] if shown.is_dir() else []))
-        )
-    task = environ.get(TASK_VARIABLE)
-    if not task or not shown.is_dir() or _is_over(root, shown, environ.get(RUN_VARIABLE, "")):
-        return None
-    return CurrentAttempt(task, (shown,))
-
-
 def read_request(*folders: Path) -> dict[str, Any]:
-    """What the agent asked for, in the first folder that has it; {} for nothing. What stands there
-    may be anything.
+    """Return what the agent asked for, from the first directory that has it; {} for nothing.
+
+    The file may contain anything.
     """
     for folder in folders:
         try:
-            tree = json.loads(read_prefix(os.fspath(folder), REQUEST_FILE, _LARGEST))
+            tree = json.loads(read_prefix(os.fspath(folder), REQUEST_FILE, _MAX_REQUEST))
         except (OSError, ValueError, RecursionError):
             continue
         if isinstance(tree, dict):
@@ -100,17 +100,8 @@ def read_request(*folders: Path) -> dict[str, Any]:
     return {}
 
 
-def _is_over(root: Path, shown: Path, run: str) -> bool:
-    """By what the run itself keeps; where that is out of sight, by what it shows."""
-    kept = find_project_state(root) / "runs"
-    if not kept.is_dir():
-        return bool(read_json(shown / RESULT_FILE))
-    attempt = kept / run / shown.parent.name / shown.name
-    return not attempt.is_dir() or bool(read_signed(attempt / RESULT_FILE))
-
-
 class AttemptMark(NamedTuple):
-    """The project, the task, and the folder where the run takes requests."""
+    """Hold the project, the task, and the directory in which the run takes requests."""
 
     root: str
     task_id: str
@@ -118,12 +109,12 @@ class AttemptMark(NamedTuple):
 
 
 def encode_mark(mark: AttemptMark) -> str:
-    """Return what a keeper carries for all that it starts."""
+    """Return what a keeper passes on to all processes that it starts."""
     return json.dumps(mark)
 
 
 def find_attempt_mark(root: Path) -> AttemptMark | None:
-    """Find the attempt at a task of the project at `root` that this process is a part of."""
+    """Return the mark of the attempt that this process is in, at a task of `root`; or None."""
     for text in iter_keeper_marks():
         try:
             mark = AttemptMark(*map(str, json.loads(text)))

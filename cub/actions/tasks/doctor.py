@@ -1,4 +1,4 @@
-"""What is wrong with the tasks of a project, and mending what can be mended without a choice."""
+"""Find problems with a project's tasks, and fix those that need no decision."""
 
 from __future__ import annotations
 
@@ -6,48 +6,39 @@ from cub.actions.tasks.stores import Stores, TaskResult
 from cub.actions.tasks.task_findings import (
     Finding,
     find_bad_lines,
+    find_dependency_problems,
     find_duplicates,
     find_expired_leases,
-    find_missing_parents,
-    find_unreachable_tasks,
 )
 from cub.actions.tasks.transitions import release_task
 from cub.files import read_file
-from cub.store.dependencies import find_ready_tasks
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_schema import IN_PROGRESS
 
 
 def list_findings(stores: Stores) -> list[Finding]:
-    """Everything that is wrong. Lines that were moved away earlier are told, too: a person has to
-    look at them.
-    """
+    """Return every problem, also lines that were moved away earlier: a person has to read them."""
     tasks = stores.backend.read_tasks()
-    found = [
+    findings = [
         *find_bad_lines(tasks),
         *find_duplicates(tasks),
-        *find_unreachable_tasks(
-            find_ready_tasks(tasks, stores.lease_checker.is_expired), tasks.deleted_summaries
-        ),
-        *find_missing_parents(tasks),
+        *find_dependency_problems(tasks, stores.lease_checker),
         *find_expired_leases(tasks, stores.lease_checker),
     ]
-    kept = [
-        line for line in (read_file(stores.root, REJECTED_FILE) or b"").split(b"\n") if line.strip()
-    ]
-    here = {rejected.content for rejected in tasks.rejected_lines}
-    if older := [line for line in kept if line not in here]:
+    lines = (read_file(stores.root, REJECTED_FILE) or b"").split(b"\n")
+    current = {rejected.content for rejected in tasks.rejected_lines}
+    if older := [line for line in lines if line.strip() and line not in current]:
         what = f"{len(older):,} rejected line{'s' * (len(older) > 1)} in {REJECTED_FILE}"
         hint = f"take over what you want of them into {TASKS_FILE}, then delete the file"
-        found.append(Finding("rejected", "", what, hint))
-    return found
+        findings.append(Finding("rejected", "", what, hint))
+    return findings
 
 
 def fix_problems(stores: Stores) -> TaskResult:
-    """Write doubled tasks as one, move rejected lines away, give tasks of lapsed leases back."""
-    with stores.transaction() as work:
-        for row in list(work.tasks):
-            if row.status == IN_PROGRESS and stores.lease_checker.is_expired(row.lease):
-                release_task(work, row.id)
-        work.store.save_repairs()
-    return work.result
+    """Merge duplicate lines, move rejected lines away, and release tasks with expired leases."""
+    with stores.transaction() as transaction:
+        for task in list(transaction.tasks):
+            if task.status == IN_PROGRESS and stores.lease_checker.is_expired(task.lease):
+                release_task(transaction, task.id)
+        transaction.store.save_repairs()
+    return transaction.result

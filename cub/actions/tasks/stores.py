@@ -1,11 +1,7 @@
-"""The stores of a project, opened for one command: who asks, when, and what is to be told.
+"""Open the stores of a project for one command, collect its changes, and record them for runs.
 
-A change of tasks under way: what a command did, and what it has to tell.
-
-Changes of tasks that were made by commands while a run is at work, for that run to believe.
-
-An agent can write anything into the store's files, with any revision and any event in the ledger.
-What a person, or another run, changes meanwhile is told from that by a record that is signed.
+An agent can write anything into the store's files. What a person or another run changes during an
+attempt is recorded with a signature, so that the run believes it.
 """
 
 from __future__ import annotations
@@ -35,10 +31,13 @@ from cub.store.task_index import TaskIndex, is_deleted
 from cub.store.task_schema import DELETED
 from cub.store.timestamps import normalize_timestamp, utc_now
 
+CHANGES_FILE = "changes.jsonl"
+RUN_FILE = "run.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The tasks and the ledger of a project; `actor` asks, at `make_lease_checker.now`."""
+    """Hold the tasks and the ledger of a project for one command of `actor`."""
 
     project: Project
     root: Path
@@ -49,36 +48,36 @@ class Stores:
 
     @property
     def timestamp(self) -> str:
-        """When the command began."""
+        """Return when the command started."""
         return self.lease_checker.timestamp
 
     @contextmanager
     def transaction(self) -> Iterator[TaskTransaction]:
-        """A change of tasks; the ledger is told when it is written.
+        """Change tasks, and add events to the ledger when they are written.
 
-        A ledger that may not be written stops the change; one that can't be, as on a full disk,
-        is found out when the tasks are written already, and costs no more than the events.
+        A read-only ledger stops the change. One that can't be written for another reason, as on a
+        full disk, costs only the events: the tasks are written before.
         """
-        outcome = TaskResult()
+        result = TaskResult()
         with self.backend.transaction() as change:
-            outcome.warnings += warn_unreadable_tasks(change.tasks)
-            yield TaskTransaction(change, outcome, self.actor, self.timestamp)
-            if outcome.events:
+            result.warnings += warn_unreadable_tasks(change.tasks)
+            yield TaskTransaction(change, result, self.actor, self.timestamp)
+            if result.events:
                 self.ledger.require_writable()
-                record_status_changes(self.root, outcome.events)  # before anybody sees what changed
-        if outcome.events:
-            self._record(outcome)
+                record_status_changes(self.root, result.events)  # before a run sees the change
+        if result.events:
+            self._append_events(result)
 
-    def _record(self, outcome: TaskResult) -> None:
+    def _append_events(self, result: TaskResult) -> None:
         try:
-            self.ledger.append_events(*outcome.events)
+            self.ledger.append_events(*result.events)
         except CubError as error:
             what = f"the tasks are changed, and the ledger was not told: {error.message}"
-            outcome.warnings.append(PlanWarning(what, error.where))
+            result.warnings.append(PlanWarning(what, error.where))
 
 
 def open_stores(project: Project, who: str, at: str = "") -> Stores:
-    """The stores of a project, as its configuration asks for them."""
+    """Open the stores of a project, as its configuration asks for them."""
     root = find_store_root(project.root)
     backend: TaskBackend = JsonlBackend(root, before_first_write=install_git_files)
     if project.config.backend == "beads":
@@ -89,31 +88,35 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
 
 
 def finish_interrupted_change(stores: Stores) -> Stores:
-    """End what another command left half done where a run reads and writes files of its own
-    accord; the stores as they are then.
+    """Finish what another command left half done, and return the stores as they are then.
+
+    A run calls it before it reads and writes files without a command.
     """
-    ended: list[PlanWarning] = []
+    warnings: list[PlanWarning] = []
     for root in dict.fromkeys((stores.root, stores.project.root)):
         if warn_pending_change(root):
-            with lock_project(root) as held:
-                ended += held.recovery_warnings
-    if not ended:
+            with lock_project(root) as lock:
+                warnings += lock.recovery_warnings
+    if not warnings:
         return stores
     return open_stores(Project.load(stores.project.root), stores.actor, stores.timestamp)
 
 
 def warn_unreadable_tasks(tasks: TaskIndex) -> list[PlanWarning]:
-    """What a person should know of a file of tasks: lines that are none, ids given twice."""
+    """Return warnings of lines that are not tasks, and of ids that two tasks have."""
     return to_warnings(find_bad_lines(tasks))
 
 
 def install_git_files(lock: ProjectLock) -> None:
-    """Before the first task, or run: git is to merge tasks, and to leave out what is local."""
+    """Write the files that let git merge tasks and ignore what is local.
+
+    The first task, or a run, needs them.
+    """
     apply_plan(plan_git_files(Project.load(lock.root)), lock)
 
 
 def plan_git_files(project: Project) -> Plan:
-    """The files that tell git of `.cub/`, as they are now."""
+    """Plan the files that tell git about `.cub/`."""
     from cub.actions.managed_files import (
         GIT_FILES,
         list_gitignore_lines,
@@ -128,17 +131,16 @@ def plan_git_files(project: Project) -> Plan:
     edits = []
     for file in GIT_FILES:
         body = render_managed_file(file, templates, templates.version, local)
-        edits.append(
-            refresh_managed_file(file, project.tree, templates, CheckoutState(), body).edit
-        )
+        plan = refresh_managed_file(file, project.tree, templates, CheckoutState(), body)
+        edits.append(plan.edit)
     return Plan(tuple(filter(None, edits)))
 
 
 @dataclass(slots=True)
 class TaskResult:
-    """What a command did: tasks as they are now, what to tell the person, and warnings.
+    """Collect what a command did: changed tasks, messages, warnings and events.
 
-    Of the tasks in `silent_ids`, a sentence of `messages` tells all.
+    A message says all there is to say of the tasks in `silent_ids`.
     """
 
     tasks: list[Record] = field(default_factory=list)
@@ -148,7 +150,7 @@ class TaskResult:
     events: list[Event] = field(default_factory=list)
 
     def add_message(self, record: Record, sentence: str) -> None:
-        """Take in a task that is as it should be already, or that followed another one."""
+        """Add a task that needed no change, or that followed another one, with a message."""
         self.tasks.append(record)
         self.silent_ids.add(record["id"])
         self.messages.append(sentence)
@@ -156,7 +158,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskTransaction:
-    """A change of tasks under way: what is put, what comes of it, and who does it when."""
+    """Change tasks as `actor` at one time, and collect the result."""
 
     store: StoreTransaction
     result: TaskResult
@@ -165,15 +167,13 @@ class TaskTransaction:
 
     @property
     def tasks(self) -> TaskIndex:
-        """The tasks as they are so far."""
+        """Return the tasks with the changes so far."""
         return self.store.tasks
 
     def update_task(
         self, task_id: str, values: dict[str, Any], note: str = "", sentence: str = ""
     ) -> None:
-        """Change fields of a task, and tell the ledger; a sentence takes the place of the line
-        that a command has for each task.
-        """
+        """Change fields of a task, and add an event; a sentence replaces the command's own line."""
         before = self.tasks.read_record(task_id)
         if note := note.strip():
             values = {**values, "notes": self.append_note(before, note)}
@@ -187,17 +187,17 @@ class TaskTransaction:
             self.result.events.append(make_state_event(after, self.actor, note))
 
     def append_note(self, record: Record, note: str) -> str:
-        """The notes of a task with one more, which says when and by whom."""
+        """Return the notes of a task with one more, which says when and by whom."""
         line = f"{self.timestamp[:16]}Z {self.actor}: {check_text(note.strip(), 'a note')}"
         return "\n".join(filter(None, [str(record.get("notes") or ""), line]))
 
     def next_change_time(self, task_id: str) -> str:
-        """When a change of a task happens."""
+        """Return when a change of a task happens."""
         return next_change_time(self.tasks.read_record(task_id), self.timestamp)
 
 
 def make_state_event(record: Record, who: str, note: str = "") -> Event:
-    """What the ledger is told of a task's new status."""
+    """Return the ledger's event for a task's new status."""
     reason = record.get("close_reason")
     return {
         "ev": TASK_STATE,
@@ -210,12 +210,8 @@ def make_state_event(record: Record, who: str, note: str = "") -> Event:
     }
 
 
-CHANGES_FILE = "changes.jsonl"
-RUN_FILE = "run.json"
-
-
 class StatusChange(NamedTuple):
-    """A task, the status that a command gave it, and who gave the command."""
+    """Hold a task, the status that a command gave it, and who gave the command."""
 
     task: str
     status: str
@@ -223,8 +219,9 @@ class StatusChange(NamedTuple):
 
 
 def record_status_changes(root: Path, events: Sequence[Event]) -> None:
-    """Record what a command made of tasks of the project at `root`, for each run that is at work;
-    nothing from within an attempt.
+    """Record what a command did to tasks of `root`, for each running run.
+
+    Nothing is recorded inside an attempt.
     """
     changes = [event for event in events if event.get("ev") == TASK_STATE]
     if not changes:
@@ -237,11 +234,11 @@ def record_status_changes(root: Path, events: Sequence[Event]) -> None:
             continue
         for event in changes:
             with suppress(CubError):
-                row = {name: str(event.get(name)) for name in StatusChange._fields}
-                append_signed(folder / CHANGES_FILE, row)
+                values = {name: str(event.get(name)) for name in StatusChange._fields}
+                append_signed(folder / CHANGES_FILE, values)
 
 
 def read_status_changes(folder: Path) -> list[StatusChange]:
-    """Read what was recorded for the run whose state is in `folder`, the first change first."""
+    """Return what was recorded for the run that has its state in `folder`, in order."""
     rows = read_signed_lines(folder / CHANGES_FILE)
     return [StatusChange(*(str(row.get(name)) for name in StatusChange._fields)) for row in rows]

@@ -1,4 +1,4 @@
-"""What a person says of a task, checked: texts of a sane size, known words, ids in full."""
+"""Check what a command line says of a task: sizes of texts, known words, whole ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from cub.errors import CubError, UsageError
 from cub.store.dependencies import find_shortest_path
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import TASK_TYPES, normalize_priority
+from cub.text import suggest_similar
 
 MAX_TITLE, MAX_TEXT = 500, 65_536  # characters; bytes
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFields:
-    """The fields that a command line may set; None for those that it does not."""
+    """Hold the fields that a command line may set; None for those that it does not."""
 
     title: str | None = None
     type: str | None = None
@@ -29,64 +30,63 @@ class TaskFields:
     description: str | None = None
 
     def to_record_values(self, tasks: TaskIndex) -> dict[str, Any]:
-        """The fields of a record. CubError for what no task can say."""
-        said: Mapping[str, Any] = {
-            "title": _title(self.title),
-            "issue_type": _type(self.type),
-            "priority": _priority(self.priority),
+        """Return the fields of a record; an error for a value that no task may have."""
+        values: Mapping[str, Any] = {
+            "title": _check_title(self.title),
+            "issue_type": _check_type(self.type),
+            "priority": _check_priority(self.priority),
             "parent": tasks.find_id(self.parent) if self.parent else None,
-            "depends_on": _ids(self.depends_on, tasks),
-            "labels": _labels(self.labels),
-            "acceptance_criteria": _texts(self.accept, "an acceptance criterion"),
-            "checks": _texts(self.checks, "a check"),
+            "depends_on": _find_ids(self.depends_on, tasks),
+            "labels": _list_labels(self.labels),
+            "acceptance_criteria": _check_texts(self.accept, "an acceptance criterion"),
+            "checks": _check_texts(self.checks, "a check"),
             "description": check_text(self.description, "the description"),
         }
-        return {key: value for key, value in said.items() if value is not None}
+        return {key: value for key, value in values.items() if value is not None}
 
 
 def check_text(value: str | None, what: str) -> str | None:
-    """A text of a size that a store can hold in a line, and a prompt can use."""
+    """Return a text; UsageError if it is too large for a line of the store, or a prompt."""
     size = len((value or "").encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
-        raise UsageError(
-            f"{what} has {size:,} bytes; the most are {MAX_TEXT:,}",
-            hint="put the long part into a file of the project, and name that file",
-        )
+        hint = "put the long part into a file of the project, and name that file"
+        raise UsageError(f"{what} has {size:,} bytes; the most are {MAX_TEXT:,}", hint=hint)
     return value
 
 
 def require_no_cycle(tasks: TaskIndex, task_id: str, needs: Sequence[str], parent: str) -> None:
-    """Refuse new needs, or a new parent, that lead back to the task itself. An epic waits for its
-    parts, so that none of them can wait for it.
+    """Refuse new dependencies, or a new parent, that lead back to the task itself.
+
+    An epic waits for its parts, so none of them can wait for it.
     """
     if not needs and not parent:
         return
-    parents = {row.id: (row.parent,) if row.parent else () for row in tasks}
-    if parent and (way := _way(parent, task_id, parents)):
-        raise _circle("be its own ancestor", [task_id, *way])
-    waits = {row.id: list(row.depends_on) for row in tasks}
-    for row in tasks:
-        if row.parent in tasks and tasks[row.parent].is_epic:
-            waits[row.parent].append(row.id)
+    parents = {task.id: (task.parent,) if task.parent else () for task in tasks}
+    if parent and (path := _find_path(parent, task_id, parents)):
+        raise _make_cycle_error("be its own ancestor", [task_id, *path])
+    waits = {task.id: list(task.depends_on) for task in tasks}
+    for task in tasks:
+        if task.parent in tasks and tasks[task.parent].is_epic:
+            waits[task.parent].append(task.id)
     for need in needs:
-        if way := _way(need, task_id, waits):
-            raise _circle("wait for itself", [task_id, *way])
-    if parent in tasks and tasks[parent].is_epic and (way := _way(task_id, parent, waits)):
-        raise _circle("wait for itself", [*way, task_id])
+        if path := _find_path(need, task_id, waits):
+            raise _make_cycle_error("wait for itself", [task_id, *path])
+    if parent in tasks and tasks[parent].is_epic and (path := _find_path(task_id, parent, waits)):
+        raise _make_cycle_error("wait for itself", [*path, task_id])
 
 
-def _way(start: str, end: str, graph: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """The shortest way between two tasks, both included; None where there is none."""
-    found = [] if start == end else find_shortest_path(start, end, graph)
-    return None if found is None else [*found, end]
+def _find_path(start: str, end: str, graph: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Return the shortest path between two tasks, with both; None if there is none."""
+    path = [] if start == end else find_shortest_path(start, end, graph)
+    return None if path is None else [*path, end]
 
 
-def _circle(what: str, way: Sequence[str]) -> CubError:
-    circle = " → ".join(way)
-    return CubError(f"{way[0]} would {what}: {circle}", hint="nothing was changed")
+def _make_cycle_error(what: str, path: Sequence[str]) -> CubError:
+    cycle = " → ".join(path)
+    return CubError(f"{path[0]} would {what}: {cycle}", hint="nothing was changed")
 
 
-def _title(value: str | None) -> str | None:
+def _check_title(value: str | None) -> str | None:
     if value is None:
         return None
     title = value.strip()
@@ -98,41 +98,39 @@ def _title(value: str | None) -> str | None:
     return title
 
 
-def _type(value: str | None) -> str | None:
+def _check_type(value: str | None) -> str | None:
     if value is None or value in TASK_TYPES:
         return value
-    from difflib import get_close_matches
-
-    near = get_close_matches(value.lower(), TASK_TYPES, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(TASK_TYPES)}"
+    near = suggest_similar(value.lower(), TASK_TYPES)
+    hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(TASK_TYPES)}"
     raise UsageError(f"no type {value!r}", hint=hint)
 
 
-def _priority(value: str | None) -> int | None:
-    found = normalize_priority(value)
-    if value is not None and type(found) is not int:
+def _check_priority(value: str | None) -> int | None:
+    priority = normalize_priority(value)
+    if value is not None and type(priority) is not int:
         raise UsageError(f"no priority {value!r}", hint="0 to 4, or P0 to P4; 0 comes first")
-    return found  # type: ignore[no-any-return]
+    return priority  # type: ignore[no-any-return]
 
 
-def _ids(values: Sequence[str] | None, tasks: TaskIndex) -> list[str] | None:
+def _find_ids(values: Sequence[str] | None, tasks: TaskIndex) -> list[str] | None:
     if values is None:
         return None
     return sorted({tasks.find_id(value) for value in split_words(values)})
 
 
-def _labels(values: Sequence[str] | None) -> list[str] | None:
+def _list_labels(values: Sequence[str] | None) -> list[str] | None:
     return None if values is None else sorted(set(split_words(values)))
 
 
-def _texts(values: Sequence[str] | None, what: str) -> list[str] | None:
+def _check_texts(values: Sequence[str] | None, what: str) -> list[str] | None:
     if values is None:
         return None
-    kept = [check_text(value.strip(), what) or "" for value in values]
-    return list(dict.fromkeys(filter(None, kept)))
+    texts = [check_text(value.strip(), what) or "" for value in values]
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def split_words(values: Sequence[str]) -> list[str]:
-    """Words of options that may be repeated, and may have several words between commas."""
+    """Return the words of repeatable options, each of which may have several between commas."""
     words = (word.strip() for value in values for word in value.split(","))
     return [word for word in words if word]

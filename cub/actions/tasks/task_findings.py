@@ -1,4 +1,4 @@
-"""What is wrong with tasks, each thing once: for the doctor, and as warnings of other commands."""
+"""Find what is wrong with tasks: for `cub task doctor`, and as warnings of other commands."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cub.edit.plan import PlanWarning
-from cub.store.dependencies import ReadyTasks
+from cub.store.dependencies import ReadyTasks, find_ready_tasks
 from cub.store.leases import LeaseChecker
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import IN_PROGRESS
 
-_MEND = "`cub task doctor --fix`"
-_MOST = 10  # warnings of one kind
+_FIX_COMMAND = "`cub task doctor --fix`"
+_MAX_OF_KIND = 10  # warnings of one kind
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong: its kind, in a word, the task, what it is, and what to do about it.
+    """Describe one problem: its kind in a word, the task, a message, and what to do about it.
 
-    `line` is where in tasks.jsonl it stands.
+    `line` is its place in tasks.jsonl.
     """
 
     kind: str
@@ -31,70 +31,77 @@ class Finding(NamedTuple):
 
 
 def find_bad_lines(tasks: TaskIndex) -> Iterator[Finding]:
-    """Lines that are no task, and ids that two tasks were given."""
+    """Yield lines that are not tasks, and ids that two tasks have."""
     for rejected in tasks.rejected_lines:
         what = f"{rejected.reason}; a change of tasks moves the line to {REJECTED_FILE}"
         yield Finding("rejected", "", what, line=rejected.line.number)
-    for taken in tasks.renamed_tasks:
-        what = f"two tasks were given the id {taken.id}: the younger one is {taken.new_id} now"
-        yield Finding("duplicate", taken.id, what, f"see what depends on {taken.id}")
+    for task in tasks.renamed_tasks:
+        what = f"two tasks were given the id {task.id}: the younger one is {task.new_id} now"
+        yield Finding("duplicate", task.id, what, f"see what depends on {task.id}")
 
 
 def find_duplicates(tasks: TaskIndex) -> Iterator[Finding]:
-    """Tasks with several lines: no fault, and gone with the next change."""
-    taken = {taken.id for taken in tasks.renamed_tasks}
-    for key in (key for key in tasks.duplicate_ids if key not in taken):
+    """Yield tasks with several lines: no error, and gone with the next change."""
+    renamed_ids = {task.id for task in tasks.renamed_tasks}
+    for key in (key for key in tasks.duplicate_ids if key not in renamed_ids):
         what = f"{key} has several lines, as a merge leaves them; they count as one"
-        yield Finding("duplicate", key, what, f"the next change, or {_MEND}, writes one")
+        yield Finding("duplicate", key, what, f"the next change, or {_FIX_COMMAND}, writes one")
 
 
-def find_unreachable_tasks(answer: ReadyTasks, deleted: Collection[str]) -> Iterator[Finding]:
-    """What keeps tasks from ever being ready."""
-    for circle in answer.cycles:
-        what = f"these wait for each other: {' → '.join([*circle, circle[0]])}"
-        hint = f"`cub task dep remove {circle[0]} {(circle[1:] or circle)[0]}` ends it"
-        yield Finding("cycle", circle[0], what, hint)
-    for key, needs in sorted(answer.dangling.items()):
-        for why, others in _why_missing(needs, deleted):
+def find_unreachable_tasks(ready: ReadyTasks, deleted: Collection[str]) -> Iterator[Finding]:
+    """Yield what keeps tasks from ever being ready."""
+    for cycle in ready.cycles:
+        what = f"these wait for each other: {' → '.join([*cycle, cycle[0]])}"
+        hint = f"`cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}` ends it"
+        yield Finding("cycle", cycle[0], what, hint)
+    for key, needs in sorted(ready.dangling.items()):
+        for why, others in _iter_reasons(needs, deleted):
             what = f"{key} waits for {', '.join(others)}, which {why}"
             yield Finding("dangling", key, what, f"`cub task dep remove {key} {' '.join(others)}`")
 
 
-def _why_missing(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-    gone = [key for key in needs if key in deleted]
+def find_dependency_problems(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[Finding]:
+    """Yield what keeps tasks from ever being ready, and tasks without their parent."""
+    ready = find_ready_tasks(tasks, lease_checker.is_expired)
+    yield from find_unreachable_tasks(ready, tasks.deleted_summaries)
+    yield from _find_missing_parents(tasks)
+
+
+def _find_missing_parents(tasks: TaskIndex) -> Iterator[Finding]:
+    """Yield tasks with a parent that does not exist."""
+    for task in tasks:
+        if task.parent and task.parent not in tasks:
+            why = "was deleted" if task.parent in tasks.deleted_summaries else "does not exist"
+            what = f"{task.id} is a part of {task.parent}, which {why}"
+            yield Finding("dangling", task.id, what, f'`cub task edit {task.id} --parent ""`')
+
+
+def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    deleted_needs = [key for key in needs if key in deleted]
     unknown = [key for key in needs if key not in deleted]
-    if gone:
-        yield ("was deleted" if len(gone) == 1 else "were deleted"), gone
+    if deleted_needs:
+        yield ("was deleted" if len(deleted_needs) == 1 else "were deleted"), deleted_needs
     if unknown:
         yield f"{'does' if len(unknown) == 1 else 'do'} not exist", unknown
 
 
-def find_missing_parents(tasks: TaskIndex) -> Iterator[Finding]:
-    """Parts of what is not there."""
-    for row in tasks:
-        if row.parent and row.parent not in tasks:
-            why = "was deleted" if row.parent in tasks.deleted_summaries else "does not exist"
-            what = f"{row.id} is a part of {row.parent}, which {why}"
-            yield Finding("dangling", row.id, what, f'`cub task edit {row.id} --parent ""`')
-
-
 def find_expired_leases(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[Finding]:
-    """Tasks that somebody claimed who is gone."""
-    for row in tasks:
-        if row.status == IN_PROGRESS and lease_checker.is_expired(row.lease):
-            what = f"the lease of {row.id} has lapsed; it counts as ready"
-            yield Finding("lease", row.id, what, f"claim it, or {_MEND} gives it back")
+    """Yield claimed tasks that nobody works on any more."""
+    for task in tasks:
+        if task.status == IN_PROGRESS and lease_checker.is_expired(task.lease):
+            what = f"the lease of {task.id} has lapsed; it counts as ready"
+            yield Finding("lease", task.id, what, f"claim it, or {_FIX_COMMAND} gives it back")
 
 
 def to_warnings(findings: Iterable[Finding]) -> list[PlanWarning]:
-    """The first few of each kind, and how many more there are."""
-    found: list[PlanWarning] = []
+    """Return the first findings of each kind as warnings, and how many more there are."""
+    warnings: list[PlanWarning] = []
     for kind, group in groupby(findings, key=lambda finding: finding.kind):
         same = list(group)
-        found += [PlanWarning(f.message, TASKS_FILE, f.line, f.hint) for f in same[:_MOST]]
-        if more := len(same) - _MOST:
+        warnings += [
+            PlanWarning(f.message, TASKS_FILE, f.line, f.hint) for f in same[:_MAX_OF_KIND]
+        ]
+        if (more := len(same) - _MAX_OF_KIND) > 0:
             what = f"{more:,} more of this kind ({kind})"
-            found += [PlanWarning(what, TASKS_FILE, hint="`cub task doctor` names all")] * (
-                more > 0
-            )
-    return found
+            warnings.append(PlanWarning(what, TASKS_FILE, hint="`cub task doctor` names all"))
+    return warnings

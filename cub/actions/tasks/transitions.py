@@ -1,4 +1,4 @@
-"""The statuses that a task goes through: claimed, closed, reopened, parked; epics follow."""
+"""Claim, close, reopen and park tasks; their epics follow."""
 
 from __future__ import annotations
 
@@ -19,92 +19,85 @@ _UNCLAIMED = {"lease": None, "assignee": None}
 
 
 def claim_task(stores: Stores, task_id: str) -> TaskResult:
-    """Take a task for the one who asks, unless it is somebody else's."""
-    with stores.transaction() as work:
-        tasks = work.tasks
-        row = tasks[tasks.find_id(task_id)]
-        before = tasks.read_record(row.id)
-        _require_claimable(stores, row, before)
-        values = {
-            "status": IN_PROGRESS,
-            "assignee": stores.actor,
-            "lease": make_lease(stores.timestamp),
-        }
-        work.update_task(row.id, values)
-        if waits := list_blockers(row, tasks):
-            what = f"{row.id} waits for {', '.join(waits)}"
-            work.result.warnings.append(PlanWarning(what))
-        if row.status == IN_PROGRESS and before.get("assignee") not in (None, stores.actor):
-            work.result.messages.append(f"The lease of {before['assignee']} has lapsed.")
-    return work.result
+    """Claim a task for the caller; CubError if it is somebody else's."""
+    with stores.transaction() as transaction:
+        tasks = transaction.tasks
+        task = tasks[tasks.find_id(task_id)]
+        before = tasks.read_record(task.id)
+        _require_claimable(stores, task, before)
+        lease = make_lease(stores.timestamp)
+        values = {"status": IN_PROGRESS, "assignee": stores.actor, "lease": lease}
+        transaction.update_task(task.id, values)
+        if waits := list_blockers(task, tasks):
+            what = f"{task.id} waits for {', '.join(waits)}"
+            transaction.result.warnings.append(PlanWarning(what))
+        if task.status == IN_PROGRESS and before.get("assignee") not in (None, stores.actor):
+            transaction.result.messages.append(f"The lease of {before['assignee']} has lapsed.")
+    return transaction.result
 
 
 def close_tasks(
     stores: Stores, keys: Sequence[str], reason: str | None, note: str = ""
 ) -> TaskResult:
-    """Close tasks, and every epic whose tasks are all done by that."""
-    with stores.transaction() as work:
-        for key in _find_all(keys, work.tasks):
-            row = work.tasks[key]
-            if row.is_closed and reason in (None, row.reason):
-                record = work.tasks.read_record(key)
-                work.result.add_message(
-                    record, f"{key} is closed already ({row.reason or 'done'})."
-                )
+    """Close tasks, and every epic that has all its tasks done by that."""
+    with stores.transaction() as transaction:
+        for key in _find_ids(keys, transaction.tasks):
+            task = transaction.tasks[key]
+            if task.is_closed and reason in (None, task.reason):
+                record = transaction.tasks.read_record(key)
+                sentence = f"{key} is closed already ({task.reason or 'done'})."
+                transaction.result.add_message(record, sentence)
                 continue
-            close_task(work, key, reason or "done", note)
-            _warn_open_children(work, row)
-    return work.result
+            close_task(transaction, key, reason or "done", note)
+            _warn_open_children(transaction, task)
+    return transaction.result
 
 
 def reopen_tasks(stores: Stores, keys: Sequence[str]) -> TaskResult:
-    """Give tasks back to everybody, whether they are closed, parked, claimed or deleted."""
-    with stores.transaction() as work:
-        tasks = work.tasks
+    """Release tasks, whether they are closed, parked, claimed or deleted."""
+    with stores.transaction() as transaction:
+        tasks = transaction.tasks
         for key in dict.fromkeys(tasks.find_deleted_id(key) or tasks.find_id(key) for key in keys):
             if key in tasks and tasks[key].status == OPEN:
-                work.result.add_message(tasks.read_record(key), f"{key} is open already.")
+                transaction.result.add_message(tasks.read_record(key), f"{key} is open already.")
                 continue
-            release_task(work, key)
+            release_task(transaction, key)
             record = tasks.read_record(key)
-            reopen_parents(work, record)
-            _warn_deleted_parent(work, record)
-    return work.result
+            reopen_parents(transaction, record)
+            _warn_deleted_parent(transaction, record)
+    return transaction.result
 
 
 def park_tasks(stores: Stores, keys: Sequence[str], note: str = "") -> TaskResult:
-    """Set tasks aside until somebody reopens them; what waits for them waits on."""
-    with stores.transaction() as work:
-        for key in _find_all(keys, work.tasks):
-            row = work.tasks[key]
-            if row.is_closed:
+    """Park tasks until somebody reopens them; what waits for them still waits."""
+    with stores.transaction() as transaction:
+        for key in _find_ids(keys, transaction.tasks):
+            task = transaction.tasks[key]
+            if task.is_closed:
                 raise CubError(f"{key} is closed", hint=f"`cub task reopen {key}` comes first")
-            if row.status == PARKED and not note.strip():
-                work.result.add_message(work.tasks.read_record(key), f"{key} is parked already.")
+            if task.status == PARKED and not note.strip():
+                record = transaction.tasks.read_record(key)
+                transaction.result.add_message(record, f"{key} is parked already.")
                 continue
-            reset_task(work, key, PARKED, note)
-    return work.result
+            reset_task(transaction, key, PARKED, note)
+    return transaction.result
 
 
 def reopen_parents(transaction: TaskTransaction, record: Record) -> None:
-    """An epic with something to do is not closed."""
-    parent = str(record.get("parent") or "")
-    while (
-        parent in transaction.tasks
-        and transaction.tasks[parent].is_epic
-        and transaction.tasks[parent].is_closed
-    ):
+    """Reopen the closed epics of a task that is not closed."""
+    tasks, parent = transaction.tasks, str(record.get("parent") or "")
+    while parent in tasks and tasks[parent].is_epic and tasks[parent].is_closed:
         release_task(transaction, parent, f"The epic {parent} is open again.")
-        parent = transaction.tasks[parent].parent
+        parent = tasks[parent].parent
 
 
 def close_task(transaction: TaskTransaction, task_id: str, reason: str, note: str = "") -> None:
-    """Close a task, and every epic whose tasks are all done by that."""
-    _close(transaction, task_id, reason, note)
+    """Close a task, and every epic that has all its tasks done by that."""
+    _close_one(transaction, task_id, reason, note)
     close_done_parents(transaction, transaction.tasks[task_id].parent)
 
 
-def _close(
+def _close_one(
     transaction: TaskTransaction, key: str, reason: str, note: str = "", sentence: str = ""
 ) -> None:
     at = transaction.next_change_time(key)
@@ -113,12 +106,12 @@ def _close(
 
 
 def close_done_parents(transaction: TaskTransaction, parent: str) -> None:
-    """An epic is done with its last task. If one of them never will be, a person decides."""
+    """Close epics with their last task; if one of their tasks was given up, a person decides."""
     tasks = transaction.tasks
     while parent in tasks and tasks[parent].is_epic and not tasks[parent].is_closed:
         children = tasks.list_children(parent)
-        undone = sum(not row.is_done for row in children)
-        if not children or not all(row.is_closed for row in children):
+        undone = sum(not task.is_done for task in children)
+        if not children or not all(task.is_closed for task in children):
             return
         if undone:
             which = "one of them" if undone == 1 else f"{undone} of them"
@@ -128,23 +121,21 @@ def close_done_parents(transaction: TaskTransaction, parent: str) -> None:
             )
             return
         sentence = f"The epic {parent} is closed: all of its tasks are done."
-        _close(transaction, parent, "done", sentence=sentence)
+        _close_one(transaction, parent, "done", sentence=sentence)
         parent = tasks[parent].parent
 
 
 def release_task(transaction: TaskTransaction, task_id: str, sentence: str = "") -> None:
-    """Make a task open and nobody's."""
+    """Make a task open and unclaimed."""
     reset_task(transaction, task_id, OPEN, sentence=sentence)
 
 
 def reset_task(
     transaction: TaskTransaction, key: str, status: str, note: str = "", sentence: str = ""
 ) -> None:
-    """Make a task nobody's, with a status that is not closed, whatever it has now; one that was
-    deleted is back.
-    """
-    gone = ("close_reason", "closed_at", "deleted_at")
-    values: dict[str, Any] = {"status": status, **dict.fromkeys(gone), **_UNCLAIMED}
+    """Make a task unclaimed, with a status that is not closed; a deleted task is restored."""
+    removed = ("close_reason", "closed_at", "deleted_at")
+    values: dict[str, Any] = {"status": status, **dict.fromkeys(removed), **_UNCLAIMED}
     if transaction.tasks.read_record(key).get("status") == CLOSED:
         values["reopened_at"] = transaction.next_change_time(key)
     transaction.update_task(key, values, note, sentence)
@@ -152,11 +143,11 @@ def reset_task(
 
 def _require_claimable(stores: Stores, summary: TaskSummary, record: Record) -> None:
     if summary.status in (CLOSED, PARKED):
-        raise CubError(
-            f"{summary.id} is {summary.status}", hint=f"`cub task reopen {summary.id}` comes first"
-        )
-    known = summary.status == IN_PROGRESS or is_startable(summary, stores.lease_checker.is_expired)
-    if not known and record.get("assignee") != stores.actor:
+        hint = f"`cub task reopen {summary.id}` comes first"
+        raise CubError(f"{summary.id} is {summary.status}", hint=hint)
+    is_expired = stores.lease_checker.is_expired
+    is_known = summary.status == IN_PROGRESS or is_startable(summary, is_expired)
+    if not is_known and record.get("assignee") != stores.actor:
         what = f"{summary.id} has the status {summary.status!r}, which cub does not know"
         raise CubError(what, hint=f"`cub task reopen {summary.id}` makes it open")
     require_not_claimed(stores, summary, record, "take another one of `cub task ready`; ")
@@ -165,13 +156,11 @@ def _require_claimable(stores: Stores, summary: TaskSummary, record: Record) -> 
 def require_not_claimed(
     stores: Stores, summary: TaskSummary, record: Record, hint: str = ""
 ) -> None:
-    """CubError for a task that somebody else works on."""
+    """Raise CubError for a task that somebody else works on."""
     owner = record.get("assignee")
-    if (
-        summary.status != IN_PROGRESS
-        or stores.lease_checker.is_expired(summary.lease)
-        or owner == stores.actor
-    ):
+    if summary.status != IN_PROGRESS or owner == stores.actor:
+        return
+    if stores.lease_checker.is_expired(summary.lease):
         return
     until = normalize_timestamp((summary.lease or {}).get("expires"))
     raise CubError(
@@ -189,15 +178,12 @@ def _warn_deleted_parent(transaction: TaskTransaction, record: Record) -> None:
 
 
 def _warn_open_children(transaction: TaskTransaction, summary: TaskSummary) -> None:
-    left = [
-        child.id for child in transaction.tasks.list_children(summary.id) if not child.is_closed
-    ]
-    if left:
-        few = ", ".join(left[:3]) + (", …" if len(left) > 3 else "")
-        transaction.result.warnings.append(
-            PlanWarning(f"{summary.id} is closed, and not so below it: {few}")
-        )
+    children = transaction.tasks.list_children(summary.id)
+    if open_ids := [child.id for child in children if not child.is_closed]:
+        few = ", ".join(open_ids[:3]) + (", …" if len(open_ids) > 3 else "")
+        what = f"{summary.id} is closed, and not so below it: {few}"
+        transaction.result.warnings.append(PlanWarning(what))
 
 
-def _find_all(keys: Sequence[str], tasks: TaskIndex) -> list[str]:
+def _find_ids(keys: Sequence[str], tasks: TaskIndex) -> list[str]:
     return list(dict.fromkeys(tasks.find_id(key) for key in keys))

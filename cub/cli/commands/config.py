@@ -1,8 +1,9 @@
-"""`cub config`: what is configured, where that comes from, and changing one value of it."""
+"""Show the configuration with its origins, and change one value: `cub config`."""
 
 from __future__ import annotations
 
 import os
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,13 +50,13 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
     from cub.config_edit.yaml_text import format_yaml
     from cub.edit.plan import Plan
 
-    root, layers = _layers(context, profile)
+    root, layers = _load_layers(context, profile)
     rows = layers.list_values()
     if json:
-        told = plan_to_json(Plan((), tuple(layers.warnings)), root)
-        told["settings"] = [_tree(row) for row in rows]
-        del told["changes"]
-        output.print_json(told)
+        tree = plan_to_json(Plan((), tuple(layers.warnings)), root)
+        tree["settings"] = [_value_to_json(row) for row in rows]
+        del tree["changes"]
+        output.print_json(tree)
         return
     output.print_warnings(layers.warnings)
     lines = [(row.key, format_yaml(row.value), row.where or row.origin) for row in rows]
@@ -68,13 +69,13 @@ def get(context: typer.Context, key: Key, json: Json = False) -> None:
 
     Example: cub config get run.max_attempts
     """
-    value = _layers(context)[1].find_value(key)
+    value = _load_layers(context)[1].find_value(key)
     if json:
-        output.print_json({"v": 1, **_tree(value)})
+        output.print_json({"v": 1, **_value_to_json(value)})
     elif isinstance(value.value, str):
         output.print_value(value.value)
     else:
-        output.print_value(_json(value.value))
+        output.print_value(dumps(value.value, ensure_ascii=False))
 
 
 @app.command(name="set")
@@ -94,13 +95,13 @@ def set_(
     from cub.project.project import find_project_root
 
     options: GlobalOptions = context.obj
-    flags = PlanDisplay(dry_run, diff)
+    display = PlanDisplay(dry_run, diff)
     if user:
-        print_result(_set_user(key, value, flags), key, flags)
+        print_result(_set_user(key, value, display), key, display)
         return
     root = find_project_root(options.directory)
-    plan = run_plan_command(root, lambda project: plan_config_set(project, key, value), flags)
-    print_result(plan, key, flags, describe_config_next_step(plan, key) if plan.edits else "")
+    plan = run_plan_command(root, lambda project: plan_config_set(project, key, value), display)
+    print_result(plan, key, display, describe_config_next_step(plan, key) if plan.edits else "")
 
 
 @app.command()
@@ -114,8 +115,8 @@ def path(context: typer.Context, user: User = False) -> None:
     from cub.project.project import find_project_root
 
     options: GlobalOptions = context.obj
-    found = get_user_config_path() if user else find_project_root(options.directory) / CONFIG_FILE
-    output.print_value(found.as_posix())
+    file = get_user_config_path() if user else find_project_root(options.directory) / CONFIG_FILE
+    output.print_value(file.as_posix())
 
 
 @app.command()
@@ -124,13 +125,13 @@ def schema() -> None:
 
     Example: cub config schema > config.schema.json
     """
-    from cub.project.config_schema import build_config_schema as tree
+    from cub.project.config_schema import build_config_schema
 
-    output.print_json(tree())
+    output.print_json(build_config_schema())
 
 
 def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> None:
-    """The last line: how it stands, and which step is next."""
+    """Print the last line: the result, and the next step."""
     if plan.is_empty:
         output.print_message(f"Nothing to do: {key} is set so already.")
     elif show.is_read_only:
@@ -156,7 +157,7 @@ def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
     return plan
 
 
-def _layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
+def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
     from cub.project.config_layers import resolve_config
     from cub.project.project import Project, find_project_root
 
@@ -165,16 +166,6 @@ def _layers(context: typer.Context, profile: str | None = None) -> tuple[Path, R
     return project.root, resolve_config(project, os.environ, profile)
 
 
-def _tree(value: ConfigValue) -> dict[str, Any]:
-    return {
-        "key": value.key,
-        "value": value.value,
-        "origin": value.origin,
-        "where": value.where,
-    }
-
-
-def _json(value: Any) -> str:
-    from json import dumps
-
-    return dumps(value, ensure_ascii=False)
+def _value_to_json(value: ConfigValue) -> dict[str, Any]:
+    origin = {"origin": value.origin, "where": value.where}
+    return {"key": value.key, "value": value.value, **origin}

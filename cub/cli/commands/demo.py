@@ -1,8 +1,7 @@
-"""`cub demo`: what cub does, shown on a scratch repository, without a key or a server.
+"""Show what cub does on a scratch repository, without a key or a server.
 
-The first part of `cub demo`: the whole life of a managed section.
-
-The second part of `cub demo`: an agent breaks a test, is told so, and mends it.
+The first part is the life of a managed section. In the second one, a scripted agent breaks a test,
+gets the failure in its prompt, and repairs it.
 """
 
 from __future__ import annotations
@@ -54,37 +53,41 @@ def demo(keep: Keep = False) -> None:
             shutil.rmtree(folder)
 
 
-# What a person wrote: with CRLF, trailing blanks and no line end at its end, to be kept as is.
-_THEIRS = b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
+# A person's file: with CRLF, trailing whitespace and no trailing newline, to be kept as it is.
+_PERSONS_TEXT = (
+    b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
+)
 _BULLET = "- Claim: `cub task claim ID`"
 _ADDED = b"- Ask Ada before you touch the oven.\r\n"
 
 
 def show_section_demo(root: Path) -> None:
-    """Init, a slip of a person's, update and remove, in a folder with an AGENTS.md of its own."""
+    """Run init, update after a manual edit, and remove, in a folder that has an AGENTS.md."""
+    from cub.actions.init_update import plan_init
+
     agents = root / "AGENTS.md"
-    agents.write_bytes(_THEIRS)
+    agents.write_bytes(_PERSONS_TEXT)
     output.print_heading(
         "A repository with an AGENTS.md of its own: Windows line ends, no last one."
     )
-    _step(root, "cub init --diff", init.make_init_plan, PlanDisplay(diff=True), only="AGENTS.md")
-    init.print_result(_step(root, "cub init", init.make_init_plan), root)
+    _run_step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
+    init.print_result(_run_step(root, "cub init", plan_init), root)
     output.print_line()
     output.print_heading("Now a person writes a line into cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
-    _refused(root)
-    moved = _step(
+    _show_refusal(root)
+    moved = _run_step(
         root,
         "cub update --edited move",
         lambda p: update.make_update_plan(p, EditedPolicyChoice.MOVE),
     )
     update.print_result(moved, PlanDisplay())
-    _step(root, "cub remove", remove.make_remove_plan)
+    _run_step(root, "cub remove", remove.make_remove_plan)
     remove.print_result(root)
-    _prove(agents.read_bytes())
+    _verify_text(agents.read_bytes())
 
 
-def _step(
+def _run_step(
     root: Path,
     command: str,
     make_plan: Callable[[Project], Plan],
@@ -94,37 +97,37 @@ def _step(
     output.print_line()
     output.print_heading(f"$ {command}")
     return run_plan_command(
-        root, lambda project: _of(make_plan(project), only), show or PlanDisplay()
+        root, lambda project: _select_edits(make_plan(project), only), show or PlanDisplay()
     )
 
 
-def _of(plan: Plan, path: str) -> Plan:
-    """The part of a plan that is about `path`; all of it where none is given."""
+def _select_edits(plan: Plan, path: str) -> Plan:
+    """Return the part of a plan that is about `path`; all of it for ""."""
     from dataclasses import replace
 
     return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
 
 
-def _refused(root: Path) -> None:
+def _show_refusal(root: Path) -> None:
     from cub.errors import CubError
 
     try:
-        _step(root, "cub update", update.make_update_plan)
+        _run_step(root, "cub update", update.make_update_plan)
     except CubError as error:
         output.print_error(error)
 
 
-def _prove(left: bytes) -> None:
-    """Show that what is left is what the person wrote, byte for byte."""
+def _verify_text(data: bytes) -> None:
+    """Check and show that the person's text is there, byte for byte."""
     from cub.errors import InternalError
 
-    between = left.removeprefix(_THEIRS).removesuffix(_ADDED)
-    if left != _THEIRS + between + _ADDED or between.strip():
+    between = data.removeprefix(_PERSONS_TEXT).removesuffix(_ADDED)
+    if data != _PERSONS_TEXT + between + _ADDED or between.strip():
         raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
-    count = f"all {len(_THEIRS)} bytes that were there before cub"
+    count = f"all {len(_PERSONS_TEXT)} bytes that were there before cub"
     output.print_line()
     output.print_heading(f"AGENTS.md has {count}, and the line that was written since:")
-    for line in left.decode().splitlines():
+    for line in data.decode().splitlines():
         output.print_line(f"  {line}".rstrip())
 
 
@@ -151,7 +154,7 @@ _FILES = {
 }
 _GIT = (
     ("init", "-q", "-b", "main"),
-    # The person's own signing and hooks are not for a scratch repository.
+    # Don't use the person's signing and hooks in a scratch repository.
     ("config", "user.name", "cub demo"),
     ("config", "user.email", "demo@localhost"),
     ("config", "commit.gpgsign", "false"),
@@ -162,7 +165,7 @@ _GIT = (
 
 
 def show_run_demo(root: Path) -> None:
-    """A run of two attempts: the first one breaks a test, the second one is told, and mends it."""
+    """Run two attempts: the first one breaks a test, and the second one repairs it."""
     if os.name != "posix" or shutil.which("git") is None:
         output.print_message("The second part, `cub run`, needs git, and Linux or macOS.")
         return
@@ -172,79 +175,78 @@ def show_run_demo(root: Path) -> None:
         (root / name).write_text(text, encoding="utf-8")
     for words in _GIT:
         _git(root, *words)
-    key = _task(root)
-    _script(root, key)
+    task_id = _add_task(root)
+    _write_script(root, task_id)
     output.print_line()
     output.print_heading("$ cub run --harness scripted")
-    _run(root)
-    _tell_retry(root, key)
+    _run_tasks(root)
+    _show_retry_prompt(root, task_id)
     output.print_line()
     output.print_heading("$ git log --oneline")
     for line in _git(root, "log", "--oneline").splitlines():
         output.print_line(line)
-    _work_prove(root, key)
+    _verify_run(root, task_id)
 
 
-def _task(root: Path) -> str:
+def _add_task(root: Path) -> str:
     from cub.actions.tasks.task_edits import add_task
     from cub.actions.tasks.task_fields import TaskFields
 
     output.print_line()
     output.print_heading(f'$ cub task add "{_TITLE}" --check "{_CHECK}"')
-    outcome = add_task(_stores(root), TaskFields(_TITLE, checks=[_CHECK]))
-    key = str(outcome.tasks[0]["id"])
-    output.print_line(key)
-    return key
+    result = add_task(_open_stores(root), TaskFields(_TITLE, checks=[_CHECK]))
+    task_id = str(result.tasks[0]["id"])
+    output.print_line(task_id)
+    return task_id
 
 
-def _script(root: Path, key: str) -> None:
+def _write_script(root: Path, task_id: str) -> None:
     steps = [
         {"say": "I add gross().", "files": {"price.py": _WRONG, **_GROSS}, "close": "done"},
         {"say": "I mend the tax.", "files": {"price.py": _RIGHT, **_GROSS}, "close": "done"},
     ]
-    text = json.dumps({"tasks": {key: steps}}, indent=1)  # JSON is YAML, too
+    text = json.dumps({"tasks": {task_id: steps}}, indent=1)  # JSON is YAML
     (root / ".cub" / "script.yaml").write_text(text, encoding="utf-8")
 
 
-def _run(root: Path) -> None:
+def _run_tasks(root: Path) -> None:
     from cub.actions.run.run_options import RunOptions
 
-    # The check is to find this very Python, and the agent this very cub.
-    here = Path(__file__).parents[3].as_posix()
+    # Make the check find this Python, and the agent this cub.
+    package_folder = Path(__file__).parents[3].as_posix()
     path = os.pathsep.join([Path(sys.executable).parent.as_posix(), os.environ.get("PATH", "")])
-    known = os.environ.get("PYTHONPATH")
-    python = {"PYTHONPATH": os.pathsep.join(filter(None, [here, known]))}
-    environ = {**os.environ, "PATH": path, **python}
-    asked = RunOptions(harness="scripted", trust=True)
-    execute_run(_stores(root), asked, None, json=False, environ=environ)
+    python_path = filter(None, [package_folder, os.environ.get("PYTHONPATH")])
+    environ = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(python_path)}
+    options = RunOptions(harness="scripted", trust=True)
+    execute_run(_open_stores(root), options, None, json=False, environ=environ)
 
 
-def _tell_retry(root: Path, key: str) -> None:
-    """What the second attempt was told: the failing test, by its name."""
+def _show_retry_prompt(root: Path, task_id: str) -> None:
+    """Show that the second prompt names the failing test."""
     output.print_line()
     output.print_heading("The prompt of the second attempt says why the first one failed:")
-    (prompt,) = (root / ".cub" / "runs").glob(f"*/{key}/2/prompt.md")
-    _, _, told = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
-    for line in told.partition("\n## ")[0].rstrip().splitlines():
+    (prompt,) = (root / ".cub" / "runs").glob(f"*/{task_id}/2/prompt.md")
+    _, _, section = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
+    for line in section.partition("\n## ")[0].rstrip().splitlines():
         output.print_line(f"  {line}".rstrip())
 
 
-def _work_prove(root: Path, key: str) -> None:
-    """The task is done, by one commit, and nothing of the first attempt is left."""
+def _verify_run(root: Path, task_id: str) -> None:
+    """Check that one commit closed the task, and that nothing of the first attempt is left."""
     from cub.errors import InternalError
 
-    closed = _stores(root).backend.read_tasks()[key].is_done
+    is_done = _open_stores(root).backend.read_tasks()[task_id].is_done
     commits = _git(root, "log", "--format=%s").count(_TITLE)
-    left = (root / "price.py").read_text(encoding="utf-8")
-    if not closed or commits != 1 or left != _RIGHT:
-        raise InternalError("the demo's task did not end as it should", where=key)
+    text = (root / "price.py").read_text(encoding="utf-8")
+    if not is_done or commits != 1 or text != _RIGHT:
+        raise InternalError("the demo's task did not end as it should", where=task_id)
     output.print_line()
     output.print_heading(
         "The task is closed, with one commit; of the first attempt, a patch is left."
     )
 
 
-def _stores(root: Path) -> Stores:
+def _open_stores(root: Path) -> Stores:
     from cub.actions.tasks.stores import open_stores
     from cub.project.project import Project
 

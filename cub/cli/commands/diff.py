@@ -1,4 +1,4 @@
-"""`cub diff`: what an update would change, or what a change between commits does."""
+"""Show what an update would change, or what a change between commits does: `cub diff`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 
 class ReviewFormat(StrEnum):
-    """How a person reads it."""
+    """Name the formats of a review for people."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -59,18 +59,18 @@ def diff(
 
     options: GlobalOptions = context.obj
     if revisions is None:
-        _of_update(find_project_root(options.directory), shape, json=json)
+        _show_update(find_project_root(options.directory), shape, json=json)
         return
-    here = Path(os.path.realpath(options.directory))
-    root = here if is_bare_repository(here) else find_project_root(options.directory)
-    answer = _review(root, revisions)
-    _show(answer, root, shape, json=json)
-    if answer.has_hand_edits:
+    folder = Path(os.path.realpath(options.directory))
+    root = folder if is_bare_repository(folder) else find_project_root(options.directory)
+    review = _make_review(root, revisions)
+    _print_review(review, root, shape, json=json)
+    if review.has_hand_edits:
         raise typer.Exit(1)
 
 
-def _of_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
-    """The same plan as that of `cub update`."""
+def _show_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
+    """Show the plan of `cub update`."""
     from cub.cli.commands import update
     from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
     from cub.cli.review_format import format_plan_comment
@@ -83,7 +83,7 @@ def _of_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
     output.print_lines(format_plan_comment(plan))
 
 
-def _review(root: Path, revisions: str) -> Review:
+def _make_review(root: Path, revisions: str) -> Review:
     from cub.actions.review.review import review_range
     from cub.git import ObjectReader, find_toplevel, is_bare_repository, resolve_range
 
@@ -98,15 +98,15 @@ def _review(root: Path, revisions: str) -> Review:
         )
 
 
-def _show(answer: Review, root: Path, shape: ReviewFormat, *, json: bool) -> None:
+def _print_review(review: Review, root: Path, shape: ReviewFormat, *, json: bool) -> None:
     from cub.cli.json_output import review_to_json
     from cub.cli.review_format import format_review, format_review_comment, summarize_review
 
     if json:
-        output.print_json(review_to_json(answer, root))
+        output.print_json(review_to_json(review, root))
         return
     output.print_lines(
-        format_review_comment(answer) if shape is ReviewFormat.MARKDOWN else format_review(answer)
+        format_review_comment(review) if shape is ReviewFormat.MARKDOWN else format_review(review)
     )
     if shape is ReviewFormat.TEXT:
-        output.print_message(summarize_review(answer))
+        output.print_message(summarize_review(review))

@@ -1,7 +1,4 @@
-"""`cub help`: the same as `--help` of a command.
-
-The text of `--help`: laid out for the width of a terminal, the same with and without colors.
-"""
+"""Print a command's help, laid out for the width of a terminal: `cub help` and `--help`."""
 
 from __future__ import annotations
 
@@ -33,16 +30,16 @@ def help_(context: typer.Context, names: Names = None) -> None:
 
     Example: cub help task add
     """
-    found = context.find_root()
+    target = context.find_root()
     for name in names or ():
-        if not isinstance(found.command, TyperGroup):
-            path = found.command_path
+        if not isinstance(target.command, TyperGroup):
+            path = target.command_path
             raise UsageError(f"`{path}` has no commands", hint=f"`{path} --help` shows its options")
-        _, command, _ = found.command.resolve_command(found, [name])
+        _, command, _ = target.command.resolve_command(target, [name])
         assert command is not None
         settings = command.context_settings
-        found = command.context_class(command, info_name=name, parent=found, **settings)
-    print_help(cast("typer.Context", found))
+        target = command.context_class(command, info_name=name, parent=target, **settings)
+    print_help(cast("typer.Context", target))
 
 
 def print_help(context: typer.Context) -> None:
@@ -51,46 +48,48 @@ def print_help(context: typer.Context) -> None:
         output.print_line(line)
 
 
-_WIDEST = 100  # columns; longer lines are hard to read
+_MAX_WIDTH = 100  # columns; longer lines are hard to read
 _INDENT = "  "
-_TERM = 22  # columns; what is described by a longer term stands below it
+_MAX_TERM_WIDTH = 22  # columns; what is described by a longer term stands below it
 _EXAMPLE = "Example: "
 
 
 class HelpEntry(NamedTuple):
-    """A line of a list: a term, and what it means."""
+    """Hold a term and its meaning, a line of a list."""
 
     term: str
     text: str
 
 
 def format_help(command: Any, context: typer.Context, width: int) -> Iterator[str]:
-    """The help of a command, line by line."""
-    width = min(width, _WIDEST)
+    """Yield the help of a command, line by line."""
+    width = min(width, _MAX_WIDTH)
     texts, examples = split_paragraphs(command.help or "")
     for text in texts:
         yield from wrap_text(text, width)
         yield ""
-    yield from _usage(command, context, width)
-    for title, entries in _lists(command, context):
-        yield from ("", _title(f"{title}:"), *_listed(entries, width))
+    yield from _format_usage_lines(command, context, width)
+    for title, entries in _group_entries(command, context):
+        yield from ("", _style_title(f"{title}:"), *_format_entries(entries, width))
     for example in examples:
-        yield from ("", f"{_title(_EXAMPLE.strip())} {example}")
+        yield from ("", f"{_style_title(_EXAMPLE.strip())} {example}")
 
 
 def get_command_summary(command: Any) -> str:
-    """What a command does, in one line."""
+    """Return the first line of a command's help."""
     return split_paragraphs(command.help or "")[0][0]
 
 
 def format_usage(command: Any, path: str) -> str:
-    """How a command is called."""
-    words = [path, "[OPTIONS]", *map(_placeholder, _arguments(command))]
+    """Return the usage line of a command."""
+    words = [path, "[OPTIONS]", *map(_format_argument, _list_arguments(command))]
     return " ".join([*words, "COMMAND"] if isinstance(command, TyperGroup) else words)
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
-    """What stands for the value of an option: its choices, or a word in capitals; "" for none."""
+    """Return the placeholder of an option's value: its choices, or a word in capitals;
+    "" for none.
+    """
     if option.is_flag or option.count:
         return ""
     if option.metavar:
@@ -101,62 +100,60 @@ def get_value_name(option: TyperOption, context: typer.Context) -> str:
 
 
 def get_default(option: TyperOption) -> str:
-    """The default that is worth to be named; "" where there is none."""
+    """Return the default if it is worth naming; "" otherwise."""
     if option.is_flag or option.count or option.default in (None, ""):
         return ""
     return str(option.default.value if isinstance(option.default, Enum) else option.default)
 
 
 def get_argument_name(argument: TyperArgument) -> str:
-    """The word that stands for an argument."""
+    """Return the placeholder of an argument."""
     return (argument.metavar or argument.name.upper()).strip("[].")
 
 
 def split_paragraphs(text: str) -> tuple[list[str], list[str]]:
-    """The paragraphs of a docstring, each as one line, and its examples apart."""
+    """Split a docstring into paragraphs, each as one line, and its examples."""
     parts = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
     examples = [part.removeprefix(_EXAMPLE) for part in parts if part.startswith(_EXAMPLE)]
     return [part for part in parts if not part.startswith(_EXAMPLE)], examples
 
 
-def _arguments(command: Any) -> list[TyperArgument]:
+def _list_arguments(command: Any) -> list[TyperArgument]:
     return [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
 
 
-def _placeholder(argument: TyperArgument) -> str:
+def _format_argument(argument: TyperArgument) -> str:
     name = get_argument_name(argument)
     return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
 
 
-def _usage(command: Any, context: typer.Context, width: int) -> Iterator[str]:
+def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Iterator[str]:
     yield from wrap_text(
-        f"{_title('Usage:')} {format_usage(command, context.command_path)}", width, " " * 7
+        f"{_style_title('Usage:')} {format_usage(command, context.command_path)}", width, " " * 7
     )
 
 
-def _lists(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
-    arguments = [HelpEntry(_placeholder(a), a.help or "") for a in _arguments(command)]
+def _group_entries(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
+    arguments = [HelpEntry(_format_argument(a), a.help or "") for a in _list_arguments(command)]
     options: dict[str, list[HelpEntry]] = {}
     for option in command.get_params(context):
         if isinstance(option, TyperOption) and not option.hidden:
             panel = option.rich_help_panel or "Options"
             if "--help" in option.opts:
                 panel = OPTIONS_PANEL
-            options.setdefault(panel, []).append(_entry(option, context))
+            options.setdefault(panel, []).append(_make_entry(option, context))
     commands = []
     if isinstance(command, TyperGroup):
-        named = (
-            (name, command.get_command(context, name)) for name in command.list_commands(context)
-        )
-        commands = [
-            HelpEntry(name, get_command_summary(c)) for name, c in named if c and not c.hidden
-        ]
-    found = [("Commands", commands), ("Arguments", arguments), *options.items()]
-    yield from ((title, entries) for title, entries in found if entries)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner and not inner.hidden:
+                commands.append(HelpEntry(name, get_command_summary(inner)))
+    groups = [("Commands", commands), ("Arguments", arguments), *options.items()]
+    yield from ((title, entries) for title, entries in groups if entries)
 
 
-def _entry(option: TyperOption, context: typer.Context) -> HelpEntry:
-    """Short names first, and long ones below each other, whether or not there is a short one."""
+def _make_entry(option: TyperOption, context: typer.Context) -> HelpEntry:
+    """Return an option's entry: short names first, and long ones in a column of their own."""
     names = sorted((*option.opts, *option.secondary_opts), key=lambda n: (n.startswith("--"), n))
     lead = "" if not names[0].startswith("--") else " " * 4
     value = get_value_name(option, context)
@@ -165,24 +162,24 @@ def _entry(option: TyperOption, context: typer.Context) -> HelpEntry:
     return HelpEntry(f"{lead}{', '.join(names)}{f' {value}' if value else ''}", text)
 
 
-def _listed(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
+def _format_entries(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
     """Terms on the left, texts on the right; below a term that is longer than most."""
     terms = [measure_width(entry.term) for entry in entries]
-    column = max((term for term in terms if term <= _TERM), default=_TERM)
+    column = max((term for term in terms if term <= _MAX_TERM_WIDTH), default=_MAX_TERM_WIDTH)
     start = len(_INDENT) + column + 2
     for entry, term in zip(entries, terms, strict=True):
         first, *rest = wrap_text(entry.text, width - start)
         if term <= column:
-            yield f"{_INDENT}{_styled(entry.term)}{' ' * (column - term + 2)}{first}".rstrip()
+            yield f"{_INDENT}{_style_term(entry.term)}{' ' * (column - term + 2)}{first}".rstrip()
         else:
-            yield f"{_INDENT}{_styled(entry.term)}"
+            yield f"{_INDENT}{_style_term(entry.term)}"
             yield " " * start + first
         yield from (" " * start + part for part in rest)
 
 
-def _styled(term: str) -> str:
+def _style_term(term: str) -> str:
     return add_style(term, fg="cyan")
 
 
-def _title(text: str) -> str:
+def _style_title(text: str) -> str:
     return add_style(text, bold=True)

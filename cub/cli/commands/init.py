@@ -1,8 +1,7 @@
-"""`cub init`: put managed sections and cub's own files into a project."""
+"""Run `cub init`: add managed sections and cub's own files to a project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,9 +23,6 @@ from cub.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
-    from cub.files.internal_files import ScheduleWrite
-    from cub.project.project import Project
-    from cub.repomap.map_types import ProgressCallback
 
 app = typer.Typer(add_completion=False)
 
@@ -41,9 +37,9 @@ Targets = Annotated[
 Agents = Annotated[
     list[str] | None,
     typer.Option(
-        "--client",
+        "--agent",
         metavar="NAME",
-        help="Also let this client read the instructions, through its settings file: "
+        help="Also let this agent read the instructions, through its settings file: "
         "gemini, aider, opencode. Repeatable.",
     ),
 ]
@@ -67,51 +63,30 @@ def init(
 
     Example: cub init packages/api --diff
     """
+    from cub.actions.init_update import InitOptions, plan_init
+    from cub.project.agent_settings import find_agent_settings
     from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
-    root = find_project_root(options.directory)
-    nested = tuple(resolve_path_argument(root, options.directory, path) for path in paths or ())
-    chosen = _split(targets) if targets is not None else None
-    show = PlanDisplay(dry_run, diff, json)
-    named = _known(agents or ())
-    with ProgressBar() as bar, defer_cache_writes() as keep:
-        plan = run_plan_command(
-            root, lambda p: make_init_plan(p, nested, chosen, edited, named, prune, bar, keep), show
+    global_options: GlobalOptions = context.obj
+    folder = global_options.directory
+    root, show = find_project_root(folder), PlanDisplay(dry_run, diff, json)
+    with ProgressBar() as bar, defer_cache_writes() as schedule_write:
+        options = InitOptions(
+            paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
+            targets=None if targets is None else _split_targets(targets),
+            agents=[find_agent_settings(name).name for name in agents or ()],
+            edited_policy=edited.value,
+            prune=prune,
+            progress=bar,
+            schedule_write=schedule_write,
         )
+        plan = run_plan_command(root, lambda project: plan_init(project, options), show)
     if not show.is_read_only:
         print_result(plan, root)
 
 
-def make_init_plan(
-    project: Project,
-    paths: tuple[str, ...] = (),
-    targets: tuple[str, ...] | None = None,
-    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
-    agents: tuple[str, ...] = (),
-    prune: bool = False,
-    progress: ProgressCallback | None = None,
-    schedule_write: ScheduleWrite | None = None,
-) -> Plan:
-    """The plan of `cub init`."""
-    from cub.actions.init_update import plan_init
-    from cub.files.internal_files import write_now
-    from cub.repomap.map_types import ignore_progress
-
-    return plan_init(
-        project,
-        paths=paths,
-        targets=targets,
-        agents=agents,
-        edited_policy=edited_policy.value,
-        prune=prune,
-        progress=progress or ignore_progress,
-        schedule_write=schedule_write or write_now,
-    )
-
-
 def print_result(plan: Plan, root: Path) -> None:
-    """The last line: what to do next; git is spoken of only where it is at hand."""
+    """Print what to do next; mention git only where it is usable."""
     from cub.git import is_git_usable
 
     if plan.is_empty:
@@ -124,18 +99,12 @@ def print_result(plan: Plan, root: Path) -> None:
         output.print_message("Done. `cub update` refreshes what is cub's.")
 
 
-def _known(clients: Iterable[str]) -> tuple[str, ...]:
-    from cub.project.agent_settings import find_agent_settings
-
-    return tuple(find_agent_settings(name).name for name in clients)
-
-
-def _split(targets: str) -> tuple[str, ...]:
+def _split_targets(targets: str) -> tuple[str, ...]:
     from cub.errors import UsageError
     from cub.project.targets import find_target_problem, normalize_target
 
-    given = (name.strip() for name in targets.split(","))
-    names = tuple(dict.fromkeys(normalize_target(name) for name in given if name))
+    parts = (part.strip() for part in targets.split(","))
+    names = tuple(dict.fromkeys(normalize_target(part) for part in parts if part))
     if not names:
         raise UsageError("--targets names no file")
     for name in names:

@@ -1,7 +1,4 @@
-"""`cub ledger`: what happened, told for people and for programs.
-
-Events of the ledger as lines and cells.
-"""
+"""Run `cub ledger`: print what happened, for people and for programs."""
 
 from __future__ import annotations
 
@@ -19,9 +16,10 @@ from cub.cli.time_format import format_local_time
 from cub.store.events import Event, get_mapping, get_outcome
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
-
-_EVERY = 0.3  # seconds between two looks at the file
-
+ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
+WRAPPED_COLUMNS = ("agent", "cost")  # columns that may be wrapped
+STATS_COLUMNS = ("agent", "attempts", "succeeded", "time", "tokens", "cost")
+_POLL_INTERVAL = 0.3  # seconds
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N of them.")]
 
 
@@ -44,12 +42,12 @@ def show(context: typer.Context, key: Id, json: Json = False) -> None:
     from cub.actions.ledger_report import read_task_history
 
     stores = open_task_stores(context)
-    found = read_task_history(stores, key)
+    history = read_task_history(stores, key)
     if json:
-        tree = {"v": 1, "root": stores.root.as_posix(), "task": found.task_id, "events": []}
-        output.print_json_rows(tree, "events", found.events)
+        tree = {"v": 1, "root": stores.root.as_posix(), "task": history.task_id, "events": []}
+        output.print_json_rows(tree, "events", history.events)
         return
-    first, *rest = format_story(found)
+    first, *rest = format_story(history)
     output.print_heading(first)
     for line in rest:
         output.print_paragraph(line)
@@ -64,14 +62,13 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
     from cub.actions.ledger_report import list_newest_attempts
 
     stores = open_task_stores(context)
-    found = list_newest_attempts(stores, limit)
+    events = list_newest_attempts(stores, limit)
     if json:
         tree = {"v": 1, "root": stores.root.as_posix(), "events": []}
-        output.print_json_rows(tree, "events", found)
-    elif found:
-        output.print_table(
-            ATTEMPT_COLUMNS, [format_attempt_row(event) for event in found], prose=WRAPPED_COLUMNS
-        )
+        output.print_json_rows(tree, "events", events)
+    elif events:
+        rows = [format_attempt_row(event) for event in events]
+        output.print_table(ATTEMPT_COLUMNS, rows, prose=WRAPPED_COLUMNS)
     else:
         output.print_message("There was no attempt yet.")
 
@@ -82,15 +79,15 @@ def stats(context: typer.Context, json: Json = False) -> None:
 
     Example: cub ledger stats --json
     """
-    from cub.actions.ledger_report import count_attempts as counted
+    from cub.actions.ledger_report import count_attempts
 
     stores = open_task_stores(context)
-    found = counted(stores.ledger.iter_events())
+    totals = count_attempts(stores.ledger.iter_events())
     if json:
-        output.print_json({"v": 1, "root": stores.root.as_posix(), **ledger_stats_to_json(found)})
+        output.print_json({"v": 1, "root": stores.root.as_posix(), **ledger_stats_to_json(totals)})
         return
-    output.print_table(STATS_COLUMNS, format_stats_rows(found), prose=WRAPPED_COLUMNS)
-    rows = [(name, f"{count:,}") for name, count in sorted(found.outcomes.items())]
+    output.print_table(STATS_COLUMNS, format_stats_rows(totals), prose=WRAPPED_COLUMNS)
+    rows = [(name, f"{count:,}") for name, count in sorted(totals.outcomes.items())]
     if rows:
         output.print_line()
         output.print_table(("outcome", "attempts"), rows)
@@ -113,13 +110,15 @@ def tail(
     """
     stores = open_task_stores(context)
     for event in stores.ledger.follow(count):
-        if event is not None:
-            _print(event, json=json)
+        if event is not None and json:
+            output.print_json_line(event)
+        elif event is not None:
+            output.print_paragraph(format_event(event))
         elif not follow:
             return
         else:
             flush_streams()
-            time.sleep(_EVERY)
+            time.sleep(_POLL_INTERVAL)
 
 
 @app.command()
@@ -133,77 +132,61 @@ def archive(
 
     Example: cub ledger archive --before 2026-01-31
     """
-    from cub.actions.ledger_report import archive_old_events as move
+    from cub.actions.ledger_report import archive_old_events
 
-    moved, kept = move(open_task_stores(context), before)
-    output.print_line(f"Moved {moved:,} event{'' if moved == 1 else 's'} to the archive.")
-    if kept:
-        few = (
-            "1 older event stays: its task is"
-            if kept == 1
-            else f"{kept:,} older events stay: their tasks are"
-        )
-        output.print_message(f"{few} not closed.")
-
-
-def _print(event: Event, *, json: bool) -> None:
-
-    if json:
-        output.print_json_line(event)
-    else:
-        output.print_paragraph(format_event(event))
-
-
-ATTEMPT_COLUMNS = ("when", "task", "n", "client", "time", "tokens", "cost", "outcome")
-WRAPPED_COLUMNS = ("client", "cost")  # columns that may be wrapped
-STATS_COLUMNS = ("client", "attempts", "succeeded", "time", "tokens", "cost")
+    moved_count, kept_count = archive_old_events(open_task_stores(context), before)
+    events = "1 event" if moved_count == 1 else f"{moved_count:,} events"
+    output.print_line(f"Moved {events} to the archive.")
+    if kept_count:
+        stay = "event stays: its task is" if kept_count == 1 else "events stay: their tasks are"
+        output.print_message(f"{kept_count:,} older {stay} not closed.")
 
 
 def format_story(story: TaskHistory) -> Iterator[str]:
-    """A task's title, then each event; of an attempt all that is known."""
+    """Yield a task's title, then its events, with all that is known of an attempt."""
     title = "this task is gone" if story.task is None else story.task.get("title", "")
     yield f"{story.task_id}  {title}".rstrip()
     for event in story.events:
         yield format_event(event, of_task=False)
-        yield from (f"    {line}" for line in _details(event))
+        yield from (f"    {line}" for line in _iter_details(event))
     if not story.events:
         yield "Nothing happened to it yet."
 
 
 def format_event(event: Event, *, of_task: bool = True) -> str:
-    """When, to which task, and what."""
+    """Return when an event happened, to which task, and what it was."""
     task = f"  {event['task']}" if of_task and event.get("task") else ""
-    return f"{format_local_time(event.get('ts', '?'))}{task}  {_what(event)}"
+    return f"{format_local_time(event.get('ts', '?'))}{task}  {_describe_event(event)}"
 
 
 def format_attempt_row(event: Event) -> tuple[str, ...]:
-    """The cells of `ATTEMPT_COLUMNS`."""
+    """Return the cells of `ATTEMPT_COLUMNS`."""
     return (
         format_local_time(event.get("ts", "?")),
         str(event.get("task", "")),
         str(event.get("n", "")),
         format_agent_label(event),
-        _duration(event.get("dur_s")),
-        _tokens(event),
-        _cost(event),
+        _format_duration(event.get("dur_s")),
+        _format_tokens(event),
+        _format_cost(event),
         get_outcome(event),
     )
 
 
 def format_stats_rows(stats: LedgerStats) -> list[tuple[str, ...]]:
-    """The cells of `STATS_COLUMNS`, a row for each client, and one for all of them."""
-    rows = [(name, *_totals(totals)) for name, totals in sorted(stats.agents.items())]
-    return [*rows, ("in all", *_totals(stats.all))]
+    """Return the cells of `STATS_COLUMNS`: a row for each agent, and one for all of them."""
+    rows = [(name, *_format_totals(totals)) for name, totals in sorted(stats.agents.items())]
+    return [*rows, ("in all", *_format_totals(stats.all))]
 
 
 def ledger_stats_to_json(stats: LedgerStats) -> dict[str, Any]:
-    """The same for programs."""
-    clients = {name: _tree(totals) for name, totals in sorted(stats.agents.items())}
+    """Return the same for programs."""
+    agents = {name: _totals_to_json(totals) for name, totals in sorted(stats.agents.items())}
     outcomes = dict(sorted(stats.outcomes.items()))
-    return {**_tree(stats.all), "clients": clients, "outcomes": outcomes}
+    return {**_totals_to_json(stats.all), "clients": agents, "outcomes": outcomes}
 
 
-def _tree(totals: AttemptTotals) -> dict[str, Any]:
+def _totals_to_json(totals: AttemptTotals) -> dict[str, Any]:
     return {
         "attempts": totals.attempts,
         "ok": totals.ok_count,
@@ -214,17 +197,17 @@ def _tree(totals: AttemptTotals) -> dict[str, Any]:
     }
 
 
-def _totals(totals: AttemptTotals) -> tuple[str, ...]:
+def _format_totals(totals: AttemptTotals) -> tuple[str, ...]:
     return (
         f"{totals.attempts:,}",
         f"{totals.ok_count:,}",
-        _duration(totals.seconds),
+        _format_duration(totals.seconds),
         f"{sum(totals.tokens.values()):,}" if totals.tokens else "",
         f"${totals.usd:,.2f}{' (some estimated)' * totals.is_estimated}" if totals.usd else "",
     )
 
 
-def _what(event: Event) -> str:
+def _describe_event(event: Event) -> str:
     kind = event.get("ev")
     if kind == "task_state":
         reason = f" ({event['reason']})" if event.get("reason") else ""
@@ -237,23 +220,25 @@ def _what(event: Event) -> str:
     return str(kind or "?").replace("_", " ")
 
 
-def _details(event: Event) -> Iterator[str]:
+def _iter_details(event: Event) -> Iterator[str]:
     if event.get("ev") != "attempt_end":
         return
-    facts = (format_agent_label(event), _duration(event.get("dur_s")), _tokens(event), _cost(event))
-    yield " · ".join(filter(None, (*facts[:2], f"{facts[2]} tokens" if facts[2] else "", facts[3])))
-    said = (
+    tokens = _format_tokens(event)
+    facts = [format_agent_label(event), _format_duration(event.get("dur_s"))]
+    facts += [f"{tokens} tokens" if tokens else "", _format_cost(event)]
+    yield " · ".join(filter(None, facts))
+    lines = (
         ("reason", get_mapping(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),
-        *(("check", _check(check)) for check in event.get("checks") or () if check),
-        ("commit", _commit(get_mapping(event, "git"))),
+        *(("check", _describe_check(check)) for check in event.get("checks") or () if check),
+        ("commit", _describe_commit(get_mapping(event, "git"))),
         ("says", get_mapping(event, "trailer").get("summary")),
         ("log", event.get("log")),
     )
-    yield from (f"{name:<7} {value}" for name, value in said if value)
+    yield from (f"{name:<7} {value}" for name, value in lines if value)
 
 
-def _check(check: Any) -> str:
+def _describe_check(check: Any) -> str:
     if not isinstance(check, dict):
         return ""
     failing = check.get("n") or 0
@@ -262,7 +247,7 @@ def _check(check: Any) -> str:
     return f"{check.get('cmd', '?')}: exit {check.get('exit', '?')}{more}"
 
 
-def _commit(git: Event) -> str:
+def _describe_commit(git: Event) -> str:
     head = str(git.get("head") or "")[:10]
     if not head:
         return ""
@@ -271,7 +256,7 @@ def _commit(git: Event) -> str:
     return f"{head} ({files}, +{git.get('ins', 0)} -{git.get('del', 0)})"
 
 
-def _duration(seconds: Any) -> str:
+def _format_duration(seconds: Any) -> str:
     if not isinstance(seconds, int | float):
         return ""
     minutes, rest = divmod(round(seconds), 60)
@@ -281,12 +266,12 @@ def _duration(seconds: Any) -> str:
     return f"{minutes}m {rest}s" if minutes else f"{rest}s"
 
 
-def _tokens(event: Event) -> str:
+def _format_tokens(event: Event) -> str:
     used = [n for n in get_mapping(event, "tok").values() if isinstance(n, int)]
     return f"{sum(used):,}" if used else ""
 
 
-def _cost(event: Event) -> str:
+def _format_cost(event: Event) -> str:
     usd, source = event.get("usd"), event.get("usd_src")
     if not isinstance(usd, int | float) or source == "none":
         return ""

@@ -1,7 +1,4 @@
-"""`cub map`: draw the project map, show it, check it, or explain it.
-
-The whole map for programs, and the reasons for one symbol's rank for people.
-"""
+"""Write, show, check or explain the project map: `cub map`."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from cub.cli.options import GlobalOptions
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import CubError, UsageError
+from cub.text import list_similar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,119 +92,119 @@ def draw(
 
     options: GlobalOptions = context.obj
     verbose = options.verbose
-    here = Path(os.path.realpath(options.directory / (path or "")))
+    folder = Path(os.path.realpath(options.directory / (path or "")))
     root = find_project_root(options.directory / (path or ""))
-    part = here.relative_to(root).as_posix() if path and here != root else ""
-    what = [stdout, check, json, explain is not None]
-    if sum(what) > 1:
+    part = folder.relative_to(root).as_posix() if path and folder != root else ""
+    modes = [stdout, check, json, explain is not None]
+    if sum(modes) > 1:
         raise UsageError("--stdout, --check, --json and --explain exclude each other")
     if check and part:
         raise UsageError("there is no map of a part to check", hint="leave PATH out")
     with ProgressBar() as bar:
-        asked = MapOptions(tokens, tuple(exclude or ()), not no_symbols, part, bar)
+        request = MapOptions(tokens, tuple(exclude or ()), not no_symbols, part, bar)
         if json or explain is not None:
-            _tell(root, asked, explain, verbose=verbose)
+            _print_facts(root, request, explain, verbose=verbose)
         elif stdout or part:
-            _print(root, asked, verbose=verbose)
+            _print_map(root, request, verbose=verbose)
         else:
-            _write(root, asked, check=check, verbose=verbose)
+            _write_map(root, request, check=check, verbose=verbose)
 
 
-def _write(root: Path, asked: MapOptions, *, check: bool, verbose: bool) -> None:
+def _write_map(root: Path, request: MapOptions, *, check: bool, verbose: bool) -> None:
     """Put the map in its place, or only tell whether it would change."""
     from cub.actions.project_map import plan_map, render_map_file, warn_unsaved_options
 
-    drawn: list[MapFile] = []
+    maps: list[MapFile] = []
 
-    def make_plan(project: Project, keep: ScheduleWrite) -> Plan:
-        drawn.append(render_map_file(project, asked._replace(schedule_write=keep)))
-        return plan_map(project, drawn[-1], warn_unsaved_options(project, asked))
+    def make_plan(project: Project, schedule_write: ScheduleWrite) -> Plan:
+        maps.append(render_map_file(project, request._replace(schedule_write=schedule_write)))
+        return plan_map(project, maps[-1], warn_unsaved_options(project, request))
 
-    with defer_cache_writes() as keep:
-        plan = run_plan_command(root, lambda p: make_plan(p, keep), PlanDisplay(check=check))
-    _noted(drawn[-1], verbose=verbose)
-    if plan.is_empty and drawn[-1].data:
+    show = PlanDisplay(check=check)
+    with defer_cache_writes() as schedule_write:
+        plan = run_plan_command(root, lambda p: make_plan(p, schedule_write), show)
+    _print_empty_note(maps[-1], verbose=verbose)
+    if plan.is_empty and maps[-1].data:
         output.print_message("The map is up to date.")
     elif check and not plan.is_empty:
         output.print_message("The map would change; run `cub map`.")
         raise typer.Exit(1)
 
 
-def _print(root: Path, asked: MapOptions, *, verbose: bool) -> None:
+def _print_map(root: Path, request: MapOptions, *, verbose: bool) -> None:
     from cub.actions.project_map import render_map_file
     from cub.project.project import Project
 
-    made = render_map_file(Project.load(root), asked)
-    output.print_bytes(made.data)
-    _noted(made, verbose=verbose)
+    map_file = render_map_file(Project.load(root), request)
+    output.print_bytes(map_file.data)
+    _print_empty_note(map_file, verbose=verbose)
 
 
-def _tell(root: Path, asked: MapOptions, name: str | None, *, verbose: bool) -> None:
-    """Everything as JSON, or all about one name."""
+def _print_facts(root: Path, request: MapOptions, name: str | None, *, verbose: bool) -> None:
+    """Print everything as JSON, or everything about one name."""
     from cub.actions.project_map import collect_map
     from cub.project.project import Project
 
     project = Project.load(root)
-    found = collect_map(project, asked)
+    repo_map = collect_map(project, request)
     if name is None:
-        output.print_json(map_to_json(found, project, asked))
+        output.print_json(map_to_json(repo_map, project, request))
     else:
-        output.print_lines(explain_symbol(found, name))
-    _told(found.omissions, verbose=verbose)
+        output.print_lines(explain_symbol(repo_map, name))
+    _print_omissions(repo_map.omissions, verbose=verbose)
 
 
-def _noted(made: MapFile, *, verbose: bool) -> None:
-    """What is not in the map."""
-    if not made.data:
+def _print_empty_note(map_file: MapFile, *, verbose: bool) -> None:
+    """Print what is not in the map."""
+    if not map_file.data:
         output.print_message("There is nothing to map here.")
-    _told(made.omissions, verbose=verbose)
+    _print_omissions(map_file.omissions, verbose=verbose)
 
 
-def _told(notes: Sequence[MapOmission], *, verbose: bool) -> None:
-    """What is so of the whole, and what could not be read: each file, or how many there are."""
-    of_files = [note for note in notes if note.path]
+def _print_omissions(notes: Sequence[MapOmission], *, verbose: bool) -> None:
+    """Print notes on the whole map, and what could not be read: each file, or their number."""
+    unread = [note for note in notes if note.path]
     for note in notes:
         if verbose or not note.path:
             output.print_message(f"{note.path}: {note.message}" if note.path else note.message)
-    if of_files and not verbose:
-        count = f"{len(of_files)} file" + ("s" if len(of_files) > 1 else "")
+    if unread and not verbose:
+        count = f"{len(unread)} file" + ("s" if len(unread) > 1 else "")
         output.print_message(f"{count} could not be read or parsed; -v names them.")
 
 
-_MOST_USERS = 15
+_MAX_USERS = 15
 Tree = dict[str, Any]
 
 
 def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tree:
-    """Everything that the map chooses from, symbols by rank."""
+    """Return everything that the map selects from, symbols by rank."""
     from cub.actions.ledger_report import count_project_health
 
-    known, stack = repo_map.structure, repo_map.structure.stack
+    structure, stack = repo_map.structure, repo_map.structure.stack
     return {
         "v": 1,
         "root": (project.root / request.folder).as_posix(),
-        "summary": known.summary,
-        "languages": [{"name": name, "share": share} for name, share in known.languages],
+        "summary": structure.summary,
+        "languages": [{"name": name, "share": share} for name, share in structure.languages],
         "technologies": [row._asdict() for row in stack.technologies],
         "commands": [row._asdict() for row in stack.commands],
         "entry_points": [row._asdict() for row in stack.entry_points],
         "packages": [row._asdict() for row in stack.packages],
-        "key_files": [row._asdict() for row in known.key_files],
-        "conventions": list(known.conventions),
-        "symbols": _symbols(repo_map),
+        "key_files": [row._asdict() for row in structure.key_files],
+        "conventions": list(structure.conventions),
+        "symbols": _list_symbols(repo_map),
         "health": asdict(count_project_health(project.tree)),
         "notes": [note._asdict() for note in repo_map.omissions],
     }
 
 
-def _symbols(found: RepoMap) -> list[Tree]:
-    users = Counter(chain.from_iterable(found.graph.uses))
-    return [
-        _symbol(row, rank, users[row.definition_index]) for rank, row in enumerate(found.symbols, 1)
-    ]
+def _list_symbols(repo_map: RepoMap) -> list[Tree]:
+    users = Counter(chain.from_iterable(repo_map.graph.uses))
+    ranked = enumerate(repo_map.symbols, 1)
+    return [_symbol_to_json(row, rank, users[row.definition_index]) for rank, row in ranked]
 
 
-def _symbol(row: Symbol, rank: int, users: int) -> Tree:
+def _symbol_to_json(row: Symbol, rank: int, users: int) -> Tree:
     return {
         "rank": rank,
         **row.definition._asdict(),
@@ -217,32 +215,30 @@ def _symbol(row: Symbol, rank: int, users: int) -> Tree:
 
 
 def explain_symbol(repo_map: RepoMap, name: str) -> Iterator[str]:
-    """Each definition of `name`: its rank, what its score is made of, and who refers to it."""
+    """Yield each definition of `name`: its rank, the parts of its score, and who refers to it."""
     rows = [(rank, s) for rank, s in enumerate(repo_map.symbols, 1) if s.definition.name == name]
     if not rows:
-        raise _unknown(repo_map, name)
+        raise _make_unknown_error(repo_map, name)
     sources = repo_map.graph.files
     for rank, symbol in rows:
         definition = symbol.definition
         yield definition.signature
         yield f"  {symbol.path}:{definition.line}, rank {rank} of {len(repo_map.symbols)}"
-        made = symbol.factors._asdict().items()
-        factors = " x ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in made)
+        named = symbol.factors._asdict().items()
+        factors = " x ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in named)
         yield f"  score {symbol.score:.4g} = {factors}"
         uses = repo_map.graph.list_references(symbol.definition_index)
         uses = sorted(uses, key=lambda use: (-use.weight, sources[use.user].path))
-        for use in uses[:_MOST_USERS]:
+        for use in uses[:_MAX_USERS]:
             yield f"  {use.weight:.2f}  {sources[use.user].path} ({use.reason})"
-        if len(uses) > _MOST_USERS:
-            rest = uses[_MOST_USERS:]
+        if len(uses) > _MAX_USERS:
+            rest = uses[_MAX_USERS:]
             yield f"  {sum(use.weight for use in rest):.2f}  from {len(rest)} more files"
 
 
-def _unknown(found: RepoMap, name: str) -> CubError:
-    from difflib import get_close_matches
-
-    names = sorted({symbol.definition.name for symbol in found.symbols})
-    near = get_close_matches(name, names, 3)
+def _make_unknown_error(repo_map: RepoMap, name: str) -> CubError:
+    names = sorted({symbol.definition.name for symbol in repo_map.symbols})
+    near = list_similar(name, names, 3)
     hint = f"did you mean {', '.join(near)}?" if near else ""
     hint = hint or "only what a source file gives to other files is ranked"
     return CubError(f"no definition is called {name}", hint=hint)

@@ -1,4 +1,6 @@
-"""`cub prompt`: what a run would send for a task, with an end for who works outside of one."""
+"""Print what a run would send for a task, with an ending for agents outside of a run:
+`cub prompt`.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,7 @@ Explain = Annotated[
     bool, typer.Option("--explain", help="List the sections, what each costs, and what was cut.")
 ]
 Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", min=1, metavar="N", help="The budget, in place of 4000."),
+    int | None, typer.Option("--tokens", min=1, metavar="N", help="The budget, in place of 4000.")
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print both prompts, and what --explain lists, as JSON.")
@@ -59,55 +60,55 @@ def prompt(
     budget = tokens or DEFAULT_TOKENS
     if not system and key is None:
         raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
-    composed = None if system or key is None else build_task_prompt(stores, key, budget)
+    built = None if system or key is None else build_task_prompt(stores, key, budget)
     if json:
-        output.print_json(_tree(stores, composed, budget))
-    elif composed is None:
+        output.print_json(_prompts_to_json(stores, built, budget))
+    elif built is None:
         text = read_system_prompt(stores.project.tree)
         output.print_bytes(text.encode("utf-8", "surrogateescape"))
     else:
-        _show(composed, explain=explain)
+        _print_prompt(built, explain=explain)
 
 
-def _show(composed: BuiltPrompt, *, explain: bool) -> None:
-    output.print_warnings(composed.warnings)
+def _print_prompt(built: BuiltPrompt, *, explain: bool) -> None:
+    output.print_warnings(built.warnings)
     if explain:
-        _explain(composed.prompt)
+        _print_sections(built.prompt)
     else:
-        output.print_bytes(composed.prompt.text.encode())
-    if composed.prompt.is_over_budget:
+        output.print_bytes(built.prompt.text.encode())
+    if built.prompt.is_over_budget:
         output.print_message("The task alone is over the budget: it is never cut.")
 
 
-def _explain(made: TaskPrompt) -> None:
-    rows = [(section.title, f"{section.tokens:,}") for section in made.sections]
-    total = sum(section.tokens for section in made.sections)
+def _print_sections(prompt: TaskPrompt) -> None:
+    rows = [(section.title, f"{section.tokens:,}") for section in prompt.sections]
+    total = sum(section.tokens for section in prompt.sections)
     output.print_table(("section", "tokens"), [*rows, ("in all", f"{total:,}")], prose=("section",))
-    for cut in made.cuts:
+    for cut in prompt.cuts:
         output.print_paragraph(f"cut: {cut}")
 
 
-def _tree(stores: Stores, composed: BuiltPrompt | None, budget: int) -> JsonObject:
-    """All that a run sends; without a task, the system prompt alone."""
+def _prompts_to_json(stores: Stores, built: BuiltPrompt | None, budget: int) -> JsonObject:
+    """Return all that a run sends; without a task, the system prompt alone."""
     from cub.actions.build_prompt import read_system_prompt
 
     tree = {
         "v": 1,
         "root": stores.root.as_posix(),
         "system": read_system_prompt(stores.project.tree),
-        "warnings": warnings_to_json(composed.warnings if composed else ()),
+        "warnings": warnings_to_json(built.warnings if built else ()),
     }
-    return {**tree, **_task_tree(composed, budget)} if composed else tree
+    return {**tree, **_prompt_to_json(built, budget)} if built else tree
 
 
-def _task_tree(composed: BuiltPrompt, budget: int) -> JsonObject:
-    made = composed.prompt
+def _prompt_to_json(built: BuiltPrompt, budget: int) -> JsonObject:
+    prompt = built.prompt
     return {
-        "task": composed.task,
-        "prompt": made.text,
-        "tokens": estimate_tokens(made.text),
+        "task": built.task,
+        "prompt": prompt.text,
+        "tokens": estimate_tokens(prompt.text),
         "budget": budget,
-        "over": made.is_over_budget,
-        "sections": [section._asdict() for section in made.sections],
-        "cuts": list(made.cuts),
+        "over": prompt.is_over_budget,
+        "sections": [section._asdict() for section in prompt.sections],
+        "cuts": list(prompt.cuts),
     }

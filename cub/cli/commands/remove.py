@@ -1,4 +1,4 @@
-"""`cub remove`: take cub out again, byte for byte."""
+"""Remove cub from a project, byte for byte: `cub remove`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def remove(
         root,
         lambda project: make_remove_plan(project, purge, edited),
         show,
-        confirm=_ask if purge and not yes else None,
+        confirm=_require_confirmation if purge and not yes else None,
     )
     if plan.is_empty and not json:
         output.print_message("Nothing to do: cub's own parts are gone already.")
@@ -62,19 +62,19 @@ def make_remove_plan(
     purge: bool = False,
     edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
 ) -> Plan:
-    """The plan of `cub remove`."""
+    """Make the plan of `cub remove`."""
     from cub.actions.remove import plan_remove
 
     return plan_remove(project, purge=purge, edited_policy=edited_policy.value)
 
 
 def print_result(root: Path) -> None:
-    """The last line: what is left."""
-    left = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
-    output.print_message(f"Done: {left}.")
+    """Print the last line: what remains."""
+    remainder = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
+    output.print_message(f"Done: {remainder}.")
 
 
-def _ask() -> None:
+def _require_confirmation() -> None:
     """Go on only if the person, who has seen the list, says so."""
     from cub.errors import CubError, UsageError
 

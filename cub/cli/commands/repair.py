@@ -1,4 +1,4 @@
-"""`cub repair`: the ways out of broken markers and merge conflicts, and one of them on request."""
+"""Offer ways out of broken markers and merge conflicts, and apply one: `cub repair`."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ def show_choices(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
     """Show every choice with its diff; whether anything is broken."""
     from cub.files import warn_pending_change
 
-    found = _look(root, paths).filter_paths(paths)
-    found = replace(found, warnings=(*warn_pending_change(root), *found.warnings))
+    report = _make_report(root, paths).filter_paths(paths)
+    report = replace(report, warnings=(*warn_pending_change(root), *report.warnings))
     if json:
-        output.print_json(repair_to_json(found, root))
-        return bool(found.broken_files)
-    output.print_warnings(found.warnings)
-    for number, file in enumerate(found.broken_files):
+        output.print_json(repair_to_json(report, root))
+        return bool(report.broken_files)
+    output.print_warnings(report.warnings)
+    for number, file in enumerate(report.broken_files):
         if number:
             output.print_line()
-        _show(file.fault, [choice for choice in found.choices if choice.file == file])
-    if found.choices:
+        _print_choices(file.fault, [choice for choice in report.choices if choice.file == file])
+    if report.choices:
         output.print_message("Nothing is changed yet: `cub repair --apply N` carries out choice N.")
-    if not found.broken_files:
+    if not report.broken_files:
         output.print_message("Nothing is broken.")
-    return bool(found.broken_files)
+    return bool(report.broken_files)
 
 
 def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool) -> bool:
@@ -89,27 +89,27 @@ def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool)
     )
     if json:
         return False
-    found = _look(root, ())
-    for file in found.broken_files:
+    report = _make_report(root, ())
+    for file in report.broken_files:
         output.print_message(f"Still broken: {file.fault!s}")
-    if found.broken_files:
+    if report.broken_files:
         output.print_message("Run `cub repair` again: what is left is numbered anew.")
     else:
-        output.print_warnings(found.warnings)
-        then = describe_repair_next_step(Project.load(root), plan)
-        output.print_message(f"Nothing is broken any more. {then}".rstrip())
-    return bool(found.broken_files)
+        output.print_warnings(report.warnings)
+        next_step = describe_repair_next_step(Project.load(root), plan)
+        output.print_message(f"Nothing is broken any more. {next_step}".rstrip())
+    return bool(report.broken_files)
 
 
-def _look(root: Path, paths: tuple[str, ...]) -> RepairReport:
+def _make_report(root: Path, paths: tuple[str, ...]) -> RepairReport:
     from cub.actions.repair import make_repair_report
     from cub.project.project import Project
 
     return make_repair_report(Project.load(root), paths)
 
 
-def _show(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
-    """What is wrong with a file, every marker's place, and its choices."""
+def _print_choices(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
+    """Print what is wrong with a file, the place of every marker, and the choices."""
     output.print_heading(str(fault))
     for place in fault.details:
         output.print_paragraph(f"  {place}")

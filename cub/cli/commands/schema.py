@@ -1,4 +1,4 @@
-"""`cub schema`: what `--json` prints, as JSON Schema."""
+"""Print the JSON Schema of what `--json` prints: `cub schema`."""
 
 from __future__ import annotations
 

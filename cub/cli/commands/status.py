@@ -1,4 +1,4 @@
-"""`cub status`: one table of what is whose, and how it stands."""
+"""Print a table of managed files with owner, state and readers: `cub status`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_CUB = "There is no cub in this project yet: run `cub init`."
 
 
 class _Table(NamedTuple):
-    """What `cub status` found in one project."""
+    """Hold the table of one project."""
 
     rows: list[FileStatus]
     warnings: tuple[PlanWarning, ...]
@@ -52,7 +52,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
     options: GlobalOptions = context.obj
     if dirs:
-        _show_many(for_each_project(options.directory, dirs, _table), json=json)
+        _print_many(for_each_project(options.directory, dirs, _table), json=json)
         return
     project = Project.load(find_project_root(options.directory))
     table = _table(project)
@@ -60,7 +60,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
         output.print_json(table.tree(project.root))
         return
     output.print_warnings(table.warnings)
-    output.print_table(_HEADER, [_cells(row) for row in table.rows], prose=_PROSE)
+    output.print_table(_HEADER, [_make_cells(row) for row in table.rows], prose=_PROSE)
     if not table.is_initialized:
         output.print_message(_NO_CUB)
 
@@ -69,48 +69,49 @@ def _table(project: Project) -> _Table:
     from cub.actions.migration.migrate import warn_due_migrations
     from cub.actions.plan_warnings import warn_unread_sections
     from cub.actions.project_state import load_project_state
-    from cub.actions.project_status import list_file_statuses as rows_of
+    from cub.actions.project_status import list_file_statuses
     from cub.files import warn_pending_change
 
-    seen = load_project_state(project)
-    older = warn_due_migrations(project)
+    state = load_project_state(project)
+    migrations = warn_due_migrations(project)
     warnings = (
         *warn_pending_change(project.root),
-        *older,
+        *migrations,
         *project.config.warnings,
-        *warn_unread_sections(seen),
+        *warn_unread_sections(state),
     )
-    return _Table(rows_of(seen), warnings, seen.is_initialized or bool(older))
+    return _Table(list_file_statuses(state), warnings, state.is_initialized or bool(migrations))
 
 
-def _show_many(outcomes: list[ProjectResult[_Table]], *, json: bool) -> None:
-    """One table with a column for the project; exit code 1 if one could not be looked at."""
+def _print_many(results: list[ProjectResult[_Table]], *, json: bool) -> None:
+    """Print one table for several projects; exit code 1 if one could not be read."""
     if json:
-        output.print_json(projects_to_json(outcomes, _Table.tree))
+        output.print_json(projects_to_json(results, _Table.tree))
     else:
-        rows = [row for found in outcomes for row in _rows_of(found)]
+        rows = [row for result in results for row in _make_rows(result)]
         output.print_table(("project", *_HEADER), rows, prose=_PROSE)
-    if any(found.error for found in outcomes):
+    if any(result.error for result in results):
         raise typer.Exit(1)
 
 
-def _rows_of(found: ProjectResult[_Table]) -> list[tuple[str, ...]]:
-    if found.value is None:
-        return [(found.name, "", "", format_error_cell(found.error) if found.error else "", "", "")]
-    if not found.value.is_initialized:
-        return [(found.name, "", "", "no cub yet", "", "")]
-    return [(found.name, *_cells(row)) for row in found.value.rows]
+def _make_rows(result: ProjectResult[_Table]) -> list[tuple[str, ...]]:
+    if result.value is None:
+        state = format_error_cell(result.error) if result.error else ""
+        return [(result.name, "", "", state, "", "")]
+    if not result.value.is_initialized:
+        return [(result.name, "", "", "no cub yet", "", "")]
+    return [(result.name, *_make_cells(row)) for row in result.value.rows]
 
 
-def _cells(row: FileStatus) -> tuple[str, ...]:
+def _make_cells(row: FileStatus) -> tuple[str, ...]:
     tokens = "" if row.tokens is None else f"{row.tokens:,}"
-    clients = (_reader(name, row.read_in_part.get(name)) for name in row.clients)
-    return row.path, row.owner, row.state, tokens, ", ".join(clients)
+    agents = (_format_reader(name, row.read_in_part.get(name)) for name in row.clients)
+    return row.path, row.owner, row.state, tokens, ", ".join(agents)
 
 
-def _reader(name: str, read: int | None) -> str:
-    """A client, and how much of the file it reads where that is not all."""
-    if read is None:
+def _format_reader(name: str, read_bytes: int | None) -> str:
+    """Return an agent's name, and how much of the file it reads if that is not all."""
+    if read_bytes is None:
         return name
-    whole, rest = divmod(read, 1024)
-    return f"{name} (first {read:,} bytes)" if rest else f"{name} (first {whole} KiB)"
+    whole, rest = divmod(read_bytes, 1024)
+    return f"{name} (first {read_bytes:,} bytes)" if rest else f"{name} (first {whole} KiB)"

@@ -1,4 +1,4 @@
-"""`cub trust`: agree to the commands that a project brings along, as they are now."""
+"""Define `cub trust`, which agrees to the commands that a project brings along."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Json = Annotated[
 def trust(
     context: typer.Context, show: Show = False, revoke: Revoke = False, json: Json = False
 ) -> None:
-    """Agree to what this project has `cub run` execute: checks, clients, and their like.
+    """Agree to what this project has `cub run` execute: checks, agents, and their like.
 
     The commands are in .cub/config.yaml and in tasks. When they change, `cub run` asks again.
 
@@ -42,41 +42,42 @@ def trust(
         raise CubError("an attempt can't agree for the person who started the run")
     if revoke:
         revoke_trust(stores)
-        found = None
+        content = None
     else:
-        found = read_executable_content(stores) if show else trust_project(stores)
+        content = read_executable_content(stores) if show else trust_project(stores)
     if json:
-        output.print_json(_tree(stores))
-    elif found is None:
+        output.print_json(_make_report(stores))
+    elif content is None:
         output.print_line("Nothing that this project brings along is trusted now.")
     else:
-        _tell(found, show=show)
+        _print_content(content, show=show)
 
 
-def _tell(found: ExecutableContent, *, show: bool) -> None:
-    for line in found.to_lines():
+def _print_content(content: ExecutableContent, *, show: bool) -> None:
+    lines = content.to_lines()
+    for line in lines:
         output.print_paragraph(line)
-    if not found.to_lines():
+    if not lines:
         output.print_line("This project brings nothing along that runs.")
     elif not show:
         output.print_message("Trusted, until it changes.")
 
 
-def _tree(stores: Stores) -> JsonObject:
-    """The commands as they are now, and what the person has agreed to."""
+def _make_report(stores: Stores) -> JsonObject:
+    """Return the commands as they are now, and whether the person has agreed to them."""
     from json import loads
 
     from cub.actions.run.command_trust import make_trust_report
 
-    found = make_trust_report(stores)
+    report = make_trust_report(stores)
     config = [
-        {"key": key, "value": loads(value), "trusted": found.is_config_trusted}
-        for key, value in found.config.items()
+        {"key": key, "value": loads(value), "trusted": report.is_config_trusted}
+        for key, value in report.config.items()
     ]
     return {
         "v": 1,
         "root": stores.root.as_posix(),
-        "trusted": found.is_trusted,
+        "trusted": report.is_trusted,
         "config": config,
-        "checks": [check._asdict() for check in found.checks],
+        "checks": [check._asdict() for check in report.checks],
     }

@@ -1,9 +1,9 @@
-"""`cub update`: refresh what is cub's, or check that it is fresh."""
+"""Update what is cub's, or check that it is current: `cub update`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,9 +22,7 @@ from cub.errors import UsageError
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
-    from cub.files.internal_files import ScheduleWrite
     from cub.project.project import Project
-    from cub.repomap.map_types import ProgressCallback
 
 app = typer.Typer(add_completion=False)
 
@@ -62,20 +60,18 @@ def update(
 
     options: GlobalOptions = context.obj
     show = PlanDisplay(dry_run, diff, json, check)
+
+    def make_plan(project: Project, **options: Any) -> Plan:
+        return make_update_plan(project, edited, prune=prune, check=check, **options)
+
     if dirs and check and not diff:
-        found = for_each_project(
-            options.directory, dirs, lambda p: make_update_plan(p, edited, prune, check=True)
-        )
-        _check_many(found, json=json)
+        _check_many(for_each_project(options.directory, dirs, make_plan), json=json)
         return
-    here = options.directory / _only(dirs) if dirs else options.directory
-    with ProgressBar() as bar, defer_cache_writes() as keep:
+    folder = options.directory / _require_single(dirs) if dirs else options.directory
+    root = find_project_root(folder)
+    with ProgressBar() as bar, defer_cache_writes() as schedule_write:
         plan = run_plan_command(
-            find_project_root(here),
-            lambda p: make_update_plan(
-                p, edited, prune, check=check, progress=bar, schedule_write=keep
-            ),
-            show,
+            root, lambda p: make_plan(p, progress=bar, schedule_write=schedule_write), show
         )
     if not show.json and not show.diff:
         print_result(plan, show)
@@ -83,62 +79,49 @@ def update(
         raise typer.Exit(1)
 
 
-def _only(dirs: list[Path]) -> Path:
-    """One project; several are only checked: each is updated where its diff can be reviewed."""
+def _require_single(dirs: list[Path]) -> Path:
+    """Return the one project to update; several can only be checked, as each diff needs
+    a review.
+    """
     if len(dirs) > 1:
         hint = "name one DIR, or use --check without --diff"
         raise UsageError("several projects are only checked, in one table", hint=hint)
     return dirs[0]
 
 
-def _check_many(outcomes: list[ProjectResult[Plan]], *, json: bool) -> None:
-    """One table, a row for each project; exit code 1 if one would change or can't be checked."""
+def _check_many(results: list[ProjectResult[Plan]], *, json: bool) -> None:
+    """Print a row for each project; exit code 1 if one would change or can't be checked."""
     if json:
-        output.print_json(projects_to_json(outcomes, plan_to_json))
+        output.print_json(projects_to_json(results, plan_to_json))
     else:
         output.print_table(
             ("project", "state", "files"),
-            [_row(found) for found in outcomes],
+            [_make_row(result) for result in results],
             prose=("state", "files"),
         )
-    if any(found.error or (found.value and found.value.shared_edits) for found in outcomes):
+    if any(result.error or (result.value and result.value.shared_edits) for result in results):
         raise typer.Exit(1)
 
 
-def _row(found: ProjectResult[Plan]) -> tuple[str, str, str]:
-    if found.value is None:
-        return found.name, format_error_cell(found.error) if found.error else "", ""
-    paths = [edit.path for edit in found.value.shared_edits]
+def _make_row(result: ProjectResult[Plan]) -> tuple[str, str, str]:
+    if result.value is None:
+        return result.name, format_error_cell(result.error) if result.error else "", ""
+    paths = [edit.path for edit in result.value.shared_edits]
     count = f"{len(paths)} would change" if paths else "up to date"
-    return found.name, count, ", ".join(paths)
+    return result.name, count, ", ".join(paths)
 
 
 def make_update_plan(
-    project: Project,
-    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
-    prune: bool = False,
-    *,
-    check: bool = False,
-    progress: ProgressCallback | None = None,
-    schedule_write: ScheduleWrite | None = None,
+    project: Project, edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE, **options: Any
 ) -> Plan:
-    """The plan of `cub update`."""
+    """Make the plan of `cub update`; `options` are those of `plan_update`."""
     from cub.actions.init_update import plan_update
-    from cub.files.internal_files import write_now
-    from cub.repomap.map_types import ignore_progress
 
-    return plan_update(
-        project,
-        edited_policy=edited_policy.value,
-        prune=prune,
-        check=check,
-        progress=progress or ignore_progress,
-        schedule_write=schedule_write or write_now,
-    )
+    return plan_update(project, edited_policy=edited_policy.value, **options)
 
 
 def print_result(plan: Plan, show: PlanDisplay) -> None:
-    """The last line: how it stands."""
+    """Print the last line: the result."""
     count = len(plan.shared_edits)
     files = f"{count} file" + ("" if count == 1 else "s")
     if not count:

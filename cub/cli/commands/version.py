@@ -1,4 +1,4 @@
-"""`cub version`: the same as `--version`."""
+"""Print the version, as `--version` does: `cub version`."""
 
 from __future__ import annotations
 

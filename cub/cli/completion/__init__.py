@@ -1,1 +1,1 @@
-"""cub.cli.completion."""
+"""Complete command lines: a shell asks with environment variables, and cub answers."""

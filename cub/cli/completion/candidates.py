@@ -1,4 +1,4 @@
-"""The words that may come next, each with what it means."""
+"""List the words that may come next, each with its description."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cub.cli.terminal import escape_invisible
 
 ValueSource = Callable[[CompletionContext], Iterable[Candidate]]
 
-# What an option of a name takes is the same for all commands.
+# An option takes the same values in all commands.
 OPTION_SOURCES: dict[str, ValueSource] = {
-    "--client": value_sources.list_agents,
+    "--agent": value_sources.list_agents,
     "--depends-on": value_sources.list_unclosed_tasks,
     "--epic": value_sources.list_epics,
     "--format": value_sources.list_formats,
@@ -32,80 +32,78 @@ OPTION_SOURCES: dict[str, ValueSource] = {
     "--type": value_sources.list_task_types,
     "--unlabel": value_sources.list_labels,
 }
-# Arguments go by how they are shown.
+# Arguments are found by their metavar.
 ARGUMENT_SOURCES: dict[str, ValueSource] = {
     "ID": value_sources.list_command_tasks,
     "OTHER": value_sources.list_dependency_tasks,
     "KEY": value_sources.list_config_keys,
     "VALUE": value_sources.list_config_values,
 }
-# Their values may be lists with commas.
-COMMA_LIST_OPTIONS = ("--client", "--depends-on", "--harness", "--label", "--targets", "--unlabel")
+# Options that take lists with commas.
+COMMA_LIST_OPTIONS = ("--agent", "--depends-on", "--harness", "--label", "--targets", "--unlabel")
 
 
 def list_candidates(completion: CompletionContext, *, with_descriptions: bool) -> list[Candidate]:
-    """What may stand at a place, in the order in which it is to be shown.
+    """Return the words that may come next, in the order in which they are to be shown.
 
-    Without `with_descriptions`, nothing is loaded only to say what a word means.
+    Without `with_descriptions`, no module is loaded only for a description.
     """
+    words: Iterable[Candidate] = ()
     if completion.parameter is not None:
-        found = _values(completion, completion.parameter)
+        words = _iter_values(completion, completion.parameter)
     elif completion.current_word.startswith("-"):
-        found = _option_names(completion)
+        words = _iter_option_names(completion)
     elif isinstance(completion.command, TyperGroup):
-        found = _command_names(completion, completion.command, described=with_descriptions)
-    else:
-        found = iter(())
+        words = _iter_command_names(completion, completion.command, described=with_descriptions)
     return [
-        (completion.word_prefix + word, _one_line(about)) for word, about in found if _is_safe(word)
+        (completion.word_prefix + word, _make_one_line(about))
+        for word, about in words
+        if word.isprintable() and escape_invisible(word) == word  # can be typed as it is shown
     ]
 
 
-def _values(completion: CompletionContext, parameter: CompletableParameter) -> Iterator[Candidate]:
+def _iter_values(
+    completion: CompletionContext, parameter: CompletableParameter
+) -> Iterator[Candidate]:
     source = find_value_source(parameter)
     if source is None:
         for item in parameter.shell_complete(completion.context, completion.current_word):
             if item.type == "plain":
                 yield str(item.value), item.help or ""
         return
-    done = ""
+    typed = ""
     if any(name in COMMA_LIST_OPTIONS for name in parameter.opts):
-        done, comma, completion.current_word = completion.current_word.rpartition(",")
-        done += comma
-    taken = {*done.split(",")}
+        typed, comma, completion.current_word = completion.current_word.rpartition(",")
+        typed += comma
+    taken = {*typed.split(",")}
     for word, about in source(completion):
         if word.startswith(completion.current_word) and word not in taken:
-            yield done + word, about
+            yield typed + word, about
 
 
 def find_value_source(parameter: CompletableParameter) -> ValueSource | None:
-    """Where the values of a parameter come from; None where its type, or nobody, tells."""
+    """Return where the values of a parameter come from; None if only its type may know any."""
     if isinstance(parameter, TyperOption):
-        return next(
-            (OPTION_SOURCES[name] for name in parameter.opts if name in OPTION_SOURCES), None
-        )
+        sources = (OPTION_SOURCES.get(name) for name in parameter.opts)
+        return next(filter(None, sources), None)
     return ARGUMENT_SOURCES.get((parameter.metavar or "").strip("[].").partition("...")[0])
 
 
-def _option_names(completion: CompletionContext) -> Iterator[Candidate]:
+def _iter_option_names(completion: CompletionContext) -> Iterator[Candidate]:
+    word = completion.current_word
     for option in completion.list_options():
         for name in (*option.opts, *option.secondary_opts):
-            if name.startswith(completion.current_word) and (
-                name.startswith("--") or len(completion.current_word) == 1
-            ):
+            if name.startswith(word) and (name.startswith("--") or len(word) == 1):
                 yield name, option.help or ""
 
 
-def _command_names(
+def _iter_command_names(
     completion: CompletionContext, group: TyperGroup, *, described: bool
 ) -> Iterator[Candidate]:
-    names = [
-        name
-        for name in group.list_commands(completion.context)
-        if name.startswith(completion.current_word)
-    ]
-    for name in names:
-        # Of the commands of cub itself, each is a module to be loaded; none of them is hidden.
+    for name in group.list_commands(completion.context):
+        if not name.startswith(completion.current_word):
+            continue
+        # Each top-level command is a module to be loaded; none of them is hidden.
         if not described and completion.context.parent is None:
             yield name, ""
             continue
@@ -114,12 +112,6 @@ def _command_names(
             yield name, (command.help or "").strip().partition("\n")[0]
 
 
-def _is_safe(word: str) -> bool:
-    """Whether a word can be typed as it is shown."""
-    return word.isprintable() and escape_invisible(word) == word
-
-
-def _one_line(text: str) -> str:
-    """What a word means, as one line of what can be seen."""
+def _make_one_line(text: str) -> str:
     line = escape_invisible(" ".join("".join(c if c.isprintable() else " " for c in text).split()))
     return line if len(line) <= 80 else f"{line[:79]}…"

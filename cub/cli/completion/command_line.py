@@ -1,7 +1,6 @@
-"""Where in a command line a person is: which command, and whose value comes next.
+"""Find the place in a command line at which a word is typed: its command and parameter.
 
-typer's own way parses all values first, and loads a library for that which takes longer than all
-that is done here.
+typer's own parser parses all values first, and loads a library that takes longer than all of this.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 CompletableCommand = TyperCommand | TyperGroup
 CompletableParameter = TyperArgument | TyperOption
 
-_DIRECTORY = "-C"
+_DIRECTORY_OPTION = "-C"
 
 
 @dataclass(slots=True)
 class CompletionContext:
-    """`parameter` is what the next word is a value of; None for the name of a command or an option.
+    """Hold what is known of the place of a word.
 
-    `current_word` is what was typed of it, `word_prefix` what stands in front of it in the same
-    word.
+    `parameter` takes the word as its value; None for the name of a command or an option.
+    `current_word` is what was typed of it, `word_prefix` what is before it in the same word.
     """
 
     command: CompletableCommand
@@ -39,38 +38,39 @@ class CompletionContext:
 
     @property
     def command_path(self) -> tuple[str, ...]:
-        """The names of the command, without the program's."""
+        """Return the names of the command, without the program's."""
         return tuple(self.context.command_path.split()[1:])
 
     def list_options(self) -> Iterable[TyperOption]:
-        """What the command may be given."""
-        found = self.command.get_params(self.context)
-        return (p for p in found if isinstance(p, TyperOption) and not p.hidden)
+        """Return the options of the command, without hidden ones."""
+        parameters = self.command.get_params(self.context)
+        return (p for p in parameters if isinstance(p, TyperOption) and not p.hidden)
 
 
 def parse_command_line(root: Any, words: Sequence[str], word: str) -> CompletionContext | None:
-    """Where `word` stands behind `words`; None where nothing is known about what may come."""
-    place = CompletionContext(root, typer.Context(root, info_name="cub"))
-    for one in words:
-        if place.parameter is not None:
-            if one != "=":  # bash makes a word of it
-                _take(place, one)
-        elif not _step(place, one):
+    """Return the place of `word` after `words`; None if cub does not know what may come there."""
+    completion = CompletionContext(root, typer.Context(root, info_name="cub"))
+    for earlier in words:
+        if completion.parameter is not None:
+            if earlier != "=":  # bash splits at it
+                _take_value(completion, earlier)
+        elif not _take_word(completion, earlier):
             return None
-    return _at(place, "" if word == "=" else word)
+    return _find_place(completion, "" if word == "=" else word)
 
 
-def _step(completion: CompletionContext, word: str) -> bool:
-    """Go behind a word; False for one that the command does not know."""
+def _take_word(completion: CompletionContext, word: str) -> bool:
+    """Step over a word; return False if the command does not know it."""
     if word == "--":
         completion.only_arguments = True
     elif _is_option(completion, word):
         name, _, value = word.partition("=")
-        option = _option(completion, name) or _option(completion, word[:2])
+        long = _find_option(completion, name)
+        option = long or _find_option(completion, word[:2])
         if option is not None and not option.is_flag:
             completion.parameter = option
-            if inside := value or (word[2:] if option is not _option(completion, name) else ""):
-                _take(completion, inside)
+            if value := value or ("" if long else word[2:]):
+                _take_value(completion, value)
     elif isinstance(completion.command, TyperGroup):
         command = completion.command.get_command(completion.context, word)
         if not isinstance(command, TyperCommand | TyperGroup):
@@ -82,41 +82,35 @@ def _step(completion: CompletionContext, word: str) -> bool:
     return True
 
 
-def _take(completion: CompletionContext, value: str) -> None:
-    if completion.parameter is not None and _DIRECTORY in completion.parameter.opts:
+def _take_value(completion: CompletionContext, value: str) -> None:
+    if completion.parameter is not None and _DIRECTORY_OPTION in completion.parameter.opts:
         completion.directory = completion.directory / value
     completion.parameter = None
 
 
-def _at(completion: CompletionContext, word: str) -> CompletionContext | None:
-    """The place of a word that is being typed."""
+def _find_place(completion: CompletionContext, word: str) -> CompletionContext | None:
     completion.current_word = word
     if completion.parameter is not None:
         return completion
     if _is_option(completion, word) or (word == "-" and not completion.only_arguments):
         name, equals, value = word.partition("=")
-        option = _option(completion, name)
-        if equals and option is not None:
-            completion.parameter, completion.current_word, completion.word_prefix = (
-                option,
-                value,
-                f"{name}=",
-            )
+        if equals and (option := _find_option(completion, name)):
+            completion.parameter = option
+            completion.current_word, completion.word_prefix = value, f"{name}="
         return completion
-    if isinstance(completion.command, TyperGroup):
-        return completion
-    completion.parameter = _argument(completion)
-    return completion if completion.parameter is not None else None
+    if not isinstance(completion.command, TyperGroup):
+        completion.parameter = _find_next_argument(completion)
+        return completion if completion.parameter is not None else None
+    return completion
 
 
-def _argument(completion: CompletionContext) -> TyperArgument | None:
-    """The argument that comes next; one that may be repeated takes all the rest."""
+def _find_next_argument(completion: CompletionContext) -> TyperArgument | None:
     count = len(completion.arguments)
-    found = completion.command.get_params(completion.context)
-    for argument in (p for p in found if isinstance(p, TyperArgument)):
-        if argument.nargs == -1 or count < argument.nargs:
-            return argument
-        count -= argument.nargs
+    for argument in completion.command.get_params(completion.context):
+        if isinstance(argument, TyperArgument):
+            if argument.nargs == -1 or count < argument.nargs:  # -1 takes all the rest
+                return argument
+            count -= argument.nargs
     return None
 
 
@@ -124,8 +118,8 @@ def _is_option(completion: CompletionContext, word: str) -> bool:
     return word.startswith("-") and len(word) > 1 and not completion.only_arguments
 
 
-def _option(completion: CompletionContext, name: str) -> TyperOption | None:
-    """The option of a name: of the command, or of cub itself."""
+def _find_option(completion: CompletionContext, name: str) -> TyperOption | None:
+    """Return the option of a name: of the command, or of cub itself."""
     context: Any = completion.context
     while context is not None:
         for option in context.command.get_params(context):

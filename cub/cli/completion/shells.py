@@ -1,7 +1,4 @@
-"""The scripts that make the shells ask cub.
-
-The shells: how each tells what was typed, and how it wants to be answered.
-"""
+"""Hold the scripts that make shells ask cub, and translate each shell's question and answer."""
 
 from __future__ import annotations
 
@@ -54,76 +51,69 @@ CommandLineWords = tuple[list[str], str]  # the words before, and the one that i
 
 
 class Shell(NamedTuple):
-    """`shows_descriptions`: whether it shows what a word means."""
+    """Describe how a shell asks and is answered, and whether it shows descriptions of words."""
 
     parse_words: Callable[[Mapping[str, str]], CommandLineWords]
     format_candidates: Callable[[Candidates], str]
     shows_descriptions: bool
 
 
-def _words(environ: Mapping[str, str]) -> CommandLineWords:
-    """Bash has them one by one, with a number."""
+def _parse_bash_words(environ: Mapping[str, str]) -> CommandLineWords:
+    """Return the words of bash, which passes one in each line, and the current one's number."""
     line = environ["COMP_WORDS"]
-    words = [_plain(one) for one in line.split("\n")] if "\n" in line else _split(line)
-    at = int(environ["COMP_CWORD"])
-    return words[1:at], words[at] if at < len(words) else ""
+    lines = line.split("\n")
+    words = [" ".join(_split(word)) for word in lines] if len(lines) > 1 else _split(line)
+    number = int(environ["COMP_CWORD"])
+    return words[1:number], words[number] if number < len(words) else ""
 
 
-def _line(environ: Mapping[str, str]) -> CommandLineWords:
-    """The command line up to the cursor."""
+def _parse_line(environ: Mapping[str, str]) -> CommandLineWords:
+    """Return the words of zsh and fish, which pass the command line up to the cursor."""
     line = environ["_TYPER_COMPLETE_ARGS"]
     words = _split(line)[1:]
-    if words and not line.endswith(" "):
-        return words[:-1], words[-1]
-    return words, ""
-
-
-def _plain(word: str) -> str:
-    return " ".join(_split(word))
+    return (words[:-1], words[-1]) if words and not line.endswith(" ") else (words, "")
 
 
 def _split(line: str) -> list[str]:
-    """The words of a line; a quote that is still open ends with it."""
+    """Return the words of a line; a quote that is still open ends with it."""
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
-    found: list[str] = []
+    words: list[str] = []
     try:
-        found.extend(lexer)
+        words.extend(lexer)
     except ValueError:
-        found.append(lexer.token)
-    return found
+        words.append(lexer.token)
+    return words
 
 
-def _bash(offers: Candidates) -> str:
-    return "".join(f"{word}\n" for word, _ in offers)
+def _format_bash(candidates: Candidates) -> str:
+    return "".join(f"{word}\n" for word, _ in candidates)
 
 
-def _fish(offers: Candidates) -> str:
-    return "".join(f"{word}\t{about}\n" if about else f"{word}\n" for word, about in offers)
+def _format_fish(candidates: Candidates) -> str:
+    return "".join(f"{word}\t{about}\n" if about else f"{word}\n" for word, about in candidates)
 
 
-def _zsh(offers: Candidates) -> str:
-    """Code, because that is what scripts of earlier installations evaluate: a list of nothing but
-    quoted texts, so that no title can run anything.
+def _format_zsh(candidates: Candidates) -> str:
+    """Return code, which the scripts of earlier installations evaluate.
+
+    It is a list of nothing but quoted strings, so no title can run anything.
     """
-    if not offers:
+    if not candidates:
         return "_files\n"
-    items = " ".join(_quoted(_described(word, about)) for word, about in offers)
+    items = " ".join(_format_zsh_item(word, about) for word, about in candidates)
     return f"local -a cub_words; cub_words=( {items} ); _describe -V cub cub_words\n"
 
 
-def _described(word: str, about: str) -> str:
+def _format_zsh_item(word: str, about: str) -> str:
     escaped = word.replace("\\", "\\\\").replace(":", "\\:")
-    return f"{escaped}:{about}" if about else escaped
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+    item = f"{escaped}:{about}" if about else escaped
+    return "'" + item.replace("'", "'\\''") + "'"
 
 
 SHELLS = {
-    "bash": Shell(_words, _bash, shows_descriptions=False),
-    "zsh": Shell(_line, _zsh, shows_descriptions=True),
-    "fish": Shell(_line, _fish, shows_descriptions=True),
+    "bash": Shell(_parse_bash_words, _format_bash, shows_descriptions=False),
+    "zsh": Shell(_parse_line, _format_zsh, shows_descriptions=True),
+    "fish": Shell(_parse_line, _format_fish, shows_descriptions=True),
 }

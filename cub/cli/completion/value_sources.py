@@ -1,6 +1,6 @@
-"""What can be named that a table of cub's, or a configuration, has: clients, keys, statuses, …
+"""List the values that parameters may have: from cub's tables, the configuration and the tasks.
 
-The tasks of a project as words to be typed: those that are open first, with their titles.
+Tasks that are open come first, with their titles.
 """
 
 from __future__ import annotations
@@ -8,44 +8,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cub.cli.completion.command_line import CompletionContext
     from cub.project.config import ConfigLayer
     from cub.store.task_index import TaskIndex, TaskSummary
 
-
-Candidate = tuple[str, str]  # the word, and what it means; "" for nothing to say
-
+Candidate = tuple[str, str]  # the word, and its description; "" for none
 
 _PRIORITIES = ("comes first", "high", "what counts where there is none", "low", "comes last")
-
-
-def find_completion_root(completion: CompletionContext) -> Path:
-    """The project that the command line is about."""
-    from cub.project.project import find_project_root
-
-    return find_project_root(completion.directory)
+_MAX_TASKS = 500  # that are shown
+_COMMANDS_ON_UNCLOSED = ("claim", "start", "close", "done", "park")
 
 
 def list_shells(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The shells that cub completes in."""
+    """Return the shells that cub completes in."""
     from cub.cli.completion.shells import SHELL_SCRIPTS
 
     return ((name, "") for name in SHELL_SCRIPTS)
 
 
 def list_task_types(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The types of tasks."""
+    """Return the types of tasks."""
     from cub.store.task_schema import TASK_TYPES
 
     return ((name, "") for name in TASK_TYPES)
 
 
 def list_task_statuses(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The statuses of tasks, and the words for several."""
+    """Return the statuses of tasks, and the words for several."""
     from cub.store.task_schema import DELETED, STATUSES
 
     yield from ((name, "") for name in STATUSES)
@@ -54,68 +49,63 @@ def list_task_statuses(_completion: CompletionContext) -> Iterator[Candidate]:
 
 
 def list_priorities(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The priorities."""
+    """Return the priorities."""
     return ((str(number), about) for number, about in enumerate(_PRIORITIES))
 
 
 def list_formats(completion: CompletionContext) -> Iterator[Candidate]:
-    """The formats of other tools."""
-    from cub.store.formats import AUTO_FORMAT, FORMATS
+    """Return the formats that a command reads or writes."""
+    from cub.store.formats import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
 
-    yield from ((name, "") for name in FORMATS)
     if completion.command_path[-1] == "import":
+        yield from ((name, "") for name in FORMATS)
         yield AUTO_FORMAT, "as the file looks"
+    else:
+        yield from ((name, "") for name in EXPORT_FORMATS)
 
 
 def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The instruction files that cub knows."""
+    """Return the instruction files that cub knows."""
     from cub.project.targets import TARGETS
 
     return ((target.path, ", ".join(target.agents)) for target in TARGETS)
 
 
 def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
-    """The clients whose settings `cub init` can change."""
+    """Return the agents whose settings `cub init` can change."""
     from cub.project.agent_settings import AGENT_SETTINGS
 
-    return ((client.name, client.title) for client in AGENT_SETTINGS)
+    return ((agent.name, agent.title) for agent in AGENT_SETTINGS)
 
 
 def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
-    """The clients that a run may use."""
+    """Return the harnesses that a run may use."""
     from cub.harness.harness_registry import AUTO
     from cub.harness.scripted_harness import SCRIPTED
 
-    found: dict[str, str] = {}
-    for layer in _layers(completion):
-        found |= dict.fromkeys(_members(layer, "harnesses"), "as configured")
-    yield from found.items()
+    yield from ((name, "as configured") for name in _list_configured_harnesses(completion))
     yield AUTO, "all that are configured"
     yield SCRIPTED, "plays .cub/script.yaml"
 
 
 def list_profiles(completion: CompletionContext) -> Iterator[Candidate]:
-    """The profiles of the configuration."""
-    names = dict.fromkeys(name for layer in _layers(completion) for name in layer.profiles)
-    return ((name, "") for name in names)
+    """Return the profiles of the configuration."""
+    layers = _iter_layers(completion)
+    return ((name, "") for name in dict.fromkeys(chain(*(layer.profiles for layer in layers))))
 
 
 def list_config_keys(completion: CompletionContext) -> Iterator[Candidate]:
-    """The keys of the configuration, those of clients with their names."""
+    """Return the keys of the configuration, those of harnesses with their names."""
     from cub.project.settings import SETTINGS
 
-    clients = dict.fromkeys(
-        name for one in _layers(completion) for name in _members(one, "harnesses")
-    )
+    harnesses = _list_configured_harnesses(completion)
     for setting in SETTINGS:
-        if "*" not in setting.key:
-            yield setting.key, setting.description
-            continue
-        yield from ((setting.key.replace("*", name), setting.description) for name in clients)
+        for name in harnesses if "*" in setting.key else ("",):
+            yield setting.key.replace("*", name), setting.description
 
 
 def list_config_values(completion: CompletionContext) -> Iterator[Candidate]:
-    """The values that a key may have, or else the one that it has by default."""
+    """Return the values that a key may have, or else its default."""
     from cub.config_edit.yaml_text import format_yaml
     from cub.project.settings import find_setting
 
@@ -134,121 +124,83 @@ def list_config_values(completion: CompletionContext) -> Iterator[Candidate]:
         yield default, "the default"
 
 
-def _layers(completion: CompletionContext) -> Iterator[ConfigLayer]:
-    """The project's configuration, and the person's; one that is damaged tells nothing."""
-    from cub.errors import CubError
-    from cub.files import read_file
-    from cub.project.config import CONFIG_FILE
-    from cub.project.config_layers import parse_layer_bytes, read_user_config
-
-    with suppress(CubError):
-        yield parse_layer_bytes(
-            read_file(find_completion_root(completion), CONFIG_FILE), CONFIG_FILE
-        )
-    with suppress(CubError):
-        yield parse_layer_bytes(read_user_config(), "")
-
-
-def _members(layer: ConfigLayer, section: str) -> list[str]:
-    start = f"{section}."
-    return [key[len(start) :] for key in layer.values if key.startswith(start)]
-
-
-# A person waits: of a store of many thousand tasks, this much is looked at.
-_BYTES = 1 << 19
-_LINES = 20_000
-_MOST = 500  # words that are shown
-_UNCLOSED = ("claim", "start", "close", "done", "park")
-
-
 def list_command_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """The tasks that a command can do something with."""
+    """Return the tasks that a command can be used on."""
     command = completion.command_path[-1]
+    if command in _COMMANDS_ON_UNCLOSED:
+        return list_unclosed_tasks(completion)
     if command == "reopen":
-        yield from _ids(completion, lambda row: row.status != "open" or row.is_deleted)
-    elif command in _UNCLOSED:
-        yield from list_unclosed_tasks(completion)
-    else:
-        yield from _ids(completion, lambda row: not row.is_deleted)
+        return _iter_tasks(completion, lambda task: task.status != "open" or task.is_deleted)
+    return _iter_tasks(completion, lambda task: not task.is_deleted)
 
 
 def list_unclosed_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """The tasks that are to be done."""
-    yield from _ids(completion, lambda row: not row.is_closed and not row.is_deleted)
+    """Return the tasks that are to be done."""
+    return _iter_tasks(completion, lambda task: not task.is_closed and not task.is_deleted)
 
 
 def list_epics(completion: CompletionContext) -> Iterator[Candidate]:
-    """The epics."""
-    yield from _ids(completion, lambda row: row.is_epic and not row.is_deleted)
+    """Return the epics."""
+    return _iter_tasks(completion, lambda task: task.is_epic and not task.is_deleted)
 
 
 def list_parent_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """What a task may be a part of: epics, and then anything else."""
+    """Return what a task may be a part of: epics, and then anything else."""
     yield from list_epics(completion)
-    yield from _ids(completion, lambda row: not row.is_epic and not row.is_deleted)
+    yield from _iter_tasks(completion, lambda task: not task.is_epic and not task.is_deleted)
 
 
 def list_dependency_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """What a task may wait for; to be removed, what it waits for."""
+    """Return the tasks that a task may wait for; for `remove`, those that it waits for."""
     if completion.command_path[-1] != "remove":
         yield from list_unclosed_tasks(completion)
         return
-    tasks = _tasks(completion, "")
-    row = tasks[tasks.find_id(completion.arguments[0])]
-    known = [tasks[key] for key in row.depends_on if key in tasks]
-    yield from _offered(completion, tasks, known)
-    yield from ((key, "there is no such task") for key in row.depends_on if key not in tasks)
+    tasks = _read_tasks(completion)
+    needs = tasks[tasks.find_id(completion.arguments[0])].depends_on
+    yield from _describe_tasks(completion, tasks, [tasks[key] for key in needs if key in tasks])
+    yield from ((key, "there is no such task") for key in needs if key not in tasks)
 
 
 def list_labels(completion: CompletionContext) -> Iterator[Candidate]:
-    """The labels of tasks, the most frequent ones first."""
-    tasks = _tasks(completion, "")
-    found = Counter(
-        label for row in tasks for label in tasks.read_raw_record(row.id).get("labels") or ()
+    """Return the labels of tasks, the most frequent ones first."""
+    tasks = _read_tasks(completion)
+    counts = Counter(
+        label for task in tasks for label in tasks.read_raw_record(task.id).get("labels") or ()
     )
-    for label, count in found.most_common():
+    for label, count in counts.most_common():
         yield label, "1 task" if count == 1 else f"{count:,} tasks"
 
 
-def _ids(
-    completion: CompletionContext, wanted: Callable[[TaskSummary], bool]
+def _iter_tasks(
+    completion: CompletionContext, matches: Callable[[TaskSummary], bool]
 ) -> Iterator[Candidate]:
-    tasks = _tasks(completion, completion.current_word)
-    rows = filter(wanted, [*tasks, *tasks.deleted_summaries.values()])
-    yield from _offered(completion, tasks, rows)
+    tasks = _read_tasks(completion)
+    summaries = filter(matches, [*tasks, *tasks.deleted_summaries.values()])
+    return islice(_describe_tasks(completion, tasks, summaries), _MAX_TASKS)
 
 
-def _offered(
-    completion: CompletionContext, tasks: TaskIndex, rows: Iterable[TaskSummary]
+def _describe_tasks(
+    completion: CompletionContext, tasks: TaskIndex, summaries: Iterable[TaskSummary]
 ) -> Iterator[Candidate]:
-    """Tasks in the way in which their ids are typed: with the project's name, or without."""
-    shown = 0
-    for row in sorted(rows, key=_order):
-        word = row.id if row.id.startswith(completion.current_word) else row.id.rpartition("-")[2]
-        if not word.startswith(completion.current_word) or {word, row.id} & {*completion.arguments}:
-            continue
-        status = "deleted" if row.is_deleted else row.status
-        title = str(tasks.read_raw_record(row.id).get("title", ""))
-        yield word, title if status == "open" else f"{status}: {title}"
-        shown += 1
-        if shown == _MOST:
-            return
+    """Yield tasks with ids as you type them: with the project's name, or without."""
+    typed = completion.current_word
+    for task in sorted(summaries, key=_sort_key):
+        word = task.id if task.id.startswith(typed) else task.id.rpartition("-")[2]
+        if word.startswith(typed) and {word, task.id}.isdisjoint(completion.arguments):
+            status = "deleted" if task.is_deleted else task.status
+            title = str(tasks.read_raw_record(task.id).get("title", ""))
+            yield word, title if status == "open" else f"{status}: {title}"
 
 
-def _order(row: TaskSummary) -> tuple[object, ...]:
-    return (
-        row.is_deleted,
-        row.is_closed,
-        row.status == "parked",
-        row.priority,
-        row.created_at,
-        row.id,
-    )
+def _sort_key(task: TaskSummary) -> tuple[object, ...]:
+    is_parked = task.status == "parked"
+    return task.is_deleted, task.is_closed, is_parked, task.priority, task.created_at, task.id
 
 
-def _tasks(completion: CompletionContext, word: str) -> TaskIndex:
-    """The tasks whose lines have `word`. What beads keeps is not asked for: that takes a process,
-    which may start another one.
+def _read_tasks(completion: CompletionContext) -> TaskIndex:
+    """Return the tasks of the project's file.
+
+    Tasks that beads keeps are left out: reading them takes a process, which may start another one.
     """
     from cub.errors import CubError
     from cub.files import read_file
@@ -256,39 +208,34 @@ def _tasks(completion: CompletionContext, word: str) -> TaskIndex:
     from cub.store.store_paths import TASKS_FILE, find_store_root
     from cub.store.task_index import TaskIndex
 
-    root = find_completion_root(completion)
-    try:
+    root = _find_root(completion)
+    with suppress(CubError):  # any command will report what is wrong with the configuration
         if Project.load(root).config.backend != "jsonl":
             return TaskIndex()
-    except CubError:
-        pass  # the fault of the configuration is told by every command
-    return TaskIndex.parse(
-        _some(read_file(find_store_root(root), TASKS_FILE) or b"", word.encode())
+    return TaskIndex.parse(read_file(find_store_root(root), TASKS_FILE) or b"")
+
+
+def _list_configured_harnesses(completion: CompletionContext) -> list[str]:
+    keys = [key.split(".") for layer in _iter_layers(completion) for key in layer.values]
+    return list(
+        dict.fromkeys(".".join(key[1:]) for key in keys if key[0] == "harnesses" and key[1:])
     )
 
 
-def _some(data: bytes, word: bytes) -> bytes:
-    """Lines that have `word`, those of tasks that are not closed first."""
-    if len(data) <= _BYTES:
-        return data
-    open_: list[bytes] = []
-    closed: list[bytes] = []
-    size = 0
-    for line, _ in zip(_lines_with(data, word), range(_LINES), strict=False):
-        is_closed = b'"status":"closed"' in line
-        (closed if is_closed else open_).append(line)
-        size += 0 if is_closed else len(line)
-        if size >= _BYTES:
-            return b"\n".join(open_)
-    average = max(1, sum(map(len, closed)) // max(1, len(closed)))
-    return b"\n".join([*open_, *closed[: (_BYTES - size) // average]])
+def _iter_layers(completion: CompletionContext) -> Iterator[ConfigLayer]:
+    """Yield the project's configuration, and yours; none that is damaged."""
+    from cub.errors import CubError
+    from cub.files import read_file
+    from cub.project.config import CONFIG_FILE
+    from cub.project.config_layers import parse_layer_bytes, read_user_config
+
+    with suppress(CubError):
+        yield parse_layer_bytes(read_file(_find_root(completion), CONFIG_FILE), CONFIG_FILE)
+    with suppress(CubError):
+        yield parse_layer_bytes(read_user_config(), "")
 
 
-def _lines_with(data: bytes, word: bytes) -> Iterator[bytes]:
-    at = data.find(word)
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        yield data[start:end]
-        at = data.find(word, end + 1)
+def _find_root(completion: CompletionContext) -> Path:
+    from cub.project.project import find_project_root
+
+    return find_project_root(completion.directory)

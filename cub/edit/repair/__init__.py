@@ -1,1 +1,1 @@
-"""Repair of broken markers: what is cub's in a document, and choices that lose no line."""
+"""Repair broken markers: find what is cub's in a document, and offer choices that lose no line."""

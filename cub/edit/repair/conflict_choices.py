@@ -1,5 +1,6 @@
-"""Ways out of a merge conflict that overlaps the section: the section once, and outside of it every
-line that is not cub's.
+"""Offer ways out of a merge conflict that overlaps the section.
+
+Each result has the section once or not at all, and outside of it every line that is not cub's.
 """
 
 from __future__ import annotations
@@ -7,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cub.edit import markers
 from cub.edit.document import BOM, Document, get_line_end, split_lines
 from cub.edit.line_matching import extract_user_lines
+from cub.edit.markers import describe_markers, find_markers
 from cub.edit.merge_conflicts import MergeConflict, find_conflicts
 from cub.edit.repair.merge_sides import (
     MergeSide,
@@ -26,9 +27,7 @@ from cub.errors import CubError
 RecognizeBody = Callable[[Section], str | None]
 
 
-class _RemainingSection(NamedTuple):
-    """The section that stays: its text, its body, and the edited section that it still is."""
-
+class _ChosenSection(NamedTuple):
     text: bytes = b""
     body: str = ""
     edited_section: Section | None = None
@@ -37,133 +36,135 @@ class _RemainingSection(NamedTuple):
 def list_conflict_choices(
     document: Document, conflicts: Sequence[MergeConflict], recognize: RecognizeBody
 ) -> list[RepairChoice]:
-    """With the section, and where a side has none, also without.
+    """Return a choice with the section, and one without it if a side has none.
 
-    Raises CubError where the sides can't be told apart, or both have broken markers.
+    Raises CubError if the sides can't be told apart, or both have broken markers.
     """
-    merge = _merge(document, conflicts)
-    kept = _kept(merge, recognize)
-    choices = [_choice(merge, kept, recognize)] if kept.text else []
+    merge = _build_merge(document, conflicts)
+    chosen = _choose_section(merge, recognize)
+    choices = [_make_choice(merge, chosen, recognize)] if chosen.text else []
     if merge.sides_without_section:
-        choices.append(_choice(merge, _RemainingSection(), recognize))
+        choices.append(_make_choice(merge, _ChosenSection(), recognize))
     return choices
 
 
-def _merge(document: Document, found: Sequence[MergeConflict]) -> SectionMerge:
-    for conflict in found:
+def _build_merge(document: Document, conflicts: Sequence[MergeConflict]) -> SectionMerge:
+    for conflict in conflicts:
         if conflict.middle is None:
-            raise _by_hand(document, conflict, "nobody can tell its sides apart")
-    ours, theirs = build_side(document, found, "ours"), build_side(document, found, "theirs")
+            raise _make_manual_error(document, conflict, "nobody can tell its sides apart")
+    ours = build_side(document, conflicts, "ours")
+    theirs = build_side(document, conflicts, "theirs")
     if ours.has_broken_markers and theirs.has_broken_markers:
-        raise _by_hand(document, found[0], "the markers of both sides are broken themselves")
-    base = (
-        build_side(document, found, "ancestor") if all(c.base is not None for c in found) else None
-    )
-    return SectionMerge(
-        document, found, ours, theirs, None if base and base.has_broken_markers else base
-    )
+        reason = "the markers of both sides are broken themselves"
+        raise _make_manual_error(document, conflicts[0], reason)
+    has_base = all(conflict.base is not None for conflict in conflicts)
+    base = build_side(document, conflicts, "ancestor") if has_base else None
+    base = None if base and base.has_broken_markers else base
+    return SectionMerge(document, conflicts, ours, theirs, base)
 
 
-def _kept(merge: SectionMerge, recognize: RecognizeBody) -> _RemainingSection:
-    """The newest section that is cub's own or whose original is known; else an edited one."""
-    found = [(one, section) for one in (merge.ours, merge.theirs) for section in one.sections]
-    known: list[tuple[int, bool, _RemainingSection]] = []
-    for one, section in found:
+def _choose_section(merge: SectionMerge, recognize: RecognizeBody) -> _ChosenSection:
+    """Choose the newest section that is cub's own or has a known original; else an edited one."""
+    sections = [(side, section) for side in (merge.ours, merge.theirs) for section in side.sections]
+    candidates: list[tuple[int, bool, _ChosenSection]] = []
+    for side, section in sections:
         if section.author == "cub":
-            known.append(
-                (section.version, True, _RemainingSection(_text(one, section), _body(section)))
-            )
+            chosen = _ChosenSection(_get_text(side, section), _decode_body(section))
+            candidates.append((section.version, True, chosen))
         elif (body := recognize(section)) is not None:
             text = render_section(body, section.version, merge.document.newline)
-            text += get_line_end(one.document.lines[section.end - 1])
-            known.append((section.version, False, _RemainingSection(text, body)))
-    if known:
-        return max(known, key=lambda one: one[:2])[2]
-    return (
-        _RemainingSection(_text(*found[0]), _body(found[0][1]), found[0][1])
-        if found
-        else _RemainingSection()
-    )
+            text += get_line_end(side.document.lines[section.end - 1])
+            candidates.append((section.version, False, _ChosenSection(text, body)))
+    if candidates:
+        return max(candidates, key=lambda candidate: candidate[:2])[2]
+    if not sections:
+        return _ChosenSection()
+    return _ChosenSection(_get_text(*sections[0]), _decode_body(sections[0][1]), sections[0][1])
 
 
-def _choice(merge: SectionMerge, kept: _RemainingSection, recognize: RecognizeBody) -> RepairChoice:
+def _make_choice(
+    merge: SectionMerge, chosen: _ChosenSection, recognize: RecognizeBody
+) -> RepairChoice:
     above, below = merge_around_section(merge)
-    moved = _moved(merge, kept, recognize)
+    moved = _list_moved_lines(merge, chosen, recognize)
     blank = merge.document.newline
-    if moved and kept.text:
+    if moved and chosen.text:
         moved = [blank, *moved]
     if moved and below and below[0].strip():
         moved.append(blank)
-    data = join_lines([*above, kept.text, *moved, *below], merge.document.newline)
-    if any(one.document.data.startswith(BOM) for one in merge.sides) and not data.startswith(BOM):
+    data = join_lines([*above, chosen.text, *moved, *below], merge.document.newline)
+    if any(side.document.data.startswith(BOM) for side in merge.sides) and not data.startswith(BOM):
         data = BOM + data
     result = merge.document.replace_data(data)
     section = find_section_or_none(result)
-    if (section is None) == bool(kept.text) or (not kept.text and markers.find_markers(result)):
+    if (section is None) == bool(chosen.text) or (not chosen.text and find_markers(result)):
         reason = "what is not cub's in it would change what the section is"
-        raise _by_hand(merge.document, merge.conflicts[0], reason)
+        raise _make_manual_error(merge.document, merge.conflicts[0], reason)
     others = len(find_conflicts(merge.document)) - len(merge.conflicts)
-    words = _words(merge, kept, len(find_conflicts(result)) > others, bool(moved))
-    return RepairChoice(*words, data, bool(kept.text) and not kept.edited_section)
+    has_conflicts = len(find_conflicts(result)) > others
+    title = _make_title(chosen, has_conflicts, bool(moved))
+    reason = _explain(merge, chosen, bool(moved))
+    return RepairChoice(title, reason, data, bool(chosen.text) and not chosen.edited_section)
 
 
-def _moved(merge: SectionMerge, kept: _RemainingSection, recognize: RecognizeBody) -> list[bytes]:
-    """The lines that persons wrote into sections which do not stay as they are.
+def _list_moved_lines(
+    merge: SectionMerge, chosen: _ChosenSection, recognize: RecognizeBody
+) -> list[bytes]:
+    """Return the users' lines in sections that do not stay as they are.
 
-    Git merges what it can without a conflict, so that a side may hold lines of both originals.
+    Git merges what it can without a conflict, so a side may have lines of both originals.
     """
-    found = [section for one in (merge.ours, merge.theirs) for section in one.sections]
-    originals = [kept.body, *filter(None, map(recognize, found))]
+    sections = [section for side in (merge.ours, merge.theirs) for section in side.sections]
+    originals = [chosen.body, *filter(None, map(recognize, sections))]
 
-    def of(one: MergeSide) -> list[bytes]:
+    def list_user_lines(side: MergeSide) -> list[bytes]:
         lines: list[bytes] = []
-        for section in one.sections:
-            if section.author != "cub" and section != kept.edited_section:
-                theirs = section.body
+        for section in side.sections:
+            if section.author != "cub" and section != chosen.edited_section:
+                rest = section.body
                 for original in originals:
-                    theirs = split_lines(extract_user_lines(original, theirs))
-                lines += theirs
+                    rest = split_lines(extract_user_lines(original, rest))
+                lines += rest
         return lines
 
-    ours, theirs = of(merge.ours), of(merge.theirs)
+    ours, theirs = list_user_lines(merge.ours), list_user_lines(merge.theirs)
     if not (ours and theirs):
         return ours or theirs
     return merge_lines(merge.document, merge.conflicts[0], {"ours": ours, "theirs": theirs})
 
 
-def _words(
-    merge: SectionMerge, kept: _RemainingSection, left: bool, moved: bool
-) -> tuple[str, str]:
-    """Title and reason."""
-    title = "keep one section" if kept.text else "leave the section out"
-    title = "keep the section as it stands" if kept.edited_section else title
-    if moved:
-        which = "the other" if kept.edited_section else "it"
-        title += f", the edits in {which} {'go below' if kept.text else 'stay'}"
-    title += ", your own lines stay in conflict" if left else ""
-    if kept.edited_section:
-        return title, "no text of cub's is known that it was made from"
-    if moved:
-        return title, "every line that cub did not write is kept"
-    if kept.text:
-        return title, "what goes is cub's own"
-    return title, "one side has no section" if len(
-        merge.sides_without_section
-    ) == 1 else "no side has a section"
+def _make_title(chosen: _ChosenSection, has_conflicts: bool, has_moved_lines: bool) -> str:
+    title = "keep one section" if chosen.text else "leave the section out"
+    title = "keep the section as it stands" if chosen.edited_section else title
+    if has_moved_lines:
+        which = "the other" if chosen.edited_section else "it"
+        title += f", the edits in {which} {'go below' if chosen.text else 'stay'}"
+    return title + (", your own lines stay in conflict" if has_conflicts else "")
 
 
-def _by_hand(document: Document, conflict: MergeConflict, why: str) -> CubError:
+def _explain(merge: SectionMerge, chosen: _ChosenSection, has_moved_lines: bool) -> str:
+    if chosen.edited_section:
+        return "no text of cub's is known that it was made from"
+    if has_moved_lines:
+        return "every line that cub did not write is kept"
+    if chosen.text:
+        return "what goes is cub's own"
+    is_single = len(merge.sides_without_section) == 1
+    return "one side has no section" if is_single else "no side has a section"
+
+
+def _make_manual_error(document: Document, conflict: MergeConflict, why: str) -> CubError:
     return CubError(
         f"this conflict has to be resolved by hand: {why}",
         where=document.format_location(conflict.start),
         hint=f"it ends in line {conflict.end}: keep either side of the section whole",
-        details=markers.describe_markers(markers.find_markers(document), document),
+        details=describe_markers(find_markers(document), document),
     )
 
 
-def _text(one: MergeSide, section: Section) -> bytes:
-    return b"".join(one.document.get_line(n) for n in range(section.start, section.end))
+def _get_text(side: MergeSide, section: Section) -> bytes:
+    return b"".join(side.document.get_line(n) for n in range(section.start, section.end))
 
 
-def _body(section: Section) -> str:
+def _decode_body(section: Section) -> str:
     return b"".join(section.body).decode("utf-8", "replace")

@@ -1,18 +1,19 @@
-"""One way to repair a document, and how its bytes are put together."""
+"""Describe one way to repair a document, and put its bytes together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from cub.edit.document import BOM, Document
+from cub.edit.document import BOM, Document, get_line_end
+from cub.edit.markers import END_MARKER
 
 
 @dataclass(frozen=True, slots=True)
 class RepairChoice:
-    """What it does, why that loses nothing, and the bytes that it leaves.
+    """Describe what a repair does, why that loses nothing, and the bytes that it leaves.
 
-    `needs_render`: the section in them is cub's own, and is there to be rendered anew.
+    `needs_render` says that the section in them is cub's own, and has to be rendered again.
     """
 
     title: str
@@ -24,20 +25,25 @@ class RepairChoice:
 def rebuild_document(
     document: Document, removed_lines: Collection[int], new_lines: Mapping[int, bytes] | None = None
 ) -> bytes:
-    """`document` without the lines `removed_lines`, and with `new_lines`: bytes by the line they
-    precede.
-    """
-    pieces, at, more = [], 0, new_lines or {}
+    """Return the bytes without `removed_lines`, with `new_lines` by the line that they precede."""
+    pieces, start, more = [], 0, new_lines or {}
     for number in sorted({*removed_lines, *more, len(document.lines)}):
-        kept = document.lines[at:number]
-        pieces += [b"".join(kept).removeprefix(b"" if at else BOM), more.get(number, b"")]
-        at = number + (number in removed_lines)
+        lines = document.lines[start:number]
+        pieces += [b"".join(lines).removeprefix(b"" if start else BOM), more.get(number, b"")]
+        start = number + (number in removed_lines)
     mark = BOM if document.data.startswith(BOM) else b""
     return mark + join_lines(pieces, document.newline)
 
 
+def make_end_line(document: Document, line: int) -> bytes:
+    """Return an END marker to go above `line`, after a blank line."""
+    last, newline = document.lines[line - 1], document.newline
+    blank = newline if last.strip() else b""
+    return blank + END_MARKER.encode() + (newline if get_line_end(last) else b"")
+
+
 def join_lines(pieces: Iterable[bytes], newline: bytes) -> bytes:
-    """Whole lines one behind the other, none of them made one with the next."""
+    """Join whole lines so that no two of them become one."""
     data = bytearray()
     for piece in filter(None, pieces):
         if data and not data.endswith((b"\r", b"\n")):

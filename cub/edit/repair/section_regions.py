@@ -1,4 +1,4 @@
-"""The pieces of a document whose markers are broken: what could be the section, what is cub's."""
+"""Find the regions of a document with broken markers: what could be the section, what is cub's."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from cub.edit.sections import (
     is_legacy_digest_comment,
 )
 
-_MOST = 20  # markers whose missing partner is sought: each costs a pass over the document
+_MAX_LONE = 20  # markers whose missing partner is searched for, in one pass each
 
 
 @dataclass(frozen=True, slots=True)
 class SectionRegion:
-    """Lines `start` to `end`, half-open, that are a section or would be with the marker they lack.
+    """Describe half-open lines that are a section, or would be with the marker that they lack.
 
-    `is_complete`: a BEGIN and the next END with a digest that fits. What lacks a marker, or has
-    foreign markers inside, is proven by its digest too; everything else is a pair as it stands.
+    `is_complete` says that they are a BEGIN and the next END with a digest that matches. What lacks
+    a marker, or has foreign markers inside, is proven by its digest too; everything else is a pair
+    as it is.
     """
 
     start: int
@@ -38,30 +39,30 @@ class SectionRegion:
 
     @property
     def line_range(self) -> range:
-        """All its lines."""
+        """Return all its lines."""
         return range(self.start, self.end)
 
     @property
     def marker_lines(self) -> set[int]:
-        """The lines of its own markers, as far as they are there."""
+        """Return the lines of its own markers that are there."""
         lines = {"BEGIN": self.start, "END": self.end - 1}
         return {line for name, line in lines.items() if name != self.missing_marker}
 
     def overlaps(self, other: SectionRegion) -> bool:
-        """Whether they share a line."""
+        """Tell whether two regions share a line."""
         return self.start < other.end and other.start < self.end
 
 
 def find_regions(document: Document, markers: Sequence[Marker]) -> list[SectionRegion]:
-    """The regions of `document` with the markers `markers`, in order; only proven ones overlap."""
+    """Return the regions of `document` with these markers, in order; only proven ones overlap."""
     headers = find_header_lines(document, markers)
-    pairs = {b.line: _pair(document, b, e) for b, e in pairwise(markers) if _is_pair(b, e)}
+    pairs = {b.line: _make_pair(document, b, e) for b, e in pairwise(markers) if _is_pair(b, e)}
     solid = [region for region in pairs.values() if region.is_complete]
     hidden = {*headers, *chain(*headers.values()), *chain(*(region.line_range for region in solid))}
     alone = [m for m in markers if m.version is not None and m.line not in {r.start for r in solid}]
     sought = (
-        _stretched(document, begin, markers, hidden - set(headers[begin.line]))
-        for begin in alone[:_MOST]
+        _prove_from_begin(document, begin, markers, hidden - set(headers[begin.line]))
+        for begin in alone[:_MAX_LONE]
     )
     proven = solid + [
         region
@@ -71,16 +72,20 @@ def find_regions(document: Document, markers: Sequence[Marker]) -> list[SectionR
     ]
     taken = {region.end - 1 for region in proven}
     ends = [m.line for m in markers if m.version is None and m.line not in taken]
-    proven += [r for end in ends[:_MOST] if (r := _headed(document, markers, headers[end], end))]
+    proven += [
+        r
+        for end in ends[:_MAX_LONE]
+        if (r := _prove_from_end(document, markers, headers[end], end))
+    ]
     lines = set(chain(*(region.line_range for region in proven)))
     rest = [pair for pair in pairs.values() if lines.isdisjoint(pair.line_range)]
     return sorted(proven + rest, key=lambda region: region.start)
 
 
 def find_header_lines(document: Document, markers: Sequence[Marker]) -> dict[int, list[int]]:
-    """By the line of each marker, the lines of cub's comments that belong to it.
+    """Return by the line of each marker the lines of cub's comments that belong to it.
 
-    They stand below a BEGIN. Above an END that has no BEGIN, they are what a lost one left.
+    They are below a BEGIN. Above an END that has no BEGIN, they are what a lost one left.
     """
     headers: dict[int, list[int]] = {}
     bounds = [-1, *(marker.line for marker in markers), len(document.lines)]
@@ -91,14 +96,15 @@ def find_header_lines(document: Document, markers: Sequence[Marker]) -> dict[int
         elif number and markers[number - 1].version is not None:
             headers[marker.line] = []
         else:
-            headers[marker.line] = _left(document, bounds[number] + 1, marker.line)
+            headers[marker.line] = _find_last_comments(document, bounds[number] + 1, marker.line)
     return headers
 
 
-def _left(document: Document, start: int, end: int) -> list[int]:
-    """The last run of cub's comments between two lines, blank lines in it not counted."""
+def _find_last_comments(document: Document, start: int, end: int) -> list[int]:
     comments = [
-        n for n in _comments(document, start, end) if is_header_comment(document.get_line(n))
+        n
+        for n in _find_comment_lines(document, start, end)
+        if is_header_comment(document.get_line(n))
     ]
     run: list[int] = []
     for number in sorted(filter_html_lines(document, comments)):
@@ -107,8 +113,7 @@ def _left(document: Document, start: int, end: int) -> list[int]:
     return run
 
 
-def _comments(document: Document, start: int, end: int) -> list[int]:
-    """The lines that may be a comment, which are few in a large text."""
+def _find_comment_lines(document: Document, start: int, end: int) -> list[int]:
     inside = document.lines[start:end]
     return [number for number, line in enumerate(inside, start) if b"<!--" in line]
 
@@ -117,31 +122,29 @@ def _is_pair(begin: Marker, end: Marker) -> bool:
     return begin.version is not None and end.version is None
 
 
-def _pair(document: Document, begin: Marker, end: Marker) -> SectionRegion:
+def _make_pair(document: Document, begin: Marker, end: Marker) -> SectionRegion:
     author = detect_author(document.lines[begin.line + 1 : end.line])
     version = begin.version or 0
     return SectionRegion(begin.line, end.line + 1, version, author, is_complete=author == "cub")
 
 
-def _stretched(
-    document: Document, begin: Marker, found: Sequence[Marker], hidden: set[int]
+def _prove_from_begin(
+    document: Document, begin: Marker, markers: Sequence[Marker], hidden: set[int]
 ) -> SectionRegion | None:
-    """What the digest below `begin` proves, across the lines that are `hidden`."""
     behind = [n for n in range(begin.line + 1, len(document.lines)) if n not in hidden]
     count = find_digest_end([document.lines[n] for n in behind])
     if count is None:
         return None
     last, version = behind[count - 1], begin.version or 0
-    end = _closing(document, found, last)
+    end = _find_closing_end(document, markers, last)
     if end is not None:
         return SectionRegion(begin.line, end + 1, version, "cub")
     blank = last + 1 < len(document.lines) and not document.lines[last + 1].strip()
     return SectionRegion(begin.line, last + 1 + blank, version, "cub", missing_marker="END")
 
 
-def _closing(document: Document, found: Sequence[Marker], last: int) -> int | None:
-    """The first END that only blank lines and markers part from the line `last`."""
-    is_end = {marker.line: marker.version is None for marker in found}
+def _find_closing_end(document: Document, markers: Sequence[Marker], last: int) -> int | None:
+    is_end = {marker.line: marker.version is None for marker in markers}
     for number in range(last + 1, len(document.lines)):
         if is_end.get(number):
             return number
@@ -150,12 +153,11 @@ def _closing(document: Document, found: Sequence[Marker], last: int) -> int | No
     return None
 
 
-def _headed(
-    document: Document, found: Sequence[Marker], header: list[int], end: int
+def _prove_from_end(
+    document: Document, markers: Sequence[Marker], header: list[int], end: int
 ) -> SectionRegion | None:
-    """What a digest above `end` proves, its BEGIN lost."""
-    last = max((marker.line for marker in found if marker.line < end), default=-1)
-    comments = _comments(document, last + 1, end)
+    last = max((marker.line for marker in markers if marker.line < end), default=-1)
+    comments = _find_comment_lines(document, last + 1, end)
     old = [n for n in comments if is_legacy_digest_comment(document.get_line(n))][:1]
     for start in (*header[:1], *filter_html_lines(document, old)):
         if detect_author([document.get_line(n) for n in range(start, end)]) == "cub":

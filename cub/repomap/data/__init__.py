@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,4 +15,6 @@ def load_table(name: str) -> dict[str, Any]:
 
     Callers build their own dictionaries in cached functions, so that importing parses nothing.
     """
+    import tomllib
+
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,1 +1,1 @@
-"""Which files a project has, and what kind of file each of them is."""
+"""List the files of a project, and tell what kind of file each of them is."""

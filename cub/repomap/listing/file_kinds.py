@@ -1,4 +1,4 @@
-"""What part a file plays: source, or something that only uses or surrounds the source."""
+"""Tell source files from those that only use or surround the source, by their paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """`TEST` and `DOCS` (examples and benchmarks too) use the source; the rest is left out."""
+    """Name the part of a file: `TEST` and `DOCS` (also examples and benchmarks) use the source."""
 
     SOURCE = "source"
     TEST = "test"
@@ -27,8 +27,8 @@ _TEST_FILE = re.compile(
     r"(?:test_.*|.*_tests?|conftest)\.py|.*_test\.\w+|.*[-_.](?:test|spec|cy|stories)\.[cm]?[jt]sx?"
     r"|.*_spec\.\w+|(?:test[-_.].*|.*[-_]test)\.(?:[cm]?[jt]sx?|cc?|cpp|rb|lua|sh)|.*\.(?:bats|t)"
 )
-_TEST_SOURCES = re.compile(r"[a-z]\w*Tests?")  # of Gradle: `jvmTest`, `commonTest`
-# Written with capitals, so that `Latest.java` and `contest.kt` are none.
+_GRADLE_TEST_FOLDER = re.compile(r"[a-z]\w*Tests?")  # `jvmTest`, `commonTest`
+# Case matters: `Latest.java` and `contest.kt` are not tests.
 _TEST_CLASS = re.compile(
     r".*(?:Tests?|Specs?|TestCase|IT|Suite)\.(?:java|kt|kts|scala|cs|swift|php)"
 )
@@ -53,7 +53,7 @@ _GENERATED = re.compile(
 _GENERATED_FOLDER = re.compile(
     r"dist|__generated__|generated|\.next|_build|target|storybook-static"
 )
-# Names of packages are words of anybody's, `org.example.target` too; only one says what it is.
+# Names of packages can be any words, such as `org.example.target`; only `generated` means it.
 _PACKAGE = re.compile(
     r"(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)(?:-[\w.]+)?/.+(?<!/generated)"
     r"|(?:.*/)?(?:com|org|net)/example"
@@ -62,28 +62,34 @@ _MIGRATION = re.compile(r"(?:.*/)?migrations/\d{4}_\w+\.py")
 
 
 class FileClassifier:
-    """The kinds of the files of one project; what a Python folder holds decides for it."""
+    """Classify the files of one project; what a Python folder contains decides for that folder."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._tested: set[str] = set()
+        self._folders_with_tests: set[str] = set()
         self._folders: dict[str, FileKind] = {"": FileKind.SOURCE}
         self._files: dict[str, FileKind] = {}
         for path in paths:
             folder, _, name = path.rpartition("/")
             if name.endswith(".py") and _PYTHON_TEST.fullmatch(name):
-                self._note(folder)
+                while folder not in self._folders_with_tests:
+                    self._folders_with_tests.add(folder)
+                    folder = folder.rpartition("/")[0]
 
     def classify(self, path: str) -> FileKind:
-        """The kind of the file at `path`."""
+        """Return the kind of the file at `path`."""
         kind = self._files.get(path)
         if kind is None:
-            kind = self._files[path] = self._of(path)
+            kind = self._files[path] = self._classify_file(path)
         return kind
 
-    def _of(self, path: str) -> FileKind:
+    def classify_folder_of(self, path: str) -> FileKind:
+        """Return the kind of the files in the folder of `path`, whatever its own name is."""
+        return self._classify_folder(path.rpartition("/")[0])
+
+    def _classify_file(self, path: str) -> FileKind:
         folder, _, name = path.rpartition("/")
-        kind = self._kind_of(folder)
-        if kind in (FileKind.VENDORED, FileKind.GENERATED):
+        kind = self._classify_folder(folder)
+        if kind in FOREIGN_KINDS:
             return kind
         low = name.lower()
         if _GENERATED.fullmatch(low) or _MIGRATION.fullmatch(path):
@@ -96,12 +102,8 @@ class FileClassifier:
             return FileKind.TEST
         return kind
 
-    def classify_folder_of(self, path: str) -> FileKind:
-        """The kind of the files that stand where `path` does, whatever its own name is."""
-        return self._kind_of(path.rpartition("/")[0])
-
-    def _kind_of(self, folder: str) -> FileKind:
-        """Without recursing: paths may be thousands of folders deep."""
+    def _classify_folder(self, folder: str) -> FileKind:
+        """Don't recurse: paths may be thousands of folders deep."""
         missing = []
         while folder not in self._folders:
             missing.append(folder)
@@ -109,35 +111,29 @@ class FileClassifier:
         kind = self._folders[folder]
         for path in reversed(missing):
             if not _PACKAGE.fullmatch(path):
-                kind = self._folder_of(kind, path.rpartition("/")[2])
+                kind = _classify_folder_name(kind, path.rpartition("/")[2])
             self._folders[path] = kind
         return kind
 
-    @staticmethod
-    def _folder_of(above: FileKind, name: str) -> FileKind:
-        if above in (FileKind.VENDORED, FileKind.GENERATED):
-            return above
-        low = name.lower()
-        if _VENDORED_FOLDER.fullmatch(low):
-            return FileKind.VENDORED
-        if _GENERATED_FOLDER.fullmatch(low):
-            return FileKind.GENERATED
-        if above is not FileKind.SOURCE:
-            return above
-        if _TEST_FOLDER.fullmatch(low) or _TEST_SOURCES.fullmatch(name):
-            return FileKind.TEST
-        return FileKind.DOCS if _DOCS_FOLDER.fullmatch(low) else FileKind.SOURCE
-
-    def _note(self, folder: str) -> None:
-        """`folder` and all above it have Python tests."""
-        while folder not in self._tested:
-            self._tested.add(folder)
-            folder = folder.rpartition("/")[0]
-
     def _has_tests(self, folder: str) -> bool:
-        """Whether the folder that is named like tests, `folder` or one above it, has any."""
+        """Return whether the folder that is named like tests, here or above, has any."""
         parts = folder.split("/")
         for count, name in enumerate(parts, 1):
             if _TEST_FOLDER.fullmatch(name.lower()):
-                return "/".join(parts[:count]) in self._tested
+                return "/".join(parts[:count]) in self._folders_with_tests
         return False
+
+
+def _classify_folder_name(above: FileKind, name: str) -> FileKind:
+    if above in FOREIGN_KINDS:
+        return above
+    low = name.lower()
+    if _VENDORED_FOLDER.fullmatch(low):
+        return FileKind.VENDORED
+    if _GENERATED_FOLDER.fullmatch(low):
+        return FileKind.GENERATED
+    if above is not FileKind.SOURCE:
+        return above
+    if _TEST_FOLDER.fullmatch(low) or _GRADLE_TEST_FOLDER.fullmatch(name):
+        return FileKind.TEST
+    return FileKind.DOCS if _DOCS_FOLDER.fullmatch(low) else FileKind.SOURCE

@@ -1,10 +1,6 @@
-"""How the map reads a file: without what cub put into it.
+"""List a project's files, each with the state that shows a change, and read them.
 
-A project's files, each with what tells whether it changed.
-
-Patterns as in a .gitignore, from files and people: what is no pattern must not end a command.
-
-The files below a folder that git does not know: all but those that a .gitignore names.
+Outside git, and while git can't list the files, the walk leaves out what a .gitignore names.
 """
 
 from __future__ import annotations
@@ -20,45 +16,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub import git
 from cub.files.read_files import encode_path, read_prefix
+from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.repomap.map_types import STEP_LISTING, MapOmission, ProgressCallback, ignore_progress
+from cub.text import describe_os_error
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-
-_MOST = 20_000_000  # bytes; who asks wants far less
-_BEGIN, _END = b"<!-- BEGIN CUB MANAGED SECTION", b"END CUB MANAGED SECTION -->"
-
-
-def read_listed_file(base: str, path: str) -> bytes:
-    """Read a file of the listing, which has regular files alone, below the folder `base`.
-
-    cub's sections are left out: the README that AGENTS.md is a link to says the same before and
-    after `cub init`. Raises OSError.
-    """
-    data = read_prefix(base, path, _MOST)
-    kept, at = [], 0
-    while (end := data.find(_END, at)) >= 0:
-        behind, start = end + len(_END), data.rfind(_BEGIN, at, end)
-        kept.append(data[at : behind if start < 0 else start])
-        at = behind
-    return b"".join((*kept, data[at:]))
-
-
 # What cub writes, and what agents have read before they see the map.
-_OWN = ".cub"
+_CUB_FOLDER = ".cub"
 INSTRUCTION_FILE_NAMES = frozenset(
     ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md"]
 )
-_SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider.conf.yml"])
-
-
-_STEP_NS = 50_000_000
-_STRIDE = 1000  # files that are looked at in a few milliseconds
+_AGENT_SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider.conf.yml"])
+_CLOCK_STEP_NS = 50_000_000
+_FILES_PER_REPORT = 1000  # so many are looked at in a few milliseconds
 
 
 class ListedFile(NamedTuple):
-    """A regular file: its path with `/`, its size in bytes, its time of change in ns, its inode."""
+    """Describe a regular file: path with `/`, size in bytes, time of change in ns, and inode."""
 
     path: str
     size: int
@@ -66,13 +42,13 @@ class ListedFile(NamedTuple):
     inode: int
 
     def has_reliable_mtime(self, now_ns: int) -> bool:
-        """Whether a later change is sure to show in the file's time: clocks tick in steps."""
-        return self.mtime_ns < now_ns - _STEP_NS
+        """Return whether a later change must show in the file's time: clocks tick in steps."""
+        return self.mtime_ns < now_ns - _CLOCK_STEP_NS
 
 
 @dataclass(frozen=True, slots=True)
 class FileListing:
-    """All files that the map may speak of, by code points of their paths.
+    """Hold all files that the map may mention, by code points of their paths.
 
     `parent_path` is the path of `root` in its project, "a/b/" or "".
     """
@@ -84,7 +60,7 @@ class FileListing:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths alone."""
+        """Return the paths of the files."""
         return tuple(file.path for file in self.files)
 
 
@@ -95,159 +71,166 @@ def list_files(
     parent_path: str = "",
     progress: ProgressCallback = ignore_progress,
 ) -> FileListing:
-    """The files of the project at `root` that git tracks, or outside git all not ignored.
+    """List the files at `root` that git tracks; outside git, all that are not ignored.
 
-    `exclude` are patterns as in a .gitignore; `deleted_paths` are files that are about to be
-    deleted; both speak of a project in which `root` is the folder `parent_path`, "a/b/" or "".
-    Links, submodules, FIFOs and whatever else is no regular file are left out.
+    `exclude` has patterns in `.gitignore` syntax; `deleted_paths` are about to be deleted. Both are
+    relative to the project, in which `root` is the folder `parent_path`, "a/b/" or "". Links,
+    submodules, FIFOs and everything else that is not a regular file are left out.
     """
-    if not _has_any(root):  # a new project: git need not be started to list nothing
+    if not _has_candidates(root):  # a new project: don't start git to list nothing
         return FileListing(root, (), (), parent_path)
-    notes: list[MapOmission] = []
-    known = git.list_tracked_files(root, lambda: progress(0, 1, STEP_LISTING))
-    if known is None and git.find_toplevel(root):
-        notes.append(MapOmission("", "git can't list these files: all that are not ignored count"))
-    paths = walk_unignored_files(root, notes) if known is None else known
-    left_out = frozenset(deleted_paths)
-    wanted = sorted(path for path in paths if _counts(path) and parent_path + path not in left_out)
-    wanted = _without(wanted, exclude, parent_path)
-    files = _present(root, _told(wanted, progress), notes)
-    return FileListing(root, tuple(files), tuple(notes), parent_path)
+    omissions: list[MapOmission] = []
+    tracked = git.list_tracked_files(root, lambda: progress(0, 1, STEP_LISTING))
+    if tracked is None and git.find_toplevel(root):
+        reason = "git can't list these files: all that are not ignored count"
+        omissions.append(MapOmission("", reason))
+    listed = _walk_unignored_files(root, omissions) if tracked is None else tracked
+    deleted = frozenset(deleted_paths)
+    paths = sorted(p for p in listed if _is_candidate(p) and parent_path + p not in deleted)
+    if exclude:
+        spec = compile_ignore_patterns(exclude)
+        paths = [path for path in paths if not spec.match_file(parent_path + path)]
+    files = tuple(_stat_files(root, _report_progress(paths, progress), omissions))
+    return FileListing(root, files, tuple(omissions), parent_path)
 
 
-def _told(paths: Sequence[str], progress: ProgressCallback) -> Iterator[str]:
-    """The paths, and every now and then how many of them have been looked at."""
+def _has_candidates(root: Path) -> bool:
+    try:
+        with os.scandir(root) as entries:
+            return any(_is_candidate(entry.name) for entry in entries)
+    except OSError:
+        return True
+
+
+def _is_candidate(path: str) -> bool:
+    parts = path.split("/")
+    return not (
+        parts[-1] in INSTRUCTION_FILE_NAMES
+        or parts[0] in _AGENT_SETTINGS
+        or _CUB_FOLDER in parts
+        or ".git" in parts
+    )
+
+
+def _report_progress(paths: Sequence[str], progress: ProgressCallback) -> Iterator[str]:
     for number, path in enumerate(paths):
-        if number % _STRIDE == 0:
+        if number % _FILES_PER_REPORT == 0:
             progress(number, len(paths), STEP_LISTING)
         yield path
     progress(1, 1, STEP_LISTING)
 
 
-def _has_any(root: Path) -> bool:
-    """Whether the folder itself has anything that may count, or can't be listed."""
-    try:
-        with os.scandir(root) as entries:
-            return any(_counts(entry.name) for entry in entries)
-    except OSError:
-        return True
-
-
-def _counts(path: str) -> bool:
-    parts = path.split("/")
-    return not (
-        parts[-1] in INSTRUCTION_FILE_NAMES
-        or parts[0] in _SETTINGS
-        or _OWN in parts
-        or ".git" in parts
-    )
-
-
-def _without(paths: list[str], exclude: Sequence[str], above: str) -> list[str]:
-    if not exclude:
-        return paths
-    spec = compile_ignore_patterns(exclude)
-    return [path for path in paths if not spec.match_file(above + path)]
-
-
-def _present(root: Path, paths: Iterable[str], notes: list[MapOmission]) -> Iterable[ListedFile]:
-    """The regular ones, with their state; a missing one is deleted, or not in a sparse checkout."""
+def _stat_files(
+    root: Path, paths: Iterable[str], omissions: list[MapOmission]
+) -> Iterator[ListedFile]:
+    """Yield the regular files; a missing one is deleted, or not in a sparse checkout."""
     base, missing = os.fspath(root), 0
     for path in paths:
         try:
-            found = os.lstat(encode_path(base, path))
+            state = os.lstat(encode_path(base, path))
         except OSError:
             missing += 1
             continue
-        if stat.S_ISREG(found.st_mode):
-            yield ListedFile(path, found.st_size, found.st_mtime_ns, found.st_ino)
-        elif not stat.S_ISLNK(found.st_mode):
-            what = "a folder of its own" if stat.S_ISDIR(found.st_mode) else "no regular file"
-            notes.append(MapOmission(path, f"left out: it is {what}"))
+        if stat.S_ISREG(state.st_mode):
+            yield ListedFile(path, state.st_size, state.st_mtime_ns, state.st_ino)
+        elif not stat.S_ISLNK(state.st_mode):
+            kind = "a folder of its own" if stat.S_ISDIR(state.st_mode) else "no regular file"
+            omissions.append(MapOmission(path, f"left out: it is {kind}"))
     if missing:
-        notes.append(MapOmission("", f"tracked files that are not in this checkout: {missing}"))
+        reason = f"tracked files that are not in this checkout: {missing}"
+        omissions.append(MapOmission("", reason))
 
 
-def compile_ignore_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
-    """The lines that are patterns; git passes over the others, too."""
-    return _compiled([line for line in lines if is_valid_ignore_pattern(line)])
-
-
-def is_valid_ignore_pattern(line: str) -> bool:
-    """Whether a line can be read; an empty one and a comment match nothing."""
-    try:
-        _compiled([line])
-    except (ValueError, re.error):
-        return False
-    return True
-
-
-def _compiled(lines: list[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
-    with warnings.catch_warnings():  # of Python, about brackets that a later one may read otherwise
-        warnings.simplefilter("ignore", FutureWarning)
-        return GitIgnoreSpec.from_lines(lines)
-
-
-_WALK_MOST = 1_000_000  # bytes of a .gitignore
+_MAX_GITIGNORE_BYTES = 1_000_000
 # What tools leave beside sources; nobody writes a .gitignore in a folder without git.
-_LEFTOVERS = frozenset(
-    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"]
-)
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn"} | TOOL_FOLDERS
 
 
-class _Rules(NamedTuple):
-    """The .gitignore of one folder: `prefix` is that folder's path with a slash behind it."""
+class _FolderRules(NamedTuple):
+    """Hold the .gitignore of one folder: `prefix` is that folder's path with a slash at the end."""
 
     prefix: str
     spec: GitIgnoreSpec
 
 
-def walk_unignored_files(root: Path, notes: list[MapOmission]) -> Iterator[str]:
-    """Paths relative to `root`, folders in no particular order; links are not followed.
+def _walk_unignored_files(root: Path, omissions: list[MapOmission]) -> Iterator[str]:
+    """Yield paths relative to `root`, folders in no particular order; links are not followed.
 
     A rule of a deeper .gitignore counts before one of a higher one (gitignore(5)).
     """
     base = os.fspath(root)  # a Path for each folder takes half of the time
-    waiting: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
+    waiting: list[tuple[str, tuple[_FolderRules, ...]]] = [("", ())]
     while waiting:
         prefix, rules = waiting.pop()
         try:
             entries = list(os.scandir(encode_path(base, prefix)))
         except OSError as error:
-            notes.append(MapOmission(prefix, f"cannot be listed: {(error.strerror or '').lower()}"))
+            reason = f"cannot be listed: {describe_os_error(error)}"
+            omissions.append(MapOmission(prefix, reason))
             continue
-        if any(entry.name == b".gitignore" and _is_plain(entry) for entry in entries):
-            rules = (*_rules(base, prefix), *rules)
+        if any(e.name == b".gitignore" and e.is_file(follow_symlinks=False) for e in entries):
+            rules = (*_read_rules(base, prefix), *rules)
         for entry in entries:
             name = entry.name.decode("utf-8", "surrogateescape")
             path = prefix + name
-            folder = entry.is_dir(follow_symlinks=False)
-            if rules and _ignored(path + "/" * folder, rules):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if rules and _is_ignored(path + "/" * is_folder, rules):
                 continue
-            if not folder:
+            if not is_folder:
                 yield path
-            elif name not in _LEFTOVERS:
+            elif name not in _SKIPPED_FOLDERS:
                 waiting.append((path + "/", rules))
 
 
-def _is_plain(entry: os.DirEntry[bytes]) -> bool:
-    return entry.is_file(follow_symlinks=False)
-
-
-def _rules(root: str, prefix: str) -> tuple[_Rules, ...]:
+def _read_rules(base: str, prefix: str) -> tuple[_FolderRules, ...]:
     try:
-        data = read_prefix(root, f"{prefix}.gitignore", _WALK_MOST)
+        data = read_prefix(base, f"{prefix}.gitignore", _MAX_GITIGNORE_BYTES)
     except OSError:
         return ()
     lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
-    return (_Rules(prefix, compile_ignore_patterns(lines)),)
+    return (_FolderRules(prefix, compile_ignore_patterns(lines)),)
 
 
-def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
-    for rule in rules:
-        said = rule.spec.check_file(path.removeprefix(rule.prefix)).include
-        if said is not None:
-            return said
-    return False
+def _is_ignored(path: str, rules: tuple[_FolderRules, ...]) -> bool:
+    verdicts = (rule.spec.check_file(path.removeprefix(rule.prefix)).include for rule in rules)
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def compile_ignore_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
+    """Compile the lines that are patterns; git skips the others, too."""
+    return _compile([line for line in lines if is_valid_ignore_pattern(line)])
+
+
+def is_valid_ignore_pattern(line: str) -> bool:
+    """Return whether a line can be compiled; an empty one and a comment match nothing."""
+    try:
+        _compile([line])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def _compile(lines: list[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    with warnings.catch_warnings():  # Python warns of brackets that it may read differently later
+        warnings.simplefilter("ignore", FutureWarning)
+        return GitIgnoreSpec.from_lines(lines)
+
+
+_MAX_READ_BYTES = 20_000_000  # every caller needs far less
+_BEGIN, _END = b"<!-- BEGIN CUB MANAGED SECTION", b"END CUB MANAGED SECTION -->"
+
+
+def read_listed_file(base: str, path: str) -> bytes:
+    """Read a file of the listing below the folder `base`, without cub's sections; raise OSError.
+
+    So a README that AGENTS.md links to says the same before and after `cub init`.
+    """
+    data = read_prefix(base, path, _MAX_READ_BYTES)
+    pieces, at = [], 0
+    while (end := data.find(_END, at)) >= 0:
+        after, start = end + len(_END), data.rfind(_BEGIN, at, end)
+        pieces.append(data[at : after if start < 0 else start])
+        at = after
+    return b"".join((*pieces, data[at:]))

@@ -1,97 +1,68 @@
-"""Which language a file is written in, by its name.
+"""Detect which language a file is written in, by its name.
 
-How much of a project is written in which language.
+What cub knows about languages is in `languages.toml`, one block each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import ListedFile
 
 
 class Language(NamedTuple):
-    """`name` as people write it; `grammar` parses it, "" where cub has none."""
+    """Hold one block of `languages.toml`, which says what each field means."""
 
     name: str
-    grammar: str = ""
+    endings: Sequence[str]
+    grammar: str = ""  # "" where cub has none
+    module: str = ""
+    function: str = "language"
+    queries: Sequence[str] = ()
+    depth: int = 0
+    sentinel: str = ""
+    exported: str = "everything"
+    reword: str = ""
+    definitions: str = ""
+    constants: Sequence[str] = ()
+    type_first: bool = False
+    comments: str = "slashes"
+    modifiers: str = "usual"
+    imports: str = "path_like"
+    syntax_checked: bool = False
+    component: bool = False
+    markup: bool = False
 
 
-# One row a language: name, grammar, endings (of the base name, without the dot).
-_ROWS = """
-Python      python      py pyi pyw
-JavaScript  javascript  js mjs cjs jsx
-TypeScript  typescript  ts mts cts
-TypeScript  tsx         tsx
-Go          go          go
-Rust        rust        rs
-Java        java        java
-C           c           c h
-C++         cpp         cc cpp cxx c++ hh hpp hxx h++ ipp inl
-C#          csharp      cs
-Ruby        ruby        rb rake gemspec
-PHP         php         php phtml
-Kotlin      kotlin      kt kts
-Swift       swift       swift
-Scala       scala       scala sc
-Shell       bash        sh bash bats
-Lua         lua         lua
-Vue         vue         vue
-Svelte      vue         svelte
-Astro       -           astro
-Objective-C -           m mm
-Dart        -           dart
-Elixir      -           ex exs
-Erlang      -           erl hrl
-Haskell     -           hs
-OCaml       -           ml mli
-F#          -           fs fsx
-Clojure     -           clj cljs cljc
-Elm         -           elm
-Julia       -           jl
-R           -           r R
-Perl        -           pl pm
-Groovy      -           groovy
-Zig         -           zig
-Nim         -           nim
-Crystal     -           cr
-D           -           d
-Solidity    -           sol
-Fortran     -           f90 f95 f03
-Assembly    -           s S asm
-CUDA        -           cu cuh
-GLSL        -           glsl vert frag
-PowerShell  -           ps1 psm1
-SQL         -           sql
-HTML        -           html htm
-CSS         -           css
-Sass        -           scss sass
-Less        -           less
-HCL         -           tf hcl
-Nix         -           nix
-Protobuf    -           proto
-GraphQL     -           graphql gql
-"""
-_BY_ENDING = {
-    ending: Language(row[0], row[1].strip("-"))
-    for row in (line.split() for line in _ROWS.split("\n") if line)
-    for ending in row[2:]
-}
-# Beside a language of functions these are markup, and no share of the work that symbols are.
-MARKUP_LANGUAGES = frozenset(["HTML", "CSS", "Sass", "Less"])
+def list_languages() -> list[Language]:
+    """Return all languages in the order of the table."""
+    return [Language(**block) for block in load_table("languages")["language"]]
+
+
+@cache
+def index_grammars() -> dict[str, Language]:
+    """Return the languages with a grammar, or of components, by the grammar's name."""
+    return {language.grammar: language for language in list_languages() if language.grammar}
+
+
+@cache
+def _index_endings() -> dict[str, Language]:
+    return {ending: language for language in list_languages() for ending in language.endings}
 
 
 def detect_language(path: str) -> Language | None:
-    """The language of a file, or None for data, prose and what has no ending."""
+    """Return the language of a file; None for data, prose and a name without an ending."""
     _, dot, ending = path.rpartition(".")
-    return _BY_ENDING.get(ending) if dot else None
+    return _index_endings().get(ending) if dot else None
 
 
 def detect_header_language(paths: Iterable[str]) -> str:
-    """Which language the `.h` files are written in: the one that most of the other files are."""
+    """Return the name of the language of `.h` files: the one of most of the other files."""
     others = (detect_language(path) for path in paths if not path.endswith(".h"))
     count = Counter(language.name for language in others if language)
     return max(("C", "C++", "Objective-C"), key=lambda name: count[name])
@@ -100,18 +71,20 @@ def detect_header_language(paths: Iterable[str]) -> str:
 def compute_language_shares(
     files: Sequence[ListedFile], classifier: FileClassifier, least: int = 5
 ) -> tuple[tuple[str, int], ...]:
-    """Languages by their share of the bytes that people wrote, in steps of five percent."""
-    sizes: Counter[str] = Counter()
+    """Return names of languages and their shares of sources and tests, in steps of 5 percent.
+
+    Beside other languages, markup has no share of the work that symbols are.
+    """
+    sizes, markup_sizes = Counter[str](), Counter[str]()
     header = detect_header_language(file.path for file in files)
     for file in files:
         language = detect_language(file.path)
         if language and classifier.classify(file.path) in (FileKind.SOURCE, FileKind.TEST):
-            sizes[header if file.path.endswith(".h") else language.name] += file.size
-    if any(name not in MARKUP_LANGUAGES for name in sizes):
-        sizes = Counter(
-            {name: size for name, size in sizes.items() if name not in MARKUP_LANGUAGES}
-        )
+            name = header if file.path.endswith(".h") else language.name
+            (markup_sizes if language.markup else sizes)[name] += file.size
+    sizes = sizes or markup_sizes
     total = sum(sizes.values()) or 1
-    found = ((name, 5 * round(20 * size / total)) for name, size in sizes.items())
-    kept = [(name, share) for name, share in found if share >= least]
-    return tuple(sorted(kept, key=lambda row: (-row[1], row[0])))
+    shares = ((name, 5 * round(20 * size / total)) for name, size in sizes.items())
+    return tuple(
+        sorted((row for row in shares if row[1] >= least), key=lambda row: (-row[1], row[0]))
+    )

@@ -1,1 +1,1 @@
-"""What a newcomer sees first: the annotated tree, key files, conventions, what the project is."""
+"""Describe a project by its files: annotated tree, key files, conventions, summary."""

@@ -1,7 +1,4 @@
-"""What the first lines of a source file say about its package: docstrings and comments.
-
-The description in a manifest, and nothing else of it.
-"""
+"""Extract what a source file or a manifest says about its package."""
 
 from __future__ import annotations
 
@@ -27,24 +24,21 @@ _TAG = re.compile(
 )
 
 
-def extract_python_doc(text: str) -> str:
-    """The docstring of a module, however it begins."""
-    found = _DOCSTRING.match(text)
-    return found[2] if found else ""
+def _extract_python_doc(text: str) -> str:
+    match = _DOCSTRING.match(text)
+    return match[2] if match else ""
 
 
-def extract_go_doc(text: str) -> str:
-    """The comment right above `package`."""
+def _extract_go_doc(text: str) -> str:
     lines = _GO_LINES.search(text)
     if lines:
-        said = re.sub(r"^//(?:go:|\s*\+build|nolint).*\n", "", lines[1], flags=re.MULTILINE)
-        return re.sub(r"^// ?", "", said, flags=re.MULTILINE)
+        prose = re.sub(r"^//(?:go:|\s*\+build|nolint).*\n", "", lines[1], flags=re.MULTILINE)
+        return re.sub(r"^// ?", "", prose, flags=re.MULTILINE)
     block = _GO_BLOCK.search(text)
     return block[1] if block else ""
 
 
-def extract_rust_doc(text: str) -> str:
-    """The inner comment `//!` or `/*!` of a module or crate."""
+def _extract_rust_doc(text: str) -> str:
     lines = _RUST_LINES.match(text)
     if lines:
         return re.sub(r"^[ \t]*//! ?", "", lines[1], flags=re.MULTILINE)
@@ -52,31 +46,31 @@ def extract_rust_doc(text: str) -> str:
     return _STARS.sub("", block[1]) if block else ""
 
 
-def extract_java_doc(text: str) -> str:
-    """The Javadoc of package-info.java."""
-    found = _JAVADOC.search(text)
-    return _STARS.sub("", found[1]) if found else ""
+def _extract_java_doc(text: str) -> str:
+    match = _JAVADOC.search(text)
+    return _STARS.sub("", match[1]) if match else ""
 
 
-def extract_script_doc(text: str) -> str:
-    """The comment of an index.ts or the like that is marked as the file's or package's."""
-    found = next((block[1] for block in _BLOCK.finditer(text) if _TAG.search(block[1])), "")
-    return _TAG.sub("", _STARS.sub("", found))
+def _extract_script_doc(text: str) -> str:
+    """Return the comment of an index.ts or the like that is marked as the file's or package's."""
+    comment = next((block[1] for block in _BLOCK.finditer(text) if _TAG.search(block[1])), "")
+    return _TAG.sub("", _STARS.sub("", comment))
 
 
+# By the ending of the file.
 DOC_EXTRACTORS: dict[str, Callable[[str], str]] = {
-    "py": extract_python_doc,
-    "go": extract_go_doc,
-    "rs": extract_rust_doc,
-    "java": extract_java_doc,
-    "ts": extract_script_doc,
-    "js": extract_script_doc,
+    "py": _extract_python_doc,
+    "go": _extract_go_doc,
+    "rs": _extract_rust_doc,
+    "java": _extract_java_doc,
+    "ts": _extract_script_doc,
+    "js": _extract_script_doc,
 }
 
 
-_LARGEST = 262_144
-_LONGEST = 2_000  # characters: no description is a text to search through
-# Where the description is in each, outermost key first; the first text counts.
+_MAX_MANIFEST_CHARS = 262_144
+_MAX_TEXT_CHARS = 2_000  # no description is a text to search through
+# Where the description is, outermost key first; the first string counts.
 _KEYS = {
     "package.json": (("description",),),
     "pyproject.toml": (("project", "description"), ("tool", "poetry", "description")),
@@ -88,17 +82,17 @@ MANIFEST_NAMES = tuple(_KEYS)
 
 
 def extract_manifest_description(name: str, text: str) -> str:
-    """The description in the manifest of this name; "" if it has none, or can't be read."""
-    if "description" not in text or len(text) > _LARGEST:
+    """Return the description in the manifest of this name; "" if it has none, or is invalid."""
+    if "description" not in text or len(text) > _MAX_MANIFEST_CHARS:
         return ""
     try:
         tree = tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
     except (ValueError, RecursionError):
         return ""
-    return next(filter(None, (_at(tree, keys) for keys in _KEYS[name])), "")
+    return next(filter(None, (_get_text(tree, keys) for keys in _KEYS[name])), "")
 
 
-def _at(tree: Any, keys: tuple[str, ...]) -> str:
+def _get_text(tree: Any, keys: tuple[str, ...]) -> str:
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
-    return tree[:_LONGEST] if isinstance(tree, str) else ""
+    return tree[:_MAX_TEXT_CHARS] if isinstance(tree, str) else ""

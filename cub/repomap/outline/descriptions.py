@@ -1,7 +1,4 @@
-"""From what a file says of its folder to the few words that tell something new.
-
-What the folders and the project are, in the words of their own files.
-"""
+"""Describe folders and the project in a few words of their own files."""
 
 from __future__ import annotations
 
@@ -39,9 +36,9 @@ _DOES = re.compile(rf"{_ITSELF}(?=[a-z]{{3,}}s\s)")
 _THIS = re.compile(r"^This is (?=an?\s|the\s)")
 _IS = r"(?:is|provides|implements|contains|defines|holds)\s+"
 _GO = re.compile(rf"^[Pp]ackage\s+(?:\w+\s+)?{_IS}")
-_OPEN = re.compile(r",?\s+(?:such as|including|like|e\.g\.?|namely)$")  # a list came behind it
+_LIST_START = re.compile(r",?\s+(?:such as|including|like|e\.g\.?|namely)$")  # before a list
 _ARTICLE = re.compile(r"^(?:an?|the|all|all the|all of the)\s+", re.IGNORECASE)
-_EMPTY = frozenset({
+_EMPTY_WORDS = frozenset({
     "a", "an", "and", "app", "code", "common", "containing", "contains", "copyright",
     "directory", "file", "files", "folder", "for", "from", "function", "functions", "in",
     "init", "is", "its", "library", "main", "module", "modules", "of", "on", "package",
@@ -51,67 +48,66 @@ _EMPTY = frozenset({
     "overview", "description", "introduction", "provide", "provides", "example", "examples",
     "sample", "samples",
 })  # fmt: skip
-_CLAUSE = re.compile(
+_CLAUSE_END = re.compile(
     r";\s| \(| [-\u2013\u2014]+ |:\s|,\s(?=which|such|including|with|using|e\.g|i\.e|so\b)"
 )
 
 
 def condense_description(text: str, folder: str, project: str = "") -> str:
-    """The first sentence of `text` about a folder of this name, in few words; "" if it is empty.
+    """Return the first sentence of `text` about this folder, in few words.
 
-    What the name of the folder and the one of the project say needs no repeating.
+    Return "" if it only says what the names of the folder and the project say.
     """
-    said = take_first_sentence(extract_comment_paragraph(text))
-    if is_boilerplate(said):
+    sentence = take_first_sentence(extract_comment_paragraph(text))
+    if is_boilerplate(sentence):
         return ""
     name = folder.rpartition("/")[2]
-    named = [_of(name)] if name.lower() in said.lower() else []
-    for pattern in (*named, _GO, _SELF, _DOES, _THIS):
-        bare = pattern.sub("", said, count=1)
-        if bare != said:
-            said = _ARTICLE.sub("", bare)
-    return _clause(_OPEN.sub("", said)) if _tells(said, f"{project}/{folder}") else ""
+    own = [_compile_name_start(name)] if name.lower() in sentence.lower() else []
+    for pattern in (*own, _GO, _SELF, _DOES, _THIS):
+        bare = pattern.sub("", sentence, count=1)
+        if bare != sentence:
+            sentence = _ARTICLE.sub("", bare)
+    if not _is_informative(sentence, f"{project}/{folder}"):
+        return ""
+    return _cut_clause(_LIST_START.sub("", sentence))
 
 
-def _of(name: str) -> re.Pattern[str]:
-    """A start that says nothing but the name."""
+def _compile_name_start(name: str) -> re.Pattern[str]:
+    """Compile the pattern of a start that says only the name."""
     name = re.escape(name)
     return re.compile(
         rf"(?i)^(?:{name}(?:\s+is\s+|\s*[-\u2013\u2014:]+\s+)|package\s+{name}\s+(?:{_IS})?)"
     )
 
 
-def _tells(said: str, names: str) -> bool:
-    """Whether there are words that the names do not say."""
-    known = _EMPTY | {word.rstrip("s") for word in _words(names)}
-    new = [word for word in _words(said) if word not in _EMPTY and word.rstrip("s") not in known]
-    return bool(new) and (len(said) > 3 or not said.isascii())
+def _is_informative(sentence: str, names: str) -> bool:
+    old = _EMPTY_WORDS | {word.rstrip("s") for word in _split_words(names)}
+    words = [word for word in _split_words(sentence) if word not in _EMPTY_WORDS]
+    has_new = any(word.rstrip("s") not in old for word in words)
+    return has_new and (len(sentence) > 3 or not sentence.isascii())
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     parts = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
     return [word.lower() for word in re.findall(r"[^\W_]+", parts)]
 
 
-def _clause(text: str) -> str:
-    """`text` up to the end of a clause or word, where it is too long."""
+def _cut_clause(text: str) -> str:
     if len(text) <= MAX_DESCRIPTION_CHARS:
         return text
-    ends = [
-        end.start()
-        for end in _CLAUSE.finditer(text)
-        if MAX_DESCRIPTION_CHARS * 0.4 < end.start() <= MAX_DESCRIPTION_CHARS
-    ]
-    return text[: ends[-1]] if ends else truncate_text(text, MAX_DESCRIPTION_CHARS)
+    starts = [match.start() for match in _CLAUSE_END.finditer(text)]
+    near = [at for at in starts if MAX_DESCRIPTION_CHARS * 0.4 < at <= MAX_DESCRIPTION_CHARS]
+    return text[: near[-1]] if near else truncate_text(text, MAX_DESCRIPTION_CHARS)
 
 
-_FOLDERS = 200  # so many are described at most: the topmost and largest ones
-_START = 4_096  # bytes of a file; of a README at the root, more
-_README_START = 32_768
-_GO_FILES = 3  # the comment may stand in any file of a package
-_SUMMARY = 200
-_WORDS = 6  # of a manifest; where there are fewer, the README may say more
-_FACES = (
+_MAX_FOLDERS = 200  # the topmost and largest ones
+_MAX_BYTES = 4_096
+_MAX_README_BYTES = 32_768  # of the one at the root
+_MAX_GO_FILES = 3  # the comment may be in any file of a package
+_MAX_SUMMARY_CHARS = 200
+_MIN_WORDS = 6  # if a manifest has fewer, the README may say more
+# Files that may say what their folder is, the most telling ones first.
+_TELLING_FILES = (
     *MANIFEST_NAMES,
     *("__init__.py", "doc.go", "mod.rs", "lib.rs", "main.rs", "package-info.java"),
     *("index.ts", "index.js", "mod.ts"),
@@ -120,69 +116,75 @@ _README = ("readme.md", "readme.rst", "readme.txt", "readme.adoc", "readme.markd
 
 
 def describe_folders(paths: frozenset[str], read: ReadFile) -> dict[str, str]:
-    """Few words on each folder whose files say what it is, by the folder's path."""
-    folders = _folders(paths)
-    faces = {path: faces for path in folders if (faces := _faces(path, folders[path]))}
-    counts = _counts(folders)
-    chosen = sorted(faces, key=lambda path: (path.count("/"), -counts[path], path))[:_FOLDERS]
-    project = _title(paths, read)
-    said = {path: _first(path, faces[path], read, project) for path in sorted(chosen)}
-    whole = condense_description(summarize_project(paths, read), "")
-    return _without_repeats({path: text for path, text in said.items() if text not in {"", whole}})
+    """Return a few words on each folder whose files say what it is, by the folder's path."""
+    names_by_folder = _group_by_folder(paths)
+    files = {
+        folder: telling
+        for folder, names in names_by_folder.items()
+        if (telling := _list_telling_files(folder, names))
+    }
+    counts = _count_files(names_by_folder)
+    order = sorted(files, key=lambda folder: (folder.count("/"), -counts[folder], folder))
+    project = _read_title(paths, read)
+    descriptions = {
+        folder: _describe_folder(folder, files[folder], read, project)
+        for folder in sorted(order[:_MAX_FOLDERS])
+    }
+    summary = condense_description(summarize_project(paths, read), "")
+    return _drop_repeated(
+        {f: text for f, text in descriptions.items() if text not in {"", summary}}
+    )
 
 
-def _without_repeats(said: Mapping[str, str]) -> dict[str, str]:
-    """What is said of several folders tells nothing of any, unless one has all the others in it."""
+def _drop_repeated(descriptions: Mapping[str, str]) -> dict[str, str]:
+    """Drop a text that several folders have, unless all are in one of them."""
     first: dict[str, str] = {}
-    for path, text in said.items():
-        first.setdefault(text, path)
-    apart = {t for p, t in said.items() if p != first[t] and not p.startswith(first[t] + "/")}
+    for folder, text in descriptions.items():
+        first.setdefault(text, folder)
+    ambiguous = {
+        text
+        for folder, text in descriptions.items()
+        if folder != first[text] and not folder.startswith(first[text] + "/")
+    }
     return {
-        path: text
-        for path, text in said.items()
-        if first[text] == path and text not in apart and not _is_inner(path, said)
+        folder: text
+        for folder, text in descriptions.items()
+        if first[text] == folder and text not in ambiguous and not _is_inner(folder, descriptions)
     }
 
 
-def _is_inner(path: str, said: Mapping[str, str]) -> bool:
-    """Whether it is the `src` of a package that is described itself."""
-    above, _, name = path.rpartition("/")
-    return name in {"src", "lib"} and above in said
+def _is_inner(folder: str, descriptions: Mapping[str, str]) -> bool:
+    """Return whether a folder is the `src` of a package that has a description."""
+    above, _, name = folder.rpartition("/")
+    return name in {"src", "lib"} and above in descriptions
 
 
 def summarize_project(paths: frozenset[str], read: ReadFile) -> str:
-    """What the project is, in a sentence or two of its own; "" if no file says it."""
-    root = sorted(path for path in paths if "/" not in path)
-    said = ""
+    """Return what the project says it is, in one or two sentences; "" if no file says it."""
+    names = sorted(path for path in paths if "/" not in path)
+    summary = ""
     for name in MANIFEST_NAMES:
-        words = extract_manifest_description(name, _text(name, read, None)) if name in root else ""
-        said = said or words
-    if len(said.split()) < _WORDS:
-        said = _readme_words(root, read) or said
-    return truncate_text(take_sentences(strip_markup(said), _SUMMARY), _SUMMARY)
+        text = _read_text(name, read, None) if name in names else ""
+        summary = summary or extract_manifest_description(name, text)
+    if len(summary.split()) < _MIN_WORDS:
+        texts = (_read_text(name, read, _MAX_README_BYTES) for name in _list_readmes(names))
+        summary = next(filter(None, map(extract_first_paragraph, texts)), summary)
+    sentences = take_sentences(strip_markup(summary), _MAX_SUMMARY_CHARS)
+    return truncate_text(sentences, _MAX_SUMMARY_CHARS)
 
 
-def _readme_words(names: list[str], read: ReadFile) -> str:
-    for name in _readmes(names):
-        said = extract_first_paragraph(_text(name, read, _README_START))
-        if said:
-            return said
-    return ""
+def _read_title(paths: frozenset[str], read: ReadFile) -> str:
+    names = _list_readmes(sorted(path for path in paths if "/" not in path))
+    return next(filter(None, (extract_title(_read_text(name, read)) for name in names)), "")
 
 
-def _title(paths: frozenset[str], read: ReadFile) -> str:
-    """The heading of the project's README."""
-    names = _readmes(sorted(path for path in paths if "/" not in path))
-    return next(filter(None, (extract_title(_text(name, read)) for name in names)), "")
+def _list_readmes(names: list[str]) -> list[str]:
+    readmes = [name for name in names if name.lower() in _README]
+    return sorted(readmes, key=lambda name: (_README.index(name.lower()), name))
 
 
-def _readmes(names: list[str]) -> list[str]:
-    found = [name for name in names if name.lower() in _README]
-    return sorted(found, key=lambda name: (_README.index(name.lower()), name))
-
-
-def _folders(paths: frozenset[str]) -> dict[str, list[str]]:
-    """The names of the files right in each folder but the root and hidden ones."""
+def _group_by_folder(paths: frozenset[str]) -> dict[str, list[str]]:
+    """Return the names of the files right in each folder except the root and hidden ones."""
     folders: dict[str, list[str]] = {}
     for path in sorted(paths):
         folder, _, name = path.rpartition("/")
@@ -191,51 +193,42 @@ def _folders(paths: frozenset[str]) -> dict[str, list[str]]:
     return folders
 
 
-def _counts(folders: Mapping[str, list[str]]) -> Counter[str]:
-    """How many files are in each folder and below."""
+def _count_files(names_by_folder: Mapping[str, list[str]]) -> Counter[str]:
+    """Count the files in each folder and below."""
     counts: Counter[str] = Counter()
-    for folder, names in folders.items():
-        place = folder
+    for folder, names in names_by_folder.items():
+        above = folder
         for _ in range(40):
-            counts[place] += len(names)
-            place = place.rpartition("/")[0]
-            if not place:
+            counts[above] += len(names)
+            above = above.rpartition("/")[0]
+            if not above:
                 break
     return counts
 
 
-def _faces(folder: str, names: list[str]) -> list[str]:
-    """The files that may say what the folder is, the most telling ones first."""
-    there = frozenset(names)
+def _list_telling_files(folder: str, names: list[str]) -> list[str]:
     own = f"{folder.rpartition('/')[2]}.go"
-    first = [
-        name
-        for name in (*_FACES[: len(MANIFEST_NAMES)], *_FACES[len(MANIFEST_NAMES) :], own)
-        if name in there
-    ]
+    first = [name for name in (*_TELLING_FILES, own) if name in frozenset(names)]
     go = [name for name in names if name.endswith(".go") and not name.endswith("_test.go")]
-    others = [name for name in go[:_GO_FILES] if name not in first]
-    return [*first, *others, *_readmes(names)]
+    others = [name for name in go[:_MAX_GO_FILES] if name not in first]
+    return [*first, *others, *_list_readmes(names)]
 
 
-def _first(folder: str, names: list[str], read: ReadFile, project: str) -> str:
-    texts = (
-        condense_description(_said(f"{folder}/{name}", name, read), folder, project)
-        for name in names
-    )
-    return next(filter(None, texts), "")
+def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str) -> str:
+    for name in names:
+        text = _read_text(f"{folder}/{name}", read, None if name in MANIFEST_NAMES else _MAX_BYTES)
+        if name in MANIFEST_NAMES:
+            text = extract_manifest_description(name, text)
+        elif name.lower() in _README:
+            text = extract_opening_paragraph(text) or extract_title(text)
+        else:
+            text = DOC_EXTRACTORS[name.rpartition(".")[2]](text)
+        if description := condense_description(text, folder, project):
+            return description
+    return ""
 
 
-def _said(path: str, name: str, read: ReadFile) -> str:
-    if name in MANIFEST_NAMES:
-        return extract_manifest_description(name, _text(path, read, None))
-    text = _text(path, read)
-    if name.lower() in _README:
-        return extract_opening_paragraph(text) or extract_title(text)
-    return DOC_EXTRACTORS[name.rpartition(".")[2]](text)
-
-
-def _text(path: str, read: ReadFile, most: int | None = _START) -> str:
+def _read_text(path: str, read: ReadFile, most: int | None = _MAX_BYTES) -> str:
     try:
         data = read(path)[:most]
     except OSError:

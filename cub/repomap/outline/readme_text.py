@@ -1,6 +1,6 @@
-"""Prose without its markup: Markdown, reStructuredText, AsciiDoc, Javadoc and HTML alike.
+"""Extract prose from READMEs and comments: Markdown, reStructuredText, AsciiDoc, Javadoc, HTML.
 
-The first paragraph of a README that says something: no title, badge, quote, table or list.
+The first paragraph that says something counts, not a title, badge, quote, table or list.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ _ENDS = re.compile(r"(?<=[.!?])[\"')\]]?(?=\s+[\"'(\[]?[A-Z0-9\W])|[\u3002\uff01
 _ABBREVIATED = re.compile(
     r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|inc|dr|mr|ms|no|st|[a-z])\.$"
 )
-_TWO = 2
+_MAX_SENTENCES = 2
 
 
 def strip_markup(text: str) -> str:
-    """One paragraph on one line, without markup."""
+    """Return a paragraph on one line, without markup."""
     for pattern, by in _RULES:
         text = pattern.sub(by, text)
     return re.sub(r" +([.,;:!?)])(?!\w)", r"\1", to_one_line(unescape(text)))
 
 
 def take_sentences(text: str, limit: int) -> str:
-    """The first sentence of a line, and the second one where both fit into `limit` characters."""
+    """Return the first sentence, and the second one if both fit into `limit` characters."""
     ends = [end.end() for end in _ENDS.finditer(text) if not _ABBREVIATED.search(text[: end.end()])]
-    first, *more = (*ends[:_TWO], len(text))[:_TWO]
+    first, *more = (*ends[:_MAX_SENTENCES], len(text))[:_MAX_SENTENCES]
     fitting = [end for end in more if end <= limit and not text[:end].endswith(":")]
     return text[: max((first, *fitting))].strip().rstrip(":")
 
 
 def take_first_sentence(text: str) -> str:
-    """The first sentence of a line, without its full stop."""
+    """Return the first sentence of a line, without its full stop."""
     return take_sentences(text, 0).rstrip(" .:;,")
 
 
@@ -63,13 +63,13 @@ _FENCE = re.compile(r"\s{0,3}(```|~~~|----+$|\.\.\.\.+$|====+$)")
 _UNDERLINE = re.compile(r"\s*([=\-~^\"'`*+#<>_:.])\1{2,}\s*$")
 _TITLE = re.compile(r"\s{0,3}(?:#{1,6}|={1,6})\s+(.*?)[\s#=]*$")
 # Quotes, tables, lists, directives, attributes, link definitions, rules, comments of rst.
-_OTHER = re.compile(
+_NO_PROSE = re.compile(
     r"\s{0,3}(?:>|\||!!!|\?\?\?|[-*+•]\s|\d+[.)]\s|\.\.(?:\s|$)|:[\w-]+:|\[[^\]]+\]:|//|toc::|image::|\+[-=])"
 )
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _FIELD = re.compile(r"\s{0,3}(?:import|export)\s.*from|\s{0,3}\{[%{]")
-# What stands where a description should be.
-_NOTHING = re.compile(
+# Texts that are where a description should be.
+_BOILERPLATE = re.compile(
     r"(?i)^\W*(?:copyright|\(c\)|licen[sc]ed?\b|spdx|the mit\b|apache licen|permission is"
     r"|(?:auto-?|code |automatically )generated|do not\b|don't|-\*-|vim:|created by|authors?\b"
     r"|todo\b|fixme|see\b|vi(?:ew|sit) (?:at|it|our|the)\b|check out|read (?:the|more|about)\b"
@@ -86,17 +86,17 @@ _IS_A = re.compile(
     r"\W*(?:the\s+)?([\w.{}-]+)(?:\s*\([^)]*\))?,?\s+(?:is|are)\s+(?:an?|the)\b", re.IGNORECASE
 )
 _STATES = re.compile(r"\b(?:is|are|provides|lets|allows|helps|makes|contains|implements)\b")
-_MOST = 60  # paragraphs
-_FIRST = 5  # of them are looked at for one that says what the project is
-_LONGEST = 2_000  # characters of one
+_MAX_PARAGRAPHS = 60
+_MAX_STATEMENTS = 5  # among which one may say what the project is
+_MAX_PARAGRAPH_CHARS = 2_000
 
 
 def extract_title(text: str) -> str:
-    """The heading of a README, without markup."""
-    for paragraph in _paragraphs(text):
-        found = _TITLE.match(paragraph[0])
-        if found and strip_markup(found[1]):
-            return strip_markup(found[1])
+    """Return the heading of a README, without markup."""
+    for paragraph in _split_paragraphs(text):
+        match = _TITLE.match(paragraph[0])
+        if match and strip_markup(match[1]):
+            return strip_markup(match[1])
         bare = [line for line in paragraph if not _UNDERLINE.match(line)]
         if len(bare) < len(paragraph) and bare and strip_markup(bare[0]):
             return strip_markup(bare[0])
@@ -104,91 +104,92 @@ def extract_title(text: str) -> str:
 
 
 def is_boilerplate(text: str) -> bool:
-    """Whether a text is a notice, a request or a direction, and describes nothing."""
-    return bool(_NOTHING.match(text))
+    """Return whether a text is a notice, a request or a direction, and describes nothing."""
+    return bool(_BOILERPLATE.match(text))
 
 
 def extract_comment_paragraph(text: str) -> str:
-    """The first paragraph of a comment, however short; its title if there is nothing else."""
+    """Return the first paragraph of a comment, however short; its title if it has no other text."""
     bare = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
-    for paragraph in _paragraphs(bare):
-        lines = _above_list(_without_title(paragraph))
-        said = strip_markup("\n".join(lines)[:_LONGEST])
-        if said and not _OTHER.match(lines[0]):
-            return said
+    for paragraph in _split_paragraphs(bare):
+        lines = _cut_list(_cut_title(paragraph))
+        prose = _strip_lines(lines)
+        if prose and not _NO_PROSE.match(lines[0]):
+            return prose
     return extract_title(bare)
 
 
-def _above_list(lines: list[str]) -> list[str]:
-    """The lines of a paragraph up to a list that begins in it."""
-    return list(takewhile(lambda line: not _ITEM.match(line), lines)) or lines
-
-
 def extract_opening_paragraph(text: str) -> str:
-    """The first real paragraph above the second heading, without markup; "" if there is none."""
-    return next(filter(None, (said for said, inner in _statements(text) if not inner)), "")
+    """Return the first real paragraph above the second heading; "" if there is none."""
+    return next((prose for prose, is_inner in _iter_statements(text) if not is_inner), "")
 
 
 def extract_first_paragraph(text: str) -> str:
-    """The first real paragraph; a quote or HTML only if there is none above the second heading."""
-    statements = list(islice(_statements(text), _FIRST))
-    name = extract_title(text)
-    defined = [said for said, _ in statements if _is_of(name, said)]
-    early = [said for said, inner in statements if not inner]
-    late = [said for said, _ in statements]
-    return next(chain(defined, early, _quotes(text), late), "")
+    """Return the first real paragraph; a quote or HTML if there is none above the second heading.
+
+    A paragraph that says what the title is comes first.
+    """
+    statements = list(islice(_iter_statements(text), _MAX_STATEMENTS))
+    title = extract_title(text)
+    definitions = [prose for prose, _ in statements if _defines(title, prose)]
+    early = [prose for prose, is_inner in statements if not is_inner]
+    late = [prose for prose, _ in statements]
+    return next(chain(definitions, early, _iter_quotes(text), late), "")
 
 
-def _quotes(text: str) -> Iterator[str]:
-    for lines in _paragraphs(text):
-        said = strip_markup("\n".join(lines)[:_LONGEST].lstrip("> "))
-        if lines[0].lstrip()[:1] in {">", "<"} and _says_something(said):
-            yield said
+def _iter_quotes(text: str) -> Iterator[str]:
+    for lines in _split_paragraphs(text):
+        prose = strip_markup("\n".join(lines)[:_MAX_PARAGRAPH_CHARS].lstrip("> "))
+        if lines[0].lstrip()[:1] in {">", "<"} and _is_statement(prose):
+            yield prose
 
 
-def _is_of(name: str, said: str) -> bool:
-    """Whether a statement says what the thing of this name is: `Name is a ...`."""
-    found = _IS_A.match(said)
-    return found is not None and found[1].lower() in name.lower()
+def _defines(name: str, statement: str) -> bool:
+    match = _IS_A.match(statement)
+    return match is not None and match[1].lower() in name.lower()
 
 
-def _statements(text: str) -> Iterator[tuple[str, bool]]:
-    """Each real paragraph in plain words, and whether it is below the second heading."""
+def _iter_statements(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each real paragraph without markup, and whether it is below the second heading."""
     headings = 0
-    for paragraph in _paragraphs(text):
-        lines = _without_title(paragraph)
+    for paragraph in _split_paragraphs(text):
+        lines = _cut_title(paragraph)
         headings += len(lines) < len(paragraph)
-        lines = _above_list(lines)
-        if lines and not _OTHER.match(lines[0]) and not lines[0].lstrip().startswith("<"):
-            said = strip_markup("\n".join(lines)[:_LONGEST])
-            if _says_something(said):
-                yield said, headings > 1
+        lines = _cut_list(lines)
+        if lines and not _NO_PROSE.match(lines[0]) and not lines[0].lstrip().startswith("<"):
+            prose = _strip_lines(lines)
+            if _is_statement(prose):
+                yield prose, headings > 1
 
 
-def _paragraphs(text: str) -> Iterator[list[str]]:
-    """Runs of lines between blank ones, without fenced code, front matter and comments."""
+def _strip_lines(lines: list[str]) -> str:
+    return strip_markup("\n".join(lines)[:_MAX_PARAGRAPH_CHARS])
+
+
+def _split_paragraphs(text: str) -> Iterator[list[str]]:
+    """Yield runs of lines between blank ones, without fenced code, front matter and comments."""
     text = re.sub(r"\A\ufeff?---\n.*?\n---\n", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?(?:-->|\Z)", "", text, flags=re.DOTALL)
     lines: list[str] = []
     fence, count = "", 0
     for line in (*text.split("\n"), ""):
-        found = _FENCE.match(line)
+        match = _FENCE.match(line)
         if fence:
-            fence = "" if found and found[1][:3] == fence else fence
-        elif found and not (lines and _UNDERLINE.match(line)):
-            fence = found[1][:3]
+            fence = "" if match and match[1][:3] == fence else fence
+        elif match and not (lines and _UNDERLINE.match(line)):
+            fence = match[1][:3]
         elif line.strip():
             lines.append(line)
             continue
         if lines:
             yield lines
             lines, count = [], count + 1
-        if count == _MOST:
+        if count == _MAX_PARAGRAPHS:
             return
 
 
-def _without_title(lines: list[str]) -> list[str]:
-    """What stands below a title in the same paragraph, or nothing."""
+def _cut_title(lines: list[str]) -> list[str]:
+    """Return what is below a title in the same paragraph, without code and fields."""
     at = 0
     while at < len(lines):
         if at + 1 < len(lines) and _UNDERLINE.match(lines[at + 1]):
@@ -197,14 +198,19 @@ def _without_title(lines: list[str]) -> list[str]:
             at += 1
         else:
             break
-    indented = at < len(lines) and lines[at].startswith(("    ", "\t"))
-    return [] if indented or (at < len(lines) and _FIELD.match(lines[at])) else lines[at:]
+    is_code = at < len(lines) and lines[at].startswith(("    ", "\t"))
+    return [] if is_code or (at < len(lines) and _FIELD.match(lines[at])) else lines[at:]
 
 
-def _says_something(text: str) -> bool:
-    """Whether it has words enough for a statement, and is no notice or row of links."""
+def _cut_list(lines: list[str]) -> list[str]:
+    """Return the lines up to a list that starts in their paragraph."""
+    return list(takewhile(lambda line: not _ITEM.match(line), lines)) or lines
+
+
+def _is_statement(text: str) -> bool:
+    """Return whether a text has enough words, and is not a notice or a row of links."""
     if is_boilerplate(text) or (text.endswith(":") and not _STATES.search(text)):
         return False
     words = re.findall(r"[^\W\d_]{2,}", text)
-    wide = sum(1 for c in text if c > "\u2e80")  # scripts without blanks between words
+    wide = sum(1 for c in text if c > "\u2e80")  # scripts without spaces between words
     return len(words) >= 4 or wide >= 8

@@ -1,4 +1,4 @@
-"""Reads the structure of a project from the names of its files and from its manifests."""
+"""Read the structure of a project from the names of its files and from its manifests."""
 
 from __future__ import annotations
 
@@ -24,41 +24,40 @@ from cub.repomap.symbols.scan import ClassifiedFiles
 
 
 def read_structure(files: ClassifiedFiles) -> ProjectStructure:
-    """Look at the names of all files, and into those that speak of the whole."""
-    found, kinds = files.listing, files.classifier
-    known = [path for path in found.paths if kinds.classify(path) not in FOREIGN_KINDS]
-    seen: set[str] = set()
-    read = _reader(found.root, seen)
-    stack = read_stack(found.paths, kinds, read)
-    described = describe_folders(frozenset(known), read) | _packages(stack)
+    """Look at the names of all files, and read those that describe the whole project."""
+    listing, classifier = files.listing, files.classifier
+    paths = [path for path in listing.paths if classifier.classify(path) not in FOREIGN_KINDS]
+    read_paths: set[str] = set()
+    read = _make_reader(listing.root, read_paths)
+    stack = read_stack(listing.paths, classifier, read)
+    descriptions = describe_folders(frozenset(paths), read) | _describe_packages(stack)
     return ProjectStructure(
-        summary=summarize_project(frozenset(known), read),
-        languages=compute_language_shares(found.files, kinds),
+        summary=summarize_project(frozenset(paths), read),
+        languages=compute_language_shares(listing.files, classifier),
         stack=stack,
-        key_files=find_key_files(found.paths, stack.entry_points, kinds),
-        conventions=list_conventions(known, stack.technologies, kinds, read),
-        tree=build_folder_tree(known, described, kinds.classify),
-        read_paths=frozenset(seen),
+        key_files=find_key_files(listing.paths, stack.entry_points, classifier),
+        conventions=list_conventions(paths, stack.technologies, classifier, read),
+        tree=build_folder_tree(paths, descriptions, classifier.classify),
+        read_paths=frozenset(read_paths),
     )
 
 
-def _reader(root: Path, seen: set[str]) -> Callable[[str], bytes]:
-    """Reads a file of the listing, and adds it to those `seen`."""
+def _make_reader(root: Path, read_paths: set[str]) -> Callable[[str], bytes]:
+    """Return a function that reads a file of the listing, and adds it to `read_paths`."""
     base = os.fspath(root)
 
     def read(path: str) -> bytes:
-        seen.add(path)
+        read_paths.add(path)
         return read_listed_file(base, path)
 
     return read
 
 
-def _packages(stack: ProjectStack) -> dict[str, str]:
-    """What the parts of a monorepo are, by folder."""
-    rows = ((one.folder, one.name.rpartition("/")[2], one.description) for one in stack.packages)
-    said = {
-        at: condense_description(text, at) or condense_description(name, at)
-        for at, name, text in rows
-        if at
+def _describe_packages(stack: ProjectStack) -> dict[str, str]:
+    descriptions = {
+        p.folder: condense_description(p.description, p.folder)
+        or condense_description(p.name.rpartition("/")[2], p.folder)
+        for p in stack.packages
+        if p.folder
     }
-    return {folder: text for folder, text in said.items() if text}
+    return {folder: text for folder, text in descriptions.items() if text}

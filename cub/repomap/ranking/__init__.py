@@ -1,1 +1,1 @@
-"""Which definitions everything else depends on."""
+"""Rank definitions by how much depends on them."""

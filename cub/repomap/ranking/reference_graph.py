@@ -1,7 +1,4 @@
-"""Which files use which, the main user first.
-
-Who refers to which definition, and on what evidence.
-"""
+"""Build the graph of which file refers to which definition, and on what evidence."""
 
 from __future__ import annotations
 
@@ -21,25 +18,12 @@ from cub.repomap.ranking.references import (
 )
 from cub.repomap.symbols.file_facts import Definition, FileFacts
 
-
-def index_users(graph: ReferenceGraph) -> Callable[[str], Sequence[str]]:
-    """A function from a path to the sources that refer to it, tests left out, most weight first."""
-    found: dict[int, list[tuple[float, str]]] = {}
-    for number, out in enumerate(graph.file_links):
-        source = graph.files[number]
-        if source.kind is FileKind.SOURCE:
-            for to, weight in out.items():
-                found.setdefault(to, []).append((-weight, source.path))
-    numbers = {source.path: number for number, source in enumerate(graph.files)}
-    return lambda path: [user for _, user in sorted(found.get(numbers[path], ()))]
-
-
-# What each of several definitions gets of a reference; nobody can tell which of more is meant.
+# The share of a reference that each of several definitions gets; more than four get nothing.
 _SHARES = {1: 1.0, 2: 0.5, 3: 0.25, 4: 0.25}
 
 
 class GraphFile(NamedTuple):
-    """A file of the graph."""
+    """Describe a file of the graph."""
 
     path: str
     kind: FileKind
@@ -48,32 +32,30 @@ class GraphFile(NamedTuple):
 
 
 class GraphDefinition(NamedTuple):
-    """A definition that other files may use, and the number of its file."""
+    """Hold a definition that other files may use, and the number of its file."""
 
     file: int
     definition: Definition
 
 
 class Reference(NamedTuple):
-    """File `user` (a number) refers to a definition with this weight, for this reason."""
+    """Say that file `user` (a number) refers to a definition, with what weight and why."""
 
     user: int
     weight: float
     reason: str
 
 
-UsesByDefinition = dict[
-    int, tuple[float, str]
-]  # by the number of a definition: the weight, and the reason
+UsesByDefinition = dict[int, tuple[float, str]]  # the number of a definition: weight and reason
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceGraph:
-    """`files` are the files: `source_count` of them may define something, and come first.
+    """Hold the files of a project, what they define, and how they refer to each other.
 
-    `uses[user]` has what a file refers to, and `links[user]` the sums of the weights by file.
-    `vocabulary` is everything that would be a reference, `said[user]` what a file has of it, with
-    blanks between.
+    The first `source_count` of the `files` may define something. `uses[user]` is what a file
+    refers to, and `file_links[user]` the sums of the weights by file. `vocabulary` is everything
+    that would be a reference, `mentions[user]` what a file has of it, with spaces between.
     """
 
     files: list[GraphFile]
@@ -85,63 +67,59 @@ class ReferenceGraph:
     mentions: list[str] = field(default_factory=list)
 
     def list_references(self, definition_index: int) -> list[Reference]:
-        """Who refers to one definition."""
-        found = (
-            (user, uses[definition_index])
+        """List all references to one definition."""
+        return [
+            Reference(user, *uses[definition_index])
             for user, uses in enumerate(self.uses)
             if definition_index in uses
-        )
-        return [Reference(user, *use) for user, use in found]
+        ]
 
     def compute_in_degrees(self) -> list[float]:
-        """For each definition, the sum of the weights of all references to it."""
+        """Return for each definition the sum of the weights of all references to it."""
         sums = [0.0] * len(self.definitions)
         for uses in self.uses:
-            for entry, (weight, _) in uses.items():
-                sums[entry] += weight
+            for number, (weight, _) in uses.items():
+                sums[number] += weight
         return sums
 
 
 def list_graph_files(facts: Iterable[tuple[str, FileKind, FileFacts]]) -> list[GraphFile]:
-    """The files that the graph is made of, in order: those that are sources, then by path."""
-    rows = [
-        GraphFile(path, kind, found, parse_module_path(path))
-        for path, kind, found in facts
-        if not found.skip_reason
+    """List the files of the graph in their order: sources first, then by path."""
+    files = [
+        GraphFile(path, kind, file_facts, parse_module_path(path))
+        for path, kind, file_facts in facts
+        if not file_facts.skip_reason
     ]
-    return sorted(rows, key=lambda row: (row.kind is not FileKind.SOURCE, row.path))
+    return sorted(files, key=lambda file: (file.kind is not FileKind.SOURCE, file.path))
 
 
 def build_reference_graph(
-    sources: list[GraphFile], weights: RankingWeights, above: str = ""
+    files: list[GraphFile], weights: RankingWeights, above: str = ""
 ) -> ReferenceGraph:
-    """Link every file to what it refers to; all of them stand in the folder `above`, "a/b/"."""
-    defining = sum(source.kind is FileKind.SOURCE for source in sources)
-    entries = [
+    """Link every file to what it refers to; all of them are in the folder `above`, "a/b/"."""
+    source_count = sum(file.kind is FileKind.SOURCE for file in files)
+    definitions = [
         GraphDefinition(number, definition)
-        for number, source in enumerate(sources[:defining])
-        for definition in source.facts.definitions
-        if _counts(definition, source.module)
+        for number, file in enumerate(files[:source_count])
+        for definition in file.facts.definitions
+        if _is_referable(definition, file.module)
     ]
-    modules = ((number, sources[number].module, definition) for number, definition in entries)
-    tokens = index_tokens(modules)
-    graph = ReferenceGraph(sources, defining, entries, frozenset(tokens))
+    tokens = index_tokens((number, files[number].module, d) for number, d in definitions)
+    graph = ReferenceGraph(files, source_count, definitions, frozenset(tokens))
     linker = _Linker(graph, tokens, weights, above)
-    for number in range(len(sources)):
+    for number in range(len(files)):
         linker.link(number)
     return graph
 
 
-def _counts(definition: Definition, module: ModulePath) -> bool:
+def _is_referable(definition: Definition, module: ModulePath) -> bool:
     if not definition.exported or len(definition.name) < 3:
         return False
-    # `package object cats` in cats/package.scala is no more than the folder.
+    # `package object cats` in cats/package.scala is only the folder.
     return definition.kind != "module" or definition.name not in module.import_names
 
 
 class _Linker:
-    """Finds the definitions that one file after the other refers to."""
-
     def __init__(
         self,
         graph: ReferenceGraph,
@@ -151,11 +129,10 @@ class _Linker:
     ) -> None:
         self.graph, self.tokens = graph, tokens
         self.files = [entry.file for entry in graph.definitions]
-        modules = [source.module for source in graph.files]
-        self.judge = ReferenceResolver(weights, modules)
-        self.places = list_import_roots(above + source.path for source in graph.files)
-        self.is_package = any(source.path == "__init__.py" for source in graph.files)
-        self.by_kind = {
+        self.resolver = ReferenceResolver(weights, [file.module for file in graph.files])
+        self.import_roots = list_import_roots(above + file.path for file in graph.files)
+        self.is_package = any(file.path == "__init__.py" for file in graph.files)
+        self.kind_factors = {
             FileKind.SOURCE: 1.0,
             FileKind.TEST: weights.test,
             FileKind.DOCS: weights.docs,
@@ -163,47 +140,58 @@ class _Linker:
 
     def link(self, number: int) -> None:
         """Add what file `number` refers to."""
-        source = self.graph.files[number]
-        imported = frozenset(source.facts.imported_names.split())
-        foreign, named = self._origins(imported)
-        folder, factor = source.module.folder, self.by_kind[source.kind]
+        file = self.graph.files[number]
+        import_words = frozenset(file.facts.imported_names.split())
+        foreign, imported = self._split_imports(import_words)
+        folder, factor = file.module.folder, self.kind_factors[file.kind]
         best: UsesByDefinition = {}
-        known = list(filter(self.graph.vocabulary.__contains__, source.facts.names.split()))
-        tokens, meant_by = self.tokens, self.judge.resolve
-        for said in known:
-            token = tokens[said]
-            if number in token.files or said in foreign:
-                continue  # it means its own, or somebody else's
-            meant, weight, reason = meant_by(token, imported, named, folder)
-            share = _SHARES.get(len(meant))
+        mentions = list(filter(self.graph.vocabulary.__contains__, file.facts.names.split()))
+        tokens, resolve = self.tokens, self.resolver.resolve
+        for mention in mentions:
+            token = tokens[mention]
+            if number in token.files or mention in foreign:
+                continue  # the file means its own definition, or one of another package
+            candidates, weight, reason = resolve(token, import_words, imported, folder)
+            share = _SHARES.get(len(candidates))
             if share is None:
                 continue
-            found = (weight * factor * share, reason)
-            for entry in meant:
-                if entry not in best or best[entry] < found:
-                    best[entry] = found
-        self.graph.mentions.append(" ".join(known))
+            use = (weight * factor * share, reason)
+            for definition in candidates:
+                if definition not in best or best[definition] < use:
+                    best[definition] = use
+        self.graph.mentions.append(" ".join(mentions))
         self.graph.uses.append(best)
-        self.graph.file_links.append(self._links(best))
+        self.graph.file_links.append(self._sum_by_file(best))
 
-    def _origins(self, imported: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-        """Names from packages that the project has no folder or file of, and those from its own.
+    def _split_imports(self, import_words: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return names from packages outside of the project, and names from the project.
 
-        Where the language doesn't tell, any word of the imports may be such a name.
+        If the language doesn't tell, any word of the imports may be a name from the project.
         """
-        rows = [token.partition("=") for token in imported if "=" in token]
+        rows = [word.partition("=") for word in import_words if "=" in word]
         if not rows:
-            return frozenset(), imported
+            return frozenset(), import_words
         own = {name for package, _, name in rows if self._is_own(package)}
         return frozenset(name for _, _, name in rows if name not in own), frozenset(own)
 
     def _is_own(self, package: str) -> bool:
-        """A project that is a package as a whole is imported under a name that nobody knows."""
-        return package[:1] in (".", "") or package in self.places or self.is_package
+        """Return whether a package may be the project's: one of unknown name if it is a package."""
+        return package[:1] in (".", "") or package in self.import_roots or self.is_package
 
-    def _links(self, uses: UsesByDefinition) -> dict[int, float]:
-        links: dict[int, float] = {}
-        for entry, (weight, _) in uses.items():
-            file = self.files[entry]
-            links[file] = links.get(file, 0.0) + weight
-        return links
+    def _sum_by_file(self, uses: UsesByDefinition) -> dict[int, float]:
+        sums: dict[int, float] = {}
+        for definition, (weight, _) in uses.items():
+            file = self.files[definition]
+            sums[file] = sums.get(file, 0.0) + weight
+        return sums
+
+
+def index_users(graph: ReferenceGraph) -> Callable[[str], Sequence[str]]:
+    """Return a function from a path to the sources that refer to it, most weight first."""
+    users: dict[int, list[tuple[float, str]]] = {}
+    for file, links in zip(graph.files, graph.file_links, strict=False):
+        if file.kind is FileKind.SOURCE:
+            for target, weight in links.items():
+                users.setdefault(target, []).append((-weight, file.path))
+    numbers = {file.path: number for number, file in enumerate(graph.files)}
+    return lambda path: [user for _, user in sorted(users.get(numbers[path], ()))]

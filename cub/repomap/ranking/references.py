@@ -1,10 +1,6 @@
-"""How sure it is that a file means a definition when it says its name.
+"""Decide which definition a file means when it mentions a name, and how sure that is.
 
-How a file's path relates to what other files import.
-
-What a file may say to refer to a definition.
-
-The numbers that decide what ranks where; docs/explanation/map.md tells how they were chosen.
+`docs/explanation/map.md` explains how the weights were chosen.
 """
 
 from __future__ import annotations
@@ -18,169 +14,17 @@ from cub.repomap.symbols.file_facts import Definition
 
 _NAME, _MODULE, _PACKAGE = "imports its name", "imports its module", "imports from its folder"
 _FOLDER = "is in the same folder"
-
-Resolution = tuple[Sequence[int], float, str]  # definitions, the weight of them all, and why
-
-
-class ReferenceResolver:
-    """Tells what a file means by a token, from what it imports and where it stands."""
-
-    def __init__(self, weights: RankingWeights, modules: Sequence[ModulePath]) -> None:
-        self.weights, self.modules = weights, modules
-
-    def resolve(
-        self,
-        token: ReferenceToken,
-        import_words: frozenset[str],
-        imported_names: frozenset[str],
-        folder: str,
-    ) -> Resolution:
-        """The likeliest: those whose module is imported, else those nearby, else all.
-
-        `import_words` are all words of a file's imports, and `imported_names` the names that they
-        bring in; `folder` is where the file stands.
-        """
-        weights = self.weights
-        if token.qualified:
-            return token.entries, weights.imported, "names it with its module"
-        discount = 1.0
-        if token.dotted:
-            discount = weights.dotted if token.distinctive else weights.dotted_plain
-        is_named = token.name in imported_names and not token.dotted
-        if not import_words.isdisjoint(token.modules):
-            weight = weights.imported * discount
-            return self._of(token, lambda m: m.name in import_words), weight, _MODULE
-        if not import_words.isdisjoint(token.words):
-            weight = weights.imported if is_named else weights.same_folder * discount
-            found = self._of(token, lambda m: not import_words.isdisjoint(m.import_names))
-            return found, weight, _NAME if is_named else _PACKAGE
-        if is_named:
-            return token.entries, weights.imported, _NAME
-        if folder in token.folders:
-            near = weights.same_folder if token.distinctive else weights.same_folder / 2
-            return self._of(token, lambda m: m.folder == folder), near * discount, _FOLDER
-        weight = weights.distinctive if token.distinctive else weights.plain
-        return token.entries, weight * discount, "says its name"
-
-    def _of(self, token: ReferenceToken, fits: Callable[[ModulePath], bool]) -> Sequence[int]:
-        """The definitions in modules that fit; where there is one module, it is known to."""
-        if len(token.entries) == 1:
-            return token.entries
-        places = zip(token.entries, token.files, strict=True)
-        return [entry for entry, file in places if fits(self.modules[file])]
-
-
-# Files that stand for their folder, and give others what the folder offers.
-INDEX_STEMS = frozenset(["__init__", "index", "mod", "lib", "init"])
-# Folders that say where sources are, not what they are about.
-SOURCE_FOLDERS = frozenset(
-    ["src", "lib", "source", "sources", "main", "java", "kotlin", "scala", "app"]
-)
-
-
-class ModulePath(NamedTuple):
-    """`import_names` are the names under which others import the file or its folder, `name` the one
-    of the file alone ("" if it says nothing); `folder` is where it stands;
-    `is_index`: it stands for its folder; `depth` counts the folders above it, without plain ones.
-    """
-
-    import_names: frozenset[str]
-    name: str
-    folder: str
-    is_index: bool
-    depth: int
-
-
-def parse_module_path(path: str) -> ModulePath:
-    """What can be told from a path."""
-    folder, _, base = path.rpartition("/")
-    stem = base[: base.rfind(".", 1)] if "." in base[1:] else base
-    face = stem in INDEX_STEMS
-    parts = [part for part in folder.split("/") if part]
-    name = (parts[-1] if parts else "") if face else stem
-    words = frozenset((name, *parts[-1:])) - SOURCE_FOLDERS - {""}
-    depth = len([part for part in parts if part not in SOURCE_FOLDERS])
-    return ModulePath(words, name if name in words else "", folder, face, depth)
-
-
-def list_import_roots(paths: Iterable[str]) -> frozenset[str]:
-    """The names of all folders and files, without endings: what an import could begin with."""
-    found: set[str] = set()
-    for path in paths:
-        *folders, name = path.split("/")
-        found.update(folders)
-        found.add(name.partition(".")[0])
-    return frozenset(found)
-
-
-_DISTINCTIVE = re.compile(r".*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z]|\d)|.{12,}")
-
-
-@dataclass(slots=True)
-class ReferenceToken:
-    """`name`, `.name` (`dotted`) or `module.name` (`qualified` too), as in `names_in`.
-
-    `entries` are the numbers of the definitions that it may mean, and `files` those of their files;
-    `words`, `modules` (their names) and `folders` are those of all these files' modules. A
-    `distinctive` name is hardly a word that means something else as well.
-    """
-
-    name: str
-    qualified: bool
-    dotted: bool
-    distinctive: bool
-    entries: list[int]
-    files: list[int]
-    words: frozenset[str]
-    modules: frozenset[str]
-    folders: frozenset[str]
-
-
-def index_tokens(
-    definitions: Iterable[tuple[int, ModulePath, Definition]],
-) -> dict[str, ReferenceToken]:
-    """By what is said: `name` and `module.name` for what stands at the top of a file, `.name` and
-    `class.name` for members. Definitions are numbered as they come, each with its file's number.
-    """
-    found: dict[str, ReferenceToken] = {}
-    sets: dict[str, frozenset[str]] = {}  # most tokens have one file: its sets are shared
-    distinct: dict[str, bool] = {}
-    for entry, (file, module, definition) in enumerate(definitions):
-        name, owner = definition.name, definition.member_of
-        plain = f".{name}" if owner else name
-        alone = sets.setdefault(module.name, frozenset((module.name,)))
-        folder = sets.setdefault(module.folder, frozenset((module.folder,)))
-        if (distinctive := distinct.get(name)) is None:
-            distinctive = distinct[name] = _DISTINCTIVE.match(name) is not None
-        for said in (
-            plain,
-            *(f"{word}.{name}" for word in ((owner,) if owner else module.import_names)),
-        ):
-            token = found.get(said)
-            if token is None:
-                kinds = (said != plain, said != name, distinctive)
-                found[said] = ReferenceToken(
-                    name, *kinds, [entry], [file], module.import_names, alone, folder
-                )
-                continue
-            token.entries.append(entry)
-            token.files.append(file)
-            token.words |= module.import_names
-            token.modules |= alone
-            token.folders |= folder
-    return found
-
-
 _VALUES = ("variable", "constant")
 
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """A reference counts `imported` where the file imports the name or its module, `same_folder`
-    from the same folder, `distinctive` for a name that reads like no word, `plain` for one that
-    does; `test` and `docs` are what users of these kinds count for. What stands behind a dot may
-    belong to anything, and counts `dotted` of that. All of these are powers of two: their sums are
-    exact, and so the same in any order.
+    """Hold the numbers that decide what ranks where.
+
+    A reference weighs `imported` if the file imports the name or its module, `same_folder` from
+    the same folder, `distinctive` for a name that is hardly a plain word, else `plain`; after a
+    dot, `dotted` of that. Users of the kinds `test` and `docs` weigh less. All of these are powers
+    of two: their sums are exact, and so the same in any order.
     """
 
     imported: float = 1.0
@@ -198,9 +42,161 @@ class RankingWeights:
     member: float = 0.3
 
     def get_kind_factor(self, definition: Definition) -> float:
-        """What a definition counts for by its kind: members and variables less."""
+        """Return the factor of a definition's kind: members and variables count less."""
         factor = self.member if definition.member_of else 1.0
         return factor * (self.variable if definition.kind in _VALUES else 1.0)
 
 
 DEFAULT_WEIGHTS = RankingWeights()
+Resolution = tuple[Sequence[int], float, str]  # definitions, the weight of them all, and why
+
+
+class ReferenceResolver:
+    """Decide what a file means by a token, from its imports and its folder."""
+
+    def __init__(self, weights: RankingWeights, modules: Sequence[ModulePath]) -> None:
+        self.weights, self.modules = weights, modules
+
+    def resolve(
+        self,
+        token: ReferenceToken,
+        import_words: frozenset[str],
+        imported_names: frozenset[str],
+        folder: str,
+    ) -> Resolution:
+        """Return the likeliest definitions: of an imported module, else of the folder, else all.
+
+        `import_words` are all words of a file's imports, `imported_names` the names that they
+        make available, and `folder` is the file's.
+        """
+        weights = self.weights
+        if token.qualified:
+            return token.entries, weights.imported, "names it with its module"
+        discount = 1.0
+        if token.dotted:
+            discount = weights.dotted if token.distinctive else weights.dotted_plain
+        is_named = token.name in imported_names and not token.dotted
+        if not import_words.isdisjoint(token.modules):
+            weight = weights.imported * discount
+            return self._select(token, lambda m: m.name in import_words), weight, _MODULE
+        if not import_words.isdisjoint(token.words):
+            weight = weights.imported if is_named else weights.same_folder * discount
+            entries = self._select(token, lambda m: not import_words.isdisjoint(m.import_names))
+            return entries, weight, _NAME if is_named else _PACKAGE
+        if is_named:
+            return token.entries, weights.imported, _NAME
+        if folder in token.folders:
+            near = weights.same_folder if token.distinctive else weights.same_folder / 2
+            return self._select(token, lambda m: m.folder == folder), near * discount, _FOLDER
+        weight = weights.distinctive if token.distinctive else weights.plain
+        return token.entries, weight * discount, "says its name"
+
+    def _select(self, token: ReferenceToken, fits: Callable[[ModulePath], bool]) -> Sequence[int]:
+        """Return the definitions in modules that fit; a single module is known to fit."""
+        if len(token.entries) == 1:
+            return token.entries
+        pairs = zip(token.entries, token.files, strict=True)
+        return [entry for entry, file in pairs if fits(self.modules[file])]
+
+
+# Files that stand for their folder, and export what it offers.
+INDEX_STEMS = frozenset(["__init__", "index", "mod", "lib", "init"])
+# Folders that say where sources are, not what they are about.
+SOURCE_FOLDERS = frozenset(
+    ["src", "lib", "source", "sources", "main", "java", "kotlin", "scala", "app"]
+)
+
+
+class ModulePath(NamedTuple):
+    """Describe a file's path as other files import it.
+
+    `import_names` are the names of the file and its folder in imports, `name` that of the file
+    alone, "" if it says nothing. `is_index`: it stands for its `folder`. `depth` counts the
+    folders above it, except plain ones such as `src`.
+    """
+
+    import_names: frozenset[str]
+    name: str
+    folder: str
+    is_index: bool
+    depth: int
+
+
+def parse_module_path(path: str) -> ModulePath:
+    """Split a path into the names by which it is imported."""
+    folder, _, base = path.rpartition("/")
+    stem = base[: base.rfind(".", 1)] if "." in base[1:] else base
+    is_index = stem in INDEX_STEMS
+    parts = [part for part in folder.split("/") if part]
+    name = (parts[-1] if parts else "") if is_index else stem
+    words = frozenset((name, *parts[-1:])) - SOURCE_FOLDERS - {""}
+    depth = len([part for part in parts if part not in SOURCE_FOLDERS])
+    return ModulePath(words, name if name in words else "", folder, is_index, depth)
+
+
+def list_import_roots(paths: Iterable[str]) -> frozenset[str]:
+    """Return the names of all folders and files, without endings: the starts of imports."""
+    roots: set[str] = set()
+    for path in paths:
+        *folders, name = path.split("/")
+        roots.update(folders)
+        roots.add(name.partition(".")[0])
+    return frozenset(roots)
+
+
+_DISTINCTIVE = re.compile(r".*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z]|\d)|.{12,}")
+
+
+@dataclass(slots=True)
+class ReferenceToken:
+    """Describe `name`, `.name` (`dotted`) or `module.name` (also `qualified`).
+
+    `entries` are the numbers of the definitions that it may mean, and `files` those of their
+    files; `words`, `modules` and `folders` belong to these files. A `distinctive` name is hardly
+    a plain word.
+    """
+
+    name: str
+    qualified: bool
+    dotted: bool
+    distinctive: bool
+    entries: list[int]
+    files: list[int]
+    words: frozenset[str]
+    modules: frozenset[str]
+    folders: frozenset[str]
+
+
+def index_tokens(
+    definitions: Iterable[tuple[int, ModulePath, Definition]],
+) -> dict[str, ReferenceToken]:
+    """Index definitions, numbered as they come, each with its file's number, by their mentions.
+
+    `name` and `module.name` mean a definition at the top of a file, `.name` and `class.name` a
+    member.
+    """
+    tokens: dict[str, ReferenceToken] = {}
+    sets: dict[str, frozenset[str]] = {}  # most tokens have one file: its sets are shared
+    distinctive: dict[str, bool] = {}
+    for entry, (file, module, definition) in enumerate(definitions):
+        name, owner = definition.name, definition.member_of
+        plain = f".{name}" if owner else name
+        names = sets.setdefault(module.name, frozenset((module.name,)))
+        folder = sets.setdefault(module.folder, frozenset((module.folder,)))
+        if name not in distinctive:
+            distinctive[name] = _DISTINCTIVE.match(name) is not None
+        qualifiers = (owner,) if owner else module.import_names
+        for mention in (plain, *(f"{word}.{name}" for word in qualifiers)):
+            token = tokens.get(mention)
+            if token is None:
+                flags = (mention != plain, mention != name, distinctive[name])
+                tokens[mention] = ReferenceToken(
+                    name, *flags, [entry], [file], module.import_names, names, folder
+                )
+                continue
+            token.entries.append(entry)
+            token.files.append(file)
+            token.words |= module.import_names
+            token.modules |= names
+            token.folders |= folder
+    return tokens

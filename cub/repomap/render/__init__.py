@@ -1,1 +1,1 @@
-"""The text of the map, and what fits into it."""
+"""Render the text of the map, within its budget."""

@@ -1,1 +1,1 @@
-"""What source files define and use."""
+"""Find what source files define and mention."""

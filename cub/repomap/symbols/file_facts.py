@@ -1,8 +1,6 @@
-"""What earlier runs found out about files, kept as JSON lines; losing it costs time, no more.
+"""Describe the facts of one source file, and keep them in a cache of JSON lines.
 
-What a definition is: a name that a source file gives to others.
-
-What one source file tells, as it is kept from one run to the next.
+Losing the cache costs time only.
 """
 
 from __future__ import annotations
@@ -18,47 +16,6 @@ from typing import Any, Literal, NamedTuple, Self
 from cub.files.internal_files import READ_ERRORS, replace_file
 from cub.repomap.listing.file_listing import ListedFile
 
-
-class CachedFacts(NamedTuple):
-    """The facts of a file, and the state and the job that they hold for."""
-
-    file: ListedFile
-    job: ScanJob
-    facts: FileFacts
-
-
-def load_facts_cache(path: Path, version: str) -> dict[str, CachedFacts]:
-    """The entries by path; none where the file is missing, damaged or of another version."""
-    try:
-        if not path.is_file():  # nothing, or what would not end
-            return {}
-        with path.open("rb") as lines:
-            if json.loads(lines.readline()) != [version]:
-                return {}
-            return {entry.file.path: entry for entry in map(_entry, lines)}
-    except READ_ERRORS:
-        return {}
-
-
-def save_facts_cache(path: Path, version: str, entries: Iterable[CachedFacts]) -> None:
-    """Put the entries in place of what is there, at once; where that fails, nothing changes."""
-    with suppress(OSError):
-        replace_file(path, _lines(version, entries))
-
-
-def _lines(version: str, entries: Iterable[CachedFacts]) -> Iterator[bytes]:
-    yield json.dumps([version]).encode() + b"\n"
-    for file, job, facts in entries:
-        row = [*file, job.grammar, job.needs_parsing, *facts.to_json()]
-        yield json.dumps(row, separators=(",", ":")).encode() + b"\n"
-
-
-def _entry(line: bytes) -> CachedFacts:
-    path, size, mtime_ns, inode, grammar, parsed, *rest = json.loads(line)
-    file, job = ListedFile(path, size, mtime_ns, inode), ScanJob(path, grammar, parsed)
-    return CachedFacts(file, job, FileFacts.from_json(rest))
-
-
 DefinitionKind = Literal[
     "class", "struct", "interface", "trait", "enum", "type", "module", "function", "method",
     "macro", "constant", "variable",
@@ -66,9 +23,10 @@ DefinitionKind = Literal[
 
 
 class Definition(NamedTuple):
-    """`line` counts from 1; `signature` is one line without body, docstring or decorators.
+    """Describe a name that a source file defines.
 
-    `member_of` is the name of the class (type, module …) that it belongs to, "" at the top level.
+    `line` counts from 1; `signature` is one line without body, docstring or decorators.
+    `member_of` is the class (type, module …) that it belongs to, "" at the top level.
     `exported`: other files may use it, by the rules of its language.
     """
 
@@ -80,16 +38,13 @@ class Definition(NamedTuple):
     exported: bool = True
 
 
-_TYPES = (str, str, int, str, str, bool)  # of a definition's parts
-
-
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """`names` and `imported_names` are identifiers with blanks between them; `skip_reason` says why
-    a file has no part in the graph; `parse_error`, why its definitions are not known.
+    """Hold what the map needs of one source file.
 
-    `digest` is a digest of all that a map depends on in a file by itself: neither its lines nor the
-    names that it says.
+    `names` and `imported_names` are identifiers with spaces between them; `skip_reason` says why a
+    file is not in the graph, `parse_error` why its definitions are not known. `digest` covers all
+    that a map depends on, except lines and `names`.
     """
 
     names: str = ""
@@ -100,47 +55,76 @@ class FileFacts:
     digest: str = ""
 
     def with_digest(self) -> Self:
-        """These facts with their `digest`."""
+        """Return these facts with their `digest`."""
         definitions = [definition._replace(line=0) for definition in self.definitions]
         parts = (definitions, self.imported_names, self.skip_reason, self.parse_error)
         data = repr(parts).encode("utf-8", "replace")
         return replace(self, digest=blake2b(data, digest_size=9).hexdigest())
 
     def to_json(self) -> list[Any]:
-        """As JSON has it."""
+        """Return the facts as a JSON list, by position."""
         rows = [[*definition] for definition in self.definitions]
         return [
-            self.names,
-            self.imported_names,
-            rows,
-            self.skip_reason,
-            self.parse_error,
-            self.digest,
+            *(self.names, self.imported_names, rows),
+            *(self.skip_reason, self.parse_error, self.digest),
         ]
 
     @classmethod
     def from_json(cls, row: Sequence[Any]) -> FileFacts:
-        """What `to_json` gave; ValueError, TypeError and the like for anything else."""
-        names, imported, rows, left_out, unparsed, shape = row
+        """Read what `to_json` returned; raise ValueError, TypeError and the like for other data."""
+        names, imported, rows, skip_reason, parse_error, digest = row
+        if any(tuple(map(type, row)) != (str, str, int, str, str, bool) for row in rows):
+            raise ValueError("these are no definitions")
+        definitions = tuple(Definition(*row) for row in rows)
         return cls(
-            str(names),
-            str(imported),
-            tuple(Definition(*_checked(row)) for row in rows),
-            str(left_out),
-            str(unparsed),
-            str(shape),
+            *(str(names), str(imported), definitions),
+            *(str(skip_reason), str(parse_error), str(digest)),
         )
 
 
-def _checked(row: Sequence[Any]) -> Sequence[Any]:
-    if tuple(map(type, row)) != _TYPES:
-        raise ValueError("this is no definition")
-    return row
-
-
 class ScanJob(NamedTuple):
-    """A file to scan: where it is, its grammar ("" for none), and whether it is parsed too."""
+    """Describe a file to scan: its path, its grammar ("" for none), and whether it is parsed."""
 
     path: str
     grammar: str
     needs_parsing: bool
+
+
+class CachedFacts(NamedTuple):
+    """Hold the facts of a file, and the state and the job for which they are valid."""
+
+    file: ListedFile
+    job: ScanJob
+    facts: FileFacts
+
+
+def load_facts_cache(path: Path, version: str) -> dict[str, CachedFacts]:
+    """Load the entries by path; {} if the file is missing, damaged or of another version."""
+    try:
+        if not path.is_file():  # missing, or a device that never ends
+            return {}
+        with path.open("rb") as lines:
+            if json.loads(lines.readline()) != [version]:
+                return {}
+            return {entry.file.path: entry for entry in map(_parse_entry, lines)}
+    except READ_ERRORS:
+        return {}
+
+
+def save_facts_cache(path: Path, version: str, entries: Iterable[CachedFacts]) -> None:
+    """Replace the cache at once; if that fails, nothing changes."""
+    with suppress(OSError):
+        replace_file(path, _iter_lines(version, entries))
+
+
+def _iter_lines(version: str, entries: Iterable[CachedFacts]) -> Iterator[bytes]:
+    yield json.dumps([version]).encode() + b"\n"
+    for file, job, facts in entries:
+        row = [*file, job.grammar, job.needs_parsing, *facts.to_json()]
+        yield json.dumps(row, separators=(",", ":")).encode() + b"\n"
+
+
+def _parse_entry(line: bytes) -> CachedFacts:
+    path, size, mtime_ns, inode, grammar, needs_parsing, *rest = json.loads(line)
+    file, job = ListedFile(path, size, mtime_ns, inode), ScanJob(path, grammar, needs_parsing)
+    return CachedFacts(file, job, FileFacts.from_json(rest))

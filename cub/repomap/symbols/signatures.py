@@ -1,13 +1,12 @@
-"""The text of a definition in front of its body, as one line without noise.
-
-How a signature is cut where there is less room: the name comes first, then the parameters.
-"""
+"""Make the text of a definition before its body a signature on one line, and shorten it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from cub.repomap.listing.languages import Language
 
 _STRINGS = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`'
 _HASH = re.compile(rf"({_STRINGS})|#[^\n]*")
@@ -16,15 +15,14 @@ _BOTH = re.compile(rf"({_STRINGS})|//[^\n]*|/\*.*?(?:\*/|\Z)|#(?!\[)[^\n]*", re.
 _PREPROCESSED = re.compile(
     rf"({_STRINGS})|//[^\n]*|/\*.*?(?:\*/|\Z)|(?<=\n)[ \t]*#[^\n]*", re.DOTALL
 )
-# A quote may begin a lifetime.
+# A single quote may start a lifetime.
 _RUST = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _DASHES = re.compile(rf"({_STRINGS})|--(?:\[\[.*?(?:\]\]|\Z)|[^\n]*)", re.DOTALL)
+# A character without which there is no comment, and the pattern, by the word in the table.
 _COMMENTS = {
-    "python": ("#", _HASH), "ruby": ("#", _HASH), "bash": ("#", _HASH), "lua": ("--", _DASHES),
-    "rust": ("/", _RUST), "php": ("", _BOTH),
-    "c": ("", _PREPROCESSED), "cpp": ("", _PREPROCESSED), "csharp": ("", _PREPROCESSED),
+    "slashes": ("/", _SLASHES), "hash": ("#", _HASH), "dashes": ("--", _DASHES),
+    "rust": ("/", _RUST), "slashes_and_hash": ("", _BOTH), "preprocessor": ("", _PREPROCESSED),
 }  # fmt: skip
-_PLAIN = frozenset({"python", "go", "ruby", "bash"})  # languages without modifiers
 
 _DROPPED = frozenset(
     re.findall(
@@ -43,9 +41,14 @@ _KEPT = frozenset(
         "static abstract async suspend data sealed case unsafe mutating indirect operator infix",
     )
 )
-# A type may begin with `const`; what is static in a file of C is nobody's else.
-_C = (_DROPPED - {"const"} | {"static"}, _KEPT - {"static"})
-_MODIFIERS = {"c": _C, "cpp": (_DROPPED - {"const"}, _KEPT)}
+# Modifiers that are dropped and kept, by the word in the table; None where there are none. In C, a
+# type may start with `const`, and `static` keeps a function to its file.
+_MODIFIERS = {
+    "usual": (_DROPPED, _KEPT),
+    "none": None,
+    "c": (_DROPPED - {"const"} | {"static"}, _KEPT - {"static"}),
+    "cpp": (_DROPPED - {"const"}, _KEPT),
+}
 _WORD = re.compile(
     r"([A-Za-z_]\w*)(?:\s+|(?<=pub)\([^)]*\)\s*|\((?:set|get)\)\s*|\[\w+\]\s*)(?=[^\s\"(=:,])"
 )
@@ -54,46 +57,45 @@ _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[()\[\]]')
 
 
 class SignatureHead(NamedTuple):
-    """A definition's text without its leading modifiers, and those modifiers."""
+    """Hold a definition's text without its leading modifiers, and those modifiers."""
 
     text: str
     modifiers: frozenset[str]
 
 
-def parse_signature_head(language: str, text: str) -> SignatureHead:
-    """Take comments, attributes and modifiers out of a definition's first part."""
-    mark, comments = _COMMENTS.get(language, ("/", _SLASHES))
+def parse_signature_head(language: Language, text: str) -> SignatureHead:
+    """Take comments, attributes and modifiers out of the first part of a definition."""
+    mark, comments = _COMMENTS[language.comments]
     if mark in text:
         text = comments.sub(r"\1", text)
-    if language in _PLAIN:
+    modifiers = _MODIFIERS[language.modifiers]
+    if modifiers is None:
         return SignatureHead(text, frozenset())
-    return _without_modifiers(text.strip(), *_MODIFIERS.get(language, (_DROPPED, _KEPT)))
+    return _split_modifiers(text.strip(), *modifiers)
 
 
-def _without_modifiers(
-    text: str, dropped: frozenset[str], keeping: frozenset[str]
-) -> SignatureHead:
-    at, kept, seen = 0, list[str](), set[str]()
+def _split_modifiers(text: str, dropped: frozenset[str], kept: frozenset[str]) -> SignatureHead:
+    at, leading, modifiers = 0, list[str](), set[str]()
     while True:
-        if found := _MARK.match(text, at):
-            at = _after_brackets(text, found.end())
+        if match := _MARK.match(text, at):
+            at = _skip_brackets(text, match.end())
             continue
-        found = _WORD.match(text, at)
-        if found is None or (found[1] not in dropped and found[1] not in keeping):
-            return SignatureHead(" ".join([*kept, text[at:]]), frozenset(seen))
-        seen.add(found[0].strip())
-        if found[1] in keeping:
-            kept.append(found[1])
-        at = found.end()
+        match = _WORD.match(text, at)
+        if match is None or (match[1] not in dropped and match[1] not in kept):
+            return SignatureHead(" ".join([*leading, text[at:]]), frozenset(modifiers))
+        modifiers.add(match[0].strip())
+        if match[1] in kept:
+            leading.append(match[1])
+        at = match.end()
 
 
-def _after_brackets(text: str, at: int) -> int:
-    """Behind the brackets that open at `at`, and the blanks that follow; `at` if none do."""
+def _skip_brackets(text: str, at: int) -> int:
+    """Return the offset after brackets that open at `at`, if any, and whitespace."""
     depth = 0
     if text[at : at + 1] in ("(", "["):
-        for found in _BRACKET.finditer(text, at):
-            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(found[0], 0)
-            at = found.end()
+        for match in _BRACKET.finditer(text, at):
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(match[0], 0)
+            at = match.end()
             if depth <= 0:
                 break
     return at + len(text[at:]) - len(text[at:].lstrip())
@@ -105,7 +107,7 @@ _TAIL = " {:=;,\\"
 
 
 def collapse_signature(text: str) -> str:
-    """White space as single blanks, none beside brackets, nothing that can't be printed."""
+    """Collapse whitespace, with none beside brackets, and remove what can't be printed."""
     text = " ".join(text.split())
     if not text.isprintable():
         text = "".join(char for char in text if char.isprintable())
@@ -121,7 +123,7 @@ _CUT = "…"
 
 
 class _Parts(NamedTuple):
-    """A signature around its parameters; None of them if it has no brackets for them."""
+    """Hold a signature around its parameters, which are None without brackets for them."""
 
     head: str
     parameters: tuple[str, ...] | None
@@ -134,34 +136,34 @@ class _Parts(NamedTuple):
 
 
 def limit_signature(signature: str) -> str:
-    """A signature of a length that is worth keeping."""
+    """Return the signature, cut to a length that is worth keeping."""
     if len(signature) <= MAX_SIGNATURE_CHARS:
         return signature
-    return _with_fewer(_parts(signature), MAX_SIGNATURE_CHARS)
+    return _drop_parameters(_split_parameters(signature), MAX_SIGNATURE_CHARS)
 
 
 def shorten_signature(signature: str, width: int) -> str:
-    """The signature in `width` characters, or its name and `…` if that alone is longer.
+    """Return the signature in `width` characters, or its name and `…` if that alone is longer.
 
     Default values of parameters go first, then their types, then what follows the parameters,
     then parameters from the end on.
     """
     if len(signature) <= width:
         return signature
-    parts = _parts(signature)
-    for candidate in _simpler(parts):
+    parts = _split_parameters(signature)
+    for candidate in _simplify(parts):
         if len(text := str(candidate)) <= width:
             return text
         parts = candidate
-    return _with_fewer(parts, width)
+    return _drop_parameters(parts, width)
 
 
-def _simpler(parts: _Parts) -> Iterator[_Parts]:
-    """The same with less and less around the names of the parameters."""
+def _simplify(parts: _Parts) -> Iterator[_Parts]:
+    """Yield the signature with less and less around the names of the parameters."""
     if parts.parameters is None:
         return
     is_class = re.match(r"(?:\w+ )*class ", parts.head) is not None
-    plain = tuple(_without_default(one) for one in parts.parameters)
+    plain = tuple(map(_strip_default, parts.parameters))
     if not is_class:
         parts = parts._replace(parameters=plain)
         yield parts
@@ -169,38 +171,37 @@ def _simpler(parts: _Parts) -> Iterator[_Parts]:
         parts = parts._replace(tail="")
         yield parts
     is_go = parts.head.startswith("func ")
-    bare = tuple(_without_type(one, is_go=is_go, is_class=is_class) for one in plain)
+    bare = tuple(_strip_type(parameter, is_go=is_go, is_class=is_class) for parameter in plain)
     if not is_class or bare != plain:
         parts = parts._replace(parameters=bare)
         yield parts
     yield parts._replace(tail="")
 
 
-def _with_fewer(parts: _Parts, width: int) -> str:
-    """As many parameters as fit, or what fits of a text without parameters."""
+def _drop_parameters(parts: _Parts, width: int) -> str:
     if parts.parameters is None:
-        return _chopped(parts.head, width)
-    parameters = parts.parameters
-    plain = _without_generics(parts.head)
-    name = plain.rpartition(" ")[2] or _name_in(plain)
+        return _cut_text(parts.head, width)
+    plain = _strip_generics(parts.head)
+    name = plain.rpartition(" ")[2] or _find_name(plain)
     for head in (parts.head, plain, name):
-        room = width - len(head) - len("(…)")
-        if room >= 0:
-            return f"{head}({', '.join([*_fitting(parameters, room), _CUT])})"
+        width_left = width - len(head) - len("(…)")
+        if width_left >= 0:
+            parameters = _take_fitting(parts.parameters, width_left)
+            return f"{head}({', '.join([*parameters, _CUT])})"
     return name + _CUT
 
 
-def _fitting(parameters: Sequence[str], room: int) -> Iterator[str]:
+def _take_fitting(parameters: Sequence[str], width: int) -> Iterator[str]:
     for parameter in parameters:
-        room -= len(parameter) + len(", ")
-        if room < 0:
+        width -= len(parameter) + len(", ")
+        if width < 0:
             return
         yield parameter
 
 
-def _chopped(text: str, width: int) -> str:
-    """Cut behind a word, at the earliest behind the name."""
-    name = _name_in(text)
+def _cut_text(text: str, width: int) -> str:
+    """Cut after a word, at the earliest after the name."""
+    name = _find_name(text)
     start = text.find(name) + len(name)
     if start >= width:
         return name + _CUT
@@ -214,64 +215,64 @@ _TOKEN = re.compile(
 _DEPTHS = {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}
 
 
-def _at_top(text: str) -> Iterator[tuple[str, int]]:
-    """The tokens of a text that stand in no brackets, brackets included, and where."""
+def _iter_outer_tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the tokens outside of brackets, and the outer brackets, each with its offset."""
     depth = 0
-    for found in _TOKEN.finditer(text):
-        change = _DEPTHS.get(found[0], 0)
+    for match in _TOKEN.finditer(text):
+        change = _DEPTHS.get(match[0], 0)
         if depth + min(change, 0) <= 0:
-            yield found[0], found.start()
+            yield match[0], match.start()
         depth = max(0, depth + change)
 
 
-def _parts(signature: str) -> _Parts:
-    """Cut at the first brackets that stand in no others; behind `func ` Go has a receiver's."""
-    tokens = list(_at_top(signature))
-    opened = [at for sign, at in tokens if sign == "("]
-    closed = [at for sign, at in tokens if sign == ")"]
-    which = 1 if signature.startswith("func (") else 0
-    if len(opened) <= which:
+def _split_parameters(signature: str) -> _Parts:
+    """Split at the first outer parentheses; those after `func ` are the receiver of Go."""
+    tokens = list(_iter_outer_tokens(signature))
+    opening = [at for sign, at in tokens if sign == "("]
+    closing = [at for sign, at in tokens if sign == ")"]
+    number = 1 if signature.startswith("func (") else 0
+    if len(opening) <= number:
         return _Parts(signature, None, "")
-    start = opened[which]
-    end = next((at for at in closed if at > start), len(signature))
+    start = opening[number]
+    end = next((at for at in closing if at > start), len(signature))
     inside = signature[start + 1 : end]
-    commas = [at for sign, at in _at_top(inside) if sign == ","]
+    commas = [at for sign, at in _iter_outer_tokens(inside) if sign == ","]
     edges = zip([-1, *commas], [*commas, len(inside)], strict=True)
     pieces = (inside[a + 1 : b].strip() for a, b in edges)
     return _Parts(signature[:start], tuple(filter(None, pieces)), signature[end + 1 :])
 
 
-def _first(text: str, wanted: str) -> int:
-    """Where `wanted` first stands in no brackets, or -1."""
-    return next((at for sign, at in _at_top(text) if sign == wanted), -1)
+def _find_outer(text: str, sign: str) -> int:
+    """Return where `sign` first is outside of brackets, or -1."""
+    return next((at for token, at in _iter_outer_tokens(text) if token == sign), -1)
 
 
-def _without_default(parameter: str) -> str:
-    at = _first(parameter, "=")
+def _strip_default(parameter: str) -> str:
+    at = _find_outer(parameter, "=")
     return parameter[:at].rstrip() if at > 0 else parameter
 
 
 _LAST = re.compile(r"\s[*&]*([\w$.]+)$")
 
 
-def _without_type(parameter: str, *, is_go: bool, is_class: bool) -> str:
-    """The name of a parameter: before a colon, first in Go, last in languages like C."""
-    at = _first(parameter, ":")
+def _strip_type(parameter: str, *, is_go: bool, is_class: bool) -> str:
+    """Return the parameter's name: before a colon, first in Go, last in languages like C."""
+    at = _find_outer(parameter, ":")
     if at > 0:
         return parameter[:at].rstrip()
     if is_go:
         return parameter.partition(" ")[0]
-    found = None if is_class or parameter.startswith("{") else _LAST.search(parameter)
-    return found[1] if found else parameter
+    match = None if is_class or parameter.startswith("{") else _LAST.search(parameter)
+    return match[1] if match else parameter
 
 
-def _without_generics(head: str) -> str:
-    """`static <T> T read<U>` as `static T read`."""
-    inside = [at for sign, at in _at_top(head) if sign in "<>[]"]
-    kept, last = "", 0
-    for start, end in zip(inside[::2], inside[1::2], strict=False):
-        kept, last = kept + head[last:start].rstrip() + " ", end + 1
-    return " ".join((kept + head[last:]).split()).replace(" (", "(")
+def _strip_generics(head: str) -> str:
+    """Turn `static <T> T read<U>` into `static T read`."""
+    brackets = [at for sign, at in _iter_outer_tokens(head) if sign in "<>[]"]
+    plain, last = "", 0
+    for start, end in zip(brackets[::2], brackets[1::2], strict=False):
+        plain, last = plain + head[last:start].rstrip() + " ", end + 1
+    return " ".join((plain + head[last:]).split()).replace(" (", "(")
 
 
 _NAME = re.compile(r"[\w$#@.:~-]*[\w$][?!]?")
@@ -280,8 +281,8 @@ _NOT_NAMES = re.compile(
 )
 
 
-def _name_in(text: str) -> str:
-    """The last word before anything that comes behind a name."""
+def _find_name(text: str) -> str:
+    """Return the last word before anything that follows a name."""
     end = _NOT_NAMES.search(text, 1)
     words = _NAME.findall(text[: end.start()] if end else text) or _NAME.findall(text)
     return words[-1] if words else text[:7]

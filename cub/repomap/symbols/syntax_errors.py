@@ -1,4 +1,4 @@
-"""Where a source file stops being a program of its language: its first syntax error."""
+"""Find the first syntax error of a source file, in languages whose grammars are reliable."""
 
 from __future__ import annotations
 
@@ -6,42 +6,38 @@ import ast
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from cub.repomap.listing.languages import index_grammars
 from cub.repomap.symbols.bounded_parser import parse_bounded
 from cub.repomap.symbols.grammars import load_parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# The languages whose grammars find an error in at most one of 200 files that compile. Those of
-# C, C++ and C#, where a preprocessor decides, of Kotlin, Swift and shells find more.
-CHECKABLE_LANGUAGES = frozenset(
-    ("python", "javascript", "typescript", "tsx", "go", "rust", "java", "php", "ruby", "lua",
-     "scala")
-)  # fmt: skip
-
 
 class SyntaxFault(NamedTuple):
-    """A syntax error: its line, counted from 1, and what the parser says of it."""
+    """Hold the line of a syntax error, counted from 1, and what the parser says of it."""
 
     line: int
     message: str
 
 
-def find_syntax_error(language: str, data: bytes) -> SyntaxFault | None:
-    """Find the first syntax error of a file; None where there is none, or nobody can tell."""
-    if language not in CHECKABLE_LANGUAGES:
+def find_syntax_error(grammar: str, data: bytes) -> SyntaxFault | None:
+    """Find the first syntax error of a file; None if there is none, or the grammar can't tell."""
+    language = index_grammars().get(grammar)
+    if language is None or not language.syntax_checked:
         return None
-    said = _ask_python(data) if language == "python" else SyntaxFault(0, "syntax error")
-    loaded = load_parser(language) if said else None
+    fault = _ask_python(data) if grammar == "python" else SyntaxFault(0, "syntax error")
+    loaded = load_parser(grammar) if fault else None
     tree = parse_bounded(loaded.parser, data, loaded.sentinel) if loaded else None
-    if said is None or tree is None or not tree.root_node.has_error:
+    if fault is None or tree is None or not tree.root_node.has_error:
         return None
-    return said if said.line else said._replace(line=_find_error(tree.root_node, data))
+    return fault if fault.line else fault._replace(line=_find_error_line(tree.root_node, data))
 
 
 def _ask_python(data: bytes) -> SyntaxFault | None:
-    """Ask the Python that runs cub, which may be older or newer than the file's: so its answer
-    counts only where the grammar agrees.
+    """Ask the Python that runs cub.
+
+    It may be older or newer than the file's, so its answer counts only if the grammar agrees.
     """
     try:
         with warnings.catch_warnings():
@@ -54,8 +50,8 @@ def _ask_python(data: bytes) -> SyntaxFault | None:
     return None
 
 
-def _find_error(root: Node, data: bytes) -> int:
-    """The line of the innermost first error; what is missing at the end is on the last line."""
+def _find_error_line(root: Node, data: bytes) -> int:
+    """Return the line of the innermost first error; what is missing at the end is on the last."""
     node = root
     while not node.is_error and not node.is_missing:
         inner = next((child for child in node.children if child.has_error), None)

@@ -1,25 +1,20 @@
-"""`prd`: prd.json, the stories of a ralph loop, in a document or as a bare list."""
+"""Read `prd`: prd.json, the stories of a ralph loop, in a document or as a bare list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
-from cub.store.formats import document as doc
+from cub.store.formats.document import ImportedTasks, TaskLists, UniqueIds, require_id
 from cub.store.formats.source_fields import (
     attach_origin,
-    dump_extras,
-    dump_unknown,
-    find_aliases,
-    get_origin,
     parse_criteria,
     pick_extras,
     pick_priority,
     pick_texts,
     pick_unknown,
-    rename_keys,
-    restore_source_fields,
+    rename_aliases,
     take_first_line,
 )
 from cub.store.jsonl import Record, dump_canonical
@@ -37,125 +32,69 @@ _USED = (
     "id", "title", "description", "acceptanceCriteria", "priority", "passes", "notes",
     "dependencies",
 )  # fmt: skip
-_LAST = 4
+_LAST_PRIORITY = 4
 
 
-def find_story_lists(document: Any) -> list[doc.KeyPath]:
-    """Where the stories are: in a list of a document, or the document is one."""
+def find_story_lists(document: Any) -> TaskLists:
+    """Return the stories: a list of a document, or the document itself."""
     if isinstance(document, list):
-        return [()]
+        return {"": document}
     if not isinstance(document, dict):
-        return []
-    found = next((key for key in _LISTS if isinstance(document.get(key), list)), None)
-    return [(found,)] if found else []
+        return {}
+    key = next((key for key in _LISTS if isinstance(document.get(key), list)), None)
+    return {key: document[key]} if key else {}
 
 
-def parse_prd(data: bytes, where: str) -> doc.ImportedTasks:
-    """The stories; one without an id gets one from what it says."""
-    document = doc.parse_document(data, where)
-    found = find_story_lists(document)
-    stories = [(place, raw) for place in found for raw in doc.list_items(document, place, where)]
-    given = doc.UniqueIds()
-    keys = [given.assign(_id(raw, f"story {n}", where)) for n, (_, raw) in enumerate(stories, 1)]
-    records = [
-        _attach_story_origin(raw, key, {"format": PRD, "place": list(place), "at": at})
-        for at, ((place, raw), key) in enumerate(zip(stories, keys, strict=True))
-    ]
-    if records:
-        records[0]["origin"]["document"] = doc.remove_task_lists(document, found)
-    return doc.ImportedTasks(PRD, records, [], given.renamed_ids)
+def parse_prd(lists: TaskLists, where: str) -> ImportedTasks:
+    """Return the stories; one without an id gets an id that is made from its title."""
+    unique_ids = UniqueIds()
+    records = []
+    for number, raw in enumerate(chain(*lists.values()), 1):
+        task_id = unique_ids.assign(_make_id(raw, f"story {number}", where))
+        records.append(attach_origin(_story_to_task(raw, task_id), raw, PRD))
+    return ImportedTasks(PRD, records, [], unique_ids.renamed_ids)
 
 
-def dump_prd(records: Sequence[Record]) -> bytes:
-    """The document that the stories came from, or a new one."""
-    skeleton = doc.find_skeleton(records, PRD)
-    skeleton = skeleton if find_story_lists(skeleton) else {"userStories": []}
-    stories = [_dump_story(record) for record in doc.sort_by_origin(records, PRD)]
-    return doc.dump_document(
-        doc.insert_task_lists(skeleton, {find_story_lists(skeleton)[0]: stories})
-    )
-
-
-def _id(raw: Record, what: str, where: str) -> str:
-    """The id of a story; of one without, a few letters that are the same wherever it stands."""
+def _make_id(raw: Record, what: str, where: str) -> str:
+    """Return a story's id, or letters that are the same wherever a story without one is."""
     if "id" in raw:
-        return doc.require_id(raw, what, where)
-    said = dump_canonical(raw.get("title") or raw.get("description") or "")
-    return f"{PRD}-{encode_letters(blake2b(said.encode()).digest(), 5)}"
+        return require_id(raw, what, where)
+    name = dump_canonical(raw.get("title") or raw.get("description") or "")
+    return f"{PRD}-{encode_letters(blake2b(name.encode()).digest(), 5)}"
 
 
-def _attach_story_origin(raw: Record, key: str, source: Record) -> Record:
-    names = find_aliases(raw, _ALIASES)
-    record = _task(rename_keys(raw, {alias: own for own, alias in names.items()}), key)
-    source |= {"names": names} if names else {}
-    return attach_origin(record, raw, _apply_aliases(record, names), source)
-
-
-def _task(raw: Record, key: str) -> Record:
-    """A story in cub's spelling. Its priority is its place in an order: what comes behind the
-    fourth place has the last priority, where ids decide.
-    """
-    title = take_first_line(str(raw.get("title") or "")) or key
-    found = pick_texts(raw, ("title", "description", "notes"))
-    whole = found.pop("title", "")
-    needs = [str(one) for one in _list(raw.get("dependencies")) if type(one) in (str, int)]
-    made: Record = {
+def _story_to_task(story: Record, task_id: str) -> Record:
+    """Return a story in cub's spelling."""
+    raw = rename_aliases(story, _ALIASES)
+    title = take_first_line(str(raw.get("title") or "")) or task_id
+    texts = pick_texts(raw, ("title", "description", "notes"))
+    whole_title = texts.pop("title", "")
+    needs = raw.get("dependencies")
+    needs = [str(need) for need in needs if type(need) in (str, int)] if type(needs) is list else []
+    task: Record = {
         **pick_extras(raw),
-        "id": key,
-        **({"description": whole} if whole.strip() not in ("", title) else {}),
-        **{name: value for name, value in found.items() if value},
+        "id": task_id,
+        **({"description": whole_title} if whole_title.strip() not in ("", title) else {}),
+        **{name: value for name, value in texts.items() if value},
         "title": title,
-        **_status(raw),
-        **_priority(raw.get("priority")),
+        **_pick_status(raw),
+        **_pick_order(raw.get("priority")),
         "acceptance_criteria": parse_criteria(raw.get("acceptanceCriteria")),
         "depends_on": list(dict.fromkeys(needs)),
         **pick_unknown(raw, _USED),
     }
-    return normalize_record(made)
+    return normalize_record(task)
 
 
-def _dump_story(record: Record) -> Record:
-    names = get_origin(record, PRD).get("names")
-    made = _apply_aliases(record, names if isinstance(names, dict) else {})
-    return restore_source_fields(record, made, PRD)
-
-
-def _apply_aliases(record: Record, names: dict[str, str]) -> Record:
-    story = _story(record)
-    if names.get("title") == "description":  # it has no title: the description says all
-        story["title"] = story.pop("description") or story["title"]
-    return rename_keys(story, names)
-
-
-def _story(record: Record) -> Record:
-    get = record.get
-    needs = get("depends_on")
-    return {
-        "id": record["id"],
-        "title": get("title", ""),
-        "description": get("description", ""),
-        "acceptanceCriteria": get("acceptance_criteria", []),
-        **({"priority": get("priority")} if get("priority") is not None else {}),
-        "passes": get("status") == CLOSED,
-        "notes": get("notes", ""),
-        **({"dependencies": needs} if needs else {}),
-        **dump_extras(record),
-        **dump_unknown(record, _USED),
-    }
-
-
-def _status(raw: Record) -> Record:
+def _pick_status(raw: Record) -> Record:
     passes = raw.get("passes", raw.get("status"))
     if isinstance(passes, bool):
         return {"status": CLOSED, "close_reason": "done"} if passes else {}
     return {"status": passes} if isinstance(passes, str) else {}
 
 
-def _priority(value: object) -> Record:
+def _pick_order(value: object) -> Record:
+    """Return a place in an order as a priority; all places after the fourth have the last one."""
     if type(value) is int and value >= 0:
-        return {"priority": min(value, _LAST)}
+        return {"priority": min(value, _LAST_PRIORITY)}
     return pick_priority(value)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

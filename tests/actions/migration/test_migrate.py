@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init
+from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.migration.migrate import list_due_migrations
 from cub.errors import CubError
 from cub.project.project import Project
@@ -35,7 +35,10 @@ def test_a_new_project_has_nothing_to_migrate(project: Path, tmp_path: Path) -> 
     for name in ("PROMPT.md", "AGENT.md", "progress.txt", "fix_plan.md"):
         write(project, name, "Mine.\n")
     at = Project.load(project)
-    pruning, plain = plan_init(at, prune=True), plan_init(at, migrations=none)
+    pruning, plain = (
+        plan_init(at, InitOptions(prune=True)),
+        plan_init(at, InitOptions(migrations=none)),
+    )
     assert pruning.edits == plain.edits
     said = [w.path for w in pruning.warnings if w not in plain.warnings]
     assert said == ["progress.txt", "fix_plan.md"]

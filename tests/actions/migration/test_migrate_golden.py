@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init
@@ -42,5 +42,5 @@ def test_before_becomes_after(name: str, tmp_path: Path, request: pytest.Fixture
     assert whole(root) == whole(case / "after")
     assert _told(plan) == (case / "plan.txt").read_text(encoding="utf-8")
     project = Project.load(root)
-    assert plan_init(project, prune=prune, migrations=folder).is_empty
+    assert plan_init(project, InitOptions(prune=prune, migrations=folder)).is_empty
     assert plan_update(project, prune=prune, migrations=folder).is_empty

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.actions.init_update import plan_init, plan_update
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.managed_files import MAP
 from cub.edit.plan import Plan
 from cub.project.project import Project
@@ -93,7 +93,7 @@ def test_nothing_is_lost_and_nothing_is_left_to_do(
         _assert_kept(before, whole(root))
         assert plan_update(Project.load(root), migrations=known).is_empty
         if command is init:
-            assert plan_init(Project.load(root), migrations=known).is_empty
+            assert plan_init(Project.load(root), InitOptions(migrations=known)).is_empty
 
 
 @limit_examples(25)

@@ -38,9 +38,9 @@ def _refused(shop: Shop, **asked: Any) -> CubError:
 def test_a_client_that_is_not_installed_is_refused_with_what_to_do(bakery: Shop) -> None:
     _clients(bakery, mine=_GONE)
     refused = _refused(bakery)
-    assert refused.message == "the client mine can't be started: no-such-agent is not in PATH"
+    assert refused.message == "the agent mine can't be started: no-such-agent is not in PATH"
     assert refused.where == ".cub/config.yaml: harnesses.mine.argv"
-    assert refused.hint.startswith("install it, add its folder to PATH, or name another client")
+    assert refused.hint.startswith("install it, add its folder to PATH, or name another agent")
     assert refused.exit_code == 1
 
 
@@ -50,7 +50,7 @@ def test_one_of_several_that_is_missing_is_told_and_left_out(bakery: Shop) -> No
     done = bakery.run(harness="gone,mine")
     assert done.outcomes == ["ok", "ok"]
     assert done.of("run_start")[0]["harness"] == "mine"
-    told = "the client gone is left out: no-such-agent is not in PATH (harnesses.gone.argv)"
+    told = "the agent gone is left out: no-such-agent is not in PATH (harnesses.gone.argv)"
     assert done.notices == told
     assert done.events[0]["ev"] == "notice"
 
@@ -58,7 +58,7 @@ def test_one_of_several_that_is_missing_is_told_and_left_out(bakery: Shop) -> No
 def test_of_several_that_are_all_missing_each_is_named(bakery: Shop) -> None:
     _clients(bakery, gone=_GONE, far={"argv": ["./far.sh"]})
     refused = _refused(bakery, harness="auto")
-    assert refused.message == "none of the clients can be started"
+    assert refused.message == "none of the agents can be started"
     assert [*refused.details] == [
         "gone: no-such-agent is not in PATH (harnesses.gone.argv)",
         "far: ./far.sh is not there (harnesses.far.argv)",
@@ -138,11 +138,11 @@ def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixt
     _clients(bakery, gone=_GONE, mine={"argv": _SH})
     _previewed(bakery, "gone,mine")
     shown = capsys.readouterr()
-    assert "client: gone, mine\n" in shown.out
-    assert "the client gone is left out: no-such-agent is not in PATH" in shown.err
+    assert "agent: gone, mine\n" in shown.out
+    assert "the agent gone is left out: no-such-agent is not in PATH" in shown.err
     assert "It would not begin" not in shown.err
     _previewed(bakery, "gone")
-    refused = "the client gone can't be started: no-such-agent is not in PATH"
+    refused = "the agent gone can't be started: no-such-agent is not in PATH"
     assert f"It would not begin: {refused}." in capsys.readouterr().err
     _previewed(bakery, "gone,mine", json=True)
     missing = json.loads(capsys.readouterr().out)["missing"]

@@ -48,15 +48,15 @@ ONE, BOTH = CheckResult("make", 1, items=(OLD,)), CheckResult("make", 1, items=(
 def test_only_what_is_worse_stands_against_an_attempt(
     before: CheckResult | None, after: CheckResult, ok: bool, ok_if_own: bool
 ) -> None:
-    assert compare_check(after, before, own=False).is_ok is ok
-    assert compare_check(after, before, own=True).is_ok is ok_if_own
+    assert compare_check(after, before, is_task_check=False).is_ok is ok
+    assert compare_check(after, before, is_task_check=True).is_ok is ok_if_own
 
 
 def test_items_are_told_apart_by_what_was_there_before() -> None:
-    changed = compare_check(CheckResult("make", 1, items=(NEW,)), ONE, own=False)
+    changed = compare_check(CheckResult("make", 1, items=(NEW,)), ONE, is_task_check=False)
     assert (changed.new, changed.fixed) == ((NEW,), (OLD,))
-    assert compare_check(PASSED, BOTH, own=False).fixed == (OLD, NEW)
-    assert compare_check(ONE, PASSED, own=False).new == (OLD,)
+    assert compare_check(PASSED, BOTH, is_task_check=False).fixed == (OLD, NEW)
+    assert compare_check(ONE, PASSED, is_task_check=False).new == (OLD,)
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from cub.config_edit.nodes import decode_source
 from cub.config_edit.yaml_text import parse_yaml
-from tests.actions.run.shop import Shop, surroundings
+from tests.actions.run.shop import Shop
 from tests.conftest import git
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
@@ -89,13 +87,3 @@ def test_the_prompt_says_who_commits(bakery: Shop, commit: bool, ends: str) -> N
     prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
     assert prompt.endswith(ends)
     assert "- Inside a run, closing is a request" in prompt
-
-
-def test_without_git_nobody_is_told_that_the_run_commits(tmp_path: Path, home: Path) -> None:
-    bakery = Shop(tmp_path / "plain", surroundings(home))
-    bakery.root.mkdir()
-    bakery.client(WRITE)
-    bakery.task()
-    done = bakery.run(no_checks=True)
-    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
-    assert prompt.endswith("they stay in the files for a person to commit\n")

@@ -1,6 +1,7 @@
 """What clients do wrong, one by one: the class of it, the task, the ledger, the files, the rest.
 
-Each row is played by the scripted client, and by a shell as a client of one's own.
+Each row is played by a shell as an agent of one's own; and, where a script can say it, by the
+scripted agent.
 """
 
 from __future__ import annotations
@@ -27,14 +28,22 @@ _MESSY = "echo made > made.txt; rm kept.txt; echo theirs > mine.txt"
 
 
 class Row(NamedTuple):
-    """What a client does, as a step and as a shell's line, and what has to come of it."""
+    """What an agent does, as a step and as a shell's line, and what has to come of it.
 
-    step: Mapping[str, Any]
+    A step of None is what no script can say; `changes` are the files then.
+    """
+
+    step: Mapping[str, Any] | None
     shell: str
     outcome: str = "ok"
     status: str = "closed"
     says: str = ""
     asked: Mapping[str, Any] = {}
+    changes: Mapping[str, Any] = {}
+
+    @property
+    def files(self) -> Mapping[str, Any]:
+        return self.changes if self.step is None else self.step.get("files", {})
 
 
 _ROWS = {
@@ -95,26 +104,26 @@ _ROWS = {
         {"limit": _LOGIN}, f"echo '{_LOGIN}' >&2; exit 1", "auth", "open", "Invalid API key",
     ),
     "crash": Row(
-        {**_MESS, "fault": "crash"}, f"{_MESSY}; kill -9 $$", "harness_exit", "retry", "signal 9",
+        None, f"{_MESSY}; kill -9 $$", "harness_exit", "retry", "signal 9", changes=_MESS["files"],
     ),
     "hang": Row(
-        {**_MESS, "fault": "hang"}, f"{_MESSY}; while echo talk; do sleep 0.05; done",
-        "timeout_wall", "retry", "stopped after 1 s", {"timeout": "1s"},
+        None, f"{_MESSY}; while echo talk; do sleep 0.05; done",
+        "timeout_wall", "retry", "stopped after 1 s", {"timeout": "1s"}, _MESS["files"],
     ),
     "silence": Row(
-        {**_MESS, "fault": "silent"}, f"{_MESSY}; sleep 3600", "timeout_idle", "retry", "silent",
-        {"idle_timeout": "0.8s"},
+        None, f"{_MESSY}; sleep 3600", "timeout_idle", "retry", "silent",
+        {"idle_timeout": "0.8s"}, _MESS["files"],
     ),
     "deaf to signals": Row(
-        {**_MESS, "fault": "deaf"}, f"trap '' INT TERM; {_MESSY}; while :; do sleep 3600; done",
-        "timeout_wall", "retry", "stopped after", {"timeout": "0.8s"},
+        None, f"trap '' INT TERM; {_MESSY}; while :; do sleep 3600; done",
+        "timeout_wall", "retry", "stopped after", {"timeout": "0.8s"}, _MESS["files"],
     ),
     "binary": Row(
-        {**_MADE, "fault": "binary"},
+        None,
         f"{_MAKE}; printf '\\377\\376\\000\\200\\303(\\n\\033[31m\\r\\n'; head -c 300 /dev/urandom",
     ),
     "broken JSON": Row(
-        {**_MADE, "fault": "broken"},
+        None,
         f"{_MAKE}; printf '{{\"type\": \"text\", \"te\\n{{}}\\n[]\\n{{\"type\": 1}}\\n'; "
         "printf '{\"type\": \"usage\", \"input\": NaN}\\n{\"type\": \"cost\", \"usd\": -1}\\n'",
     ),
@@ -159,22 +168,22 @@ def stocked(copy_shop: CopyShop) -> Shop:
 def _played(shop: Shop, client: str, row: Row) -> Done:
     if client == "mine":
         shop.client(f"cat > /dev/null; {row.shell}")
-    shop.script({"s-1": [dict(row.step)]})
+    shop.script({"s-1": [dict(row.step or {})]})
     return shop.run(harness=client, once=True, checks=CHECK, **row.asked)
 
 
 # It takes the seconds that a client has to end before it is killed.
 _SLOW = "deaf to signals"
 _CLIENTS = ("scripted", "mine")
-# Every fault with either client in turn, and every third one with the other one as well.
+# Every fault with either agent in turn, and every third one with the other one as well.
 _PLAYED = [
     pytest.param(
         name,
-        _CLIENTS[(number + other) % 2],
+        _CLIENTS[(number + other) % 2] if row.step is not None else "mine",
         marks=[pytest.mark.thorough] if other or name == _SLOW else [],
     )
-    for number, name in enumerate(_ROWS)
-    for other in ((0, 1) if number % 3 == 0 else (0,))
+    for number, (name, row) in enumerate(_ROWS.items())
+    for other in ((0, 1) if number % 3 == 0 and row.step is not None else (0,))
 ]
 
 
@@ -206,7 +215,7 @@ def _require_patch(shop: Shop, row: Row, end: Mapping[str, Any]) -> None:
     """All that was changed is kept, and told; nothing is kept of nothing. What git does not know
     is back before that.
     """
-    changed = sorted(set(row.step.get("files", ())) - {"mine.txt"})
+    changed = sorted(set(row.files) - {"mine.txt"})
     assert end["git"]["files"] == changed
     if not changed:
         assert "patch" not in end["git"]
@@ -215,23 +224,24 @@ def _require_patch(shop: Shop, row: Row, end: Mapping[str, Any]) -> None:
     assert [name for name in changed if f"b/{name}\n" in patch] == changed
 
 
-@pytest.mark.parametrize("client", ["scripted", "mine"])
-def test_what_a_client_leaves_running_is_ended(stocked: Shop, client: str) -> None:
+def test_what_an_agent_leaves_running_is_ended(stocked: Shop) -> None:
     left = '"$PYTHON" -c "import os, time; os.setsid(); time.sleep(3600)" & echo orphan $!'
     shell = f"{_MAKE}; {left}; env -i {left}"
-    done = _played(stocked, client, Row({**_MADE, "fault": "orphan"}, shell))
+    done = _played(stocked, "mine", Row(None, shell))
     assert done.outcomes == ["ok"]
     said = [event["text"] for event in done.of("client") if "orphan" in event.get("text", "")]
     pids = [int(text.split()[1]) for text in said]
-    assert len(pids) == (1 if client == "scripted" else 2)
+    assert len(pids) == 2
     assert alive(pids) == []
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("client", ["scripted", "mine"])
-def test_of_a_flood_little_is_kept(stocked: Shop, client: str) -> None:
-    shell = f"{_MAKE}; yes {'flood' * 40} | head -c 50000000; yes oh | head -c 9000000 >&2"
-    done = _played(stocked, client, Row({**_MADE, "fault": "flood"}, shell))
+@pytest.mark.parametrize(
+    "line", ["flood" * 40, '\'{"type": "text", "text": "%s"}\'' % ("flood " * 160)]
+)
+def test_of_a_flood_little_is_kept(stocked: Shop, line: str) -> None:
+    shell = f"{_MAKE}; yes {line} | head -c 50000000; yes oh | head -c 9000000 >&2"
+    done = _played(stocked, "mine", Row(None, shell))
     assert done.outcomes == ["ok"]
     require_told(stocked, done)
     assert size(stocked) < 31_000_000
@@ -307,7 +317,7 @@ def test_a_result_that_reports_a_failure_is_one_in_spite_of_exit_0(stocked: Shop
     done = stocked.run(once=True)
     assert done.outcomes == ["harness_exit"]
     reason = done.of("attempt_end")[0]["fail"]["reason"]
-    assert reason == "the client reported a failure: the model is gone"
+    assert reason == "the agent reported a failure: the model is gone"
 
 
 def test_a_client_that_reads_no_prompt_is_fine(stocked: Shop) -> None:

@@ -238,52 +238,20 @@ def test_a_detached_head_is_fine_where_nothing_is_committed(bakery: Shop) -> Non
     assert commits(bakery) == ["start"]
 
 
-def _plain(tmp_path: Path, home: Path) -> Shop:
-    root = tmp_path / "plain"
-    root.mkdir()
-    shop = Shop(root, surroundings(home))
+@pytest.mark.parametrize("asked", [{}, {"worktree": True}, {"branch": "bake"}])
+def test_without_git_a_run_is_refused(tmp_path: Path, home: Path, asked: dict[str, Any]) -> None:
+    shop = Shop(tmp_path / "plain", surroundings(home))
     shop.write("kept.txt", "kept\n")
-    return shop
-
-
-def test_without_git_tasks_are_worked_off_too(tmp_path: Path, home: Path) -> None:
-    shop = _plain(tmp_path, home)
-    shop.client('cat > /dev/null; echo x > "$CUB_TASK"')
-    shop.task()
-    shop.task("s-2")
-    done = shop.run(checks="test -f kept.txt")
-    assert [end["git"]["files"] for end in require_told(shop, done)] == [["s-1"], ["s-2"]]
-    assert [shop.status(key) for key in ("s-1", "s-2")] == ["closed", "closed"]
-    assert not (shop.root / ".git").exists()
-
-
-def test_without_git_a_failure_stays_and_is_told(tmp_path: Path, home: Path) -> None:
-    shop = _plain(tmp_path, home)
-    shop.client(f"{_SPOIL}; exit 1")
-    shop.task()
-    done = shop.run(once=True)
-    assert (done.outcomes, shop.status()) == (["harness_exit"], "retry")
-    assert "2 changed files stay as the attempt left it" in done.notices
-    assert (shop.root / "kept.txt").read_text() == "theirs\n"
-    require_told(shop, done)
-
-
-def test_without_git_nothing_changed_is_seen(tmp_path: Path, home: Path) -> None:
-    shop = _plain(tmp_path, home)
-    shop.client("cat > /dev/null")
-    shop.task()
-    assert shop.run(once=True).outcomes == ["no_changes"]
-
-
-@pytest.mark.parametrize("asked", [{"worktree": True}, {"branch": "bake"}])
-def test_without_git_there_are_no_branches(
-    tmp_path: Path, home: Path, asked: dict[str, Any]
-) -> None:
-    shop = _plain(tmp_path, home)
     shop.client(_MAKE)
     shop.task()
-    with pytest.raises(CubError, match="needs git"):
+    with pytest.raises(CubError, match="this folder is not in a git repository") as refused:
         shop.run(**asked)
+    assert refused.value.hint == "run `git init` first"
+    assert (shop.status(), shop.ledger()) == ("open", [])
+    assert not list((shop.cub / "runs").glob("20*"))
+    git(shop.root, "init", "-q")
+    _person(shop)
+    assert shop.run().outcomes == ["ok"]
 
 
 def _person(shop: Shop) -> None:

@@ -216,11 +216,14 @@ def test_a_line_that_is_none_stops_the_import_before_it_begins(stores: Stores) -
     assert not (stores.root / TASKS_FILE).exists()
 
 
-def test_an_export_gives_a_source_back_with_what_changed_here(stores: Stores) -> None:
+def test_an_export_can_be_imported_elsewhere(stores: Stores, tmp_path: Path) -> None:
     imported(stores, OVEN, BREAD)
     close_tasks(stores, ["bake-1"], None)
-    data, total, warnings = export_tasks(stores, "beads")
-    one, two = (json.loads(line) for line in data.splitlines())
-    assert (total, warnings, two) == (2, [], BREAD)
-    closing = {"status": "closed", "close_reason": "done", "closed_at": DAY, "updated_at": DAY}
-    assert one == {**OVEN, **closing}
+    data, total, warnings = export_tasks(stores, "jsonl")
+    assert (total, warnings, data) == (2, [], tasks_file(stores))
+    (tmp_path / "other").mkdir()
+    other = open_stores(Project.load(tmp_path / "other"), "ida", DAY)
+    import_tasks(other, parse_tasks(data, "tasks.jsonl"), "tasks.jsonl")
+    for key in ("title", "status", "close_reason", "depends_on"):
+        assert record(other, "bake-1").get(key) == record(stores, "bake-1").get(key)
+    assert export_tasks(stores, "markdown").data.startswith(b"# Tasks\n")

@@ -19,7 +19,7 @@ from tests.conftest import git
 
 _CLIENT = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 _RUN = (sys.executable, "-m", "cub", "run", "--harness", "mine", "--trust", "--json")
-_BAR = 0.15  # seconds of CPU, for each attempt
+_BAR = 0.25  # seconds of CPU, for each attempt
 # How many tasks, without a check, and with one.
 _WITHOUT, _WITH = (1, 10, 100, 1_000), (1, 100)
 _WATCHED = (100, 1_000)  # runs that go a second time, for their memory

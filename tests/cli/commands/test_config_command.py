@@ -267,3 +267,15 @@ def test_config_alone_shows_its_parts(cub: Cub) -> None:
     result = cub("config")
     assert result.code == 2
     assert all(f" {name} " in result.out for name in ("show", "get", "set", "path", "schema"))
+
+
+def test_what_can_not_be_edited_in_place_is_refused_and_said(cub: Cub, file: Path) -> None:
+    text = b"harnesses:\n  one:\n    # why\n    argv: [a]\n"
+    file.write_bytes(text)
+    result = cub("config", "set", "harnesses.one", "{argv: [b]}")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        "error: .cub/config.yaml: cub can't set `harnesses.one` here without touching the rest of "
+        "the file\nhint: write it by hand: harnesses: {one: {argv: [b]}}\n"
+    )
+    assert file.read_bytes() == text

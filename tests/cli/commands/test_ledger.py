@@ -55,16 +55,16 @@ STORY = r"""b-clean  Clean
 2026-01-04 08:00  attempt 3 begins
 """
 LIST = """\
-when              task     n  client        time   tokens  cost               outcome
+when              task     n  agent         time   tokens  cost               outcome
 2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)   ok
 2026-01-02 08:00  b-clean  1  codex         1m 1s          $0.25 (estimated)  checks_failed
 """
 ONE = """\
-when              task     n  client        time   tokens  cost              outcome
+when              task     n  agent         time   tokens  cost              outcome
 2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)  ok
 """
 STATS = """\
-client        attempts  succeeded  time   tokens  cost
+agent         attempts  succeeded  time   tokens  cost
 claude, opus  1         1          1h 2m  1,234   $1.50
 codex         1         0          1m 1s          $0.25 (some estimated)
 in all        2         1          1h 3m  1,234   $1.75 (some estimated)

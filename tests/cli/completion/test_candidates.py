@@ -102,13 +102,13 @@ OFFERED = {
         "open", "in_progress", "retry", "parked", "closed", "all", "deleted",
     ],
     "cub task close b-clean --reason ": ["done", "no_change", "wontfix", "duplicate"],
-    "cub task export --format ": ["jsonl", "beads", "task-master", "prd"],
+    "cub task export --format ": ["jsonl", "markdown"],
     "cub task import --format a": ["auto"],
     "cub update --edited ": ["refuse", "move", "replace"],
     "cub run --harness ": ["mine", "other", "auto", "scripted"],
     "cub run --harness mine,o": ["mine,other"],
     "cub run --profile ": ["fast"],
-    "cub init --client ": ["gemini", "aider", "opencode"],
+    "cub init --agent ": ["gemini", "aider", "opencode"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
     "cub config get run.b": ["run.branch", "run.budget.usd", "run.budget.tokens",
                              "run.budget.iterations"],
@@ -145,7 +145,7 @@ def test_words_come_with_what_they_mean(ask: Ask) -> None:
     assert ask("cub task list --label h") == [("hot", "1 task")]
     assert ask("cub init --dry") == [("--dry-run", "Show what would change; write nothing.")]
     assert ask("cub task rea") == [("ready", "List what can be begun, the first one first.")]
-    assert ask("cub config set run.mo") == [("run.model", "The model that the client is to use.")]
+    assert ask("cub config set run.mo") == [("run.model", "The model that the agent is to use.")]
 
 
 def test_all_commands_are_offered_and_hidden_ones_are_not(ask: Ask) -> None:
@@ -226,7 +226,7 @@ def test_titles_can_not_play_tricks(ask: Ask, project: Path) -> None:
     assert (len(about), about[-1]) == (80, "…")
 
 
-def test_a_large_store_is_looked_at_in_part(ask: Ask, project: Path) -> None:
+def test_a_large_store_is_read_and_five_hundred_tasks_are_shown(ask: Ask, project: Path) -> None:
     made = {"issue_type": "task", "description": "x" * 300, "status": "closed"}
     lines = [
         json.dumps({"id": f"b-{n:05}", **made, "title": "Done"}, separators=(",", ":"))
@@ -236,6 +236,7 @@ def test_a_large_store_is_looked_at_in_part(ask: Ask, project: Path) -> None:
     put(project, *lines[:5000], open_, *lines[5001:])
     assert (project / TASKS_FILE).stat().st_size > 2 << 20
     assert words(ask("cub task show "))[:2] == ["b-05000", "b-00000"]
+    assert words(ask("cub task show b-05999")) == ["b-05999"]
     assert len(ask("cub task show ")) == 500
     assert words(ask("cub task show b-0599")) == [f"b-0599{n}" for n in range(10)]
     assert words(ask("cub task close ")) == ["b-05000"]

@@ -55,25 +55,6 @@ def test_where_the_tests_are(paths: list[str], said: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("paths", "said"),
-    [
-        ([f"src/some-part-{n}.ts" for n in range(10)], ["TypeScript files in kebab-case"]),
-        ([f"src/some-part-{n}.ts" for n in range(9)], []),
-        ([f"src/some_part_{n}.py" for n in range(20)], []),
-        ([f"src/SomePart{n}.py" for n in range(20)], ["Python files in PascalCase"]),
-        (
-            [f"src/SomePart{n}.vue" for n in range(8)] + [f"src/some-{n}.vue" for n in range(2)],
-            ["Vue files in PascalCase"],
-        ),
-        ([f"src/SomePart{n}.vue" for n in range(7)] + [f"src/some-{n}.vue" for n in range(3)], []),
-        ([f"src/word{n}.js" for n in range(20)], []),
-    ],
-)
-def test_how_files_are_named(paths: list[str], said: list[str]) -> None:
-    assert list(list_conventions(paths, [])) == said
-
-
-@pytest.mark.parametrize(
     ("paths", "tools", "said"),
     [
         ([], ["Ruff"], ["formatted with Ruff", "linted with Ruff"]),

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.config_edit.nodes import SourceText
 from cub.config_edit.yaml_text import parse_yaml
-from cub.repomap.stack.yaml_reader import MAX_LINE_CHARS, read_yaml_scalars, select_below
+from cub.repomap.stack.yaml_reader import MAX_LEVELS, read_yaml_scalars, select_below
 
 TEXTS = [
     "a: 1\nb:\n  c: x y  # z\n  d: 'it''s'\ne: \"q\\\"\\n\"\n",
@@ -43,30 +45,70 @@ def read(text: str) -> list[tuple[tuple[str, ...], str]]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_lines_say_what_a_parser_says(text: str) -> None:
+def test_the_events_say_what_a_parser_constructs(text: str) -> None:
     root = parse_yaml(SourceText(text, "x"))
     assert read(text) == leaves(root.to_python() if root else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: [\n  b,  # first, [of] two\n  c\n]\n", "b"),
+        ('a: "caf\\u00e9"\n', "café"),
+        ("a:\tb\n", "b"),
+        ("a: |2\n    b\n   c\n", "  b\n c"),
+        ("a: >\n  b\n  c\n\n  d\n    e\n", "b c\nd\n  e"),
+    ],
+    ids=["comment in a flow list", "escape", "tab", "indentation indicator", "folded block"],
+)
+def test_syntax_that_only_a_parser_understands(text: str, value: str) -> None:
+    assert read_yaml_scalars(text)[0].value == value
+    assert {entry.value for entry in read_yaml_scalars(text)[1:]} <= {"c"}
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("a: !Ref b\nc: !x\n  d: e\n", [(("a",), "b"), (("c", "d"), "e")]),
+        ("a: !!python/object/apply:os.system [b]\n", [(("a", "0"), "b")]),
         ("a: &a [b]\nc: *a\n", [(("a", "0"), "b"), (("c",), "*a")]),
+        ("<<: *a\n", [(("<<",), "*a")]),
         ("a: [b, {c: 1, d: }, ]\n", [(("a", "0"), "b"), (("a", "1", "c"), "1")]),
         ("a: 1\n---\nb: 2\n", [(("a",), "1"), (("b",), "2")]),
-        ("a: [b\n", [(("a", "0"), "b")]),
-        ("a: 'b\n", [(("a",), "'b")]),
-        ("a: @b\n\tc: d\n", [(("a",), "@b")]),
-        ("? a\n: b\n", []),
-        ("  b: 1\na: 2\n", [(("b",), "1"), (("a",), "2")]),
+        ("? a\n: b\n", [(("a",), "b")]),
+        ("? [a, b]\n: c\nd: e\n", [(("d",), "e")]),
+        ("a: ''\nb:\n", [(("a",), "")]),
         ("", []),
     ],
 )
-def test_what_a_parser_refuses_or_expands_is_read_as_it_stands(
+def test_nothing_is_constructed_or_expanded(
     text: str, expected: list[tuple[tuple[str, ...], str]]
 ) -> None:
     assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: [b\n", [(("a", "0"), "b")]),
+        ("a: 'b\n", []),
+        ("c: d\na: @b\n\tc: d\n", [(("c",), "d")]),
+        ("  b: 1\na: 2\n", [(("b",), "1")]),
+        ("a: \ud800\n", []),
+    ],
+)
+def test_a_file_is_read_up_to_its_first_error(
+    text: str, expected: list[tuple[tuple[str, ...], str]]
+) -> None:
+    assert read(text) == expected
+
+
+def test_without_libyaml_the_parser_in_python_says_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = [read_yaml_scalars(text) for text in TEXTS]
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    assert [read_yaml_scalars(text) for text in TEXTS] == expected
 
 
 def test_entries_know_their_lines() -> None:
@@ -82,26 +124,40 @@ def test_below_gives_what_stands_under_a_key() -> None:
 @given(st.text(alphabet="ab:- \n\t#'\"[]{},|>&*!?%\\\r\x00é", max_size=300))
 def test_any_text_can_be_read(text: str) -> None:
     for entry in read_yaml_scalars(text):
-        assert entry.line <= text.count("\n") + 1
+        assert entry.line <= text.count("\n") + text.count("\r") + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("- " * 500_000, 1),
-        ("a:\n " * 200_000, 0),
-        ("".join(" " * (n % 2000) + "- a:\n" for n in range(1000)), 0),
-        ("a: [" * 250_000, 0),
-        (("[" * 4000 + "\n") * 250, 0),
-        ("a: " + "'" * 1_000_000, 1),
-        ("a: |\n" + " x\n" * 300_000, 1),
-        ("a: b\n" + "  c d\n" * 160_000, 1),
-        (("x" * (MAX_LINE_CHARS - 1) + "\n") * 240, 0),
-        ((" " * 4000 + ":\n") * 250, 0),
-        ("&a " * 300_000, 0),
-        ('a: "' + "\\" * 1_000_000, 1),
-    ],
-    ids=lambda value: repr(value[:12]) if isinstance(value, str) else "",
-)
-def test_a_megabyte_of_anything_ends_soon(text: str, count: int) -> None:
-    assert len(read_yaml_scalars(text)) == count
+BOMB = "a: &a [x]\n" + "".join(f"b{n}: &b{n} [{'*a, ' * 50}]\n" for n in range(2000))
+MEGABYTES = {
+    "lists in lists": "- " * 500_000,
+    "mappings in mappings": "a:\n " * 200_000,
+    "deeper and deeper": "".join(" " * (n % 2000) + "- a:\n" for n in range(1000)),
+    "brackets": "a: [" * 250_000,
+    "lines of brackets": ("[" * 4000 + "\n") * 250,
+    "braces": "{" * 1_000_000,
+    "quotes": "a: " + "'" * 1_000_000,
+    "a block": "a: |\n" + " x\n" * 300_000,
+    "a plain value": "a: b\n" + "  c d\n" * 160_000,
+    "long lines": ("x" * 4095 + "\n") * 240,
+    "colons": (" " * 4000 + ":\n") * 250,
+    "question marks": "? " * 500_000,
+    "anchors": "&a " * 300_000,
+    "backslashes": 'a: "' + "\\" * 1_000_000,
+    "one flow list": "a: [" + "b, " * 300_000 + "]\n",
+    "keys": "".join(f"k{n}: 1\n" for n in range(120_000)),
+    "aliases": BOMB,
+}
+
+
+@pytest.mark.parametrize("text", MEGABYTES.values(), ids=MEGABYTES)
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+def test_a_megabyte_of_anything_ends_soon(
+    loader: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml, "CSafeLoader", getattr(yaml, loader))
+    start = time.process_time()
+    scalars = read_yaml_scalars(text)
+    assert time.process_time() - start < 5
+    assert len(scalars) <= 100_000
+    assert sum(len(entry.value) for entry in scalars) <= len(text)
+    assert all(len(entry.keys) <= MAX_LEVELS for entry in scalars)

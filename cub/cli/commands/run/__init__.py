@@ -1,4 +1,4 @@
-"""`cub run`: its options, and its group of commands."""
+"""Provide `cub run` and its group of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a run as lines for a person."""
+"""Format the events of a run as lines for a person."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _STATUS = {
 
 
 def format_event_lines(event: Event) -> Iterator[str]:
-    """What an event tells; nothing for most of what a client says on its way."""
-    tell = _TOLD.get(event["ev"])
-    yield from tell(event) if tell else ()
+    """Yield the lines for an event; none for most of what an agent reports."""
+    formatter = _FORMATTERS.get(event["ev"])
+    yield from formatter(event) if formatter else ()
 
 
 def format_duration(seconds: float) -> str:
-    """A time such as 0.3 s, 12 s, 4 min or 1 h 5 min."""
+    """Return a duration such as 0.3 s, 12 s, 4 min or 1 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 120:
@@ -49,27 +49,26 @@ def format_duration(seconds: float) -> str:
 
 
 def format_cost(tokens: int, usd: float) -> str:
-    """What was used up, "" for nothing."""
+    """Return the tokens and dollars that were used, "" for none."""
     parts = [f"{tokens:,} tokens" if tokens else "", f"${usd:.2f}" if usd else ""]
     return ", ".join(filter(None, parts))
 
 
-def _run_start(event: Event) -> Iterator[str]:
-    yield f"Run {event['run']} with {event['harness']}" + (
-        f" in {event['worktree']}" if event.get("worktree") else ""
-    )
+def _format_run_start(event: Event) -> Iterator[str]:
+    where = f" in {event['worktree']}" if event.get("worktree") else ""
+    yield f"Run {event['run']} with {event['harness']}{where}"
     if event.get("permissions") == "bypass":
-        yield add_style("The client asks nobody: its permissions are bypassed.", fg="yellow")
+        yield add_style("The agent asks nobody: its permissions are bypassed.", fg="yellow")
 
 
-def _attempt_start(event: Event) -> Iterator[str]:
+def _format_attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
     title = add_style(f"{event['task']}: {event['title']}", bold=True)
     yield f"{format_local_time(event['ts'], '%H:%M:%S')} {title}{which}"
 
 
-def _check_end(event: Event) -> Iterator[str]:
+def _format_check_end(event: Event) -> Iterator[str]:
     before = " before the attempt" if event["base"] else ""
     took = format_duration(event["dur_s"])
     if event["exit"] == 0:
@@ -81,12 +80,11 @@ def _check_end(event: Event) -> Iterator[str]:
         yield f"  check{before}: {event['cmd']} failed{count} ({took})"
 
 
-def _attempt_end(event: Event) -> Iterator[str]:
+def _format_attempt_end(event: Event) -> Iterator[str]:
     usage = event.get("tok") or {}
     tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
-    spent = ", ".join(
-        filter(None, [format_duration(event["dur_s"]), format_cost(tokens, event.get("usd") or 0)])
-    )
+    cost = format_cost(tokens, event.get("usd") or 0)
+    spent = ", ".join(filter(None, [format_duration(event["dur_s"]), cost]))
     change = event.get("git") or {}
     files = len(change.get("files") or ())
     lines = f" +{change.get('ins', 0)} -{change.get('del', 0)}" if "ins" in change else ""
@@ -103,7 +101,7 @@ def _attempt_end(event: Event) -> Iterator[str]:
         yield f"  the changes are kept in {change['patch']}"
 
 
-def _task_state(event: Event) -> Iterator[str]:
+def _format_task_state(event: Event) -> Iterator[str]:
     why = f": {event['why']}" if event.get("why") else ""
     task = event["task"]
     yield f"  {task} is {_STATUS.get(event['status'], event['status'])}{why}"
@@ -111,20 +109,20 @@ def _task_state(event: Event) -> Iterator[str]:
         yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
 
 
-def _notice(event: Event) -> Iterator[str]:
+def _format_notice(event: Event) -> Iterator[str]:
     yield f"  {event['text']}"
 
 
-def _recovered(event: Event) -> Iterator[str]:
+def _format_recovered(event: Event) -> Iterator[str]:
     yield f"{event['task']}: {event['text']}"
 
 
-def _waiting(event: Event) -> Iterator[str]:
+def _format_waiting(event: Event) -> Iterator[str]:
     until = format_local_time(event["until"], "%Y-%m-%d %H:%M:%S")
     yield f"  waiting until {until}, when the limit of {event['harness']} ends"
 
 
-def _run_end(event: Event) -> Iterator[str]:
+def _format_run_end(event: Event) -> Iterator[str]:
     yield ""
     counts = ", ".join(
         f"{count} {_STATUS.get(status, status)}" for status, count in event["tasks"].items()
@@ -143,25 +141,24 @@ def _run_end(event: Event) -> Iterator[str]:
     if attempts:
         left = f", {event['ready']} ready" if event["ready"] else ""
         yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
-    if found := event.get("left_parked"):
-        yield from format_parked_tasks(found["tasks"], found["n"])
+    if parked := event.get("left_parked"):
+        yield from format_parked_tasks(parked["tasks"], parked["n"])
     if branch := event.get("branch"):
-        yield from _branch(branch)
+        yield from _format_branch(branch)
 
 
 def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
-    """The parked tasks, of which the first ones are named, and how a person frees them."""
+    """Yield lines about `count` parked tasks, of which `tasks` are named."""
     what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
     yield f"{what} parked, and not tried until somebody reopens {them}:"
     for task in tasks:
         yield f"  {task['id']}: {task['title']}"
-    yield from _more(count - len(tasks))
+    yield from _format_more(count - len(tasks))
     key, one = (tasks[0]["id"], "it") if count == 1 else ("ID", "one")
     yield f"`cub task reopen {key}` gives {one} all its attempts back."
 
 
-def _branch(branch: Mapping[str, Any]) -> Iterator[str]:
-    """The commits of a work tree's branch, and the line that merges them."""
+def _format_branch(branch: Mapping[str, Any]) -> Iterator[str]:
     name, count = branch["name"], branch["n"]
     if branch.get("left"):
         yield f"What is not committed stays in {branch['left']}."
@@ -171,23 +168,23 @@ def _branch(branch: Mapping[str, Any]) -> Iterator[str]:
     yield f"{count} commit{'s are' if count != 1 else ' is'} on {name}:"
     for commit in branch["commits"]:
         yield f"  {commit}"
-    yield from _more(count - len(branch["commits"]))
+    yield from _format_more(count - len(branch["commits"]))
     yield from ("", f"  {branch['merge']}")
 
 
-def _more(count: int) -> Iterator[str]:
+def _format_more(count: int) -> Iterator[str]:
     if count:
         yield f"  and {count} more"
 
 
-_TOLD: dict[str, Callable[[Event], Iterator[str]]] = {
-    "run_start": _run_start,
-    "attempt_start": _attempt_start,
-    "check_end": _check_end,
-    "attempt_end": _attempt_end,
-    "task_state": _task_state,
-    "notice": _notice,
-    "recovered": _recovered,
-    "waiting": _waiting,
-    "run_end": _run_end,
+_FORMATTERS: dict[str, Callable[[Event], Iterator[str]]] = {
+    "run_start": _format_run_start,
+    "attempt_start": _format_attempt_start,
+    "check_end": _format_check_end,
+    "attempt_end": _format_attempt_end,
+    "task_state": _format_task_state,
+    "notice": _format_notice,
+    "recovered": _format_recovered,
+    "waiting": _format_waiting,
+    "run_end": _format_run_end,
 }

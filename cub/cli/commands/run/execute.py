@@ -1,4 +1,4 @@
-"""A run from the first event to the exit code: shown live, in lines, or as JSON."""
+"""Execute a run, and show its events live, in lines, or as JSON."""
 
 from __future__ import annotations
 
@@ -23,54 +23,51 @@ if TYPE_CHECKING:
     from cub.store.events import Event
 
 _INTERRUPTED = 130
-_STOPPING = "stopping: the client is ended, and its changes put back; a second signal ends at once"
+_STOPPING = "stopping: the agent is ended, and its changes put back; a second signal ends at once"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 ShowEvent = Callable[["Event"], None]
 
 
 def execute_run(
     stores: Stores,
-    request: RunOptions,
+    options: RunOptions,
     profile: str | None,
     *,
     json: bool,
     environ: Mapping[str, str] = os.environ,
 ) -> int:
-    """Run, and show it; the exit code."""
+    """Run tasks and show the events; return the exit code."""
     from cub.actions.run.run_loop import INTERRUPTED, run_tasks
     from cub.actions.run.run_setup import RunEnvironment, prepare_run
     from cub.actions.run.run_status import RunStatus, save_status, send_notifications
 
-    end: Event = {}
-    is_told = not (json or output.supports_live_output())
-    with _errors_masked(), _stoppable(is_told=is_told) as stop:
-        around = RunEnvironment(stop, environ, profile)
-        with prepare_run(stores, request, around) as it:
-            output.print_warnings(it.warnings)
-            standing = RunStatus()
-            steps = send_notifications(run_tasks(it.context), it.context)
-            unread: OSError | None = None
-            with _shown(standing, stop, json=json) as show:
-                for event in chain(
-                    it.recovery_events, save_status(steps, it.context.folder, standing)
-                ):
-                    end = event
+    last_event: Event = {}
+    prints_stop = not (json or output.supports_live_output())
+    with _mask_errors(), _handle_signals(prints_stop=prints_stop) as stop:
+        write_error: OSError | None = None
+        with prepare_run(stores, options, RunEnvironment(stop, environ, profile)) as prepared:
+            output.print_warnings(prepared.warnings)
+            context, status = prepared.context, RunStatus()
+            events = send_notifications(run_tasks(context), context)
+            events = chain(prepared.recovery_events, save_status(events, context.folder, status))
+            with _choose_display(status, stop, json=json) as show:
+                for last_event in events:
                     try:
-                        if unread is None:
-                            show(event)
-                    except OSError as error:  # who reads along is gone: end, but end well
-                        unread = error
+                        if write_error is None:
+                            show(last_event)
+                    except OSError as error:  # stdout is closed: end the run in order
+                        write_error = error
                         stop.request()
-        if unread is not None:
-            raise unread
-    if end.get("end") == INTERRUPTED:
+        if write_error is not None:
+            raise write_error
+    if last_event.get("end") == INTERRUPTED:
         return _INTERRUPTED
-    return 0 if end.get("ok") else 1
+    return 0 if last_event.get("ok") else 1
 
 
 @contextmanager
-def _errors_masked() -> Iterator[None]:
-    """What ends a run is told without secrets, as its events are: git quotes what hooks print."""
+def _mask_errors() -> Iterator[None]:
+    """Mask secrets in an error that ends the run: git quotes what hooks print."""
     from cub.masking import mask_text
 
     try:
@@ -83,8 +80,8 @@ def _errors_masked() -> Iterator[None]:
 
 
 @contextmanager
-def _stoppable(*, is_told: bool) -> Iterator[StopRequest]:
-    """The first signal asks for an end, and `is_told` of that; the second one ends at once."""
+def _handle_signals(*, prints_stop: bool) -> Iterator[StopRequest]:
+    """Request a stop at the first signal, with a message if `prints_stop`; end at the second."""
     from cub.processes.command import StopRequest
 
     stop = StopRequest()
@@ -93,39 +90,39 @@ def _stoppable(*, is_told: bool) -> Iterator[StopRequest]:
         if stop.is_requested:
             raise KeyboardInterrupt
         stop.request()
-        if is_told:
+        if prints_stop:
             output.print_message_from_signal(_STOPPING)
 
-    # Who was started with a signal ignored, as by nohup, is to live on.
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, handle) for number in heard}
+    # A signal that was ignored from the start, for instance by nohup, stays ignored.
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    old_handlers = {number: signal.signal(number, handle) for number in handled}
     try:
         yield stop
     finally:
-        for number, old in before.items():
-            signal.signal(number, old)
+        for number, old_handler in old_handlers.items():
+            signal.signal(number, old_handler)
         stop.close()
 
 
 @contextmanager
-def _shown(status: RunStatus, stop: StopRequest, *, json: bool) -> Iterator[ShowEvent]:
+def _choose_display(status: RunStatus, stop: StopRequest, *, json: bool) -> Iterator[ShowEvent]:
     if json:
-        yield _as_json
+        yield _print_json_event
     elif output.supports_live_output():
         from cub.cli.commands.run.live_view import show_live_panel
 
         with show_live_panel(status, stop) as write:
-            yield partial(_as_lines, write)
+            yield partial(_write_lines, write)
     else:
-        yield partial(_as_lines, output.print_flushed_line)
+        yield partial(_write_lines, output.print_flushed_line)
 
 
-def _as_json(event: Event) -> None:
+def _print_json_event(event: Event) -> None:
     if event["ev"] != "tick":
         output.print_json_line({"v": 1, **event})
 
 
-def _as_lines(write: Callable[[str], None], event: Event) -> None:
+def _write_lines(write: Callable[[str], None], event: Event) -> None:
     for text in format_event_lines(event):
         for part in output.wrap_line(text):
             write(part)

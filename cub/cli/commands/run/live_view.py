@@ -1,7 +1,4 @@
-"""The live view of a run on a terminal: one panel below the lines that have been printed.
-
-`cub run status`: how runs stand, read from the files that they keep.
-"""
+"""Show the status of runs: live on a terminal, below the printed lines, or by `cub run status`."""
 
 from __future__ import annotations
 
@@ -21,13 +18,12 @@ if TYPE_CHECKING:
     from cub.actions.run.run_status import RunStatus
     from cub.processes.command import StopRequest
 
-
-_FRAMES = 4  # a second
+_FRAMES_PER_SECOND = 4
 
 
 @contextmanager
 def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[str], None]]:
-    """Show how the run stands, anew several times a second; gives what prints lines above it."""
+    """Show the status of a run, refreshed all the time; yield what prints lines above it."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -36,9 +32,9 @@ def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[
         emoji=False, highlight=False, color_system="auto" if output.has_color() else None
     )
     with Live(
-        get_renderable=lambda: _table(status, stop),
+        get_renderable=lambda: _make_table(status, stop),
         console=console,
-        refresh_per_second=_FRAMES,
+        refresh_per_second=_FRAMES_PER_SECOND,
         transient=True,
     ):
         yield lambda line: console.print(
@@ -46,7 +42,7 @@ def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[
         )
 
 
-def _table(status: RunStatus, stop: StopRequest) -> Table:
+def _make_table(status: RunStatus, stop: StopRequest) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -61,12 +57,12 @@ def _table(status: RunStatus, stop: StopRequest) -> Table:
 
 
 def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
-    """What there is to see: the task, the client, what it does, what is used up, the queue."""
+    """Yield the rows: the task, the agent, what it does, what it says, and what the run used."""
     if status.task:
         which = f" (attempt {status.attempt})" if status.attempt > 1 else ""
         yield "task", f"{status.task}: {status.title}{which}"
         since = format_duration(get_seconds_since(status.attempt_started, now))
-        yield "client", f"{status.harness}, for {since}"
+        yield "agent", f"{status.harness}, for {since}"
     if status.waiting_until:
         left = format_duration(max(0.0, -get_seconds_since(status.waiting_until, now)))
         yield "now", f"waiting for the end of a limit, {left} more"
@@ -74,41 +70,40 @@ def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, st
         yield "now", status.doing
     if status.said:
         yield "said", status.said
-    used = format_cost(status.tokens, status.usd)
-    tried = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
-    so_far = [f"{status.ready} more ready", tried, used]
-    yield "run", "; ".join(filter(None, so_far))
+    outcomes = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
+    cost = format_cost(status.tokens, status.usd)
+    yield "run", "; ".join(filter(None, [f"{status.ready} more ready", outcomes, cost]))
 
 
-def get_seconds_since(moment: str, now: datetime) -> float:
-    """How long ago a moment was; 0 for none."""
+def get_seconds_since(timestamp: str, now: datetime) -> float:
+    """Return how long ago a timestamp was; 0 for none."""
     try:
-        return (now - datetime.fromisoformat(moment)).total_seconds()
+        return (now - datetime.fromisoformat(timestamp)).total_seconds()
     except ValueError:
         return 0.0
 
 
 def show_run_status(root: Path, *, json: bool) -> None:
-    """The runs that are at work; where there is none, the last one."""
+    """Print the status of the runs that are alive, or else of the last one."""
     from cub.actions.run.run_folders import RunFolder
     from cub.actions.run.run_status import read_status
 
-    found = [read_status(folder) for folder in RunFolder.list_all(root)]
-    shown = [one for one in found if one.is_alive] or found[-1:]
+    all_runs = [read_status(folder) for folder in RunFolder.list_all(root)]
+    runs = [run for run in all_runs if run.is_alive] or all_runs[-1:]
     if json:
-        runs = [{**one.status.to_json(), "alive": one.is_alive} for one in shown]
-        output.print_json({"v": 1, "root": root.as_posix(), "runs": runs})
+        trees = [{**run.status.to_json(), "alive": run.is_alive} for run in runs]
+        output.print_json({"v": 1, "root": root.as_posix(), "runs": trees})
         return
-    if not shown:
+    if not runs:
         output.print_line("No run has been here yet.")
     now = datetime.now(UTC)
-    for number, one in enumerate(shown):
+    for number, run in enumerate(runs):
         if number:
             output.print_line()
-        _show(one.status, now, alive=one.is_alive)
+        _print_status(run.status, now, alive=run.is_alive)
 
 
-def _show(status: RunStatus, now: datetime, *, alive: bool) -> None:
+def _print_status(status: RunStatus, now: datetime, *, alive: bool) -> None:
     since = format_duration(get_seconds_since(status.started, now))
     if alive:
         output.print_heading(f"{status.run}: at work for {since}")

@@ -1,7 +1,4 @@
-"""`cub run` and `cub run status`: options in, the events of a run out.
-
-`cub run --dry-run`: what a run would do, without doing any of it.
-"""
+"""Define the commands `cub run`, `cub run --dry-run` and `cub run status`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_parked_tasks
-from cub.cli.task_stores import open_task_stores as stores_here
+from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 from cub.masking import mask_text
 
@@ -22,6 +19,8 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
     from cub.store.task_index import TaskIndex, TaskSummary
 
+
+_MAX_SHOWN = 20  # tasks
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
 
@@ -34,7 +33,7 @@ Harness = Annotated[
     typer.Option(
         "--harness",
         metavar="NAME",
-        help="The client: auto, scripted[:FILE], or one of `harnesses` in the configuration. "
+        help="The agent: auto, scripted[:FILE], or one of `harnesses` in the configuration. "
         "After a comma, the next one for when one can't go on.",
     ),
 ]
@@ -53,7 +52,7 @@ Timeout = Annotated[
     typer.Option("--timeout", metavar="TIME", help="How long an attempt, or a check, may take."),
 ]
 Idle = Annotated[
-    str, typer.Option("--idle-timeout", metavar="TIME", help="How long a client may be silent.")
+    str, typer.Option("--idle-timeout", metavar="TIME", help="How long an agent may be silent.")
 ]
 Checks = Annotated[
     list[str] | None,
@@ -106,13 +105,13 @@ def run(
     resume: Resume = False,
     json: Json = False,
 ) -> None:
-    """Work tasks off: the next ready one, a client, the project's checks, a commit, the next.
+    """Work tasks off: the next ready one, an agent, the project's checks, a commit, the next.
 
-    A task is done when its files hold up: the client succeeded, no check fails that passed
+    A task is done when its files hold up: the agent succeeded, no check fails that passed
     before, and something changed or nothing had to. Else the changes are kept as a patch, the
     files are put back, and the next attempt is told why.
 
-    Ctrl-C ends the client and the bookkeeping; a second one ends at once.
+    Ctrl-C ends the agent and the bookkeeping; a second one ends at once.
 
     Example: cub run --once --harness scripted
     """
@@ -120,23 +119,26 @@ def run(
         return
     from cub.actions.run.run_options import RunOptions, require_consistent
 
-    asked = RunOptions(
+    options = RunOptions(
         once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
         timeout, idle_timeout, tuple(check or ()), no_checks, branch, worktree, trust,
     )  # fmt: skip
-    require_consistent(asked)
-    stores = stores_here(context, "cub run")
-    if resume:
-        asked = _resumed(stores, asked)
+    require_consistent(options)
+    stores = open_task_stores(context, "cub run")
+    options = _resume_options(stores, options) if resume else options
     if dry_run:
-        preview_run(stores, asked, profile, json=json)
-        return
+        preview_run(stores, options, profile, json=json)
+    else:
+        _start_run(stores, options, profile, json=json)
+
+
+def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
     from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.cli.commands.run.execute import execute_run
 
     if find_current_attempt(stores.root):
         raise CubError("an attempt can't start a run of its own project")
-    raise typer.Exit(execute_run(stores, asked, profile, json=json))
+    raise typer.Exit(execute_run(stores, options, profile, json=json))
 
 
 @app.command()
@@ -147,84 +149,82 @@ def status(context: typer.Context, json: Json = False) -> None:
     """
     from cub.cli.commands.run.live_view import show_run_status
 
-    show_run_status(stores_here(context, "cub run").root, json=json)
+    show_run_status(open_task_stores(context, "cub run").root, json=json)
 
 
-def _resumed(stores: Stores, asked: RunOptions) -> RunOptions:
-    """What the killed run was asked for, but for what is asked now."""
+def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
+    """Return the killed run's options, replaced by those that are given now."""
     from cub.actions.run.run_options import merge_options
     from cub.actions.run.run_setup import read_last_options
 
-    last = read_last_options(stores.root)
-    if last is None:
+    previous = read_last_options(stores.root)
+    if previous is None:
         output.print_message("No run was killed: this is a new one.")
-        return asked
-    return merge_options(asked, last)
+        return options
+    return merge_options(options, previous)
 
 
-_SHOWN = 20
-
-
-def preview_run(stores: Stores, request: RunOptions, profile: str | None, *, json: bool) -> None:
-    """The clients, the checks, and the queue in its order."""
+def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
+    """Print the agents, the checks, and the queue in its order."""
     from cub.actions.run.agent_process import find_missing_programs, require_available
     from cub.actions.run.command_trust import require_trust
+    from cub.actions.run.git_workspace import require_repository
     from cub.actions.run.run_options import resolve_settings
     from cub.actions.run.task_queue import list_runnable_tasks, require_startable
     from cub.harness.harness_registry import load_harnesses
     from cub.project.config_layers import resolve_config
 
     layers = resolve_config(stores.project, os.environ, profile)
-    settings = resolve_settings(layers.values, request)
-    clients = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    settings = resolve_settings(layers.values, options)
+    harnesses = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    require_repository(stores.project.root)
     tasks = stores.backend.read_tasks()
-    require_startable(tasks, stores, request)
-    rows = list_runnable_tasks(tasks, stores, request).summaries
-    missing = find_missing_programs(clients, settings, stores.project, os.environ)
-    untrusted = _refusal(lambda: require_trust(stores, settings))
-    refusals = [untrusted, _refusal(lambda: require_available(clients, missing))]
+    require_startable(tasks, stores, options)
+    queue = list_runnable_tasks(tasks, stores, options)
+    missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
+    untrusted = _find_refusal(lambda: require_trust(stores, settings))
+    refusals = [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
+    names, checks = [harness.name for harness in harnesses], list(map(mask_text, settings.checks))
     if json:
         tree = {
             "v": 1,
             "root": stores.root.as_posix(),
-            "harnesses": [client.name for client in clients],
-            "missing": [{"harness": one.harness, "why": one.why} for one in missing],
-            "checks": [mask_text(check) for check in settings.checks],
+            "harnesses": names,
+            "missing": [{"harness": program.harness, "why": program.why} for program in missing],
+            "checks": checks,
             "trusted": not untrusted,
-            "tasks": [row.id for row in rows],
+            "tasks": [task.id for task in queue],
         }
         output.print_json(tree)
         return
-    output.print_paragraph(f"client: {', '.join(client.name for client in clients)}")
-    for check in settings.checks:
-        output.print_paragraph(f"check: {mask_text(check)}")
-    _print_queue(rows, tasks, request)
-    if len(missing) < len(clients):
-        for one in missing:
-            output.print_message(f"{one.to_text()}.")
+    output.print_paragraph(f"agent: {', '.join(names)}")
+    for check in checks:
+        output.print_paragraph(f"check: {check}")
+    _print_queue(queue, tasks, options)
+    for program in missing if len(missing) < len(harnesses) else ():
+        output.print_message(f"{program.to_text()}.")
     for refusal in filter(None, refusals):
         output.print_message(f"It would not begin: {mask_text(refusal)}.")
 
 
-def _print_queue(rows: Sequence[TaskSummary], tasks: TaskIndex, asked: RunOptions) -> None:
-    """Print the tasks that a run would take, the first ones of many, or why there is none."""
+def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
     from cub.actions.run.task_queue import list_parked_tasks
 
-    for row in rows[:_SHOWN]:
-        title = str(tasks.read_record(row.id).get("title"))
-        output.print_paragraph(f"task: {row.id}: {mask_text(title)}")
-    if len(rows) > _SHOWN:
-        output.print_paragraph(f"and {len(rows) - _SHOWN} more")
-    if not rows:
+    for task in queue[:_MAX_SHOWN]:
+        title = str(tasks.read_record(task.id).get("title"))
+        output.print_paragraph(f"task: {task.id}: {mask_text(title)}")
+    if len(queue) > _MAX_SHOWN:
+        output.print_paragraph(f"and {len(queue) - _MAX_SHOWN} more")
+    if not queue:
         output.print_paragraph("Nothing is ready.")
-        if left := list_parked_tasks(tasks, asked):
-            named = [tasks.read_record(row.id) for row in left[:_SHOWN]]
-            for line in format_parked_tasks(named, len(left)):
+        if parked := list_parked_tasks(tasks, options):
+            records = [tasks.read_record(task.id) for task in parked[:_MAX_SHOWN]]
+            for line in format_parked_tasks(records, len(parked)):
                 output.print_paragraph(line)
 
 
-def _refusal(require: Callable[[], object]) -> str:
-    """Why a run would be refused; "" if it would not."""
+def _find_refusal(require: Callable[[], object]) -> str:
+    """Return why a run would be refused; "" if it would not."""
     try:
         require()
     except CubError as error:

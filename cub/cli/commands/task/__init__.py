@@ -1,10 +1,10 @@
-"""`cub task`: what there is to do, who does it, and how it ends."""
+"""Run `cub task`: assemble its commands."""
 
 from __future__ import annotations
 
 import typer
 
-from cub.cli.commands.task import doctor, edit, import_export, list_tasks, transitions
+from cub.cli.commands.task import edit, import_export, list_tasks, transitions
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -22,7 +22,5 @@ def task() -> None:
 edit.register_edit_commands(app)
 list_tasks.register_list_commands(app)
 transitions.register_transition_commands(app)
-transitions.register_delete_command(app)
 import_export.register_import_export_commands(app)
-doctor.register_doctor_command(app)
-app.add_typer(edit.dep, name="dep")
+app.command()(list_tasks.doctor)

@@ -1,7 +1,4 @@
-"""`cub task add`, `edit` and `dep`: what a task says.
-
-`cub task edit` without options: the task in the person's editor.
-"""
+"""Run `cub task add`, `edit` and `dep`; `edit` without options opens an editor."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
-
 
 Type = Annotated[
     str | None, typer.Option("--type", "-t", help="task, feature, bug, epic or chore.")
@@ -54,12 +50,12 @@ Description = Annotated[
 File = Annotated[
     Path | None, typer.Option("--file", "-F", metavar="FILE", help="The description from a file.")
 ]
-
+Others = Annotated[list[str], typer.Argument(metavar="OTHER...", help="What it waits for.")]
 dep = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @dep.callback()
-def _dep() -> None:
+def _describe_dep() -> None:
     """Let a task wait for others, or no longer.
 
     Example: cub task dep add k3f9a 7q2bx
@@ -67,9 +63,10 @@ def _dep() -> None:
 
 
 def register_edit_commands(app: typer.Typer) -> None:
-    """The commands of this module."""
+    """Register the commands, and the group `dep`."""
     app.command()(add)
     app.command()(edit)
+    app.add_typer(dep, name="dep")
 
 
 def add(
@@ -93,17 +90,17 @@ def add(
     from cub.actions.tasks.task_edits import add_task as put
     from cub.actions.tasks.task_fields import TaskFields
 
-    text = _text(context, description, file)
+    text = _read_description(context, description, file)
     fields = (type, priority, parent, depends_on, label, accept, check, text)
     stores = open_task_stores(context)
-    outcome = put(stores, TaskFields(title, *fields))
-    _agree(stores, check)
+    result = put(stores, TaskFields(title, *fields))
+    _trust_checks(stores, check)
     if json:
-        print_task_result(stores, outcome, "", json=True)
+        print_task_result(stores, result, "", json=True)
         return
-    output.print_warnings(outcome.warnings)
-    output.print_line(outcome.tasks[0]["id"])
-    for line in outcome.messages:
+    output.print_warnings(result.warnings)
+    output.print_line(result.tasks[0]["id"])
+    for line in result.messages:
         output.print_message(line)
 
 
@@ -140,18 +137,15 @@ def edit(
     from cub.actions.tasks.task_edits import edit_task as change
     from cub.actions.tasks.task_fields import TaskFields
 
-    text = _text(context, description, file)
+    text = _read_description(context, description, file)
     fields = (title, type, priority, parent, None, label, accept, check, text)
     stores = open_task_stores(context)
     if all(field is None for field in (*fields, unlabel, note)):
-        outcome = edit_in_editor(stores, key)
+        result = edit_in_editor(stores, key)
     else:
-        outcome = change(stores, key, TaskFields(*fields), unlabel=unlabel or (), note=note)
-        _agree(stores, check)
-    print_task_result(stores, outcome, "Changed", json=json)
-
-
-Others = Annotated[list[str], typer.Argument(metavar="OTHER...", help="What it waits for.")]
+        result = change(stores, key, TaskFields(*fields), unlabel=unlabel or (), note=note)
+        _trust_checks(stores, check)
+    print_task_result(stores, result, "Changed", json=json)
 
 
 @dep.command(name="add")
@@ -160,7 +154,7 @@ def dep_add(context: typer.Context, key: Id, others: Others, json: Json = False)
 
     Example: cub task dep add k3f9a 7q2bx
     """
-    _depend(context, key, others, remove=False, json=json)
+    _set_dependencies(context, key, others, remove=False, json=json)
 
 
 @dep.command(name="remove")
@@ -169,22 +163,21 @@ def dep_remove(context: typer.Context, key: Id, others: Others, json: Json = Fal
 
     Example: cub task dep remove k3f9a 7q2bx
     """
-    _depend(context, key, others, remove=True, json=json)
+    _set_dependencies(context, key, others, remove=True, json=json)
 
 
-def _depend(
+def _set_dependencies(
     context: typer.Context, key: str, others: list[str], *, remove: bool, json: bool
 ) -> None:
     from cub.actions.tasks.task_edits import set_dependencies
 
     stores = open_task_stores(context)
-    print_task_result(
-        stores, set_dependencies(stores, key, others, remove=remove), "Changed", json=json
-    )
+    result = set_dependencies(stores, key, others, remove=remove)
+    print_task_result(stores, result, "Changed", json=json)
 
 
-def _agree(stores: Stores, checks: list[str] | None) -> None:
-    """What a person writes here themselves, `cub run` need not ask them about."""
+def _trust_checks(stores: Stores, checks: list[str] | None) -> None:
+    """Trust the checks that you write here yourself, so `cub run` does not ask about them."""
     from cub.actions.run.command_trust import trust_checks
     from cub.actions.tasks.current_attempt import find_current_attempt
 
@@ -192,8 +185,9 @@ def _agree(stores: Stores, checks: list[str] | None) -> None:
         trust_checks(stores, checks)
 
 
-def _text(context: typer.Context, description: str | None, file: Path | None) -> str | None:
-    """What the description is to be, from where it was said to be."""
+def _read_description(
+    context: typer.Context, description: str | None, file: Path | None
+) -> str | None:
     if description is not None and file is not None:
         raise UsageError("--description and --file exclude each other")
     if description == "-":
@@ -206,57 +200,57 @@ def _text(context: typer.Context, description: str | None, file: Path | None) ->
 def edit_in_editor(stores: Stores, key: str) -> TaskResult:
     """Open the form of a task, and change the task as it says when the editor ends.
 
-    A form that can't be applied stays where it is: what a person wrote is never lost.
+    A form that can't be applied is kept, so nothing that you wrote is lost.
     """
     from cub.actions.tasks.task_form import apply_form, render_form
 
-    command = _command()
+    command = _find_editor()
     tasks = stores.backend.read_tasks()
     key = tasks.find_id(key)
     before = render_form(tasks.read_record(key))
-    path = _file(before)
+    path = _create_form_file(before)
     try:
-        _run([*command, str(path)])
-        outcome = apply_form(stores, key, before, _editor_text(path), path.as_posix())
+        _run_editor([*command, str(path)])
+        result = apply_form(stores, key, before, _read_form(path), path.as_posix())
     except CubError as error:
-        if path.exists() and _editor_text(path) != before:
+        if path.exists() and _read_form(path) != before:
             error.details = (*error.details, f"what you wrote is in {path.as_posix()}")
         else:
             path.unlink(missing_ok=True)
         raise
     path.unlink()
-    return outcome
+    return result
 
 
-def _command() -> list[str]:
-    said = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
-    if not said and not sys.stdin.isatty():
+def _find_editor() -> list[str]:
+    command = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
+    if not command and not sys.stdin.isatty():
         raise UsageError("there is nothing to change", hint="name a field, or set EDITOR")
     try:
-        return shlex.split(said or "vi")
+        return shlex.split(command or "vi")
     except ValueError as error:
         what = f"EDITOR is no command: {str(error).lower()}"
-        raise CubError(what, where=said, hint="set EDITOR") from None
+        raise CubError(what, where=command, hint="set EDITOR") from None
 
 
-def _file(text: str) -> Path:
+def _create_form_file(text: str) -> Path:
     handle, name = tempfile.mkstemp(prefix="cub-task-", suffix=".yaml")
     with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
     return Path(name)
 
 
-def _editor_text(path: Path) -> str:
+def _read_form(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
         raise CubError("the editor left no file; nothing was changed") from None
 
 
-def _run(command: list[str]) -> None:
+def _run_editor(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+        process = subprocess.run(command, check=False)  # noqa: S603 - the user's own editor
     except OSError as error:
         raise CubError(f"the editor can't be started: {command[0]}", hint="set EDITOR") from error
-    if done.returncode:
-        raise CubError(f"the editor ended with {done.returncode}; nothing was changed")
+    if process.returncode:
+        raise CubError(f"the editor ended with {process.returncode}; nothing was changed")

@@ -1,4 +1,4 @@
-"""`cub task import` and `export`: tasks from other tools, and back."""
+"""Run `cub task import` and `cub task export`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from cub.actions.tasks.import_export import ImportResult
     from cub.actions.tasks.stores import Stores
 
-_FORMATS = "jsonl, beads, task-master or prd"
-
 
 def register_import_export_commands(app: typer.Typer) -> None:
-    """The commands of this module."""
+    """Register the commands."""
     app.command(name="import")(import_)
     app.command()(export)
 
@@ -31,7 +29,7 @@ def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is stdin.")],
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help=f"auto, {_FORMATS}.")
+        str, typer.Option("--format", "-f", help="auto, jsonl, beads, task-master or prd.")
     ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell what would change, and write nothing.")
@@ -50,21 +48,21 @@ def import_(
 
     from_stdin = file == Path("-")
     data = sys.stdin.buffer.read() if from_stdin else read_file_argument(context, file)
-    shown = "stdin" if from_stdin else file.as_posix()
-    found = parse_tasks(data, shown, format)
+    where = "stdin" if from_stdin else file.as_posix()
+    imported = parse_tasks(data, where, format)
     stores = open_task_stores(context)
-    taken = import_tasks(stores, found, shown, dry_run=dry_run)
+    result = import_tasks(stores, imported, where, dry_run=dry_run)
     if json:
-        output.print_json(import_result_to_json(taken, stores.root))
+        output.print_json(import_result_to_json(result, stores.root))
         return
-    output.print_warnings(taken.task_result.warnings)
-    _tell(taken, dry_run=dry_run)
+    output.print_warnings(result.task_result.warnings)
+    _print_result(result, dry_run=dry_run)
 
 
 def export(
     context: typer.Context,
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help=f"{_FORMATS}.")
+        str, typer.Option("--format", "-f", help="jsonl or markdown.")
     ] = "jsonl",
     file: Annotated[
         Path | None,
@@ -77,28 +75,28 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Print all tasks as another tool has them, imported ones as they were as far as they are.
+    """Print all tasks, as JSON lines that cub reads or as Markdown that people read.
 
-    Example: cub task export -f beads -o issues.jsonl
+    Example: cub task export -f markdown -o tasks.md
     """
-    from cub.actions.tasks.import_export import export_tasks as exported
+    from cub.actions.tasks.import_export import export_tasks
     from cub.cli.json_output import export_result_to_json
 
     stores = open_task_stores(context)
-    made = exported(stores, format)
+    result = export_tasks(stores, format)
     if not json:
-        output.print_warnings(made.warnings)
+        output.print_warnings(result.warnings)
     if file is not None:
-        _write(context, stores, file, made.data)
+        _write_file(context, stores, file, result.data)
     if json:
-        output.print_json(export_result_to_json(made, format, file, stores.root))
+        output.print_json(export_result_to_json(result, format, file, stores.root))
     elif file is None:
-        output.print_bytes(made.data)
+        output.print_bytes(result.data)
     else:
         output.print_message(f"Wrote {file.as_posix()}.")
 
 
-def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
+def _write_file(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
     from cub.files import lock_project
     from cub.files.single_file import read_single_file, replace_single_file
 
@@ -109,16 +107,16 @@ def _write(context: typer.Context, stores: Stores, file: Path, data: bytes) -> N
         replace_single_file(path, read_single_file(path, shown), data, shown)
 
 
-def _tell(taken: ImportResult, *, dry_run: bool) -> None:
-    for verb, records in (("new", taken.added), ("changed", taken.changed)):
+def _print_result(result: ImportResult, *, dry_run: bool) -> None:
+    for verb, records in (("new", result.added), ("changed", result.changed)):
         for record in records:
             title = str(record.get("title", ""))
             output.print_paragraph(f"{verb:8}{record['id']}: {title}")
-    for line in taken.task_result.messages:
+    for line in result.task_result.messages:
         output.print_paragraph(line)
-    counts = (len(taken.added), len(taken.changed), taken.unchanged)
+    counts = (len(result.added), len(result.changed), result.unchanged)
     new, other, same = (f"{count:,}" for count in counts)
     would = "would be " if dry_run else ""
     output.print_message(
-        f"{taken.format}: {new} {would}new, {other} {would}changed, {same} as they were."
+        f"{result.format}: {new} {would}new, {other} {would}changed, {same} as they were."
     )

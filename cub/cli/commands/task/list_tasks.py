@@ -1,7 +1,4 @@
-"""`cub task list`, `ready`, `show` and `stats`: what there is to do.
-
-Tasks as a tree: epics, and what is a part of them.
-"""
+"""Run `cub task list`, `ready`, `stats` and `doctor`: look at many tasks."""
 
 from __future__ import annotations
 
@@ -14,18 +11,45 @@ import typer
 from cub.cli import output
 from cub.cli.commands.task.show import show
 from cub.cli.task_stores import Json, open_task_stores
+from cub.cli.terminal import add_style
 
 if TYPE_CHECKING:
+    from cub.actions.tasks.task_findings import Finding
     from cub.actions.tasks.task_queries import TaskList, TaskStats
     from cub.store.jsonl import Record
     from cub.store.task_index import TaskSummary
 
-
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="At most N of them.")
 ]
-
-_MOST = 2  # ids in a cell
+Status = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--status",
+        "-s",
+        help="open, in_progress, retry, parked, closed, all or deleted; repeatable.",
+    ),
+]
+Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")]
+Label = Annotated[
+    str, typer.Option("--label", "-l", metavar="WORD", help="The tasks with this label.")
+]
+Search = Annotated[
+    str,
+    typer.Option(
+        "--search",
+        "-S",
+        metavar="TEXT",
+        help="Only tasks that say it: in id, title, description, notes, labels or criteria.",
+    ),
+]
+Tree = Annotated[bool, typer.Option("--tree", help="Show what is a part of what.")]
+Fix = Annotated[
+    bool,
+    typer.Option("--fix", help="Write doubled tasks as one, and give tasks of lapsed leases back."),
+]
+_SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
+_MAX_IDS = 2  # in a cell
 _STYLES = {
     "in_progress": output.RowStyle(fg="yellow"),
     "retry": output.RowStyle(fg="red"),
@@ -35,7 +59,7 @@ _STYLES = {
 
 
 def register_list_commands(app: typer.Typer) -> None:
-    """The commands of this module."""
+    """Register the commands that only read."""
     app.command(name="list")(list_)
     for command in (ready, show, stats):
         app.command()(command)
@@ -43,28 +67,11 @@ def register_list_commands(app: typer.Typer) -> None:
 
 def list_(
     context: typer.Context,
-    status: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--status",
-            "-s",
-            help="open, in_progress, retry, parked, closed, all or deleted; repeatable.",
-        ),
-    ] = None,
-    epic: Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")] = "",
-    label: Annotated[
-        str, typer.Option("--label", "-l", metavar="WORD", help="The tasks with this label.")
-    ] = "",
-    search: Annotated[
-        str,
-        typer.Option(
-            "--search",
-            "-S",
-            metavar="TEXT",
-            help="Only tasks that say it: in id, title, description, notes, labels or criteria.",
-        ),
-    ] = "",
-    tree: Annotated[bool, typer.Option("--tree", help="Show what is a part of what.")] = False,
+    status: Status = None,
+    epic: Epic = "",
+    label: Label = "",
+    search: Search = "",
+    tree: Tree = False,
     json: Json = False,
 ) -> None:
     """List tasks: those at work first, then by priority. Closed ones are counted only.
@@ -76,23 +83,23 @@ def list_(
     from cub.actions.tasks.task_queries import TaskFilter, list_tasks
 
     stores = open_task_stores(context)
-    words = tuple(status or (("all",) if json or tree else ()))
-    found = list_tasks(stores, TaskFilter(words, epic, label, search))
+    statuses = tuple(status or (("all",) if json or tree else ()))
+    task_list = list_tasks(stores, TaskFilter(statuses, epic, label, search))
     if tree and not json:
-        output.print_warnings(found.warnings)
-        for line in format_task_tree(found):
+        output.print_warnings(task_list.warnings)
+        for line in format_task_tree(task_list):
             output.print_paragraph(line)
         return
-    _tell(found, stores.root, json=json)
-    if found.hidden_count and not json:
-        some = (
-            "1 closed task is"
-            if found.hidden_count == 1
-            else f"{found.hidden_count:,} closed tasks are"
-        )
-        output.print_message(f"{some} not shown; `--status all` shows all.")
-    elif not found.summaries and not json:
-        output.print_message(_nothing(found))
+    _print_tasks(task_list, stores.root, json=json)
+    if json:
+        return
+    if count := task_list.hidden_count:
+        hidden = "1 closed task is" if count == 1 else f"{count:,} closed tasks are"
+        output.print_message(f"{hidden} not shown; `--status all` shows all.")
+    elif not task_list.summaries and task_list.tasks:
+        output.print_message("No task is like that; `cub task list --status all` shows all.")
+    elif not task_list.summaries:
+        output.print_message("There is no task yet; `cub task add TITLE` adds one.")
 
 
 def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> None:
@@ -106,9 +113,9 @@ def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> No
     from cub.actions.tasks.task_queries import list_ready_tasks
 
     stores = open_task_stores(context)
-    found = list_ready_tasks(stores, limit)
-    _tell(found, stores.root, json=json)
-    if not found.summaries and not json:
+    task_list = list_ready_tasks(stores, limit)
+    _print_tasks(task_list, stores.root, json=json)
+    if not task_list.summaries and not json:
         output.print_message("Nothing is ready; `cub task list` shows what there is.")
 
 
@@ -117,69 +124,62 @@ def stats(context: typer.Context, json: Json = False) -> None:
 
     Example: cub task stats --json
     """
-    from cub.actions.tasks.task_queries import count_tasks as counted
+    from cub.actions.tasks.task_queries import count_tasks
     from cub.cli.json_output import task_stats_to_json
 
     stores = open_task_stores(context)
-    found = counted(stores)
+    counts = count_tasks(stores)
     if json:
-        output.print_json(task_stats_to_json(found, stores.root))
+        output.print_json(task_stats_to_json(counts, stores.root))
         return
-    output.print_warnings(found.warnings)
-    output.print_table(("", "", "tasks"), [*_counts(found)])
+    output.print_warnings(counts.warnings)
+    output.print_table(("", "", "tasks"), [*_iter_count_rows(counts)])
 
 
-def _counts(found: TaskStats) -> Iterator[tuple[str, str, str]]:
-    """The rows of the counts; what they are of stands in the first one of each group."""
+def _iter_count_rows(stats: TaskStats) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of the counts, with a group's name in its first row."""
     groups: dict[str, dict[str, str]] = {
-        "status": {status: f"{count:,}" for status, count in found.statuses.items()},
-        "to do": {"ready": f"{found.ready:,}", "blocked": f"{found.blocked:,}"},
-        "type": {kind: f"{count:,}" for kind, count in found.types.items()},
-        "priority": {f"P{n}": f"{count:,}" for n, count in found.priorities.items()},
-        "epic": {key: f"{closed} of {n} closed" for key, (closed, n) in found.epics.items()},
+        "status": {status: f"{count:,}" for status, count in stats.statuses.items()},
+        "to do": {"ready": f"{stats.ready:,}", "blocked": f"{stats.blocked:,}"},
+        "type": {kind: f"{count:,}" for kind, count in stats.types.items()},
+        "priority": {f"P{n}": f"{count:,}" for n, count in stats.priorities.items()},
+        "epic": {key: f"{closed} of {n} closed" for key, (closed, n) in stats.epics.items()},
     }
     for group, counts in groups.items():
         for number, (name, count) in enumerate(counts.items()):
             yield "" if number else group, name, count
 
 
-def _tell(found: TaskList, root: Path, *, json: bool) -> None:
+def _print_tasks(task_list: TaskList, root: Path, *, json: bool) -> None:
     if json:
         from cub.cli.json_output import print_task_list_json
 
-        print_task_list_json(found, root)
+        print_task_list_json(task_list, root)
         return
-    output.print_warnings(found.warnings)
-    if found.summaries:
-        styles = [_STYLES.get(row.status, output.RowStyle()) for row in found.summaries]
-        output.print_table(*_columns(found), styles, prose=("status", "title"))
+    output.print_warnings(task_list.warnings)
+    if task_list.summaries:
+        styles = [_STYLES.get(task.status, output.RowStyle()) for task in task_list.summaries]
+        output.print_table(*_make_columns(task_list), styles, prose=("status", "title"))
 
 
-def _columns(found: TaskList) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The header and the rows; what tasks wait for has a column where any of them does."""
+def _make_columns(task_list: TaskList) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the header and the rows; there is a column for blockers if any task has one."""
     header: tuple[str, ...] = ("id", "pri", "type", "status", "title")
-    rows = [*map(_cells, found.iter_records())]
-    waits = [found.list_blockers_of(row) for row in found.summaries]
-    if any(waits):
+    rows = [*map(_make_cells, task_list.iter_records())]
+    blockers = [task_list.list_blockers_of(task) for task in task_list.summaries]
+    if any(blockers):
         header = (*header[:-1], "waits for", header[-1])
-        rows = [
-            (*cells[:-1], _few(needs), cells[-1]) for cells, needs in zip(rows, waits, strict=True)
-        ]
+        pairs = zip(rows, blockers, strict=True)
+        rows = [(*cells[:-1], _join_ids(needs), cells[-1]) for cells, needs in pairs]
     return header, rows
 
 
-def _few(ids: list[str]) -> str:
-    more = f" +{len(ids) - _MOST}" if len(ids) > _MOST else ""
-    return ", ".join(ids[:_MOST]) + more
+def _join_ids(ids: list[str]) -> str:
+    more = f" +{len(ids) - _MAX_IDS}" if len(ids) > _MAX_IDS else ""
+    return ", ".join(ids[:_MAX_IDS]) + more
 
 
-def _nothing(found: TaskList) -> str:
-    if found.tasks:
-        return "No task is like that; `cub task list --status all` shows all."
-    return "There is no task yet; `cub task add TITLE` adds one."
-
-
-def _cells(record: Record) -> tuple[str, ...]:
+def _make_cells(record: Record) -> tuple[str, ...]:
     who = record.get("assignee")
     status = "deleted" if record.get("deleted_at") else str(record["status"])
     status += f" ({who})" if who and status not in ("closed", "deleted") else ""
@@ -192,33 +192,64 @@ def _cells(record: Record) -> tuple[str, ...]:
     )
 
 
-_SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
-
-
 def format_task_tree(task_list: TaskList) -> Iterator[str]:
-    """A line for each task, below that which it is a part of; a circle is begun anywhere."""
-    below: dict[str, list[TaskSummary]] = {}
-    here = {row.id for row in task_list.summaries}
-    for row in task_list.summaries:
-        below.setdefault(row.parent if row.parent in here else "", []).append(row)
+    """Yield a line for each task, below its parent; a cycle starts anywhere."""
+    children: dict[str, list[TaskSummary]] = {}
+    shown_ids = {task.id for task in task_list.summaries}
+    for task in task_list.summaries:
+        children.setdefault(task.parent if task.parent in shown_ids else "", []).append(task)
     seen: set[str] = set()
-    for row in [*below.get("", ()), *task_list.summaries]:
-        if row.id not in seen:
-            yield from _branch(task_list, row, below, seen)
+    for task in [*children.get("", ()), *task_list.summaries]:
+        if task.id not in seen:
+            yield from _iter_branch(task_list, task, children, seen)
 
 
-def _branch(
-    found: TaskList, top: TaskSummary, below: dict[str, list[TaskSummary]], seen: set[str]
+def _iter_branch(
+    task_list: TaskList, top: TaskSummary, children: dict[str, list[TaskSummary]], seen: set[str]
 ) -> Iterator[str]:
     work = [(top, 0)]
     while work:
-        row, depth = work.pop()
-        if row.id in seen:
+        task, depth = work.pop()
+        if task.id in seen:
             continue
-        seen.add(row.id)
-        title = found.tasks.read_record(row.id).get("title", "")
-        sign = _SIGNS.get(row.status, "?")
-        waits = found.list_blockers_of(row)
-        tail = f"  (waits for {', '.join(waits)})" if waits else ""
-        yield f"{'  ' * depth}[{sign}] {row.id}  P{row.priority}  {title}{tail}"
-        work += [(child, depth + 1) for child in reversed(below.get(row.id, ()))]
+        seen.add(task.id)
+        title = task_list.tasks.read_record(task.id).get("title", "")
+        sign = _SIGNS.get(task.status, "?")
+        blockers = task_list.list_blockers_of(task)
+        tail = f"  (waits for {', '.join(blockers)})" if blockers else ""
+        yield f"{'  ' * depth}[{sign}] {task.id}  P{task.priority}  {title}{tail}"
+        work += [(child, depth + 1) for child in reversed(children.get(task.id, ()))]
+
+
+def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None:
+    """Look for circles, missing tasks, doubled and rejected lines, lapsed leases; exit 1 if any.
+
+    Example: cub task doctor --fix
+    """
+    from cub.actions.tasks.doctor import fix_problems, list_findings
+
+    stores = open_task_stores(context)
+    if fix:
+        result = fix_problems(stores)
+        output.print_warnings(result.warnings)
+        for record in result.tasks:
+            output.print_message(f"Gave {record['id']} back.")
+    problems = list_findings(stores)
+    if json:
+        rows = [finding._asdict() for finding in problems]
+        output.print_json({"v": 1, "root": stores.root.as_posix(), "findings": rows})
+    else:
+        _print_findings(problems)
+    if problems:
+        raise typer.Exit(1)
+
+
+def _print_findings(problems: list[Finding]) -> None:
+    for finding in problems:
+        line = f":{finding.line}" if finding.line else ""
+        where = f"{add_style(finding.kind, fg='yellow')}{line}: "
+        output.print_paragraph(where + finding.message)
+        if finding.hint:
+            output.print_paragraph(f"  {finding.hint}", "")
+    if not problems:
+        output.print_message("Nothing is wrong.")

@@ -1,4 +1,4 @@
-"""One task as a page of text."""
+"""Run `cub task show`: print one task as a page of text."""
 
 from __future__ import annotations
 
@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from cub.actions.tasks.task_queries import TaskDetails
     from cub.store.jsonl import Record
 
-
-def show(context: typer.Context, key: Id, json: Json = False) -> None:
-    """Show all of one task, what it waits for and what waits for it.
-
-    Example: cub task show k3f9a
-    """
-    from cub.actions.tasks.task_queries import read_task_details
-    from cub.cli.json_output import task_detail_to_json
-
-    stores = open_task_stores(context)
-    found = read_task_details(stores, key)
-    if json:
-        output.print_json(task_detail_to_json(found, stores.root))
-        return
-    output.print_warnings(found.warnings)
-    print_task_page(found)
-
-
 _FACTS = (
     ("status", "status"),
     ("close_reason", "closed as"),
@@ -46,17 +28,34 @@ _TIMES = (("created_at", "created"), ("updated_at", "changed"), ("closed_at", "c
 _INDENT = "  "
 
 
+def show(context: typer.Context, key: Id, json: Json = False) -> None:
+    """Show all of one task, what it waits for and what waits for it.
+
+    Example: cub task show k3f9a
+    """
+    from cub.actions.tasks.task_queries import read_task_details
+    from cub.cli.json_output import task_detail_to_json
+
+    stores = open_task_stores(context)
+    detail = read_task_details(stores, key)
+    if json:
+        output.print_json(task_detail_to_json(detail, stores.root))
+        return
+    output.print_warnings(detail.warnings)
+    print_task_page(detail)
+
+
 def print_task_page(detail: TaskDetails) -> None:
     """Print the title, facts, neighbours, and then the longer texts."""
     record = detail.record
     output.print_heading(f"{record['id']}  {record.get('title', '')}")
-    facts = [*_facts(record, datetime.now(UTC)), *_around(detail)]
+    facts = [*_iter_facts(record, datetime.now(UTC)), *_iter_neighbors(detail)]
     output.print_rows(facts, prose=(1,), indent=_INDENT)
     _print_text("Description", str(record.get("description") or "").splitlines())
-    _print_text("Acceptance criteria", _items(record, "acceptance_criteria"))
-    _print_text("Checks", _items(record, "checks"))
+    _print_text("Acceptance criteria", _list_items(record, "acceptance_criteria"))
+    _print_text("Checks", _list_items(record, "checks"))
     _print_children(detail)
-    _print_text("Notes", map(_with_local_time, str(record.get("notes") or "").splitlines()))
+    _print_text("Notes", map(_localize_note, str(record.get("notes") or "").splitlines()))
     if record["status"] == PARKED:
         output.print_line()
         output.print_paragraph(
@@ -66,7 +65,7 @@ def print_task_page(detail: TaskDetails) -> None:
         )
 
 
-def _facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
+def _iter_facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
     for key, name in _FACTS:
         if (value := record.get(key)) is not None:
             yield name, f"P{value}" if key == "priority" else str(value)
@@ -80,44 +79,44 @@ def _facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
         yield "lease", f"until {format_time_with_age(lease.get('expires', '?'), now)}"
 
 
-def _around(shown: TaskDetails) -> Iterator[tuple[str, str]]:
-    if shown.parent is not None:
-        yield "part of", f"{shown.parent['id']}  {shown.parent.get('title', '')}"
-    if shown.waits_for:
-        yield "waits for", ", ".join(shown.waits_for)
-    if shown.blocks:
-        yield "blocks", ", ".join(shown.blocks)
+def _iter_neighbors(detail: TaskDetails) -> Iterator[tuple[str, str]]:
+    if detail.parent is not None:
+        yield "part of", f"{detail.parent['id']}  {detail.parent.get('title', '')}"
+    if detail.waits_for:
+        yield "waits for", ", ".join(detail.waits_for)
+    if detail.blocks:
+        yield "blocks", ", ".join(detail.blocks)
 
 
-def _print_children(shown: TaskDetails) -> None:
-    rows = [(c["id"], str(c["status"]), str(c.get("title", ""))) for c in shown.children]
+def _print_children(detail: TaskDetails) -> None:
+    rows = [(c["id"], str(c["status"]), str(c.get("title", ""))) for c in detail.children]
     if rows:
         output.print_line()
         output.print_line("Tasks:")
         output.print_rows(rows, prose=(2,), indent=_INDENT)
 
 
-def _with_local_time(note: str) -> str:
-    """A note with the stamp that cub has put before it in the person's own zone."""
+def _localize_note(note: str) -> str:
+    """Return a note with the time that cub has put before it in the local time zone."""
     stamp, space, text = note.partition(" ")
     return f"{localize_timestamps(stamp)}{space}{text}"
 
 
-def _items(record: Record, key: str) -> list[str]:
+def _list_items(record: Record, key: str) -> list[str]:
     return [f"- {item}" for item in record.get(key, ())]
 
 
 def _print_text(title: str, lines: Iterable[str]) -> None:
-    """A text below its title; code in it is shown as it is, however wide."""
-    fenced = False
+    """Print a text below its title; code in it is not wrapped."""
+    is_code = False
     for number, line in enumerate(lines):
         if not number:
             output.print_line()
             output.print_line(f"{title}:")
-        shown = f"{_INDENT}{line}".rstrip()
+        text = f"{_INDENT}{line}".rstrip()
         fence = line.lstrip().startswith("```")
-        if fence or fenced or line.startswith(("    ", "\t")):
-            output.print_line(shown)
+        if fence or is_code or line.startswith(("    ", "\t")):
+            output.print_line(text)
         else:
-            output.print_paragraph(shown, _INDENT if line.lstrip().startswith(("- ", "* ")) else "")
-        fenced ^= fence
+            output.print_paragraph(text, _INDENT if line.lstrip().startswith(("- ", "* ")) else "")
+        is_code ^= fence

@@ -1,7 +1,4 @@
-"""`cub task delete`: tasks that should not be there.
-
-`cub task claim`, `close_tasks`, `reopen_tasks` and `park_tasks`: how a task stands.
-"""
+"""Run `cub task claim`, `close`, `reopen`, `park` and `delete`."""
 
 from __future__ import annotations
 
@@ -19,6 +16,7 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
 
 
+Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
 Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="Their parts, too.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Although tasks wait for them: they no longer do.")
@@ -26,64 +24,8 @@ Force = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
 
 
-def register_delete_command(app: typer.Typer) -> None:
-    """The command of this module."""
-    app.command(name="delete")(delete_tasks)
-
-
-def delete_tasks(
-    context: typer.Context,
-    keys: Ids,
-    recursive: Recursive = False,
-    force: Force = False,
-    message: Note = "",
-    yes: Yes = False,
-    json: Json = False,
-) -> None:
-    """Delete tasks that should never have been there; close as wontfix what won't be done.
-
-    They are hidden everywhere, their ids are not given again, and no merge brings them back;
-    `cub task reopen` does.
-
-    Example: cub task delete k3f9a --yes
-    """
-    from cub.actions.tasks.current_attempt import find_current_attempt
-    from cub.actions.tasks.task_edits import delete_tasks as hide
-
-    stores = open_task_stores(context)
-    if here := find_current_attempt(stores.root):
-        here.refuse(keys, "delete")
-    if not yes:
-        keys, recursive = _confirmed(stores, keys, recursive, force), False
-    outcome = hide(stores, keys, message, recursive=recursive, force=force)
-    print_task_result(stores, outcome, "Deleted", json=json)
-    if stores.backend.can_restore_deleted and not json:
-        output.print_message("`cub task reopen ID` brings a deleted task back.")
-
-
-def _confirmed(stores: Stores, keys: list[str], recursive: bool, force: bool) -> list[str]:
-    """The ids of what is to go, if the person, who has seen them, says so."""
-    from cub.actions.tasks.task_edits import select_deletable_tasks
-
-    tasks = stores.backend.read_tasks()
-    chosen = select_deletable_tasks(tasks, keys, recursive=recursive, force=force)
-    if not sys.stdin.isatty():
-        what = "nobody is there to ask whether to delete " + ", ".join(chosen)
-        raise UsageError(what, hint="add --yes")
-    for key in chosen:
-        output.print_message(f"{key}: {tasks.read_record(key).get('title', '')}")
-    which = "this task" if len(chosen) == 1 else f"these {len(chosen):,} tasks"
-    good = "" if stores.backend.can_restore_deleted else " for good"
-    if not output.ask_confirmation(f"Delete {which}{good}?"):
-        raise CubError("nothing was deleted")
-    return chosen
-
-
-Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
-
-
 class CloseReason(StrEnum):
-    """Why a task is closed."""
+    """List the reasons to close a task."""
 
     DONE = "done"
     NO_CHANGE = "no_change"
@@ -92,13 +34,14 @@ class CloseReason(StrEnum):
 
 
 def register_transition_commands(app: typer.Typer) -> None:
-    """The commands of this module. What people type who know other tools works, too."""
+    """Register the commands, also under names that other tools have."""
     app.command(name="claim")(claim_task)
     app.command(name="close")(close_tasks)
     app.command(name="reopen")(reopen_tasks)
     app.command(name="park")(park_tasks)
     app.command(name="start", hidden=True)(claim_task)
     app.command(name="done", hidden=True)(close_tasks)
+    app.command(name="delete")(delete_tasks)
 
 
 def claim_task(
@@ -119,9 +62,9 @@ def claim_task(
     from cub.actions.tasks.transitions import claim_task as take
 
     stores = open_task_stores(context, name)
-    if here := find_current_attempt(stores.root):
-        here.require_own_task(stores, [key], "claim")
-        _answer(stores, here.task_id, f"{here.task_id} is yours already.", json=json)
+    if attempt := find_current_attempt(stores.root):
+        attempt.require_own_task(stores.backend.read_tasks(), [key], "claim")
+        _answer(stores, attempt.task_id, f"{attempt.task_id} is yours already.", json=json)
         return
     print_task_result(stores, take(stores, key), "Claimed", json=json)
 
@@ -145,17 +88,13 @@ def close_tasks(
     from cub.actions.tasks.transitions import close_tasks as end
 
     stores = open_task_stores(context)
-    if here := find_current_attempt(stores.root):
-        here.require_own_task(stores, keys, "close")
-        _answer(
-            stores,
-            here.task_id,
-            here.request_close(reason.value if reason else "done", message),
-            json=json,
-        )
+    if attempt := find_current_attempt(stores.root):
+        attempt.require_own_task(stores.backend.read_tasks(), keys, "close")
+        sentence = attempt.request_close(reason.value if reason else "done", message)
+        _answer(stores, attempt.task_id, sentence, json=json)
         return
-    outcome = end(stores, keys, reason.value if reason else None, message)
-    print_task_result(stores, outcome, "Closed", json=json)
+    result = end(stores, keys, reason.value if reason else None, message)
+    print_task_result(stores, result, "Closed", json=json)
 
 
 def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
@@ -163,12 +102,10 @@ def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
 
     Example: cub task reopen k3f9a
     """
-    from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.actions.tasks.transitions import reopen_tasks as again
 
     stores = open_task_stores(context)
-    if here := find_current_attempt(stores.root):
-        here.refuse(keys, "reopen")
+    _refuse_in_attempt(stores, keys, "reopen")
     print_task_result(stores, again(stores, keys), "Reopened", json=json)
 
 
@@ -177,17 +114,68 @@ def park_tasks(context: typer.Context, keys: Ids, message: Note = "", json: Json
 
     Example: cub task park k3f9a -m "Waits for the new oven"
     """
-    from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.actions.tasks.transitions import park_tasks as aside
 
     stores = open_task_stores(context)
-    if here := find_current_attempt(stores.root):
-        here.refuse(keys, "park")
+    _refuse_in_attempt(stores, keys, "park")
     print_task_result(stores, aside(stores, keys, message), "Parked", json=json)
 
 
+def delete_tasks(
+    context: typer.Context,
+    keys: Ids,
+    recursive: Recursive = False,
+    force: Force = False,
+    message: Note = "",
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Delete tasks that should never have been there; close as wontfix what won't be done.
+
+    They are hidden everywhere, their ids are not given again, and no merge brings them back;
+    `cub task reopen` does.
+
+    Example: cub task delete k3f9a --yes
+    """
+    from cub.actions.tasks.task_edits import delete_tasks as hide
+
+    stores = open_task_stores(context)
+    _refuse_in_attempt(stores, keys, "delete")
+    if not yes:
+        keys, recursive = _confirm_deletion(stores, keys, recursive, force), False
+    result = hide(stores, keys, message, recursive=recursive, force=force)
+    print_task_result(stores, result, "Deleted", json=json)
+    if stores.backend.can_restore_deleted and not json:
+        output.print_message("`cub task reopen ID` brings a deleted task back.")
+
+
+def _confirm_deletion(stores: Stores, keys: list[str], recursive: bool, force: bool) -> list[str]:
+    """Return the ids of the tasks to delete, after you have seen and confirmed them."""
+    from cub.actions.tasks.task_edits import select_deletable_tasks
+
+    tasks = stores.backend.read_tasks()
+    chosen = select_deletable_tasks(tasks, keys, recursive=recursive, force=force)
+    if not sys.stdin.isatty():
+        what = "nobody is there to ask whether to delete " + ", ".join(chosen)
+        raise UsageError(what, hint="add --yes")
+    for key in chosen:
+        output.print_message(f"{key}: {tasks.read_record(key).get('title', '')}")
+    which = "this task" if len(chosen) == 1 else f"these {len(chosen):,} tasks"
+    good = "" if stores.backend.can_restore_deleted else " for good"
+    if not output.ask_confirmation(f"Delete {which}{good}?"):
+        raise CubError("nothing was deleted")
+    return chosen
+
+
+def _refuse_in_attempt(stores: Stores, keys: list[str], verb: str) -> None:
+    from cub.actions.tasks.current_attempt import find_current_attempt
+
+    if attempt := find_current_attempt(stores.root):
+        attempt.refuse(keys, verb)
+
+
 def _answer(stores: Stores, key: str, sentence: str, *, json: bool) -> None:
-    """What an agent is told of its own task, which stays as it is until the run decides."""
+    """Print an answer about an agent's own task, which stays as it is until the run decides."""
     if not json:
         output.print_line(sentence)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -106,11 +107,22 @@ def test_events_are_lines_of_json(cub: Cub) -> None:
 def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> None:
     before = sorted(ready.cub.iterdir())
     done = cub("run", "--dry-run", "--check", "make test")
-    assert (done.code, done.out) == (0, "client: mine\ncheck: make test\ntask: s-1: Do s-1\n")
+    assert (done.code, done.out) == (0, "agent: mine\ncheck: make test\ntask: s-1: Do s-1\n")
     assert "not trusted" in done.err
     tree = json.loads(cub("run", "--dry-run", "--json").out)
     assert (tree["tasks"], tree["harnesses"], tree["trusted"]) == (["s-1"], ["mine"], False)
     assert sorted(ready.cub.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",), ("--worktree",)])
+def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...]) -> None:
+    shutil.rmtree(ready.root / ".git")
+    result = cub("run", "--trust", *words)
+    assert (result.code, result.out) == (1, "")
+    expected = "error: this folder is not in a git repository\nhint: run `git init` first\n"
+    assert result.err == expected
+    assert cub("run", "status").out == "No run has been here yet.\n"
+    assert cub("trust").code == 0
 
 
 @pytest.mark.usefixtures("ready")

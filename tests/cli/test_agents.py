@@ -10,7 +10,7 @@ from tests.conftest import Cub, git, tree
 
 GEMINI, AIDER, OPENCODE = ".gemini/settings.json", ".aider.conf.yml", "opencode.json"
 SETTINGS = {GEMINI, AIDER, OPENCODE}
-ALL = ("--client", "gemini", "--client", "aider", "--client", "opencode")
+ALL = ("--agent", "gemini", "--agent", "aider", "--agent", "opencode")
 
 
 def test_one_command_sets_up_all_of_them(project: Path, cub: Cub) -> None:
@@ -27,7 +27,7 @@ def test_one_command_sets_up_all_of_them(project: Path, cub: Cub) -> None:
 def test_init_alone_and_update_leave_settings_alone(project: Path, cub: Cub) -> None:
     assert cub("init").code == 0
     assert not tree(project).keys() & SETTINGS
-    assert cub("init", "--client", "aider").code == 0
+    assert cub("init", "--agent", "aider").code == 0
     (project / AIDER).write_bytes(b"read: MINE.md\n")
     assert cub("update").code == 0
     assert cub("init").code == 0
@@ -47,7 +47,7 @@ def test_the_diff_can_be_applied_by_git(project: Path, cub: Cub) -> None:
 
 
 def test_json_shows_the_settings_with_their_reasons(cub: Cub) -> None:
-    result = cub("init", "--client", "aider", "--json")
+    result = cub("init", "--agent", "aider", "--json")
     changes = {c["path"]: c["reason"] for c in json.loads(result.out)["changes"]}
     assert changes[AIDER] == "let aider read AGENTS.md, .cub/constitution.md"
 
@@ -56,14 +56,14 @@ def test_json_shows_the_settings_with_their_reasons(cub: Cub) -> None:
 def test_an_unknown_client_is_a_usage_error_that_lists_the_known(
     project: Path, cub: Cub, name: str
 ) -> None:
-    result = cub("init", "--client", "aider", "--client", name)
+    result = cub("init", "--agent", "aider", "--agent", name)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: --client: {name!r} is none of gemini, aider, opencode\n"
+    assert result.err == f"error: --agent: {name!r} is none of gemini, aider, opencode\n"
     assert tree(project) == {}
 
 
 @pytest.mark.parametrize(
-    ("client", "path", "data", "where"),
+    ("agent", "path", "data", "where"),
     [
         ("gemini", GEMINI, b'{\n  "context": [],\n}', ":2:16: a comma behind the last item"),
         ("gemini", GEMINI, b'{\n  "context": []\n}', ":2:14: context: this is not a mapping"),
@@ -74,11 +74,11 @@ def test_an_unknown_client_is_a_usage_error_that_lists_the_known(
     ],
 )
 def test_settings_of_another_kind_stop_everything(
-    project: Path, cub: Cub, client: str, path: str, data: bytes, where: str
+    project: Path, cub: Cub, agent: str, path: str, data: bytes, where: str
 ) -> None:
     (project / path).parent.mkdir(exist_ok=True)
     (project / path).write_bytes(data)
-    result = cub("init", "--client", client)
+    result = cub("init", "--agent", agent)
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith(f"error: {path}{where}")
     assert tree(project) == {path: data}
@@ -87,7 +87,7 @@ def test_settings_of_another_kind_stop_everything(
 def test_settings_outside_the_project_are_refused(project: Path, cub: Cub) -> None:
     (project.parent / "aider.yml").write_bytes(b"")
     (project / AIDER).symlink_to("../aider.yml")
-    result = cub("init", "--client", "aider")
+    result = cub("init", "--agent", "aider")
     assert (result.code, result.out) == (1, "")
     assert "this leads out of the project" in result.err
     assert (project.parent / "aider.yml").read_bytes() == b""
