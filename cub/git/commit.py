@@ -88,18 +88,7 @@ def commit_paths(
     reset_user_index(worktree, ends_operations=True)
     try:
         parent = _read_tip(worktree)
-        if checked_tree is None:
-            _stage(worktree, paths)
-        else:
-            _stage_from(worktree, checked_tree.tree, paths)
-        if checked_tree and checked_tree.base != parent.commit:
-            _stage_others(worktree, checked_tree.base, parent.commit, {*paths, *extra_paths})
-        # If no one else committed, and paths differ, so does what is staged.
-        differs = bool(paths) and checked_tree is not None and checked_tree.base == parent.commit
-        if (paths or checked_tree) and not differs and _write_staged_tree(worktree) == parent.tree:
-            return CommitReport(parent.commit, "", is_ok=True, cause="")
-        _stage(worktree, _filter_ignored(worktree, extra_paths))
-        tree = _write_staged_tree(worktree)
+        tree = _stage_commit(worktree, parent, paths, extra_paths, checked_tree)
         if tree == parent.tree:
             return CommitReport(parent.commit, "", is_ok=True, cause="")
         if before_commit:
@@ -124,6 +113,31 @@ def explain_missing_identity(worktree: Worktree, environ: Mapping[str, str]) -> 
         if result.exit_code:
             return decode_output(result.stderr).strip()
     return ""
+
+
+def _stage_commit(
+    worktree: Worktree,
+    parent: _Tip,
+    paths: Sequence[str],
+    extra_paths: Sequence[str],
+    checked_tree: CheckedTree | None,
+) -> str:
+    """Stage what is to be committed, and return its tree: that of the parent if there is nothing.
+
+    `extra_paths` are not looked at if there are paths, or a checked tree, and nothing differs.
+    """
+    if checked_tree is None:
+        _stage(worktree, paths)
+    else:
+        _stage_from(worktree, checked_tree.tree, paths)
+        if checked_tree.base != parent.commit:
+            _stage_others(worktree, checked_tree.base, parent.commit, {*paths, *extra_paths})
+    # If no one else committed, and paths differ, so does what is staged.
+    differs = bool(paths) and checked_tree is not None and checked_tree.base == parent.commit
+    if (paths or checked_tree) and not differs and _write_staged_tree(worktree) == parent.tree:
+        return parent.tree
+    _stage(worktree, _filter_ignored(worktree, extra_paths))
+    return _write_staged_tree(worktree)
 
 
 def _stage(worktree: Worktree, paths: Sequence[str]) -> None:

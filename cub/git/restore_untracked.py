@@ -119,14 +119,14 @@ def _list_blocking_paths(worktree: Worktree, path: str) -> Iterator[str]:
         case stat.S_IFREG | stat.S_IFLNK:
             yield path
         case stat.S_IFDIR if not _holds_repository(worktree.toplevel / path):
-            yield from list(_below(worktree.toplevel, path))[:_MAX_PATCH_FILES]
+            yield from list(_walk(worktree.toplevel, path))[:_MAX_PATCH_FILES]
         case 0:
             for folder in reversed(PurePosixPath(path).parents[:-1]):
                 if get_file_type(worktree.toplevel, str(folder)) in (stat.S_IFREG, stat.S_IFLNK):
                     yield str(folder)
 
 
-def _below(toplevel: Path, path: str) -> Iterator[str]:
+def _walk(toplevel: Path, path: str) -> Iterator[str]:
     for folder, _, names in os.walk(toplevel / path):
         for name in names:
             yield (Path(folder) / name).relative_to(toplevel).as_posix()

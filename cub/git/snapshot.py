@@ -91,38 +91,41 @@ class FileChange(NamedTuple):
 
 def _parse_snapshot(value: Any) -> Snapshot:
     return Snapshot(
-        _word(value["head"]),
-        _word(value["branch"]),
-        _word(value["tree"]),
-        tuple(map(_word, value["untracked"])),
-        {_word(path): _parse_snapshot(inner) for path, inner in value["inner"].items()},
-        tuple(map(_word, value["begun"])),
-        tuple(map(_word, value["absent"])),
-        {_word(path): _number(mode) for path, mode in value.get("modes", {}).items()},
-        None if value.get("flagged") is None else tuple(map(_word, value["flagged"])),
+        _require_text(value["head"]),
+        _require_text(value["branch"]),
+        _require_text(value["tree"]),
+        tuple(map(_require_text, value["untracked"])),
+        {_require_text(path): _parse_snapshot(inner) for path, inner in value["inner"].items()},
+        tuple(map(_require_text, value["begun"])),
+        tuple(map(_require_text, value["absent"])),
+        {_require_text(path): _require_int(mode) for path, mode in value.get("modes", {}).items()},
+        None if value.get("flagged") is None else tuple(map(_require_text, value["flagged"])),
         None if value.get("rights") is None else _parse_file_modes(*value["rights"]),
         None if value.get("refs") is None else _parse_ref_state(*value["refs"]),
-        tuple(map(_word, value.get("ignored", ()))),
+        tuple(map(_require_text, value.get("ignored", ()))),
     )
 
 
 def _parse_ref_state(names: Any, stash: Any) -> RefState:
-    return RefState({_word(name): _word(oid) for name, oid in names.items()}, _word(stash))
+    return RefState(
+        {_require_text(name): _require_text(oid) for name, oid in names.items()},
+        _require_text(stash),
+    )
 
 
 def _parse_file_modes(file: Any, program: Any, folder: Any, others: Any) -> FileModes:
-    usual = [None if mode is None else _number(mode) for mode in (file, program, folder)]
-    odd = {_word(path): _number(mode) for path, mode in others.items()}
+    usual = [None if mode is None else _require_int(mode) for mode in (file, program, folder)]
+    odd = {_require_text(path): _require_int(mode) for path, mode in others.items()}
     return FileModes(usual[0], usual[1], usual[2], odd)
 
 
-def _word(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-def _number(value: Any) -> int:
+def _require_int(value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError
     return value

@@ -134,8 +134,8 @@ GIT = (
     Mutation(
         "a snapshot forgets on disk which files were missing",
         "cub/git/snapshot.py",
-        'tuple(map(_word, value["absent"])),',
-        'tuple(map(_word, value["untracked"])),',
+        'tuple(map(_require_text, value["absent"])),',
+        'tuple(map(_require_text, value["untracked"])),',
         ("tests/git/test_snapshot.py",),
     ),
     Mutation(
@@ -190,8 +190,8 @@ GIT = (
     Mutation(
         "what somebody changed after the checks is committed",
         "cub/git/commit.py",
-        "            _stage_from(worktree, checked_tree.tree, paths)\n",
-        "            _stage(worktree, paths)\n",
+        "        _stage_from(worktree, checked_tree.tree, paths)\n",
+        "        _stage(worktree, paths)\n",
         ("tests/git/test_commit.py",),
     ),
     Mutation(
