@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.symbols.grammars import list_query_names
 from tests.conftest import environment, tree
+from tests.repomap.grammar_names import QUERY_NAMES
 
 REPOSITORY = Path(__file__).parents[1]
 # What ships beside the code: its folder in the package, and in the repository.
@@ -98,7 +98,7 @@ def test_the_queries_for_each_language_are_in_the_wheel(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as file:
         names = [name.rpartition("/")[2] for name in file.namelist() if "/symbols/queries/" in name]
-    assert sorted(names) == sorted(f"{name}.scm" for name in list_query_names())
+    assert sorted(names) == sorted(f"{name}.scm" for name in QUERY_NAMES)
 
 
 def test_the_sdist_holds_code_data_and_tests(source: Path, built: Path) -> None:

@@ -27,6 +27,7 @@ from cub.store.store_paths import TASKS_FILE
 
 _AUTHORS = {"cub": "as cub wrote it", "edited": "edited by hand", "unknown": "by who knows whom"}
 SKILLS_FOLDER = ".claude/skills"
+_EXTENT = {True: "cub's own text", False: "cub's comments; the text below them was edited"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,6 @@ def make_unmarked_error(document: Document, parts: Sequence[UnmarkedSection]) ->
         hint="run `cub repair`: it puts them back, drops the text, or leaves it to you",
         details=[f"{document.format_location(p.start)}: {_EXTENT[p.is_proven]}" for p in parts],
     )
-
-
-_EXTENT = {True: "cub's own text", False: "cub's comments; the text below them was edited"}
 
 
 def load_project_state(

@@ -18,6 +18,11 @@ from cub.errors import CubError
 # Where an import or a link definition can be, as far as the text shows without parsing.
 _RELEVANT = re.compile(r"(?:^|(?<=[\s>]))@(?=\S)|\]:", re.MULTILINE)
 _IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
+_LEVEL = 3  # below the `## ` of the section
+_CLOSING = re.compile(r"(?<=[ \t])(?=#+$)")  # what an ATX heading does not count as its text
+_ESCAPED = r"\\"
+_BLANKS = " \t"
+_NO_CHARACTER = "\ufffd".encode()
 
 
 def find_imports(text: str) -> frozenset[str]:
@@ -50,13 +55,6 @@ def _mask_markup(kind: str, content: str) -> str:
     if kind == "text":
         return content
     return "\n" if kind in ("softbreak", "hardbreak") else "\0"
-
-
-_LEVEL = 3  # below the `## ` of the section
-_CLOSING = re.compile(r"(?<=[ \t])(?=#+$)")  # what an ATX heading does not count as its text
-_ESCAPED = r"\\"
-_BLANKS = " \t"
-_NO_CHARACTER = "\ufffd".encode()
 
 
 def inline_file(data: bytes, path: str, title: str) -> str:

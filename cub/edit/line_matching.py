@@ -10,6 +10,11 @@ from typing import NamedTuple, TypeVar
 
 from cub.edit.document import normalize_line, split_lines
 
+Line = TypeVar("Line", bytes, str)
+
+_PIECE_SIZE = 1 << 16
+_MAX_COMPARED_PAIRS = 20_000  # of lines: comparing more of them takes too long
+
 
 def extract_user_lines(original: str, body: Sequence[bytes]) -> bytes:
     """Return the lines of `body` that are not in `original`, added and changed ones, as they are.
@@ -22,15 +27,10 @@ def extract_user_lines(original: str, body: Sequence[bytes]) -> bytes:
     for match in find_line_matches(ours, theirs):
         is_user_line[match.new : match.new + match.size] = [False] * match.size
     _claim_gaps(is_user_line, theirs)
-    own_lines = [
-        (number, line)
-        for number, line in enumerate(body)
-        if is_user_line[number] and theirs[number]
-    ]
+    own_lines = [n for n in range(len(body)) if is_user_line[n] and theirs[n]]
     if not own_lines:
         return b""
-    first, last = own_lines[0][0], own_lines[-1][0]
-    return b"".join(body[n] for n in range(first, last + 1) if is_user_line[n])
+    return b"".join(body[n] for n in range(own_lines[0], own_lines[-1] + 1) if is_user_line[n])
 
 
 def _claim_gaps(is_user_line: list[bool], lines: Sequence[bytes]) -> None:
@@ -41,12 +41,6 @@ def _claim_gaps(is_user_line: list[bool], lines: Sequence[bytes]) -> None:
             if start is not None and is_user_line[number] and number - start > 1:
                 is_user_line[start + 1 : number] = [True] * (number - start - 1)
             start = number if is_user_line[number] else None
-
-
-Line = TypeVar("Line", bytes, str)
-
-_PIECE_SIZE = 1 << 16
-_MAX_COMPARED_PAIRS = 20_000  # of lines: comparing more of them takes too long
 
 
 class LineMatch(NamedTuple):

@@ -146,20 +146,20 @@ def _copy_file(
     copy = _make_copy_path(folder, path)
     if old and old.is_copied and old.signature == signature and copy.exists():
         return True
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError):
-        shutil.copy2(worktree.toplevel / path, copy, follow_symlinks=False)
-        return True
-    return False
+    return _try_copy(worktree.toplevel / path, copy)
 
 
 def _restore_file(worktree: Worktree, folder: Path, path: str) -> bool:
     """Put a file back, unless a file or link of the attempt stands in the place of a folder."""
     if is_beyond_link(worktree.toplevel, path):
         return False
+    return _try_copy(_make_copy_path(folder, path), worktree.toplevel / path)
+
+
+def _try_copy(source: Path, target: Path) -> bool:
     with suppress(OSError):
-        (worktree.toplevel / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(_make_copy_path(folder, path), worktree.toplevel / path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
         return True
     return False
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import IO, NamedTuple, Self
 
 from cub.errors import CubError
@@ -60,8 +59,8 @@ class ObjectReader:
     """Read the objects of the repository at `folder`, a work tree or a bare repository."""
 
     folder: Path
-    _git: subprocess.Popen[bytes] | None = None
-    _stderr: IO[bytes] | None = None
+    _git: subprocess.Popen[bytes] = field(init=False)
+    _stderr: IO[bytes] = field(init=False)
     _trees: dict[str, dict[str, TreeEntry]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -77,30 +76,25 @@ class ObjectReader:
             ) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._git is not None:
-            self._git.communicate()
-        if self._stderr is not None:
-            self._stderr.close()
+    def __exit__(self, *_: object) -> None:
+        self._git.communicate()
+        self._stderr.close()
 
     def find_object(self, name: str) -> GitObject | None:
         """Return the object of any name that git understands; None where there is none."""
         if "\n" in name:
             return None
-        git, out, stdin = self._get_pipes()
+        stdin, out = self._git.stdin, self._git.stdout
+        assert stdin is not None
+        assert out is not None
         try:
             stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
             stdin.flush()
         except OSError:
-            raise self._make_read_error(git) from None
+            raise self._make_read_error() from None
         answer = out.readline()
         if not answer:
-            raise self._make_read_error(git)
+            raise self._make_read_error()
         words = answer.split()
         if len(words) != 3 or not words[2].isdigit():
             return None  # "… missing" or "… ambiguous"
@@ -130,19 +124,12 @@ class ObjectReader:
             raise _make_damage_error(oid)
         return git_object
 
-    def _get_pipes(self) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
-        assert self._git is not None
-        assert self._git.stdin is not None
-        assert self._git.stdout is not None
-        return self._git, self._git.stdout, self._git.stdin
-
-    def _make_read_error(self, git: subprocess.Popen[bytes]) -> CubError:
+    def _make_read_error(self) -> CubError:
         """Make the error for a git that ended by itself, from its stderr."""
-        git.wait()
-        assert self._stderr is not None
+        self._git.wait()
         self._stderr.seek(0)
         lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        lines = lines or [f"exit code {git.returncode}"]
+        lines = lines or [f"exit code {self._git.returncode}"]
         fatal = [line for line in lines if line.startswith("fatal: ")]
         # The first line says that a protocol is not allowed: that is our doing.
         promised = [line for line in fatal if "promisor" in line]

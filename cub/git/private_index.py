@@ -57,12 +57,8 @@ def open_index(worktree: Worktree, base: Snapshot | None, *, rebuild: bool = Fal
     state = _read_state(worktree)
     _get_state_path(worktree).unlink(missing_ok=True)
     is_there = worktree.index_file.exists() or _read_signature(worktree) is None
-    if (
-        state is not None
-        and not rebuild
-        and is_there
-        and (base or not has_user_index_changed(worktree, state))
-    ):
+    is_usable = state is not None and is_there and not rebuild
+    if state is not None and is_usable and (base or not has_user_index_changed(worktree, state)):
         return state
     if base and base.flagged_paths is not None:
         return _build_index(worktree, base)
@@ -115,10 +111,8 @@ def reset_user_index(worktree: Worktree, *, ends_operations: bool = False) -> No
     copy = worktree.index_file.with_name(f"{worktree.index_file.name}.reset")
     try:
         _remove(copy)
-        status = worktree.index_file.stat()
-        shutil.copyfile(worktree.index_file, copy)
-        # Files that changed after that may have been noted too early: git reads those again.
-        os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+        # With its time: git reads files again that changed after it.
+        shutil.copy2(worktree.index_file, copy)
     except FileNotFoundError:  # without a snapshot there was no attempt
         run_git(worktree.toplevel, *words)
         return
@@ -222,15 +216,15 @@ def _read_state(worktree: Worktree) -> IndexState | None:
         value = json.loads(_get_state_path(worktree).read_bytes())
         source, head, untracked, tree, missing, files, flags = value
         signature = StatSignature(*source) if source else None
-        blobs = {path: _parse_blob(*file) for path, file in files.items()}
+        rows = ((path, *row) for path, row in files.items())
+        blobs = {
+            path: UntrackedBlob(oid, mode, StatSignature(*stat_row), is_settled)
+            for path, oid, mode, stat_row, is_settled in rows
+        }
         paths = tuple(map(str, untracked)), str(tree), tuple(map(str, missing))
         return IndexState(signature, str(head), *paths, blobs, dict(flags))
     except (OSError, ValueError, TypeError, AttributeError):
         return None
-
-
-def _parse_blob(oid: str, mode: int, signature: list[int], is_settled: bool) -> UntrackedBlob:
-    return UntrackedBlob(oid, mode, StatSignature(*signature), is_settled)
 
 
 def _get_state_path(worktree: Worktree) -> Path:

@@ -57,11 +57,8 @@ def restore_refs(worktree: Worktree, before: RefState, own: str) -> list[str]:
     if back:
         lines.append(f"the attempt deleted what is back now: {join_first(back)}")
     left = [name for name in before.names if name not in (own, *gone) and name in now]
-    left = [
-        name
-        for name in left
-        if _has_diverged(worktree.toplevel, name, before.names[name], now[name])
-    ]
+    ends = {name: (before.names[name], now[name]) for name in left}
+    left = [name for name in left if _has_diverged(worktree.toplevel, name, *ends[name])]
     for name in [*failed, *left]:
         rescued = f"{RESCUED_REF_PREFIX}{before.names[name][:12]}"
         run_git(worktree.toplevel, "update-ref", rescued, before.names[name])

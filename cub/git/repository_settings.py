@@ -11,7 +11,7 @@ import os
 import stat
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,15 +112,9 @@ class _SettingsRestorer:
 
     def restore(self, name: str) -> None:
         """Restore what stands under a name in the folder, which may have slashes."""
-        *outer, inner = name.split("/")
-        self._restore_below(self.folder, outer, inner, name)
-
-    def _restore_below(self, folder: OpenFolder, outer: list[str], name: str, path: str) -> None:
-        if not outer:
-            self._restore_entry(folder, name, path)
-        elif _is_folder(folder, outer[0]):
-            with folder.open_subfolder(outer[0]) as below:
-                self._restore_below(below, outer[1:], name, path)
+        with _open_parent(self.folder, name) as parent:
+            if parent:
+                self._restore_entry(parent, name.rpartition("/")[2], name)
 
     def _restore_entry(self, folder: OpenFolder, name: str, path: str) -> None:
         old, status = self.recorded_entries.get(path), folder.stat_entry(name)
@@ -184,32 +178,27 @@ class _SettingsRestorer:
         folder.move_entry(name, self.rescue_folder / free, self.folder)
 
 
-def _is_folder(folder: OpenFolder, name: str) -> bool:
-    status = folder.stat_entry(name)
-    return status is not None and stat.S_ISDIR(status.st_mode)
+@contextmanager
+def _open_parent(folder: OpenFolder, name: str) -> Iterator[OpenFolder | None]:
+    """Open the folder in which an entry is; None if there is no such folder."""
+    with ExitStack() as stack:
+        for step in name.split("/")[:-1]:
+            status = folder.stat_entry(step)
+            if status is None or not stat.S_ISDIR(status.st_mode):
+                yield None
+                return
+            folder = stack.enter_context(folder.open_subfolder(step))
+        yield folder
 
 
 def _read_entries(
     folder: OpenFolder, root: SettingsFolder, copies: FileCopies, copy_folder: Path
 ) -> Iterator[tuple[str, FolderEntry]]:
     for name in root.names:
-        *outer, inner = name.split("/")
-        yield from _read_below(folder, outer, inner, name, copies, copy_folder)
-
-
-def _read_below(
-    folder: OpenFolder,
-    outer: list[str],
-    name: str,
-    path: str,
-    copies: FileCopies,
-    copy_folder: Path,
-) -> Iterator[tuple[str, FolderEntry]]:
-    if not outer:
-        yield from _read_tree(folder, name, path, copies, copy_folder)
-    elif _is_folder(folder, outer[0]):
-        with folder.open_subfolder(outer[0]) as below:
-            yield from _read_below(below, outer[1:], name, path, copies, copy_folder)
+        with _open_parent(folder, name) as parent:
+            if parent:
+                inner = name.rpartition("/")[2]
+                yield from _read_tree(parent, inner, name, copies, copy_folder)
 
 
 def _read_tree(

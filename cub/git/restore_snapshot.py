@@ -46,9 +46,12 @@ def restore_snapshot(
     """
     rescued, failed = list[str](), list[str]()
     for path, inner in before.submodules.items():
-        report = _restore_submodule(worktree, path, inner, current.submodules.get(path))
-        rescued += report.rescued_refs
-        failed += report.failed_paths
+        if path not in current.submodules:
+            failed.append(path)
+            continue
+        report = restore_snapshot(worktree.submodule(path), inner, current.submodules[path])
+        rescued += [f"{path}:{ref}" for ref in report.rescued_refs]
+        failed += [f"{path}/{name}" for name in report.failed_paths]
     skipped = {*failed, *excluded_paths}
     pairs = [pair for pair in _list_pairs(worktree, before, current) if pair.path not in skipped]
     _remove(worktree.toplevel, [path for path in current.oversized_files if path not in skipped])
@@ -116,18 +119,6 @@ def release_snapshot(worktree: Worktree) -> None:
     delete_repository_backup(worktree)
     delete_ignored_backup(worktree)
     try_git(worktree.toplevel, "update-ref", "-d", SNAPSHOT_REF)
-
-
-def _restore_submodule(
-    worktree: Worktree, path: str, before: Snapshot, current: Snapshot | None
-) -> RestoreReport:
-    if current is None:
-        return RestoreReport((), (path,))
-    report = restore_snapshot(worktree.submodule(path), before, current)
-    return RestoreReport(
-        tuple(f"{path}:{ref}" for ref in report.rescued_refs),
-        tuple(f"{path}/{name}" for name in report.failed_paths),
-    )
 
 
 def _list_pairs(worktree: Worktree, before: Snapshot, current: Snapshot) -> list[DiffEntry]:

@@ -28,7 +28,8 @@ def find_toplevel(folder: Path) -> Path | None:
     """
     for candidate in (folder, *folder.parents):
         entry = candidate / ".git"
-        if _is_file(entry) or os.path.lexists(entry / "HEAD"):
+        # isfile is False where the folder may not be read.
+        if os.path.isfile(entry) or os.path.lexists(entry / "HEAD"):  # noqa: PTH113
             return candidate
     return None
 
@@ -61,15 +62,9 @@ def _read_link(folder: Path, name: str) -> str:
 
 def is_bare_repository(folder: Path) -> bool:
     """Return whether `folder` is itself a repository, without a work tree."""
-    inside = all((folder / name).is_dir() for name in ("objects", "refs"))
-    return inside and folder.name != ".git" and _is_file(folder / "HEAD")
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a folder on the way that may not be read
+    if folder.name == ".git" or not os.path.isfile(folder / "HEAD"):  # noqa: PTH113
         return False
+    return all((folder / name).is_dir() for name in ("objects", "refs"))
 
 
 def is_ignored(folder: Path, path: str) -> bool:

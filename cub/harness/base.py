@@ -5,7 +5,6 @@ A transcript adds the events up to the final message, the costs, and how the age
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -112,10 +111,6 @@ class AgentEvent:
     tokens: TokenUsage | None = None
     usd: float | None = None
     failed: bool = False
-
-    def to_json(self) -> str:
-        """Return the event as a line of cub's event protocol, without the newline."""
-        return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event under the keys of cub's event protocol."""

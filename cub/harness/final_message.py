@@ -79,7 +79,6 @@ def parse_trailer(block: TrailerBlock | None) -> Trailer:
 
 
 def _continues_value(line: MarkdownLine, key: str, *, is_after_blank: bool) -> bool:
-    """Return whether a line without a key belongs to the value above it."""
     text = line.text
     if line.is_fence or text.lstrip().startswith(("#", ">")) or _SIGNAL.match(text):
         return False

@@ -224,7 +224,5 @@ def _compile_codes(codes: str, numbers: str) -> re.Pattern[str]:
 
 
 LIMIT_PATTERN, AUTH_PATTERN = _compile_any(_LIMITS), _compile_any(_LOGINS)
-LIMIT_JSON_PATTERN, AUTH_JSON_PATTERN = (
-    _compile_codes(_LIMIT_CODES, "429|529"),
-    _compile_codes(_LOGIN_CODES, "401|402"),
-)
+LIMIT_JSON_PATTERN = _compile_codes(_LIMIT_CODES, "429|529")
+AUTH_JSON_PATTERN = _compile_codes(_LOGIN_CODES, "401|402")

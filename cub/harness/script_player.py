@@ -96,7 +96,6 @@ def _is_git_folder(name: str) -> bool:
 
 
 def _is_repository(folder: str) -> bool:
-    """Return whether a folder is a repository, whatever its name."""
     names = ("HEAD", "objects", "commondir")
     head, objects, common = (os.path.lexists(f"{folder}/{name}") for name in names)
     return head and (objects or common)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +52,8 @@ class ScriptedHarness:
     display_path: str
     steps: ScriptSteps
     name: str = SCRIPTED
-
-    @property
-    def program(self) -> str:
-        """Return the Python that runs cub."""
-        return sys.executable
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
+    program: str = sys.executable
+    environ: Mapping[str, str] = field(default_factory=dict)
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Write the attempt's step into its folder, and return the command that plays it."""
@@ -102,9 +94,8 @@ def read_script(path: Path, display_path: str) -> ScriptSteps:
     try:
         data = path.read_bytes()
     except OSError as error:
-        reason = describe_os_error(error)
         hint = "write one: it says what the scripted agent does for each task"
-        message = f"this script can't be read: {reason}"
+        message = f"this script can't be read: {describe_os_error(error)}"
         raise CubError(message, where=display_path, hint=hint) from error
     source = decode_source(data, display_path, _MAX_SCRIPT)
     root = parse_yaml(source)

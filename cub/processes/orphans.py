@@ -69,12 +69,17 @@ def kill_by_environment(mark: tuple[str, str]) -> int:
     """Kill this user's processes that have the variable `mark` (its name and value), except this
     process and its parents. Return how many, once they have gone.
     """
+    from psutil import Error
+
     killed = set[int]()
     for _ in range(_MAX_ROUNDS):
         marked = [process for process in _find_by_environment(mark) if process.pid not in killed]
         if not marked:
             break
-        killed |= {process.pid for process in marked if _kill(process)}
+        for process in marked:
+            with suppress(Error):
+                process.kill()
+                killed.add(process.pid)
         deadline = time.monotonic() + _PATIENCE
         while any(map(_is_running, marked)) and time.monotonic() < deadline:
             time.sleep(_STEP)
@@ -95,16 +100,6 @@ def _find_by_environment(mark: tuple[str, str]) -> Iterator[Process]:
                 yield process
         except (Error, OSError):  # it has gone, or is none of ours
             continue
-
-
-def _kill(process: Process) -> bool:
-    from psutil import Error
-
-    try:
-        process.kill()
-    except Error:
-        return False
-    return True
 
 
 def _is_running(process: Process) -> bool:

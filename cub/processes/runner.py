@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self, cast
 
 from cub.debug_log import log_debug
@@ -69,12 +68,7 @@ class RunningCommand:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill what still runs, and wait for it."""
         try:
             if self._ended is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,18 @@ def test_the_command_line_itself_imports_nothing_heavy(home: Path) -> None:
         "import cub.cli.app, cub.cli.commands.init, cub.cli.commands.update, cub.cli.commands.map"
     )
     assert not {*HEAVY} - {"difflib"} & _imported(code, home)
+
+
+def test_a_map_from_the_cache_parses_no_table(project: Path, home: Path) -> None:
+    (project / ".cub").mkdir()
+    (project / "Makefile").write_text("test:\n\tpytest\n")
+    for path in (project, *project.rglob("*")):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    code = (
+        "from cub.cli.app import run_command_line as run\n"
+        "from cub.repomap.data import load_table\n"
+        f"assert run(['-C', {str(project)!r}, 'map']) == 0\n"
+        "sys.stderr.write(f'tables={load_table.cache_info().currsize} ')"
+    )
+    assert "tables=0" not in _imported(code, home)
+    assert {"tables=0"} <= _imported(code, home)

@@ -14,10 +14,10 @@ from cub.repomap.ranking.symbol_rank import DAMPING
 from cub.repomap.render.map_body import _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS, TOKEN_MARGIN
 from cub.repomap.render.symbol_lines import SIGNATURE_SHARE, SIGNATURE_WIDTH
 from cub.repomap.symbols.file_facts import Definition, FileFacts
-from cub.repomap.symbols.grammars import list_grammar_names
 from cub.repomap.symbols.scan import MAX_SOURCE_BYTES
 from tests.docs.pages import DOCS
 from tests.docs.test_tables import rows
+from tests.repomap.grammar_names import GRAMMAR_NAMES
 
 PAGE = DOCS / "explanation" / "map.md"
 TEXT = " ".join(PAGE.read_text(encoding="utf-8").split())
@@ -105,7 +105,7 @@ def test_the_languages_are_those_that_are_parsed() -> None:
             assert language is not None, ending
             assert language.name == name, ending
             grammars.add(language.grammar)
-    assert grammars == set(list_grammar_names())
+    assert grammars == set(GRAMMAR_NAMES)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whole prompts of tasks: each is kept as the client gets it, and read by a Markdown parser."""
+"""Whole prompts of tasks: each is kept as the agent gets it, and read by a Markdown parser."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ from cub.project.targets import TARGETS, is_nested_target
 from cub.prompt.section_text import SectionSpec
 from cub.prompt.templates import TemplateSet
 
+_FILE_MODE = 0o100644
+
 
 @dataclass(frozen=True)
 class RevisionPair:
@@ -102,9 +104,6 @@ def _resolve_link(side: CommitTree, path: str) -> str:
         return side.resolve_path(path)
     except PathError:
         return path
-
-
-_FILE_MODE = 0o100644
 
 
 def diff_versions(path: str, before: bytes | None, after: bytes | None) -> tuple[str, ...]:

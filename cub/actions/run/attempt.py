@@ -70,15 +70,17 @@ class Attempt:
     """
 
     task: Record
-    own_checks: tuple[str, ...]
+    task_checks: tuple[str, ...]
     number: int
     harness: Harness
     files: AttemptFolder
     history: AttemptHistory
     before: Snapshot | None = None
     after: Snapshot | None = None
-    worked: AgentResult = field(default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), ""))
-    changed: list[FileChange] = field(default_factory=list)
+    agent_result: AgentResult = field(
+        default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), "")
+    )
+    changes: list[FileChange] = field(default_factory=list)
     checks: list[CheckComparison] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -103,12 +105,12 @@ def run_attempt(
     _save_git_settings(context, attempt)  # before checks, which run what agents wrote
     attempt.before = take_snapshot(workspace.worktree)
     save_start(context, attempt, attempt.before)
-    commands = tuple(dict.fromkeys((*attempt.own_checks, *context.settings.checks)))
+    commands = tuple(dict.fromkeys((*attempt.task_checks, *context.settings.checks)))
     baseline = yield from run_baseline_checks(context, attempt, attempt.before, commands)
     if verdict := _judge_before_start(context, attempt, baseline):
         attempt.after = attempt.before
         return verdict
-    for text in describe_undecided_checks(baseline, attempt.own_checks):
+    for text in describe_undecided_checks(baseline, attempt.task_checks):
         yield context.make_event("notice", task=attempt.task_id, text=text)
     attempt.inputs = record_inputs(workspace.folder, commands, context.environ.get("PATH"))
     attempt.notices += workspace.back_up(attempt.before, context.settings.ignored_backup_limit)
@@ -118,7 +120,7 @@ def run_attempt(
         prompt, context.system_prompt, attempt.files.path, attempt.task_id, attempt.number,
         context.settings.model, context.settings.permissions,
     )  # fmt: skip
-    attempt.worked = yield from run_agent(context, attempt.harness, request, attempt.files)
+    attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
     restore_surroundings(context, attempt, backup)
     attempt.request = read_request(attempt.files.state, attempt.files.path)
     evidence = _collect_evidence(context, attempt, attempt.before)
@@ -128,7 +130,7 @@ def run_attempt(
         return verdict
     yield from run_final_checks(context, attempt, commands, baseline)
     doubt = explain_unverified(attempt.checks)
-    if syntax_check := check_syntax(workspace, attempt.before, attempt.changed):
+    if syntax_check := check_syntax(workspace, attempt.before, attempt.changes):
         attempt.checks.append(syntax_check)
     verdict = judge_by_checks(attempt.checks, evidence)
     if verdict.is_ok and doubt:
@@ -199,7 +201,7 @@ def _judge_before_start(
     """Return the verdict if there is no use in starting the agent, or None."""
     if context.stop.is_requested:
         return Verdict("interrupted", "the run was stopped")
-    if obstacle := find_check_obstacle(baseline, attempt.own_checks):
+    if obstacle := find_check_obstacle(baseline, attempt.task_checks):
         if not context.settings.accept_unverified:
             return Verdict(UNVERIFIED, obstacle, is_uncounted=True)
         attempt.notices.append(f"no check can decide: {obstacle}")
@@ -220,7 +222,7 @@ def _write_prompt(
 
 
 def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -> AttemptEvidence:
-    workspace, process = context.workspace, attempt.worked.process
+    workspace, process = context.workspace, attempt.agent_result.process
     if process.signal == signal.SIGKILL and not process.cause:
         # What killed the agent may have killed its keeper too.
         kill_by_environment((RUN_MARK_VARIABLE, context.folder.id))
@@ -232,17 +234,17 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
     attempt.after = after = take_snapshot(workspace.worktree, before)
     attempt.files.write_state(run_folders.AGENT_HEAD_FILE, {"head": after.head})
     attempt.head_move = workspace.classify_head_move(before, after)
-    attempt.changed = list_changes(workspace.worktree, before, after)
+    attempt.changes = list_changes(workspace.worktree, before, after)
     if attempt.head_move == "forward" and before.head != after.head:
         attempt.notices.append("there are commits that the run did not make")
-    transcript = attempt.worked.transcript
+    transcript = attempt.agent_result.transcript
     is_success = attempt.harness.is_success(transcript, process.exit_code)
     return AttemptEvidence(
         process=process,
         transcript=transcript,
-        stderr=attempt.worked.stderr,
+        stderr=attempt.agent_result.stderr,
         is_success=is_success and not process.cause,
-        has_changes=bool(attempt.changed),
+        has_changes=bool(attempt.changes),
         restored_files=restored.files,
         conflicts=after.conflicts,
         oversized_files=after.oversized_files,
@@ -257,9 +259,9 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
 def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Note what was changed that the checks go by; return a verdict if it is protected."""
     inputs = find_changed_inputs(context.workspace.folder, attempt.inputs)
-    attempt.input_changes = describe_changes(inputs, attempt.changed)
+    attempt.input_changes = describe_changes(inputs, attempt.changes)
     attempt.notices += attempt.input_changes
-    paths = [*(change.path for change in attempt.changed), *(file.path for file in inputs)]
+    paths = [*(change.path for change in attempt.changes), *(file.path for file in inputs)]
     if path := find_protected_path(context.settings.protected_patterns, paths):
         return Verdict("protected", f"{path} was changed, which run.protect forbids")
     return None
@@ -276,7 +278,7 @@ def run_final_checks(
             result = context.check_runner.results.get((tree, command))
             if result is None:
                 result = yield from _run_check(context, attempt, command, log, base=False)
-            is_task_check = command in attempt.own_checks
+            is_task_check = command in attempt.task_checks
             before = baseline.get(command)
             attempt.checks.append(compare_check(result, before, is_task_check=is_task_check))
             if context.stop.is_requested:

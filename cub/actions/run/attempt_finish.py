@@ -131,7 +131,7 @@ def _commit(
         "event": make_end_event(context, attempt, verdict, ""),
     }
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
-    if commits and (attempt.changed or attempt.head_move):
+    if commits and (attempt.changes or attempt.head_move):
         limits = TimeLimits(context.settings.timeout, None)
         save_commit = partial(_save_commit, attempt)
         result = workspace.commit(before, after, message, limits, save_commit)
@@ -139,7 +139,7 @@ def _commit(
             return "", Verdict("commit_failed", result.failure)
         head = result.head
     elif not commits:
-        new_files = {change.path for change in attempt.changed if change.kind == "A"}
+        new_files = {change.path for change in attempt.changes if change.kind == "A"}
         context.uncommitted_files |= new_files
         reset_user_index(workspace.worktree)
     _restore_private_files(context, attempt, before)
@@ -216,7 +216,7 @@ def make_start_event(context: RunContext, task: str, number: int, harness: str) 
 
 def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
     """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
-    process, transcript, _ = attempt.worked
+    process, transcript, _ = attempt.agent_result
     signals = parse_signals(transcript.final_message)
     event = context.make_event(
         ATTEMPT_END, task=attempt.task_id, n=attempt.number, harness=attempt.harness.name
@@ -264,7 +264,7 @@ def _fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
 def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
     if verdict.is_ok:
         return {}
-    summary = summarize_final_message(attempt.worked.transcript.final_message)
+    summary = summarize_final_message(attempt.agent_result.transcript.final_message)
     failure = {
         "class": verdict.failure,
         "reason": _explain_failure(verdict, summary),

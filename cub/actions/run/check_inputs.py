@@ -40,7 +40,7 @@ _MAX_NAMED = 3
 
 
 class CheckInput(NamedTuple):
-    """Name a file that a check goes by, and the check's command."""
+    """Hold the path of a file that a check goes by, and the check's command."""
 
     path: str
     command: str

@@ -114,10 +114,11 @@ class GitWorkspace:
         other attempts. `restores_modes` includes the permissions of all files, which takes time.
         """
         messages = restore_snapshot_refs(self.worktree, before)
-        if restores_modes:
-            messages += _describe_modes(
-                restore_snapshot_modes(self.worktree, before, exactly=False)
-            )
+        if restores_modes and (
+            paths := restore_snapshot_modes(self.worktree, before, exactly=False)
+        ):
+            what = f"the permissions of {join_first(paths)} were changed by the attempt"
+            messages.append(f"{what}, and put back")
         patch = rescue_folder / UNTRACKED_PATCH
         report = restore_untracked(self.worktree, before, patch, excluded_paths)
         messages += _describe_untracked(report, has_patch=patch.exists())
@@ -195,11 +196,6 @@ class GitWorkspace:
             late = f"it did not end within {limits.wall:.0f} s"
             return CommitResult(failure=f"{late}: {output}".rstrip(": "))
         return CommitResult(failure=output or "a hook or git itself refused it without a word")
-
-
-def _describe_modes(paths: Sequence[str]) -> list[str]:
-    what = f"the permissions of {join_first(paths)} were changed by the attempt, and put back"
-    return [what] if paths else []
 
 
 def _describe_untracked(report: UntrackedReport, *, has_patch: bool) -> list[str]:

@@ -163,7 +163,7 @@ def _run_one_attempt(
         verdict = yield from run_attempt(context, attempt, claimed.tasks, backup)
     except (CubError, OSError) as error:
         verdict = Verdict("unknown", describe_error(error), is_uncounted=is_machine_error(error))
-    transcript = attempt.worked.transcript
+    transcript = attempt.agent_result.transcript
     context.budget = context.budget.with_attempt(transcript)
     if claimed.ready_count and parse_signals(transcript.final_message).promise:
         tasks = (

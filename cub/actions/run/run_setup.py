@@ -249,7 +249,6 @@ def _require_clean(workspace: GitWorkspace) -> None:
 
 
 def _save_run_facts(context: RunContext) -> None:
-    """Write run.json, which others read from the start of the run on."""
     options = context.settings.options
     names = [name for name in options.__slots__ if name not in ("trust", "once")]
     facts = {
@@ -279,7 +278,6 @@ def _warn_missing_checks(context: RunContext) -> Iterator[PlanWarning]:
 
 
 def _suggest_checks(commands: Sequence[ProjectCommand]) -> str:
-    """Say how to configure the best of the project's commands: tests cover most of a change."""
     by_purpose = sorted(commands, key=lambda command: _PROPOSED_PURPOSES.index(command.purpose))
     lines = [command.shell_line for command in by_purpose[:_MAX_PROPOSED]]
     return f"`cub config set run.checks {quote(format_yaml(lines))}`" if lines else "set run.checks"

@@ -142,8 +142,8 @@ def _stat_files(
 
 
 _MAX_GITIGNORE_BYTES = 1_000_000
-# What tools leave beside sources; nobody writes a .gitignore in a folder without git.
-_SKIPPED_FOLDERS = {".git", ".hg", ".svn"} | TOOL_FOLDERS
+# Nobody writes a .gitignore in a folder without git.
+_SKIPPED_FOLDERS = TOOL_FOLDERS | {".git", ".hg", ".svn"}
 
 
 class _FolderRules(NamedTuple):

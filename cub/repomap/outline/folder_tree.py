@@ -40,11 +40,6 @@ class FolderTree:
     descriptions: Mapping[str, str]
     costs: Sequence[int]
 
-    @property
-    def total_tokens(self) -> int:
-        """Return the cost of the whole tree."""
-        return self.costs[-1]
-
     def render_lines(self, budget: int) -> list[str]:
         """Return the lines of the largest tree that costs at most `budget` estimated tokens."""
         part = _RenderedTree(self.descriptions)

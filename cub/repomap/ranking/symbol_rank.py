@@ -101,55 +101,32 @@ DAMPING = 0.85
 _MAX_TOTAL_CHANGE = 1e-4  # in a round: the order of symbols needs no more precision
 _MAX_ROUNDS = 60
 
-_Shares = list[tuple[int, float]]
-
 
 def compute_pagerank(count: int, links: Sequence[Mapping[int, float]]) -> list[float]:
     """Return the ranks of the nodes 0 … `count` - 1, which sum to 1.
 
     `links[n]` has the weight of each link from n; nodes from `len(links)` on have none. A node
     without links (dangling) gives its rank to all alike. Sums run in the order of the nodes, so
-    that the same graph gives the same floats. Nodes that nothing points to (tests, mostly) all
-    have the same, lowest rank: what they give is summed up once, and not in each round.
+    that the same graph gives the same floats.
     """
     if not count:
         return []
-    shares: list[tuple[int, _Shares]] = []
+    shares: list[tuple[int, list[tuple[int, float]]]] = []
     for node, weights in enumerate(links):
         if weights:
             total = fsum(weights.values())  # exact, so the same in any order
             shares.append((node, [(to, weight / total) for to, weight in sorted(weights.items())]))
-    inner = sorted({to for _, out in shares for to, _ in out})
-    outer_shares = _sum_outer_shares(count, shares, frozenset(inner))
-    shares = [row for row in shares if row[0] in outer_shares]
-    linking = frozenset(node for node, _ in shares)
-    dangling = [node for node in inner if node not in linking]
-    outer = count - len(inner)
-    silent = outer - sum(1 for node, out in enumerate(links) if out and node not in outer_shares)
-    low = 1 / count
-    ranks = dict.fromkeys(inner, low)
+    dangling = sorted(set(range(count)).difference(node for node, _ in shares))
+    ranks = [1 / count] * count
     for _ in range(_MAX_ROUNDS):
-        undirected = sum(ranks[node] for node in dangling) + silent * low
-        base = (1 - DAMPING + DAMPING * undirected) / count
-        fresh = {node: base + DAMPING * low * outer_shares[node] for node in inner}
+        spread = sum(ranks[node] for node in dangling)
+        fresh = [(1 - DAMPING + DAMPING * spread) / count] * count
         for node, out in shares:
             rank = DAMPING * ranks[node]
             for to, share in out:
                 fresh[to] += rank * share
-        change = sum(abs(fresh[node] - ranks[node]) for node in inner) + outer * abs(base - low)
-        ranks, low = fresh, base
+        change = sum(abs(new - old) for new, old in zip(fresh, ranks, strict=True))
+        ranks = fresh
         if change < _MAX_TOTAL_CHANGE:
             break
-    return [ranks.get(node, low) for node in range(count)]
-
-
-def _sum_outer_shares(
-    count: int, shares: Sequence[tuple[int, _Shares]], inner: frozenset[int]
-) -> dict[int, float]:
-    """Return for each inner node the shares that it gets from nodes that nothing points to."""
-    sums = [0.0] * count
-    for node, out in shares:
-        if node not in inner:
-            for to, share in out:
-                sums[to] += share
-    return {node: sums[node] for node in sorted(inner)}
+    return ranks

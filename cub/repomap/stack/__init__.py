@@ -1,1 +1,1 @@
-"""What the manifests of a project say: technologies, commands, entry points and packages."""
+"""Read what the manifests of a project say: technologies, commands, entry points, packages."""

@@ -1,41 +1,31 @@
-"""Which files of a project are manifests, found by their names alone.
+"""Find the manifests among a project's paths, by their names alone, and who reads them.
 
-All readers of manifests, those whose facts count first in front; imported where needed.
+The rows of `manifests.toml` say which files are manifests.
 """
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache, partial
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import ManifestReader
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, iter_row_commands
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
-_WILD = re.compile(r"[*?]|\[[^]]*\]")
+_WILDCARD = re.compile(r"[*?]|\[[^]]*\]")
 _TEMPLATES = re.compile(r"templates?(?:[-_].*)?|skeletons?|scaffold(?:s|ing)?|.*\{\{.*")
 
 
-class _Glob(NamedTuple):
-    """One way to be read: the place of the reader, and what the path has to look like.
-
-    A glob with a wild card needs an ending, as in "*.csproj", or a start, as in "Dockerfile.*".
-    `literal` is its longest part without wild cards.
-    """
-
-    reader: int
-    pattern: str
-    literal: str
-
-
 class ManifestMatch(NamedTuple):
-    """A manifest and those who can read it, by their place among all readers.
+    """Name a manifest and those who can read it, by their index among all readers.
 
-    `has_folder_glob`: a glob names the folder that it stands in.
+    `has_folder_glob`: a glob names the folder that the manifest is in.
     """
 
     path: str
@@ -44,30 +34,42 @@ class ManifestMatch(NamedTuple):
 
 
 def find_manifests(paths: Iterable[str], readers: Sequence[ManifestReader]) -> list[ManifestMatch]:
-    """The manifests among the paths: shallow ones first, then by the order of the readers.
+    """Return the manifests among the paths: shallow ones first, then by the order of the readers.
 
-    A glob with a folder in it (".github/workflows/*.yml") is met by that very folder only. Other
-    manifests count unless they stand in a hidden folder, or in one of tests, examples,
+    A glob with a folder in it (".github/workflows/*.yml") matches in that very folder only. Other
+    manifests count unless they are in a hidden folder, or in one of tests, examples,
     documentation, templates, or somebody else's code.
     """
-    index = _Index(readers)
-    kinds = FileClassifier(())
-    found = map(index.match, index.candidates(paths))
-    kept = (one for one in found if one.readers and _counts(one, kinds))
-    return sorted(set(kept), key=lambda one: (one.path.count("/"), one.readers, one.path))
+    index = _GlobIndex(readers)
+    classifier = FileClassifier(())
+    matches = map(index.match, index.find_candidates(paths))
+    counted = {match for match in matches if match.readers and _counts(match, classifier)}
+    return sorted(counted, key=lambda match: (match.path.count("/"), match.readers, match.path))
 
 
-def _counts(found: ManifestMatch, classifier: FileClassifier) -> bool:
-    folder = found.path.rpartition("/")[0]
-    if not folder or found.has_folder_glob:
+def _counts(match: ManifestMatch, classifier: FileClassifier) -> bool:
+    folder = match.path.rpartition("/")[0]
+    if not folder or match.has_folder_glob:
         return True
     if any(name[0:1] == "." or _TEMPLATES.fullmatch(name) for name in folder.split("/")):
         return False
     return classifier.classify(f"{folder}/manifest") is FileKind.SOURCE
 
 
-class _Index:
-    """The globs by what a path must have to meet them, so that most paths cost a few look-ups."""
+class _Glob(NamedTuple):
+    """Hold the index of a reader, and one of its globs.
+
+    A glob with a wildcard needs an ending, as in "*.csproj", or a start, as in "Dockerfile.*".
+    `literal` is its longest part without wildcards.
+    """
+
+    reader: int
+    pattern: str
+    literal: str
+
+
+class _GlobIndex:
+    """Hold the globs by what a path must have to match, so that most paths cost a few lookups."""
 
     def __init__(self, readers: Sequence[ManifestReader]) -> None:
         self.names: dict[str, list[_Glob]] = {}
@@ -76,24 +78,24 @@ class _Index:
         self.folders: dict[str, list[_Glob]] = {}
         for number, reader in enumerate(readers):
             for pattern in reader.globs:
-                self._add(_Glob(number, pattern, max(_WILD.split(pattern), key=len)))
+                self._add(_Glob(number, pattern, max(_WILDCARD.split(pattern), key=len)))
 
     def _add(self, glob: _Glob) -> None:
         folder, _, name = glob.pattern.rpartition("/")
         start, ending = name.partition(".")[0], name.rpartition(".")[2]
-        if not _WILD.search(name):
+        if not _WILDCARD.search(name):
             self.names.setdefault(name, []).append(glob)
-        elif folder and not _WILD.search(folder):
+        elif folder and not _WILDCARD.search(folder):
             self.folders.setdefault(folder, []).append(glob)
-        elif "." in name and not _WILD.search(ending):
+        elif "." in name and not _WILDCARD.search(ending):
             self.endings.setdefault(ending, []).append(glob)
         else:
             self.starts.setdefault(start, []).append(glob)
 
-    def candidates(self, paths: Iterable[str]) -> list[str]:
-        """The paths that may meet a glob."""
+    def find_candidates(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths that may match a glob."""
         names, endings, starts, folders = self.names, self.endings, self.starts, self.folders
-        found = []
+        candidates = []
         for path in paths:
             folder, _, name = path.rpartition("/")
             start, _, ending = name.partition(".")
@@ -104,11 +106,11 @@ class _Index:
                 or ending in endings
                 or ("." in ending and ending.rpartition(".")[2] in endings)
             ):
-                found.append(path)
-        return found
+                candidates.append(path)
+        return candidates
 
     def match(self, path: str) -> ManifestMatch:
-        """The path with the readers that have a glob that it meets."""
+        """Return the path with the readers that have a glob that matches it."""
         folder, _, name = path.rpartition("/")
         globs = [
             *self.names.get(name, ()),
@@ -116,83 +118,50 @@ class _Index:
             *self.starts.get(name.partition(".")[0], ()),
             *self.folders.get(folder, ()),
         ]
-        met = [glob for glob in globs if glob.literal in path and _meets(path, glob.pattern)]
-        named = any("/" in glob.pattern for glob in met)
-        return ManifestMatch(path, tuple(sorted({glob.reader for glob in met})), named)
+        matching = [glob for glob in globs if glob.literal in path and _fits(path, glob.pattern)]
+        has_folder_glob = any("/" in glob.pattern for glob in matching)
+        readers = tuple(sorted({glob.reader for glob in matching}))
+        return ManifestMatch(path, readers, has_folder_glob)
 
 
-def _meets(path: str, glob: str) -> bool:
+def _fits(path: str, glob: str) -> bool:
     if "/" not in glob:
         return fnmatchcase(path.rpartition("/")[2], glob)
-    pieces, wanted = path.split("/"), glob.split("/")
-    return len(pieces) == len(wanted) and all(map(fnmatchcase, pieces, wanted))
+    names, globs = path.split("/"), glob.split("/")
+    return len(names) == len(globs) and all(map(fnmatchcase, names, globs))
 
 
-# One row after the other: a room, and what the names of its manifests are, begin with (`x.*`), or
-# end in.
-_ROWS = """
-runners.readers           Makefile makefile GNUmakefile justfile Justfile .justfile JUSTFILE
-runners.readers           Taskfile.* taskfile.* mise.* .mise.* Procfile .tool-versions setup.*
-runners.readers           bootstrap.* install.* build.* compile.* test.* tests.* lint.* format.*
-runners.readers           fmt.* typecheck.* dev.* serve.* server.* start.*
-python.readers            pyproject.toml setup.* tox.ini noxfile.py Pipfile *.txt *.in environment.*
-python.readers            manage.py .python-version pytest.* .pytest.* mypy.ini .mypy.* ruff.*
-python.readers            .ruff.* ty.toml .flake8 .pylintrc pylintrc .isort.* pyrightconfig.json
-python.readers            .coveragerc .pre-commit-config.*
-node.readers              package.json deno.* pnpm-workspace.* lerna.json nx.json turbo.json .nvmrc
-node.readers              .node-version tsconfig.* next.* nuxt.* svelte.* astro.* angular.json
-node.readers              gatsby-config.* docusaurus.* tailwind.* vite.* webpack.* rollup.* rspack.*
-node.readers              esbuild.* tsup.* babel.* .babelrc .babelrc.* .swcrc gulpfile.* Gruntfile.*
-node.readers              vitest.* jest.* .mocharc .mocharc.* karma.* playwright.* cypress.*
-node.readers              eslint.* .eslintrc .eslintrc.* .oxlintrc.* biome.* .prettierrc
-node.readers              .prettierrc.* prettier.* .stylelintrc .stylelintrc.* stylelint.* dprint.*
-node.readers              .dprint.*
-readers.rust            Cargo.toml
-readers.rust:RUST_TOOLS_READERS config config.* rust-toolchain rust-toolchain.* clippy.* .clippy.*
-readers.rust:RUST_TOOLS_READERS rustfmt.* .rustfmt.* deny.toml nextest.*
-readers.go              go.mod go.work .golangci.* magefile.go
-readers.maven                 pom.xml
-readers.gradle                build.*
-readers.gradle_settings       settings.* libs.* gradle-wrapper.* gradle.*
-readers.scala                 build.* .scalafmt.*
-readers.ruby            Gemfile gems.rb *.gemspec
-readers.ruby:RUBY_TOOLS_READERS      Rakefile Rakefile.* rakefile .ruby-version .rubocop.yml .rspec
-readers.ruby:RUBY_TOOLS_READERS      application.rb
-readers.php             composer.json artisan phpunit.* phpstan.*
-readers.dotnet          *.sln *.slnx *.csproj *.fsproj *.vbproj global.json *.props
-readers.swift           Package.swift Podfile .swiftlint.yml .swiftformat .swift-format
-readers.cmake           CMakeLists.txt CMakePresets.json
-readers.c_cpp          meson.build configure.* conanfile.* vcpkg.json
-readers.elixir            mix.exs rebar.config gleam.toml
-readers.containers     Dockerfile Dockerfile.* *.Dockerfile Containerfile Containerfile.* *.yml
-readers.containers     *.yaml
-readers.infrastructure flake.nix *.tf Chart.yaml serverless.* ansible.cfg
-readers.ci_workflows             *.yml *.yaml
-"""
-_ROOMS: dict[str, set[str]] = {}
-for _room, *_names in (line.split() for line in _ROWS.split("\n") if line):
-    _ROOMS.setdefault(_room, set()).update(_names)
+@cache
+def load_readers() -> tuple[ManifestReader, ...]:
+    """Return one reader for each row of the table; the facts of the first row count first."""
+    rows = load_table("manifests")["manifests"]
+    return tuple(ManifestReader(_list_globs(row), partial(_read_by_row, row)) for row in rows)
 
 
-def load_readers(paths: Iterable[str]) -> tuple[ManifestReader, ...]:
-    """The readers of every room that one of the paths may be for."""
-    seen: set[str] = set()
-    for name in {posixpath.basename(path) for path in paths}:
-        seen.update((name, f"{name.partition('.')[0]}.*", f"*.{name.rpartition('.')[2]}"))
-        if name.startswith("."):
-            seen.add(f".{name[1:].partition('.')[0]}.*")
-    rooms = (room for room, names in _ROOMS.items() if not names.isdisjoint(seen))
-    return tuple(reader for room in rooms for reader in _readers_of(room))
+def _list_globs(row: Mapping[str, Any]) -> list[str]:
+    if "folders" in row:
+        return [f"{folder}/{name}" for folder in row["folders"] for name in row["names"]]
+    globs: list[str] = row["globs"]
+    return globs
 
 
-def _readers_of(room: str) -> tuple[ManifestReader, ...]:
-    module, _, name = room.partition(":")
-    readers: tuple[ManifestReader, ...] = getattr(
-        import_module(f"cub.repomap.stack.{module}"), name or "READERS"
+def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> ManifestFacts:
+    """Return the facts of a manifest; the module that reads it is imported here."""
+    if "read" in row:
+        module, _, function = row["read"].partition(".")
+        reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
+        facts: ManifestFacts = reader(manifest)
+        return facts
+    if "tool" in row:
+        from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
+
+        return list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
+    # A file that is fixed to a place below the root is for the root.
+    folder = "" if "/" in row["globs"][0] else manifest.folder
+    return ManifestFacts(
+        (manifest.make_technology(row["technology"], row["role"]),),
+        tuple(
+            ProjectCommand(purpose, text, manifest.path, folder)
+            for purpose, text in iter_row_commands(row)
+        ),
     )
-    return readers
-
-
-def load_all_readers() -> tuple[ManifestReader, ...]:
-    """The readers of all rooms."""
-    return tuple(reader for room in _ROOMS for reader in _readers_of(room))

@@ -1,10 +1,7 @@
-"""The stack of a project on disk: one reading of it, for the map as for prompts and runs.
+"""Read the stack of a project: find its manifests, read them, clean up and merge their facts.
 
-Facts fit to be shown: one line each, of a sensible length, without control characters.
-
-Manifests are other people's texts, and readers take them as they are; this is the one gate.
-
-From the paths of a project to its stack: finds the manifests, reads them, merges the facts.
+Manifests are other people's files, and readers take them as they are. Here, facts are sanitized:
+each is one line of a sensible length, without control characters.
 """
 
 from __future__ import annotations
@@ -20,15 +17,13 @@ from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier
 from cub.repomap.listing.file_listing import list_files, read_listed_file
 from cub.repomap.map_types import MapOmission
 from cub.repomap.stack.facts import (
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
-    ProjectPackage,
     ProjectStack,
     ReadFile,
     Technology,
 )
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.manifest_index import (
     MAX_MANIFESTS,
     ManifestMatch,
@@ -37,13 +32,19 @@ from cub.repomap.stack.manifest_index import (
 )
 from cub.repomap.stack.merge_facts import merge_facts
 
-
-def read_stack(paths: Sequence[str], classifier: FileClassifier, read: ReadFile) -> ProjectStack:
-    """Read the stack from files of a listing: what is a copy of others' code does not count."""
-    # Lock files and wrappers tell how a project is built.
-    return read_manifests(
-        [path for path in paths if classifier.classify_folder_of(path) not in FOREIGN_KINDS], read
-    )
+MAX_MANIFEST_BYTES = 1_000_000
+MAX_NAME_CHARS = 80
+MAX_COMMAND_CHARS = 120
+MAX_TEXT_CHARS = 300
+_MAX_TARGET_CHARS = 200
+_VERSION = re.compile(r"[\w .,:/<>=~^!*|+()-]{0,60}")
+# Controls, and characters that show nothing or turn text around: a map would hide what it says.
+_INVISIBLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+# What parsers raise for texts that they can't read, or that are nested too deeply for them.
+_READER_ERRORS = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError, CubError)
 
 
 def read_project_stack(root: Path, exclude: Sequence[str] = ()) -> ProjectStack:
@@ -52,91 +53,50 @@ def read_project_stack(root: Path, exclude: Sequence[str] = ()) -> ProjectStack:
     return read_stack(paths, FileClassifier(paths), partial(read_listed_file, os.fspath(root)))
 
 
-MAX_NAME_CHARS = 80
-MAX_COMMAND_CHARS = 120
-MAX_TEXT_CHARS = 300
-_VERSION = re.compile(r"[\w .,:/<>=~^!*|+()-]{0,60}")
-# Controls, and what shows nothing or turns text around: nobody could see what a map then says.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
-
-
-def sanitize_facts(facts: ManifestFacts) -> ManifestFacts:
-    """The facts without those that no line could show; descriptions are cut, versions dropped."""
-    return ManifestFacts(
-        tuple(_technology(one) for one in facts.technologies if _fits(one.name)),
-        tuple(one for one in facts.commands if _is_command(one)),
-        tuple(one for one in facts.entry_points if _fits(one.name) and _fits(one.target, 200)),
-        tuple(_package(one) for one in facts.packages if _fits(one.name or "-")),
-        tuple(MapOmission(one.path, sanitize_text(one.message)) for one in facts.omissions),
+def read_stack(paths: Sequence[str], classifier: FileClassifier, read: ReadFile) -> ProjectStack:
+    """Read the stack from files of a listing; copies of others' code do not count."""
+    # Lock files and wrappers tell how a project is built.
+    return read_manifests(
+        [path for path in paths if classifier.classify_folder_of(path) not in FOREIGN_KINDS], read
     )
-
-
-def sanitize_text(text: str, longest: int = MAX_TEXT_CHARS) -> str:
-    """A text in one line, cut at a word if it is too long."""
-    short = " ".join(_UNSEEN.sub(" ", text[: 4 * longest]).split())
-    if len(short) <= longest:
-        return short
-    return f"{short[: longest - 1].rpartition(' ')[0] or short[: longest - 1]}…"
-
-
-def _fits(text: str, longest: int = MAX_NAME_CHARS) -> bool:
-    return 0 < len(text) <= longest and text == text.strip() and not _UNSEEN.search(text)
-
-
-def _technology(one: Technology) -> Technology:
-    version = " ".join(one.version[:200].split())
-    return one._replace(version=version if _VERSION.fullmatch(version) else "")
-
-
-def _is_command(one: ProjectCommand) -> bool:
-    return _fits(one.text, MAX_COMMAND_CHARS) and not (set("`$") & set(one.text))
-
-
-def _package(one: ProjectPackage) -> ProjectPackage:
-    return one._replace(description=sanitize_text(one.description))
-
-
-MAX_MANIFEST_BYTES = 1_000_000
-# What parsers raise for texts that they can't read, or that are nested too deeply for them.
-_FAULTS = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError, CubError)
 
 
 def read_manifests(
     paths: Sequence[str], read: ReadFile, readers: Sequence[ManifestReader] | None = None
 ) -> ProjectStack:
-    """What the manifests among the paths say of the project.
+    """Return the merged facts of the manifests among the paths; without `readers`, by all readers.
 
     The result depends on the set of paths and on what is in the manifests, not on any order. At
     most `MAX_MANIFESTS` files are read, those nearest to the root. A file that can't be read, is
-    no UTF-8, has more than `MAX_MANIFEST_BYTES`, or makes no sense to its reader costs a note.
+    not UTF-8, has more than `MAX_MANIFEST_BYTES`, or makes no sense to its reader is an omission.
     """
-    readers = load_readers(paths) if readers is None else readers
-    found = find_manifests(paths, readers)
-    known, kept = frozenset(paths), found[:MAX_MANIFESTS]
-    facts = [each for one in kept for each in _facts(one, known, read, readers)]
-    return merge_facts([*facts, *_too_many(found)])
+    readers = load_readers() if readers is None else readers
+    matches = find_manifests(paths, readers)
+    all_paths = frozenset(paths)
+    facts = [
+        part
+        for match in matches[:MAX_MANIFESTS]
+        for part in _read_manifest(match, all_paths, read, readers)
+    ]
+    return merge_facts([*facts, *_list_unread(matches)])
 
 
-def _facts(
-    found: ManifestMatch, paths: frozenset[str], read: ReadFile, readers: Sequence[ManifestReader]
+def _read_manifest(
+    match: ManifestMatch, paths: frozenset[str], read: ReadFile, readers: Sequence[ManifestReader]
 ) -> Iterator[ManifestFacts]:
-    """What each reader of a file makes of it."""
     try:
-        manifest = Manifest(found.path, _text(read(found.path)), paths)
+        manifest = Manifest(match.path, _decode(read(match.path)), paths)
     except (OSError, ValueError, CubError) as error:
-        yield _fault(found.path, error)
+        yield _make_omission(match.path, _describe_error(error))
         return
-    for number in found.readers:
+    for number in match.readers:
         try:
             yield sanitize_facts(readers[number].read(manifest))
-        except _FAULTS as error:
-            yield _fault(found.path, error)
+        except _READER_ERRORS as error:
+            yield _make_omission(match.path, _describe_error(error))
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     if len(data) > MAX_MANIFEST_BYTES:
         raise ValueError(
             f"this has {len(data):,} bytes, and cub reads no more than {MAX_MANIFEST_BYTES:,}"
@@ -150,12 +110,12 @@ def _text(data: bytes) -> str:
         raise ValueError(f"line {line}: byte {data[error.start]:#04x} is not UTF-8") from None
 
 
-def _fault(path: str, error: BaseException) -> ManifestFacts:
-    return ManifestFacts(omissions=(MapOmission(path, _words(error)),))
+def _make_omission(path: str, message: str) -> ManifestFacts:
+    return ManifestFacts(omissions=(MapOmission(path, message),))
 
 
-def _words(error: BaseException) -> str:
-    """What is wrong, in words that are the same on each system."""
+def _describe_error(error: BaseException) -> str:
+    """Return what is wrong, in words that are the same on each system."""
     if isinstance(error, OSError):
         return f"this can't be read: {error.strerror or type(error).__name__}"
     if isinstance(error, RecursionError | MemoryError):
@@ -165,9 +125,49 @@ def _words(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _too_many(found: list[ManifestMatch]) -> list[ManifestFacts]:
-    rest = found[MAX_MANIFESTS:]
+def _list_unread(matches: list[ManifestMatch]) -> list[ManifestFacts]:
+    rest = matches[MAX_MANIFESTS:]
     if not rest:
         return []
     message = f"this and {len(rest) - 1:,} deeper manifests are left out: {MAX_MANIFESTS} are read"
-    return [ManifestFacts(omissions=(MapOmission(rest[0].path, message),))]
+    return [_make_omission(rest[0].path, message)]
+
+
+def sanitize_facts(facts: ManifestFacts) -> ManifestFacts:
+    """Return the facts that fit in a line; descriptions are cut, odd versions dropped."""
+    return ManifestFacts(
+        tuple(_sanitize_version(one) for one in facts.technologies if _fits(one.name)),
+        tuple(one for one in facts.commands if _can_be_typed(one)),
+        tuple(
+            one
+            for one in facts.entry_points
+            if _fits(one.name) and _fits(one.target, _MAX_TARGET_CHARS)
+        ),
+        tuple(
+            one._replace(description=sanitize_text(one.description))
+            for one in facts.packages
+            if _fits(one.name or "-")
+        ),
+        tuple(MapOmission(one.path, sanitize_text(one.message)) for one in facts.omissions),
+    )
+
+
+def sanitize_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
+    """Return a text in one line, cut at a word if it is too long."""
+    line = " ".join(_INVISIBLE.sub(" ", text[: 4 * max_chars]).split())
+    if len(line) <= max_chars:
+        return line
+    return f"{line[: max_chars - 1].rpartition(' ')[0] or line[: max_chars - 1]}…"
+
+
+def _fits(text: str, max_chars: int = MAX_NAME_CHARS) -> bool:
+    return 0 < len(text) <= max_chars and text == text.strip() and not _INVISIBLE.search(text)
+
+
+def _sanitize_version(technology: Technology) -> Technology:
+    version = " ".join(technology.version[:200].split())
+    return technology._replace(version=version if _VERSION.fullmatch(version) else "")
+
+
+def _can_be_typed(command: ProjectCommand) -> bool:
+    return _fits(command.text, MAX_COMMAND_CHARS) and not (set("`$") & set(command.text))

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cub.repomap.listing.languages import Language, index_grammars
+from cub.repomap.listing.languages import index_grammars
 from cub.repomap.symbols.bounded_parser import ParseSentinel
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def load_grammar(name: str) -> Grammar | None:
     from tree_sitter import Query, QueryCursor
 
     language = index_grammars()[name]
-    files = [_QUERIES / f"{query}.scm" for query in _list_queries(language)]
+    files = [_QUERIES / f"{query}.scm" for query in language.queries or [name]]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     query = Query(loaded.language, text)
     cursor = QueryCursor(query)
@@ -82,21 +82,6 @@ def load_parser(name: str) -> LoadedParser | None:
         return None
     parser = Parser(grammar)
     return LoadedParser(grammar, parser, _make_sentinel(parser, language.sentinel.encode()))
-
-
-def list_grammar_names() -> tuple[str, ...]:
-    """Return the names of all grammars, in the order of the table of languages."""
-    return tuple(name for name, language in index_grammars().items() if not language.component)
-
-
-def list_query_names() -> tuple[str, ...]:
-    """Return the names of all query files."""
-    queries = (_list_queries(index_grammars()[name]) for name in list_grammar_names())
-    return tuple(dict.fromkeys(query for names in queries for query in names))
-
-
-def _list_queries(language: Language) -> tuple[str, ...]:
-    return (*language.queries,) or (language.grammar,)
 
 
 def _make_sentinel(parser: Parser, statement: bytes) -> ParseSentinel:

@@ -117,7 +117,7 @@ def test_no_tree_is_over_its_budget(paths: list[str], said: dict[str, str], budg
     text = "\n".join(tree.render_lines(budget))
     assert estimate_tokens(text) <= max(0, budget)
     assert text.replace("\n", "").isprintable()
-    assert estimate_tokens("\n".join(tree.render_lines(tree.total_tokens))) == tree.total_tokens
+    assert estimate_tokens("\n".join(tree.render_lines(tree.costs[-1]))) == tree.costs[-1]
 
 
 @few_examples

@@ -21,7 +21,7 @@ from cub.repomap.render.symbol_lines import (
 )
 from cub.tokens import estimate_tokens
 from tests.examples import few_examples
-from tests.repomap.page.symbols import nobody, rankings, symbol, symbols
+from tests.repomap.render.symbols import nobody, rankings, symbol, symbols
 
 NAMES = ["heat", "cool_down", "Oven", "knead"]
 ORDER = ["detail", "name", "member"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from cub.repomap.stack.facts import ManifestReader, ProjectStack
-from cub.repomap.stack.manifest_index import load_all_readers
+from cub.repomap.stack.facts import ProjectStack
+from cub.repomap.stack.manifest import ManifestReader
 from cub.repomap.stack.read_stack import read_manifests
-
-READERS = load_all_readers()
 
 Files: TypeAlias = Mapping[str, str | bytes]
 
 
-def stack_of(files: Files, readers: Sequence[ManifestReader] = READERS) -> ProjectStack:
+def stack_of(files: Files, readers: Sequence[ManifestReader] | None = None) -> ProjectStack:
     """The stack of a project with these files."""
 
     def read(path: str) -> bytes:

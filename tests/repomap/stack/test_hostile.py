@@ -7,15 +7,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cub.repomap.stack.facts import ProjectStack
-from cub.repomap.stack.manifest_index import load_all_readers
+from cub.repomap.stack.manifest_index import load_readers
 from tests.examples import few_examples, keep_few
-from tests.repomap.stack.node import test_node
 from tests.repomap.stack.projects import stack_of
-from tests.repomap.stack.python import test_python_files
-from tests.repomap.stack.readers import test_pyproject
-from tests.repomap.stack.runners import test_runners
+from tests.repomap.stack.readers import (
+    test_node_files,
+    test_pyproject,
+    test_python_files,
+    test_task_files,
+)
 
-READERS = load_all_readers()
+READERS = load_readers()
 
 BOMB = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n".encode()
@@ -52,9 +54,9 @@ TABLES = (
     *test_pyproject.COMMANDS.values(),
     *test_python_files.COMMANDS.values(),
     *test_python_files.TECHNOLOGIES.values(),
-    *test_node.COMMANDS.values(),
-    *test_node.TECHNOLOGIES.values(),
-    *test_runners.COMMANDS.values(),
+    *test_node_files.COMMANDS.values(),
+    *test_node_files.TECHNOLOGIES.values(),
+    *test_task_files.COMMANDS.values(),
 )
 GOOD = sorted({(path, str(text)) for files, _ in TABLES for path, text in files.items()})
 PIECES = st.sampled_from(

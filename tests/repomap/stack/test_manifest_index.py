@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.stack.facts import Manifest, ManifestFacts, ManifestReader
-from cub.repomap.stack.manifest_index import find_manifests, load_all_readers
+from cub.repomap.stack.facts import ManifestFacts
+from cub.repomap.stack.manifest import Manifest, ManifestReader
+from cub.repomap.stack.manifest_index import find_manifests, load_readers
 from tests.examples import few_examples
 
-READERS = load_all_readers()
+READERS = load_readers()
 
 
 def nothing(manifest: Manifest) -> ManifestFacts:  # noqa: ARG001

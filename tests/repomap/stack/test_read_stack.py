@@ -10,16 +10,8 @@ import pytest
 
 from cub.errors import CubError
 from cub.repomap.map_types import MapOmission
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectPackage,
-    ProjectStack,
-    Technology,
-)
-from cub.repomap.stack.manifest_index import load_all_readers, load_readers
-from cub.repomap.stack.python import readers
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, ProjectStack, Technology
+from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.read_stack import MAX_MANIFEST_BYTES, read_manifests
 from tests.repomap.stack.projects import names, stack_of
 
@@ -153,7 +145,7 @@ def test_facts_are_made_fit_to_be_shown() -> None:
         '[project.scripts]\n"x\\ny" = "a:b"\nok = "a:b\\u0007"\nfine = "a:b"\n'
         "[tool.uv.sources]\n[tool.ruff]\n"
     )
-    stack = stack_of({"pyproject.toml": text}, readers.READERS)
+    stack = stack_of({"pyproject.toml": text})
     assert stack.packages == ()
     assert [one.name for one in stack.entry_points] == ["fine"]
     assert names(stack)[:2] == ["Python", "Flask >=1 2"]
@@ -190,13 +182,11 @@ def test_a_technology_is_named_once_with_the_first_version() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "glob", sorted({glob for each in load_all_readers() for glob in each.globs})
-)
-def test_a_manifest_brings_its_reader(glob: str) -> None:
-    found = load_readers([glob.replace("*", "x")])
-    assert glob in {pattern for each in found for pattern in each.globs}
-
-
-def test_what_is_no_manifest_brings_no_reader() -> None:
-    assert load_readers(["src/app.rs", "README.md", "a/b.c"]) == ()
+def test_what_is_no_manifest_imports_no_reader() -> None:
+    code = (
+        "import sys\nfrom cub.repomap.stack.read_stack import read_manifests\n"
+        "read_manifests(['src/app.rs', 'README.md', 'a/b.c', 'deny.toml'], lambda path: b'')\n"
+        "print([name for name in sys.modules if name.startswith('cub.repomap.stack.readers')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

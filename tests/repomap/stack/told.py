@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from textwrap import dedent
 
-from cub.repomap.stack.facts import ManifestReader, ProjectStack
+from cub.repomap.stack.facts import ProjectStack
 from tests.repomap.stack.projects import Files, stack_of
 
 
-def told(files: Files, readers: Sequence[ManifestReader]) -> list[str]:
-    """What the readers say of a project with these files, one fact a line."""
+def told(files: Files) -> list[str]:
+    """What all readers say of a project with these files, one fact a line."""
     texts = {path: dedent(text) if isinstance(text, str) else text for path, text in files.items()}
-    return list(_lines(stack_of(texts, readers)))
+    return list(_lines(stack_of(texts)))
 
 
 def lines(expected: str) -> list[str]:

@@ -11,7 +11,8 @@ from cub.repomap.symbols.bounded_parser import (
     parse_bounded,
 )
 from cub.repomap.symbols.definitions import find_definitions
-from cub.repomap.symbols.grammars import list_grammar_names, load_grammar
+from cub.repomap.symbols.grammars import load_grammar
+from tests.repomap.grammar_names import GRAMMAR_NAMES
 
 HOSTILE = [
     b"(", b"[", b"{", b"<", b"a<", b'"', b"'", b"`", b"-", b"a,", b"if ", b"%w(", b'r#"', b"/*",
@@ -22,11 +23,11 @@ HOSTILE = [
 @pytest.mark.parametrize(
     ("language", "size"),
     [
-        *((language, 2_000) for language in list_grammar_names()),
+        *((language, 2_000) for language in GRAMMAR_NAMES),
         ("python", 20_000),
         *(
             pytest.param(language, 20_000, marks=pytest.mark.thorough)
-            for language in list_grammar_names()
+            for language in GRAMMAR_NAMES
             if language != "python"
         ),
     ],
@@ -52,7 +53,7 @@ def test_a_lost_parser_does_not_try_all_combinations(language: str, piece: bytes
         assert parse_bounded(known.parser, data, known.sentinel) is None
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_the_end_of_an_honest_file_is_read_as_easily_as_that_of_an_empty_one(language: str) -> None:
     known = load_grammar(language)
     assert known is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cub.repomap.symbols.definitions import find_definitions
-from cub.repomap.symbols.grammars import list_grammar_names
+from tests.repomap.grammar_names import GRAMMAR_NAMES
 from tests.repomap.symbols.shown import lines, shown
 
 SMALL = {
@@ -30,10 +30,10 @@ SMALL = {
 
 
 def test_every_language_has_a_grammar_and_a_sample() -> None:
-    assert tuple(SMALL) == list_grammar_names()
+    assert tuple(SMALL) == GRAMMAR_NAMES
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_a_byte_order_mark_and_crlf_change_no_name(language: str) -> None:
     text = f"{SMALL[language]}\n"
     plain = find_definitions(language, text.encode())
@@ -43,7 +43,7 @@ def test_a_byte_order_mark_and_crlf_change_no_name(language: str) -> None:
     assert marked == plain
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_an_empty_file_defines_nothing(language: str) -> None:
     assert find_definitions(language, b"") == ()
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.file_facts import Definition
-from cub.repomap.symbols.grammars import list_grammar_names
 from tests.examples import limit_examples
+from tests.repomap.grammar_names import GRAMMAR_NAMES
 from tests.repomap.symbols.test_definitions_c import CASES as C
 from tests.repomap.symbols.test_definitions_dynamic import CASES as DYNAMIC
 from tests.repomap.symbols.test_definitions_jvm import CASES as JVM
@@ -23,7 +23,7 @@ SOURCES = {
         for case in (*C, *DYNAMIC, *JVM, *PYTHON, *SCRIPTS, *SYSTEMS)
         if case.values[0] == language
     )
-    for language in list_grammar_names()
+    for language in GRAMMAR_NAMES
 }
 NASTY = st.sampled_from(
     [
@@ -57,14 +57,14 @@ def check(found: tuple[Definition, ...] | None, data: bytes) -> None:
     assert found == tuple(sorted(found or (), key=lambda one: one.line)) or found is None
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 @settings(max_examples=_FEW)
 @given(data=st.binary(max_size=300))
 def test_any_bytes_give_an_answer(language: str, data: bytes) -> None:
     check(find_definitions(language, data), data)
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 @limit_examples(40)  # for each of many languages, and a language's whole sample each
 @given(
     cuts=st.tuples(st.floats(0, 1), st.floats(0, 1)),
@@ -84,7 +84,7 @@ def test_any_damage_gives_an_answer(
     assert find_definitions(language, data) == found
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_a_sample_of_each_language_is_not_empty(language: str) -> None:
     assert SOURCES[language]
     assert find_definitions(language, SOURCES[language])

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.symbols.grammars import list_grammar_names, list_query_names, load_grammar
+from cub.repomap.symbols.grammars import load_grammar
 from tests.conftest import environment
+from tests.repomap.grammar_names import GRAMMAR_NAMES, QUERY_NAMES
 
 
 def run(code: str, home: Path) -> str:
@@ -23,7 +24,7 @@ def run(code: str, home: Path) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("language", list_grammar_names())
+@pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_each_language_is_loaded_once(language: str) -> None:
     known = load_grammar(language)
     assert known is not None
@@ -32,7 +33,7 @@ def test_each_language_is_loaded_once(language: str) -> None:
 
 def test_each_query_is_of_a_language() -> None:
     folder = Path(sys.modules[load_grammar.__module__].__file__ or "").parent / "queries"
-    assert sorted(list_query_names()) == sorted(path.stem for path in folder.iterdir())
+    assert sorted(QUERY_NAMES) == sorted(path.stem for path in folder.iterdir())
 
 
 def test_a_grammar_that_is_not_installed_costs_its_language_alone(tmp_path: Path) -> None:

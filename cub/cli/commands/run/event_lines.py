@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cub.cli.terminal import add_style
@@ -24,12 +24,7 @@ _ENDS = {
     "machine_failed": "Stopped: this machine has no room, or has reached a limit",
     "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
 }
-_STATUS = {
-    "closed": "closed",
-    "retry": "to be tried again",
-    "parked": "parked",
-    "open": "open again",
-}
+_STATUSES = {"retry": "to be tried again", "open": "open again"}
 
 
 def format_event_lines(event: Event) -> Iterator[str]:
@@ -70,14 +65,9 @@ def _format_attempt_start(event: Event) -> Iterator[str]:
 
 def _format_check_end(event: Event) -> Iterator[str]:
     before = " before the attempt" if event["base"] else ""
-    took = format_duration(event["dur_s"])
-    if event["exit"] == 0:
-        yield f"  check{before}: {event['cmd']} passed ({took})"
-    elif event["exit"] is None:
-        yield f"  check{before}: {event['cmd']} did not end ({took})"
-    else:
-        count = f", {event['n']} failing" if event["n"] else ""
-        yield f"  check{before}: {event['cmd']} failed{count} ({took})"
+    failed = f"failed, {event['n']} failing" if event.get("n") else "failed"
+    result = {0: "passed", None: "did not end"}.get(event["exit"], failed)
+    yield f"  check{before}: {event['cmd']} {result} ({format_duration(event['dur_s'])})"
 
 
 def _format_attempt_end(event: Event) -> Iterator[str]:
@@ -104,17 +94,9 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
 def _format_task_state(event: Event) -> Iterator[str]:
     why = f": {event['why']}" if event.get("why") else ""
     task = event["task"]
-    yield f"  {task} is {_STATUS.get(event['status'], event['status'])}{why}"
+    yield f"  {task} is {_STATUSES.get(event['status'], event['status'])}{why}"
     if event.get("question"):
         yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
-
-
-def _format_notice(event: Event) -> Iterator[str]:
-    yield f"  {event['text']}"
-
-
-def _format_recovered(event: Event) -> Iterator[str]:
-    yield f"{event['task']}: {event['text']}"
 
 
 def _format_waiting(event: Event) -> Iterator[str]:
@@ -125,7 +107,7 @@ def _format_waiting(event: Event) -> Iterator[str]:
 def _format_run_end(event: Event) -> Iterator[str]:
     yield ""
     counts = ", ".join(
-        f"{count} {_STATUS.get(status, status)}" for status, count in event["tasks"].items()
+        f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
     used = format_cost(tokens, event["usd"])
@@ -137,8 +119,7 @@ def _format_run_end(event: Event) -> Iterator[str]:
     yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):
         yield f"hint: {event['hint']}"
-    attempts = event["attempts"]
-    if attempts:
+    if attempts := event["attempts"]:
         left = f", {event['ready']} ready" if event["ready"] else ""
         yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
     if parked := event.get("left_parked"):
@@ -177,14 +158,14 @@ def _format_more(count: int) -> Iterator[str]:
         yield f"  and {count} more"
 
 
-_FORMATTERS: dict[str, Callable[[Event], Iterator[str]]] = {
+_FORMATTERS: dict[str, Callable[[Event], Iterable[str]]] = {
     "run_start": _format_run_start,
     "attempt_start": _format_attempt_start,
     "check_end": _format_check_end,
     "attempt_end": _format_attempt_end,
     "task_state": _format_task_state,
-    "notice": _format_notice,
-    "recovered": _format_recovered,
+    "notice": lambda event: [f"  {event['text']}"],
+    "recovered": lambda event: [f"{event['task']}: {event['text']}"],
     "waiting": _format_waiting,
     "run_end": _format_run_end,
 }

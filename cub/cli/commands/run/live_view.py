@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cub.actions.run.run_status import RunStatus
     from cub.processes.command import StopRequest
 
-_FRAMES_PER_SECOND = 4
-
 
 @contextmanager
 def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[str], None]]:
@@ -34,7 +32,7 @@ def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[
     with Live(
         get_renderable=lambda: _make_table(status, stop),
         console=console,
-        refresh_per_second=_FRAMES_PER_SECOND,
+        refresh_per_second=4,
         transient=True,
     ):
         yield lambda line: console.print(

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
     from cub.store.task_index import TaskIndex, TaskSummary
 
-
 _MAX_SHOWN = 20  # tasks
-
 app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
 
 Once = Annotated[bool, typer.Option("--once", help="Stop after one attempt.")]

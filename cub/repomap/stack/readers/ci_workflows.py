@@ -1,4 +1,4 @@
-"""Steps of CI as evidence: what the project itself runs to build, test, lint and check types."""
+"""Read the steps of CI: what the project itself runs to build, test, lint and check types."""
 
 from __future__ import annotations
 
@@ -8,96 +8,83 @@ from posixpath import normpath
 
 from cub.repomap.stack.command_lines import split_commands
 from cub.repomap.stack.command_purposes import detect_command_purpose
-from cub.repomap.stack.facts import (
-    CommandPurpose,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars
 
 # Workflows that tell nothing about daily work.
-_OTHER = re.compile(
+_OTHER_WORKFLOWS = re.compile(
     r".*(?:release|publish|deploy|docs?\b|pages|stale|label|lock|codeql|scorecard|nightly|bench|cron"
     r"|docker|image|dependabot|renovate|zizmor|semgrep|triage|issue|bot\b|fuzz|preview|backport|sync"
     r"|semantic|welcome|greet|assign|notify|translat).*"
 )
-_PURPOSES: tuple[CommandPurpose, ...] = ("build", "test", "lint", "typecheck")
+_PURPOSES = ("build", "test", "lint", "typecheck")
 _SHELL = re.compile(r"[$`|<>*\\;{}]|^(?:if|then|else|fi|for|do|done|while|case|esac|echo|set)\b")
-_ASSIGNMENT = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S* )+")
+_ASSIGNMENTS = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S* )+")
 _CD = re.compile(r"cd[ ]+([\w./-]+)")
-_NOWHERE = "$"  # a folder that a variable names
-_LONGEST = 80
+_UNKNOWN_FOLDER = "$"  # one that a variable names
+_MAX_COMMAND_CHARS = 80
 
 
-def _github(manifest: Manifest) -> ManifestFacts:
+def read_github_workflow(manifest: Manifest) -> ManifestFacts:
+    """Read the steps of a workflow of GitHub Actions."""
     technology = Technology("GitHub Actions", "tool", "", ".github/workflows")
-    if _OTHER.fullmatch(manifest.path.rpartition("/")[2].rpartition(".")[0].lower()):
+    if _OTHER_WORKFLOWS.fullmatch(manifest.name.rpartition(".")[0].lower()):
         return ManifestFacts((technology,))
-    found = read_yaml_scalars(manifest.text)
-    folders = {one.keys[:-1]: one.value for one in found if one.keys[-1:] == ("working-directory",)}
-    steps = [
+    scalars = read_yaml_scalars(manifest.text)
+    folders = {
+        one.keys[:-1]: one.value for one in scalars if one.keys[-1:] == ("working-directory",)
+    }
+    commands = [
         command
-        for one in found
+        for one in scalars
         if one.keys[:1] == ("jobs",) and one.keys[2:3] == ("steps",) and one.keys[4:] == ("run",)
-        for command in _commands(one.value, _folder_of(one, folders), manifest.path)
+        for command in _list_commands(one.value, _get_step_folder(one, folders), manifest)
     ]
-    return ManifestFacts((technology,), tuple(dict.fromkeys(steps)))
+    return ManifestFacts((technology,), tuple(dict.fromkeys(commands)))
 
 
-def _folder_of(step: YamlScalar, folders: dict[tuple[str, ...], str]) -> str:
-    """The step's own folder, or the one that its job or the whole workflow sets."""
-    job = step.keys[:2]
-    places = (step.keys[:-1], (*job, "defaults", "run"), ("defaults", "run"))
-    return next((folders[place] for place in places if place in folders), "")
+def _get_step_folder(step: YamlScalar, folders: dict[tuple[str, ...], str]) -> str:
+    """Return the step's own folder, or the one that its job or the whole workflow sets."""
+    scopes = (step.keys[:-1], (*step.keys[:2], "defaults", "run"), ("defaults", "run"))
+    return next((folders[scope] for scope in scopes if scope in folders), "")
 
 
-def _gitlab(manifest: Manifest) -> ManifestFacts:
-    steps = [
+def read_gitlab_ci(manifest: Manifest) -> ManifestFacts:
+    """Read the scripts of GitLab's jobs."""
+    commands = [
         command
         for one in read_yaml_scalars(manifest.text)
         if one.keys[1:2] == ("script",) and len(one.keys) <= 3
-        for command in _commands(one.value, "", manifest.path)
+        for command in _list_commands(one.value, "", manifest)
     ]
-    technology = Technology("GitLab CI", "tool", "", manifest.path)
-    return ManifestFacts((technology,), tuple(dict.fromkeys(steps)))
+    technology = manifest.make_technology("GitLab CI", "tool")
+    return ManifestFacts((technology,), tuple(dict.fromkeys(commands)))
 
 
-def _lines(script: str) -> Iterator[str]:
-    """The lines of a script, with those behind a backslash joined."""
-    for line in re.sub(r"\\\n\s*", "", script).split("\n"):
-        yield " ".join(line.split())
-
-
-def _commands(script: str, folder: str, source: str) -> Iterator[ProjectCommand]:
-    """What one can type as it stands: without variables, pipes and the like."""
-    for line in _lines(script):
-        usable = not _SHELL.search(line.replace(" && ", " "))
+def _list_commands(script: str, folder: str, manifest: Manifest) -> Iterator[ProjectCommand]:
+    """Yield what can be typed as it is: without variables, pipes and the like."""
+    for text in re.sub(r"\\\n\s*", "", script).split("\n"):
+        line = " ".join(text.split())
+        can_be_typed = not _SHELL.search(line.replace(" && ", " "))
         for part in split_commands(line):
             if part.startswith("cd "):
-                moved = _CD.fullmatch(part)
-                folder = f"{folder}/{moved[1]}" if moved else _NOWHERE
-            elif usable:
-                yield from _command(_ASSIGNMENT.sub("", part), _place(folder), source)
+                change = _CD.fullmatch(part)
+                folder = f"{folder}/{change[1]}" if change else _UNKNOWN_FOLDER
+            elif can_be_typed:
+                yield from _make_command(_ASSIGNMENTS.sub("", part), folder, manifest.path)
 
 
-def _command(text: str, folder: str | None, source: str) -> Iterator[ProjectCommand]:
+def _make_command(text: str, folder: str, source: str) -> Iterator[ProjectCommand]:
+    path = _normalize_folder(folder)
     purpose = detect_command_purpose(text)
-    if purpose in _PURPOSES and folder is not None and len(text) <= _LONGEST:
-        yield ProjectCommand(purpose, text, source, folder, "ci")
+    if purpose in _PURPOSES and path is not None and len(text) <= _MAX_COMMAND_CHARS:
+        yield ProjectCommand(purpose, text, source, path, "ci")
 
 
-def _place(folder: str) -> str | None:
-    """A folder of the project, "" for its root; None for one that nobody can tell."""
+def _normalize_folder(folder: str) -> str | None:
+    """Return a folder of the project, "" for its root; None for one that is not known."""
     path = normpath(folder.strip("/") or ".")
     if path.startswith("..") or "$" in path:
         return None
     return "" if path == "." else path
-
-
-READERS = (
-    ManifestReader((".github/workflows/*.yml", ".github/workflows/*.yaml"), _github),
-    ManifestReader((".gitlab-ci.yml",), _gitlab),
-)

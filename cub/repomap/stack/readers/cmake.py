@@ -1,4 +1,4 @@
-"""CMake: what a CMakeLists.txt and its presets declare, as far as it is literal."""
+"""Read what a CMakeLists.txt and its presets declare, if it is literal."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any, NamedTuple
 
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectPackage,
     Technology,
 )
 from cub.repomap.stack.formats import as_table, get_text_at, parse_json, strip_comments
-from cub.repomap.stack.known_packages import libraries
-from cub.repomap.stack.manifest_paths import exists_above, resolve_manifest_path
+from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.manifest import Manifest
 
 _CALL = re.compile(r"\b([a-z_]\w{0,40})[ \t]*+\(([^()]{0,20000}+)", re.IGNORECASE)
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*+)"?|([^\s"]++)', re.DOTALL)
@@ -26,6 +24,7 @@ _LANGUAGES = {
     "OBJC": "Objective-C", "OBJCXX": "Objective-C++", "SWIFT": "Swift",
 }  # fmt: skip
 _STANDARD = re.compile(r"CMAKE_(C|CXX|CUDA)_STANDARD")
+_MAX_SOURCES = 200
 
 
 class _Call(NamedTuple):
@@ -33,121 +32,113 @@ class _Call(NamedTuple):
     words: list[str]
 
 
-def _cmake(manifest: Manifest) -> ManifestFacts:
-    calls = list(_calls(manifest.text))
+def read_cmake_lists(manifest: Manifest) -> ManifestFacts:
+    """Read a CMakeLists.txt."""
+    calls = list(_iter_calls(manifest.text))
     project = next((call.words for call in calls if call.name == "project" and call.words), [])
-    leads = not exists_above(manifest, "CMakeLists.txt")
+    is_part = manifest.exists_above("CMakeLists.txt")
     return ManifestFacts(
-        technologies=(
-            *_languages(calls, project, manifest.path),
-            *_build_tool(calls, manifest.path),
-            *libraries(_needed(calls), manifest.path),
+        (
+            *_list_languages(calls, project, manifest),
+            manifest.make_technology("CMake", "build", _find_minimum_version(calls)),
+            *find_known_technologies("native", _iter_dependencies(calls), manifest.path),
         ),
-        commands=tuple(_commands(calls, manifest)) if leads else (),
-        entry_points=tuple(_programs(calls, project, manifest)),
-        packages=tuple(_packages(project, manifest)),
+        () if is_part else tuple(_list_commands(calls, manifest)),
+        tuple(_list_programs(calls, project, manifest)),
+        tuple(_list_packages(project, manifest)),
     )
 
 
-def _calls(text: str) -> Iterator[_Call]:
-    """The calls with their words; what is inside of further parentheses is left out."""
-    for found in _CALL.finditer(strip_comments(text, "#")):
-        words = [word[0] or word[1] for word in _WORD.findall(found[2])]
-        yield _Call(found[1].lower(), words)
+def _iter_calls(text: str) -> Iterator[_Call]:
+    """Yield the calls with their words; what is inside of further parentheses is left out."""
+    for call in _CALL.finditer(strip_comments(text, "#")):
+        words = [word[0] or word[1] for word in _WORD.findall(call[2])]
+        yield _Call(call[1].lower(), words)
 
 
-def _languages(calls: list[_Call], project: list[str], source: str) -> Iterator[Technology]:
-    """The languages that are named, with their standards; a project need not name any."""
-    named = [word.upper() for word in project[1:]]
-    listed = named[named.index("LANGUAGES") + 1 :] if "LANGUAGES" in named else named
-    languages = [_LANGUAGES[word] for word in listed if word in _LANGUAGES]
-    standards = dict(_standards(calls))
+def _list_languages(
+    calls: list[_Call], project: list[str], manifest: Manifest
+) -> Iterator[Technology]:
+    """Yield the languages that are named, with their standards; a project need not name any."""
+    words = [word.upper() for word in project[1:]]
+    words = words[words.index("LANGUAGES") + 1 :] if "LANGUAGES" in words else words
+    languages = [_LANGUAGES[word] for word in words if word in _LANGUAGES]
+    standards = dict(_iter_standards(calls))
     for name in dict.fromkeys([*languages, *standards]):
-        yield Technology(name, "language", standards.get(name, ""), source)
+        yield manifest.make_technology(name, "language", standards.get(name, ""))
 
 
-def _standards(calls: list[_Call]) -> Iterator[tuple[str, str]]:
+def _iter_standards(calls: list[_Call]) -> Iterator[tuple[str, str]]:
     for name, words in calls:
         variable = _STANDARD.fullmatch(words[0]) if name == "set" and len(words) > 1 else None
         if variable and words[1].isdigit():
             yield _LANGUAGES[variable[1]], words[1]
         if name == "target_compile_features":
             for word in words:
-                if found := re.fullmatch(r"(cxx|c)_std_(\d\d)", word):
-                    yield _LANGUAGES[found[1].upper()], found[2]
+                if feature := re.fullmatch(r"(cxx|c)_std_(\d\d)", word):
+                    yield _LANGUAGES[feature[1].upper()], feature[2]
 
 
-def _build_tool(calls: list[_Call], source: str) -> Iterator[Technology]:
-    least = [
-        call.words[1] for call in calls if call.name == "cmake_minimum_required" and call.words[1:]
-    ]
-    yield Technology("CMake", "build", f">={least[0].partition('...')[0]}" if least else "", source)
+def _find_minimum_version(calls: list[_Call]) -> str:
+    versions = [words[1] for name, words in calls if name == "cmake_minimum_required" and words[1:]]
+    return f">={versions[0].partition('...')[0]}" if versions else ""
 
 
-def _needed(calls: list[_Call]) -> Iterator[tuple[str, str]]:
-    """The packages that are looked for, with the oldest version that will do."""
+def _iter_dependencies(calls: list[_Call]) -> Iterator[tuple[str, str]]:
+    """Yield the packages that are looked for, with their minimum versions."""
     for name, words in calls:
         if name in ("find_package", "fetchcontent_declare") and words:
             version = words[1] if name == "find_package" and words[1:] else ""
             yield words[0], version if version[:1].isdigit() else ""
 
 
-def _commands(calls: list[_Call], manifest: Manifest) -> Iterator[ProjectCommand]:
-    source, folder = manifest.path, manifest.folder
-    yield ProjectCommand("build", "cmake -B build && cmake --build build", source, folder)
+def _list_commands(calls: list[_Call], manifest: Manifest) -> Iterator[ProjectCommand]:
+    yield manifest.make_command("build", "cmake -B build && cmake --build build")
     if any(
         name in ("enable_testing", "add_test") or (name == "include" and words[:1] == ["CTest"])
         for name, words in calls
     ):
-        yield ProjectCommand("test", "ctest --test-dir build", source, folder)
+        yield manifest.make_command("test", "ctest --test-dir build")
 
 
-def _programs(calls: list[_Call], project: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
-    """The executables with the first source that is in the project, best its main file."""
+def _list_programs(
+    calls: list[_Call], project: list[str], manifest: Manifest
+) -> Iterator[EntryPoint]:
+    """Yield the executables with the first source that is in the project, or its main file."""
     for call in calls:
         if call.name in ("add_executable", "qt_add_executable") and call.words:
             name = call.words[0].replace("${PROJECT_NAME}", "".join(project[:1]))
-            paths = [resolve_manifest_path(manifest, word) for word in call.words[1:200]]
-            known = [path for path in paths if path in manifest.paths]
-            main = [path for path in known if path.rpartition("/")[2].startswith("main.")]
-            if known and "$" not in name:
-                yield EntryPoint(name, (main or known)[0], manifest.path)
+            paths = [manifest.resolve_path(word) for word in call.words[1:_MAX_SOURCES]]
+            sources = [path for path in paths if path in manifest.paths]
+            main = [path for path in sources if path.rpartition("/")[2].startswith("main.")]
+            if sources and "$" not in name:
+                yield manifest.make_entry_point(name, (main or sources)[0])
 
 
-def _packages(project: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
+def _list_packages(project: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
     if project and "$" not in project[0]:
-        at = project.index("DESCRIPTION") + 1 if "DESCRIPTION" in project else len(project)
-        yield ProjectPackage(
-            manifest.folder, project[0], "".join(project[at : at + 1]), manifest.path
-        )
+        start = project.index("DESCRIPTION") + 1 if "DESCRIPTION" in project else len(project)
+        yield manifest.make_package(project[0], "".join(project[start : start + 1]))
 
 
-def _presets(manifest: Manifest) -> ManifestFacts:
-    """The first preset of each kind that is there for people to use."""
-    tree, source, folder = parse_json(manifest.text), manifest.path, manifest.folder
-    configure, build, test = (_preset(tree, kind) for kind in ("configure", "build", "test"))
-    first = f"cmake --preset {configure}"
-    then = f"cmake --build --preset {build}"
+def read_cmake_presets(manifest: Manifest) -> ManifestFacts:
+    """Read the first preset of each kind that is not hidden."""
+    tree = parse_json(manifest.text)
+    configure, build, test = (_find_preset(tree, kind) for kind in ("configure", "build", "test"))
     commands = []
     if configure and build:
-        commands.append(ProjectCommand("build", f"{first} && {then}", source, folder, "target"))
+        line = f"cmake --preset {configure} && cmake --build --preset {build}"
+        commands.append(manifest.make_command("build", line, "target"))
     if test:
-        commands.append(ProjectCommand("test", f"ctest --preset {test}", source, folder, "target"))
+        commands.append(manifest.make_command("test", f"ctest --preset {test}", "target"))
     return ManifestFacts(commands=tuple(commands))
 
 
-def _preset(tree: dict[str, Any], kind: str) -> str:
-    listed = tree.get(f"{kind}Presets")
-    seen = (
-        [each for each in listed if not as_table(each).get("hidden")]
-        if isinstance(listed, list)
-        else []
+def _find_preset(tree: dict[str, Any], kind: str) -> str:
+    presets = tree.get(f"{kind}Presets")
+    names = (
+        get_text_at(preset, "name")
+        for preset in (presets if isinstance(presets, list) else [])
+        if not as_table(preset).get("hidden")
     )
-    names = (get_text_at(each, "name") for each in seen)
     return next((name for name in names if re.fullmatch(r"[\w.-]+", name)), "")
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("CMakeLists.txt",), _cmake),
-    ManifestReader(("CMakePresets.json",), _presets),
-)

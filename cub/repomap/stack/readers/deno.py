@@ -1,4 +1,4 @@
-"""Deno: deno.json and deno.jsonc with their tasks, imports and workspace."""
+"""Read deno.json and deno.jsonc: tasks, imports and the workspace."""
 
 from __future__ import annotations
 
@@ -10,20 +10,13 @@ from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import (
     CommandPurpose,
     EntryPoint,
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectPackage,
-    Technology,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_workspace_members,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 _IMPORT = re.compile(r"(?:npm|jsr):/?(@?[^@\s]+)(?:@([^/\s]*))?")
 _BUILT_IN: tuple[tuple[CommandPurpose, str], ...] = (
@@ -33,56 +26,51 @@ _BUILT_IN: tuple[tuple[CommandPurpose, str], ...] = (
 )
 
 
-def _read(manifest: Manifest) -> ManifestFacts:
+def read_deno_json(manifest: Manifest) -> ManifestFacts:
+    """Read Deno's configuration."""
     tree = parse_json(manifest.text)
     return ManifestFacts(
         (
-            Technology("Deno", "runtime", "", manifest.path),
-            *find_known_technologies("npm", _imports(tree), manifest.path),
+            manifest.make_technology("Deno", "runtime"),
+            *find_known_technologies("npm", _iter_imports(tree), manifest.path),
         ),
-        tuple(_commands(tree, manifest)),
-        tuple(_entry_points(tree, manifest)),
-        tuple(_packages(tree, manifest)),
+        tuple(_list_commands(tree, manifest)),
+        tuple(_list_entry_points(tree, manifest)),
+        tuple(_list_packages(tree, manifest)),
     )
 
 
-def _imports(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _iter_imports(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for target in as_table(tree.get("imports")).values():
-        found = _IMPORT.match(target[:200]) if isinstance(target, str) else None
-        if found:
-            yield found[1], found[2] or ""
+        if match := _IMPORT.match(target[:200]) if isinstance(target, str) else None:
+            yield match[1], match[2] or ""
 
 
-def _commands(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectCommand]:
-    """The tasks; and what Deno brings along, for what no task is for."""
-    tasks = {name: _line(task) for name, task in as_table(tree.get("tasks")).items()}
+def _list_commands(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectCommand]:
+    """Yield the tasks; and Deno's own commands for purposes that no task has."""
+    tasks = {
+        name: task if isinstance(task, str) else get_text_at(task, "command")
+        for name, task in as_table(tree.get("tasks")).items()
+    }
     targets = build_target_commands(manifest, tasks, lambda name: f"deno task {name}")
     yield from targets
-    done = {one.purpose for one in targets}
+    purposes = {target.purpose for target in targets}
     for purpose, line in _BUILT_IN:
-        if purpose not in done and not exists_above(manifest, "deno.json", "deno.jsonc"):
-            yield ProjectCommand(purpose, line, manifest.path, manifest.folder)
+        if purpose not in purposes and not manifest.exists_above("deno.json", "deno.jsonc"):
+            yield manifest.make_command(purpose, line)
 
 
-def _line(task: object) -> str:
-    return task if isinstance(task, str) else get_text_at(task, "command")
+def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
+    name, exports = get_text_at(tree, "name"), tree.get("exports")
+    target = exports if isinstance(exports, str) else get_text_at(exports, ".")
+    path = manifest.resolve_path(target)
+    if name and path in manifest.paths:
+        yield manifest.make_entry_point(name, path)
 
 
-def _entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
-    name, face = get_text_at(tree, "name"), tree.get("exports")
-    target = face if isinstance(face, str) else get_text_at(face, ".")
-    if name and target and resolve_manifest_path(manifest, target) in manifest.paths:
-        yield EntryPoint(name, resolve_manifest_path(manifest, target), manifest.path)
-
-
-def _packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
-    yield ProjectPackage(
-        manifest.folder, get_text_at(tree, "name"), get_text_at(tree, "description"), manifest.path
-    )
-    listed = tree.get("workspace")
-    globs = as_texts(listed) or as_texts(get_value_at(listed, "members"))
-    for folder in find_workspace_members(manifest, globs, "deno.json", "deno.jsonc"):
-        yield ProjectPackage(folder, "", "", manifest.path)
-
-
-READERS = (ManifestReader(("deno.json", "deno.jsonc"), _read),)
+def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
+    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
+    workspace = tree.get("workspace")
+    globs = as_texts(workspace) or as_texts(get_value_at(workspace, "members"))
+    for folder in manifest.find_members(globs, "deno.json", "deno.jsonc"):
+        yield manifest.make_member(folder)

@@ -1,4 +1,4 @@
-""".NET: project files, solutions, global.json and the properties for all projects."""
+"""Read the files of .NET: projects, solutions, global.json and the properties for all projects."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
 from cub.repomap.stack.formats import (
     get_text_at,
     get_xml_text,
@@ -23,141 +15,112 @@ from cub.repomap.stack.formats import (
     parse_xml,
 )
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import match_siblings, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LANGUAGES = {"csproj": "C#", "fsproj": "F#", "vbproj": "Visual Basic"}
-_PROJECTS = tuple(f"*.{ending}" for ending in _LANGUAGES)
-_SOLUTIONS = ("*.sln", "*.slnx")
+_SERVICES = ("Microsoft.NET.Sdk.Web", "Microsoft.NET.Sdk.Worker")
 _IN_SOLUTION = re.compile(r'Project\("[^"\n]*+"\)[ \t]*+=[ \t]*+"([^"\n]*+)",[ \t]*+"([^"\n]*+)"')
 
 
-def _project(manifest: Manifest) -> ManifestFacts:
-    root, source = _root(manifest), manifest.path
-    name, _, ending = source.rpartition("/")[2].rpartition(".")
+def read_project_file(manifest: Manifest) -> ManifestFacts:
+    """Read a project of MSBuild."""
+    root = _parse_project(manifest)
+    name, _, ending = manifest.name.rpartition(".")
     sdk = root.get("Sdk", "").partition("/")[0]
-    version = "".join(re.findall(r"^\d[\d.]*$", _property(root, "LangVersion")))  # or "latest"
-    runs = _runs(root, sdk)
-    command = ProjectCommand("run", "dotnet run", source, manifest.folder)
+    version = "".join(re.findall(r"^\d[\d.]*$", _get_property(root, "LangVersion")))  # or "latest"
+    runs = _is_program(root, sdk)
+    main_file = "".join(manifest.match_siblings("Program.?s")[:1])
+    target = manifest.resolve_path(main_file) or manifest.path
+    packages = [(sdk, ""), *_iter_packages(root)]
     return ManifestFacts(
-        technologies=(
-            Technology(_LANGUAGES[ending], "language", version, source),
-            *_frameworks(root, source),
-            *find_known_technologies("nuget", [(sdk, ""), *_packages(root)], source),
+        (
+            manifest.make_technology(_LANGUAGES[ending], "language", version),
+            *_list_frameworks(root, manifest),
+            *find_known_technologies("nuget", packages, manifest.path),
         ),
-        commands=(
-            *_commands(manifest),
-            *([command] if runs else []),
-        ),
-        entry_points=(EntryPoint(name, _start(manifest), source),) if runs else (),
-        packages=(ProjectPackage(manifest.folder, name, _property(root, "Description"), source),),
+        (*_list_commands(manifest), *(manifest.make_commands(run="dotnet run") if runs else ())),
+        (manifest.make_entry_point(name, target),) if runs else (),
+        (manifest.make_package(name, _get_property(root, "Description")),),
     )
 
 
-def _root(manifest: Manifest) -> Element:
+def _parse_project(manifest: Manifest) -> Element:
     root = parse_xml(manifest.text)
     if root.tag != "Project":
         raise ValueError("this is no project of MSBuild's")
     return root
 
 
-def _property(root: Element, name: str) -> str:
-    """The first value of a property that is not made of others."""
-    found = (get_xml_text(each) for each in iter_xml_children(root, "PropertyGroup", name))
-    return next((text for text in found if text and "$(" not in text), "")
+def _get_property(root: Element, name: str) -> str:
+    """Return the first value of a property that is not made of others."""
+    values = (get_xml_text(child) for child in iter_xml_children(root, "PropertyGroup", name))
+    return next((value for value in values if value and "$(" not in value), "")
 
 
-def _frameworks(root: Element, source: str) -> Iterator[Technology]:
-    wanted = _property(root, "TargetFrameworks") or _property(root, "TargetFramework")
-    wanted = wanted or _property(root, "TargetFrameworkVersion")
-    parts = [re.sub(r"^net(?=\d+\.\d)", "", part.strip()) for part in wanted.split(";")]
+def _list_frameworks(root: Element, manifest: Manifest) -> Iterator[Technology]:
+    names = ("TargetFrameworks", "TargetFramework", "TargetFrameworkVersion")
+    frameworks = next(filter(None, (_get_property(root, name) for name in names)), "")
+    parts = [re.sub(r"^net(?=\d+\.\d)", "", part.strip()) for part in frameworks.split(";")]
     if version := ", ".join(filter(None, parts)):
-        yield Technology(".NET", "runtime", version, source)
+        yield manifest.make_technology(".NET", "runtime", version)
 
 
-def _packages(root: Element) -> Iterator[tuple[str, str]]:
+def _iter_packages(root: Element) -> Iterator[tuple[str, str]]:
     for kind in ("FrameworkReference", "PackageReference", "PackageVersion"):
-        for each in iter_xml_children(root, "ItemGroup", kind):
-            version = each.get("Version") or get_xml_text(each, "Version")
-            yield each.get("Include", ""), "" if "$(" in version else version
+        for child in iter_xml_children(root, "ItemGroup", kind):
+            version = child.get("Version") or get_xml_text(child, "Version")
+            yield child.get("Include", ""), "" if "$(" in version else version
 
 
-def _runs(root: Element, sdk: str) -> bool:
-    kind = _property(root, "OutputType").lower()
-    tests = _property(root, "IsTestProject").lower() == "true" or any(
-        name.lower() == "microsoft.net.test.sdk" for name, _ in _packages(root)
+def _is_program(root: Element, sdk: str) -> bool:
+    kind = _get_property(root, "OutputType").lower()
+    is_test = _get_property(root, "IsTestProject").lower() == "true" or any(
+        name.lower() == "microsoft.net.test.sdk" for name, _ in _iter_packages(root)
     )
-    web = sdk in ("Microsoft.NET.Sdk.Web", "Microsoft.NET.Sdk.Worker") and kind != "library"
-    return (web or kind in ("exe", "winexe")) and not tests
+    is_service = sdk in _SERVICES and kind != "library"
+    return (is_service or kind in ("exe", "winexe")) and not is_test
 
 
-def _start(manifest: Manifest) -> str:
-    """The file with the main program, where it has its usual name."""
-    return (
-        resolve_manifest_path(manifest, "".join(match_siblings(manifest, "Program.?s")[:1]))
-        or manifest.path
-    )
-
-
-def _commands(manifest: Manifest) -> tuple[ProjectCommand, ...]:
-    """What builds all there is; of several solutions in a folder, one has to be named."""
-    source, folder = manifest.path, manifest.folder
-    solutions = match_siblings(manifest, *_SOLUTIONS)
-    name = source.rpartition("/")[2]
-    which = f" {name}" if len(solutions) > 1 else ""
-    if " " in which.strip() or (solutions and name != solutions[0]):
+def _list_commands(manifest: Manifest) -> tuple[ProjectCommand, ...]:
+    """Return what builds everything; of several solutions in a folder, one has to be named."""
+    solutions = manifest.match_siblings("*.sln", "*.slnx")
+    argument = f" {manifest.name}" if len(solutions) > 1 else ""
+    if " " in argument.strip() or (solutions and manifest.name != solutions[0]):
         return ()
-    return (
-        ProjectCommand("build", f"dotnet build{which}", source, folder),
-        ProjectCommand("test", f"dotnet test{which}", source, folder),
-        ProjectCommand("lint", f"dotnet format{which} --verify-no-changes", source, folder),
-        ProjectCommand("format", f"dotnet format{which}", source, folder),
+    return manifest.make_commands(
+        build=f"dotnet build{argument}",
+        test=f"dotnet test{argument}",
+        lint=f"dotnet format{argument} --verify-no-changes",
+        format=f"dotnet format{argument}",
     )
 
 
-def _solution(manifest: Manifest) -> ManifestFacts:
-    """Projects are known by their own files; of the solution, what builds all of them."""
-    text = manifest.text
-    paths = [found[2] for found in _IN_SOLUTION.finditer(text)]
+def read_solution(manifest: Manifest) -> ManifestFacts:
+    """Read what builds all projects of a solution; their own files tell of them."""
+    paths = [project[2] for project in _IN_SOLUTION.finditer(manifest.text)]
     if manifest.path.endswith(".slnx"):
-        paths = [each.get("Path", "") for each in parse_xml(text).iter("Project")]
-    elif "Microsoft Visual Studio Solution File" not in text:
+        paths = [child.get("Path", "") for child in parse_xml(manifest.text).iter("Project")]
+    elif "Microsoft Visual Studio Solution File" not in manifest.text:
         raise ValueError("this is no solution of Visual Studio's")
-    folders = {
-        resolve_manifest_path(manifest, path).rpartition("/")[0] for path in paths if "." in path
-    }
+    folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
     return ManifestFacts(
-        commands=_commands(manifest),
-        packages=tuple(
-            ProjectPackage(folder, "", "", manifest.path) for folder in sorted(folders) if folder
-        ),
+        commands=_list_commands(manifest),
+        packages=tuple(manifest.make_member(folder) for folder in sorted(folders) if folder),
     )
 
 
-def _sdk(manifest: Manifest) -> ManifestFacts:
+def read_global_json(manifest: Manifest) -> ManifestFacts:
+    """Read the version of the SDK."""
     version = get_text_at(parse_json(manifest.text), "sdk", "version")
-    return ManifestFacts(
-        technologies=(Technology(".NET SDK", "tool", version, manifest.path),) if version else ()
-    )
+    sdk = manifest.make_technology(".NET SDK", "tool", version)
+    return ManifestFacts((sdk,) if version else ())
 
 
-def _properties(manifest: Manifest) -> ManifestFacts:
-    """What all projects below have in common; the versions of packages may stand apart."""
-    root = _root(manifest)
-    packages = list(_packages(root))
-    return ManifestFacts(
-        technologies=(
-            *_frameworks(root, manifest.path),
-            *find_known_technologies("nuget", packages, manifest.path),
-        )
-    )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(_SOLUTIONS, _solution),
-    ManifestReader(_PROJECTS, _project),
-    ManifestReader(("global.json",), _sdk),
-    ManifestReader(("Directory.Build.props", "Directory.Packages.props"), _properties),
-)
+def read_shared_properties(manifest: Manifest) -> ManifestFacts:
+    """Read what all projects below have in common, such as the versions of packages."""
+    root = _parse_project(manifest)
+    packages = find_known_technologies("nuget", _iter_packages(root), manifest.path)
+    return ManifestFacts((*_list_frameworks(root, manifest), *packages))

@@ -1,4 +1,4 @@
-"""Elixir, Erlang and Gleam: mix.exs, rebar.config, gleam.toml."""
+"""Read the build files of Elixir, Erlang and Gleam: mix.exs, rebar.config, gleam.toml."""
 
 from __future__ import annotations
 
@@ -6,165 +6,120 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import as_table, get_text_at, iter_code_lines, parse_toml
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    find_workspace_members,
-    list_below,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 _FIELD = re.compile(r'(app|elixir|description|apps_path):[ \t]*+(?::(\w++)|"([^"\n]++)")')
 _MODULE = re.compile(r"(?:mod: \{|main_module: )[ \t]*+([A-Z][\w.]*+)")
-_NEED = re.compile(r'\{:(\w++),[ \t]*+(?:"([^"\n]++)")?')
+_DEPENDENCY = re.compile(r'\{:(\w++),[ \t]*+(?:"([^"\n]++)")?')
 _ALIAS = re.compile(r'"?([a-z][\w.]*+)"?(?:"?:[ \t]|[ \t]++=>)')
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
-_ERLANG_NEED = re.compile(r'\{(\w++),[ \t]*+(?:"([^"\n]++)"|\{)')
+_ERLANG_DEPENDENCY = re.compile(r'\{(\w++),[ \t]*+(?:"([^"\n]++)"|\{)')
 _OTP = re.compile(r'\{minimum_otp_vsn,[ \t]*+"([^"\n]++)"')
 
 
-def _mix(manifest: Manifest) -> ManifestFacts:
+def read_mix_exs(manifest: Manifest) -> ManifestFacts:
+    """Read a project of Mix."""
     lines = list(iter_code_lines(manifest.text))
-    found = [each.groups("") for line in lines for each in _FIELD.finditer(line)]
-    fields = {key: atom or text for key, atom, text in reversed(found)}
-    needs = [each.groups("") for line in lines for each in _NEED.finditer(line)]
-    name = fields.get("app", "")
-    package = ProjectPackage(manifest.folder, name, fields.get("description", ""), manifest.path)
-    apps = (
-        find_workspace_members(manifest, [f"{fields['apps_path']}/*"], "mix.exs")
-        if "apps_path" in fields
-        else ()
-    )
+    matches = [match.groups("") for line in lines for match in _FIELD.finditer(line)]
+    fields = {key: atom or text for key, atom, text in reversed(matches)}
+    packages = [(m[1], m[2] or "") for line in lines for m in _DEPENDENCY.finditer(line)]
+    name, apps = fields.get("app", ""), fields.get("apps_path")
+    folders = manifest.find_members([f"{apps}/*"], "mix.exs") if apps else ()
+    project = manifest.make_package(name, fields.get("description", ""))
     return ManifestFacts(
-        technologies=(
-            Technology("Elixir", "language", fields.get("elixir", ""), manifest.path),
-            Technology("Mix", "build", "", manifest.path),
-            *find_known_technologies(
-                "hex", ((need, version) for need, version in needs), manifest.path
-            ),
+        (
+            manifest.make_technology("Elixir", "language", fields.get("elixir", "")),
+            manifest.make_technology("Mix", "build"),
+            *find_known_technologies("hex", packages, manifest.path),
         ),
-        commands=tuple(_mix_commands(lines, {need for need, _ in needs}, manifest)),
-        entry_points=tuple(_modules(lines, manifest)),
-        packages=(
-            *([package] if name else ()),
-            *(ProjectPackage(folder, "", "", manifest.path) for folder in apps),
-        ),
+        tuple(_list_mix_commands(lines, dict(packages), manifest)),
+        tuple(_list_modules(lines, manifest)),
+        (*((project,) if name else ()), *(manifest.make_member(folder) for folder in folders)),
     )
 
 
-def _mix_commands(
-    lines: list[str], needs: set[str], manifest: Manifest
+def _list_mix_commands(
+    lines: list[str], packages: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectCommand]:
-    source, folder = manifest.path, manifest.folder
-    if exists_above(manifest, "mix.exs"):
+    if manifest.exists_above("mix.exs"):
         return
-    for name in _aliases(lines):
+    for name in _iter_aliases(lines):
         if purpose := detect_name_purpose(name):
-            yield ProjectCommand(purpose, f"mix {name}", source, folder, "target")
-    yield ProjectCommand("install", "mix deps.get", source, folder)
-    yield ProjectCommand("build", "mix compile", source, folder)
-    yield ProjectCommand("test", "mix test", source, folder)
-    if "credo" in needs:
-        yield ProjectCommand("lint", "mix credo", source, folder)
-    yield ProjectCommand("lint", "mix format --check-formatted", source, folder)
-    yield ProjectCommand("format", "mix format", source, folder)
-    if "dialyxir" in needs:
-        yield ProjectCommand("typecheck", "mix dialyzer", source, folder)
-    if "phoenix" in needs:
-        yield ProjectCommand("run", "mix phx.server", source, folder)
+            yield manifest.make_command(purpose, f"mix {name}", "target")
+    yield from manifest.make_commands(install="mix deps.get", build="mix compile", test="mix test")
+    if "credo" in packages:
+        yield manifest.make_command("lint", "mix credo")
+    yield from manifest.make_commands(lint="mix format --check-formatted", format="mix format")
+    if "dialyxir" in packages:
+        yield manifest.make_command("typecheck", "mix dialyzer")
+    if "phoenix" in packages:
+        yield manifest.make_command("run", "mix phx.server")
 
 
-def _aliases(lines: list[str]) -> Iterator[str]:
-    """The names in the function `aliases`; those of assets and databases are for a part alone."""
+def _iter_aliases(lines: list[str]) -> Iterator[str]:
+    """Yield the names in the function `aliases`, without those of assets and databases."""
     inside = False
     for line in lines:
-        found = _ALIAS.match(line) if inside else None
-        if found and not found[1].startswith(("assets.", "ecto.")):
-            yield found[1]
+        alias = _ALIAS.match(line) if inside else None
+        if alias and not alias[1].startswith(("assets.", "ecto.")):
+            yield alias[1]
         inside = line != "end" and (inside or bool(re.match(r"defp? aliases\b", line)))
 
 
-def _modules(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
-    """The application that is started, or the module of a script, in the file named like it."""
-    for name in dict.fromkeys(each for line in lines for each in _MODULE.findall(line)):
+def _list_modules(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
+    """Yield the application that is started, or a script's module, in the file named like it."""
+    for name in dict.fromkeys(name for line in lines for name in _MODULE.findall(line)):
         parts = ["_".join(_WORDS.findall(part)).lower() for part in name.split(".")]
         file = f"lib/{'/'.join(parts)}.ex"
-        yield EntryPoint(
-            name,
-            resolve_manifest_path(manifest, file) if find_beside(manifest, file) else name,
-            manifest.path,
-        )
+        path = manifest.resolve_path(file) if manifest.find_beside(file) else name
+        yield manifest.make_entry_point(name, path)
 
 
-def _rebar(manifest: Manifest) -> ManifestFacts:
-    text, source, folder = (
-        "\n".join(iter_code_lines(manifest.text, "%")),
-        manifest.path,
-        manifest.folder,
-    )
-    names = [path for path in list_below(manifest, "src") if path.endswith(".app.src")]
-    commands = (
-        ProjectCommand("build", "rebar3 compile", source, folder),
-        ProjectCommand("test", "rebar3 eunit", source, folder),
-        *([ProjectCommand("test", "rebar3 ct", source, folder)] if _suites(manifest) else ()),
-        *([ProjectCommand("format", "rebar3 fmt", source, folder)] if "erlfmt" in text else ()),
-        *(
-            [ProjectCommand("typecheck", "rebar3 dialyzer", source, folder)]
-            if "dialyzer" in text
-            else ()
-        ),
-    )
+def read_rebar_config(manifest: Manifest) -> ManifestFacts:
+    """Read a project of rebar3."""
+    text = "\n".join(iter_code_lines(manifest.text, "%"))
+    names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
+    is_part = manifest.exists_above("rebar.config")
     return ManifestFacts(
-        technologies=(
-            Technology("Erlang", "language", "".join(_OTP.findall(text)[:1]), source),
-            Technology("rebar3", "build", "", source),
-            *find_known_technologies("hex", _ERLANG_NEED.findall(text), source),
+        (
+            manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1])),
+            manifest.make_technology("rebar3", "build"),
+            *find_known_technologies("hex", _ERLANG_DEPENDENCY.findall(text), manifest.path),
         ),
-        commands=() if exists_above(manifest, "rebar.config") else commands,
-        packages=tuple(
-            ProjectPackage(folder, path.removesuffix(".app.src"), "", source) for path in names[:1]
-        ),
+        () if is_part else tuple(_list_rebar_commands(text, manifest)),
+        packages=tuple(manifest.make_package(path.removesuffix(".app.src")) for path in names[:1]),
     )
 
 
-def _suites(manifest: Manifest) -> bool:
-    return any(path.endswith("_SUITE.erl") for path in list_below(manifest, "test"))
+def _list_rebar_commands(text: str, manifest: Manifest) -> Iterator[ProjectCommand]:
+    yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
+    if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
+        yield manifest.make_command("test", "rebar3 ct")
+    if "erlfmt" in text:
+        yield manifest.make_command("format", "rebar3 fmt")
+    if "dialyzer" in text:
+        yield manifest.make_command("typecheck", "rebar3 dialyzer")
 
 
-def _gleam(manifest: Manifest) -> ManifestFacts:
-    tree, source, folder = parse_toml(manifest.text), manifest.path, manifest.folder
-    needs = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
-    name, words = get_text_at(tree, "name"), get_text_at(tree, "description")
+def read_gleam_toml(manifest: Manifest) -> ManifestFacts:
+    """Read a project of Gleam."""
+    tree = parse_toml(manifest.text)
+    tables = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
+    packages = [(name, format_version(value)) for name, value in tables.items()]
+    name, description = get_text_at(tree, "name"), get_text_at(tree, "description")
     return ManifestFacts(
-        technologies=(
-            Technology("Gleam", "language", get_text_at(tree, "gleam"), source),
-            *find_known_technologies(
-                "hex", ((need, format_version(wanted)) for need, wanted in needs.items()), source
-            ),
+        (
+            manifest.make_technology("Gleam", "language", get_text_at(tree, "gleam")),
+            *find_known_technologies("hex", packages, manifest.path),
         ),
-        commands=(
-            ProjectCommand("build", "gleam build", source, folder),
-            ProjectCommand("test", "gleam test", source, folder),
-            ProjectCommand("lint", "gleam format --check", source, folder),
-            ProjectCommand("format", "gleam format", source, folder),
+        manifest.make_commands(
+            build="gleam build",
+            test="gleam test",
+            lint="gleam format --check",
+            format="gleam format",
         ),
-        packages=(ProjectPackage(folder, name, words, source),) if name else (),
+        packages=(manifest.make_package(name, description),) if name else (),
     )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("mix.exs",), _mix),
-    ManifestReader(("rebar.config",), _rebar),
-    ManifestReader(("gleam.toml",), _gleam),
-)

@@ -1,4 +1,4 @@
-"""Go: go.mod, go.work, main packages, golangci-lint and Mage."""
+"""Read the files of Go: go.mod, go.work, main packages and Mage."""
 
 from __future__ import annotations
 
@@ -6,136 +6,107 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, Technology
 from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, list_below, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _DIRECTIVE = re.compile(r"(module|go|require)\b[ \t]*+(.*)")
 _MAJOR = re.compile(r"(?:/v\d+|\.v\d+)$")
 _TARGET = re.compile(r"func ([A-Z]\w*+)\((?:\w++ context\.Context)?\)")
 
 
-def _module(manifest: Manifest) -> ManifestFacts:
-    found = _directives(manifest.text)
-    names = [_unquoted(rest) for rest in found.get("module", ())]
-    if not any(names):  # an empty file keeps `./...` out of a folder
-        return ManifestFacts()
-    programs = list(_programs(manifest, names[0]))
+def read_go_mod(manifest: Manifest) -> ManifestFacts:
+    """Read a module and its main packages."""
+    directives = _parse_directives(manifest.text)
+    module = "".join(map(_unquote, directives.get("module", [])[:1]))
+    if not any(map(_unquote, directives.get("module", []))):
+        return ManifestFacts()  # an empty file keeps `./...` out of a folder
+    programs = tuple(_list_programs(manifest, module))
     return ManifestFacts(
-        technologies=(
-            *_language(found, manifest.path),
-            *find_known_technologies("go", _required(found), manifest.path),
+        (
+            _make_language(directives, manifest),
+            *find_known_technologies("go", _iter_required(directives), manifest.path),
         ),
-        commands=tuple(_commands(manifest, programs)),
-        entry_points=tuple(programs),
-        packages=(ProjectPackage(manifest.folder, names[0], "", manifest.path),),
+        tuple(_list_commands(manifest, programs)),
+        programs,
+        (manifest.make_package(module),),
     )
 
 
-def _directives(text: str) -> dict[str, list[str]]:
-    """What stands behind each directive: in its line, or in the lines of its parentheses."""
-    found: dict[str, list[str]] = {}
-    inside = ""
+def _parse_directives(text: str) -> dict[str, list[str]]:
+    """Return what follows each directive: in its line, or in the lines of its parentheses."""
+    directives: dict[str, list[str]] = {}
+    block = ""
     for line in iter_code_lines(text, "//"):
         directive = _DIRECTIVE.match(line)
-        if inside and line.startswith(")"):
-            inside = ""
-        elif inside:
-            found.setdefault(inside, []).append(line)
+        if block and line.startswith(")"):
+            block = ""
+        elif block:
+            directives.setdefault(block, []).append(line)
         elif line.endswith("("):
-            inside = line[:-1].strip()
+            block = line[:-1].strip()
         elif directive:
-            found.setdefault(directive[1], []).append(directive[2])
-    return found
+            directives.setdefault(directive[1], []).append(directive[2])
+    return directives
 
 
-def _language(found: dict[str, list[str]], source: str) -> Iterator[Technology]:
-    versions = [_unquoted(rest) for rest in found.get("go", ())]
-    yield Technology("Go", "language", versions[0] if versions else "", source)
+def _make_language(directives: dict[str, list[str]], manifest: Manifest) -> Technology:
+    versions = map(_unquote, directives.get("go", []))
+    return manifest.make_technology("Go", "language", next(versions, ""))
 
 
-def _required(found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """The modules that are required directly, without the major version in their paths."""
-    for rest in found.get("require", ()):
+def _iter_required(directives: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """Yield the modules that are required directly, without the major version in their paths."""
+    for rest in directives.get("require", ()):
         words, _, comment = rest.partition("//")
         path, version = [*words.split(), "", ""][:2]
         if path and not comment.strip().startswith("indirect"):
             yield _MAJOR.sub("", path.strip('"')), version
 
 
-def _unquoted(rest: str) -> str:
+def _unquote(rest: str) -> str:
     return rest.partition("//")[0].strip().strip('"`')
 
 
-def _programs(manifest: Manifest, module: str) -> Iterator[EntryPoint]:
-    """A main.go in the module's folder, and those in the folders of cmd/, as is the custom."""
-    if find_beside(manifest, "main.go"):
+def _list_programs(manifest: Manifest, module: str) -> Iterator[EntryPoint]:
+    """Yield the main.go of the module's folder, and those of the folders in cmd/."""
+    if manifest.find_beside("main.go"):
         name = _MAJOR.sub("", module).rpartition("/")[2]
-        yield EntryPoint(name, resolve_manifest_path(manifest, "main.go"), manifest.path)
-    for path in list_below(manifest, "cmd"):
+        yield manifest.make_entry_point(name, manifest.resolve_path("main.go"))
+    for path in manifest.list_below("cmd"):
         folder, _, name = path.rpartition("/")
         if name == "main.go" and "/" not in folder:
-            target = resolve_manifest_path(manifest, f"cmd/{path}")
-            yield EntryPoint(folder or "cmd", target, manifest.path)
+            target = manifest.resolve_path(f"cmd/{path}")
+            yield manifest.make_entry_point(folder or "cmd", target)
 
 
-def _commands(manifest: Manifest, programs: list[EntryPoint]) -> Iterator[ProjectCommand]:
-    source, folder = manifest.path, manifest.folder
-    yield ProjectCommand("build", "go build ./...", source, folder)
-    yield ProjectCommand("test", "go test ./...", source, folder)
-    yield ProjectCommand("lint", "go vet ./...", source, folder)
-    yield ProjectCommand("format", "go fmt ./...", source, folder)
-    if len(programs) == 1 and " " not in programs[0].target:
-        path = programs[0].target.removeprefix(f"{folder}/" if folder else "")
-        yield ProjectCommand(
-            "run", f"go run ./{path.rpartition('/')[0]}".rstrip("/"), source, folder
-        )
-
-
-def _workspace(manifest: Manifest) -> ManifestFacts:
-    """Its modules speak for themselves: `./...` means none of them here."""
-    return ManifestFacts(technologies=tuple(_language(_directives(manifest.text), manifest.path)))
-
-
-def _golangci(manifest: Manifest) -> ManifestFacts:
-    return ManifestFacts(
-        technologies=(Technology("golangci-lint", "tool", "", manifest.path),),
-        commands=(ProjectCommand("lint", "golangci-lint run", manifest.path, manifest.folder),),
+def _list_commands(
+    manifest: Manifest, programs: tuple[EntryPoint, ...]
+) -> Iterator[ProjectCommand]:
+    yield from manifest.make_commands(
+        build="go build ./...", test="go test ./...", lint="go vet ./...", format="go fmt ./..."
     )
+    if len(programs) == 1 and " " not in programs[0].target:
+        path = programs[0].target.removeprefix(f"{manifest.folder}/" if manifest.folder else "")
+        folder = path.rpartition("/")[0]
+        yield manifest.make_command("run", f"go run ./{folder}".rstrip("/"))
 
 
-def _mage(manifest: Manifest) -> ManifestFacts:
-    """Mage's targets are the exported functions."""
+def read_go_work(manifest: Manifest) -> ManifestFacts:
+    """Read the version of a workspace; `./...` means none of its modules here."""
+    return ManifestFacts((_make_language(_parse_directives(manifest.text), manifest),))
+
+
+def read_magefile(manifest: Manifest) -> ManifestFacts:
+    """Read Mage's targets, which are the exported functions."""
     lines = iter_code_lines(manifest.text, "//")
-    found = {match[1] for line in lines if (match := _TARGET.match(line))}
-    names = sorted(found, key=lambda name: (rank_target_name(name), name))
-    path = manifest.path
+    names = {target[1] for line in lines if (target := _TARGET.match(line))}
     return ManifestFacts(
-        technologies=(Technology("Mage", "build", "", path),),
-        commands=tuple(
-            ProjectCommand(
-                purpose, f"mage {name[0].lower()}{name[1:]}", path, manifest.folder, "target"
-            )
-            for name in names
+        (manifest.make_technology("Mage", "build"),),
+        tuple(
+            manifest.make_command(purpose, f"mage {name[0].lower()}{name[1:]}", "target")
+            for name in sorted(names, key=lambda name: (rank_target_name(name), name))
             if (purpose := detect_name_purpose(name))
         ),
     )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("go.mod",), _module),
-    ManifestReader(("go.work",), _workspace),
-    ManifestReader(
-        (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"), _golangci
-    ),
-    ManifestReader(("magefile.go",), _mage),
-)

@@ -1,7 +1,4 @@
-"""Gradle's build files, in Groovy and in Kotlin: what their lines declare.
-
-The plugins that a Gradle build file applies, and what they are good for.
-"""
+"""Read Gradle's build files, in Groovy and in Kotlin, line by line."""
 
 from __future__ import annotations
 
@@ -9,19 +6,18 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
-    CommandPurpose,
     EntryPoint,
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectPackage,
     Technology,
+    iter_row_commands,
 )
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.maven import find_class_file, find_spring_applications
 
 _VERSION = r"""(?:[ \t)]*+version[ \t(]*+["']([^"'\s$]{1,40})["'])?"""
@@ -37,63 +33,6 @@ PLUGIN_LANGUAGES = {
     "Groovy": re.compile(r"groovy"),
     "Java": re.compile(r"java|java-.*|application|war|org\.springframework\.boot"),
 }
-# A version catalog calls a plugin what it likes; these are what most people call them.
-_ALIASES = {
-    "android.application": "com.android.application",
-    "android.library": "com.android.library",
-    "detekt": "io.gitlab.arturbosch.detekt",
-    "ktlint": "org.jlleitschuh.gradle.ktlint",
-    "spotless": "com.diffplug.spotless",
-    "spring.boot": "org.springframework.boot",
-}
-TASKS: dict[str, tuple[tuple[CommandPurpose, str], ...]] = {
-    "application": (("run", "run"),),
-    "checkstyle": (("lint", "checkstyleMain"),),
-    "com.android.application": (("lint", "lint"),),
-    "com.diffplug.spotless": (("lint", "spotlessCheck"), ("format", "spotlessApply")),
-    "io.gitlab.arturbosch.detekt": (("lint", "detekt"),),
-    "io.quarkus": (("run", "quarkusDev"),),
-    "io.micronaut.application": (("run", "run"),),
-    "org.jetbrains.intellij": (("run", "runIde"),),
-    "org.jlleitschuh.gradle.ktlint": (("lint", "ktlintCheck"), ("format", "ktlintFormat")),
-    "org.springframework.boot": (("run", "bootRun"),),
-    "pmd": (("lint", "pmdMain"),),
-}
-
-
-class GradlePlugin(NamedTuple):
-    """A plugin by its id; one that is not applied is only named, for other parts of the build."""
-
-    id: str
-    version: str
-    is_applied: bool
-
-
-def find_plugins(lines: list[str]) -> list[GradlePlugin]:
-    """The plugins that these lines of code name, in order."""
-    found: list[GradlePlugin] = []
-    inside = False
-    for line in lines:
-        inside = inside or line.startswith("plugins")
-        applied = "apply false" not in line and "apply(false)" not in line
-        found += [GradlePlugin(name, version, applied) for name, version in _of_line(line, inside)]
-        inside = inside and "}" not in line
-    return found
-
-
-def _of_line(line: str, inside: bool) -> Iterator[tuple[str, str]]:
-    for found in _BY_ID.finditer(line) if inside else ():
-        yield found[1], found[2] or ""
-    for found in _KOTLIN.finditer(line) if inside else ():
-        yield f"org.jetbrains.kotlin.{found[1]}", found[2] or ""
-    for found in _ALIAS.finditer(line) if inside else ():
-        yield _ALIASES.get(found[1], found[1]), ""
-    if short := _SHORT.fullmatch(line) if inside else None:
-        yield short[1], ""
-    if applied := _APPLIED.match(line):
-        yield applied[1], ""
-
-
 BUILD_FILES = ("build.gradle.kts", "build.gradle")
 SETTINGS_FILES = ("settings.gradle.kts", "settings.gradle")
 _JAVA = re.compile(
@@ -106,96 +45,123 @@ _MAIN = re.compile(r"""\bmainClass(?:Name)?(?:\.set)?[ \t=(]*+["']([\w.$]++)["']
 _DESCRIPTION = re.compile(r"""description[ \t]*+=?[ \t]*+["']([^"'$]++)["']""")
 
 
-def _build(manifest: Manifest) -> ManifestFacts:
+class GradlePlugin(NamedTuple):
+    """Describe a plugin; one that is not applied is only named, for other parts of the build."""
+
+    id: str
+    version: str
+    is_applied: bool
+
+
+def read_gradle_build(manifest: Manifest) -> ManifestFacts:
+    """Read a build file."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     plugins = find_plugins(lines)
+    is_spring = any(one.id == "org.springframework.boot" and one.is_applied for one in plugins)
     return ManifestFacts(
-        technologies=(
-            *_languages(lines, plugins, manifest.path),
-            Technology("Gradle", "build", "", manifest.path),
-            *find_known_technologies("maven", _dependencies(lines, plugins), manifest.path),
+        (
+            *_list_languages(lines, plugins, manifest),
+            manifest.make_technology("Gradle", "build"),
+            *find_known_technologies("maven", _iter_groups(lines, plugins), manifest.path),
         ),
-        commands=tuple(_commands(manifest, plugins)),
-        entry_points=(
-            *_entry_points(lines, manifest),
-            *(find_spring_applications(manifest) if _is_spring(plugins) else ()),
+        tuple(_list_commands(manifest, plugins)),
+        (
+            *_list_entry_points(lines, manifest),
+            *(find_spring_applications(manifest) if is_spring else ()),
         ),
-        packages=tuple(_packages(lines, manifest)),
+        tuple(_list_packages(lines, manifest)),
     )
 
 
-def _languages(lines: list[str], plugins: list[GradlePlugin], source: str) -> Iterator[Technology]:
-    """Java's version is that of the runtime where another language is compiled for it."""
-    seen = (found[1] or found[2] for line in lines if (found := _JAVA.search(line)))
-    java = format_version(next(seen, "").replace("_", ".").removeprefix("1.").rstrip("."))
-    others = [one for name, one in _named(plugins, source) if name != "Java"]
-    yield from others
-    if others and java:
-        yield Technology("JVM", "runtime", java, source)
-    elif java or any(PLUGIN_LANGUAGES["Java"].fullmatch(plugin.id) for plugin in plugins):
-        yield Technology("Java", "language", java, source)
-
-
-def _named(plugins: list[GradlePlugin], source: str) -> Iterator[tuple[str, Technology]]:
-    for name, pattern in PLUGIN_LANGUAGES.items():
-        fitting = [plugin for plugin in plugins if pattern.fullmatch(plugin.id)]
-        versions = [plugin.version for plugin in fitting if plugin.version]
-        if fitting:
-            yield (
-                name,
-                Technology(
-                    name, "language", format_version(versions[0] if versions else ""), source
-                ),
-            )
-
-
-def _dependencies(lines: list[str], plugins: list[GradlePlugin]) -> Iterator[tuple[str, str]]:
-    """The groups of dependencies; a plugin's name begins like the group of what it is for."""
-    for plugin in plugins:
-        yield plugin.id, plugin.version
+def find_plugins(lines: list[str]) -> list[GradlePlugin]:
+    """Return the plugins that these lines of code name, in order."""
+    plugins: list[GradlePlugin] = []
+    in_block = False
     for line in lines:
-        for found in _DEPENDENCY.finditer(line):
-            yield found[1], found[2] or ""
+        in_block = in_block or line.startswith("plugins")
+        is_applied = "apply false" not in line and "apply(false)" not in line
+        plugins += [
+            GradlePlugin(name, version, is_applied)
+            for name, version in _iter_line_plugins(line, in_block)
+        ]
+        in_block = in_block and "}" not in line
+    return plugins
 
 
-def _commands(manifest: Manifest, plugins: list[GradlePlugin]) -> Iterator[ProjectCommand]:
-    """A part of a larger build has only what runs it, told to the whole build."""
-    source, folder = manifest.path, manifest.folder
+def _iter_line_plugins(line: str, in_block: bool) -> Iterator[tuple[str, str]]:
+    """Yield the ids and versions that a line names, which may be in the block `plugins`."""
+    if in_block:
+        aliases = load_table("tools")["gradle_aliases"]
+        yield from ((plugin[1], plugin[2] or "") for plugin in _BY_ID.finditer(line))
+        for plugin in _KOTLIN.finditer(line):
+            yield f"org.jetbrains.kotlin.{plugin[1]}", plugin[2] or ""
+        yield from ((aliases.get(alias, alias), "") for alias in _ALIAS.findall(line))
+        if short := _SHORT.fullmatch(line):
+            yield short[1], ""
+    if applied := _APPLIED.match(line):
+        yield applied[1], ""
+
+
+def _list_languages(
+    lines: list[str], plugins: list[GradlePlugin], manifest: Manifest
+) -> Iterator[Technology]:
+    """Yield the languages; beside another language, Java's version is that of the runtime."""
+    versions = (match[1] or match[2] for line in lines if (match := _JAVA.search(line)))
+    java = format_version(next(versions, "").replace("_", ".").removeprefix("1.").rstrip("."))
+    versions_by_language = {
+        name: [plugin.version for plugin in plugins if pattern.fullmatch(plugin.id)]
+        for name, pattern in PLUGIN_LANGUAGES.items()
+    }
+    has_java = bool(versions_by_language.pop("Java"))
+    others = {name: named for name, named in versions_by_language.items() if named}
+    for name, named in others.items():
+        version = format_version(next(filter(None, named), ""))
+        yield manifest.make_technology(name, "language", version)
+    if others and java:
+        yield manifest.make_technology("JVM", "runtime", java)
+    elif java or has_java:
+        yield manifest.make_technology("Java", "language", java)
+
+
+def _iter_groups(lines: list[str], plugins: list[GradlePlugin]) -> Iterator[tuple[str, str]]:
+    """Yield the groups of dependencies; a plugin's name begins like the group of its program."""
+    yield from ((plugin.id, plugin.version) for plugin in plugins)
+    for line in lines:
+        yield from ((match[1], match[2] or "") for match in _DEPENDENCY.finditer(line))
+
+
+def _list_commands(manifest: Manifest, plugins: list[GradlePlugin]) -> Iterator[ProjectCommand]:
+    """Yield the commands; a part of a larger build has only one that runs it, for the root."""
+    rows = load_table("tools")["gradle"]
     applied = [plugin.id for plugin in plugins if plugin.is_applied]
-    tasks = [task for name in applied for task in TASKS.get(name, ())]
-    gradle = "./gradlew" if find_beside(manifest, "gradlew") else "gradle"
-    if not exists_above(manifest, *BUILD_FILES, *SETTINGS_FILES):
-        yield ProjectCommand("build", f"{gradle} build", source, folder)
-        yield ProjectCommand("test", f"{gradle} test", source, folder)
-        for purpose, task in dict.fromkeys(tasks):
-            yield ProjectCommand(purpose, f"{gradle} {task}", source, folder)
+    tasks = dict.fromkeys(
+        task for name in applied for task in iter_row_commands(rows.get(name, {}))
+    )
+    folder = manifest.folder
+    if not manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES):
+        gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
+        yield from manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
+        for purpose, task in tasks:
+            yield manifest.make_command(purpose, f"{gradle} {task}")
     elif " " not in folder and any(name in manifest.paths for name in SETTINGS_FILES):
         gradle = "./gradlew" if "gradlew" in manifest.paths else "gradle"
-        for purpose, task in dict.fromkeys(tasks):
+        for purpose, task in tasks:
             if purpose == "run":
-                yield ProjectCommand(
-                    purpose, f"{gradle} :{folder.replace('/', ':')}:{task}", source
-                )
+                line = f"{gradle} :{folder.replace('/', ':')}:{task}"
+                yield ProjectCommand(purpose, line, manifest.path)
 
 
-def _is_spring(plugins: list[GradlePlugin]) -> bool:
-    return any(one.id == "org.springframework.boot" and one.is_applied for one in plugins)
+def _list_entry_points(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
+    names = (match[1] for line in lines if (match := _MAIN.search(line)))
+    for name in dict.fromkeys(names):
+        target = find_class_file(manifest, name)
+        yield manifest.make_entry_point(name.rpartition(".")[2], target)
 
 
-def _entry_points(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
-    found = (found[1] for line in lines if (found := _MAIN.search(line)))
-    for name in dict.fromkeys(found):
-        short = name.rpartition(".")[2]
-        yield EntryPoint(short, find_class_file(manifest, name), manifest.path)
-
-
-def _packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """A build file has no name of its own: that of the root is in the settings."""
-    found = (found[1] for line in lines if (found := _DESCRIPTION.match(line)))
-    description = next(found, "")
+def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
+    """Yield the package of the folder; the name of the root is in the settings."""
+    descriptions = (match[1] for line in lines if (match := _DESCRIPTION.match(line)))
+    description = next(descriptions, "")
     name = manifest.folder.rpartition("/")[2]
-    if name or (description and not find_beside(manifest, *SETTINGS_FILES)):
-        yield ProjectPackage(manifest.folder, name, description, manifest.path)
-
-
-READERS: tuple[ManifestReader, ...] = (ManifestReader(BUILD_FILES, _build),)
+    if name or (description and not manifest.find_beside(*SETTINGS_FILES)):
+        yield manifest.make_package(name, description)

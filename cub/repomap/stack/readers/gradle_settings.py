@@ -1,4 +1,4 @@
-"""What stands beside Gradle's build files: settings, version catalog, properties and wrapper."""
+"""Read Gradle's files beside build files: settings, version catalog, properties and wrapper."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage
 from cub.repomap.stack.formats import (
     as_table,
     get_text_at,
@@ -23,7 +16,7 @@ from cub.repomap.stack.formats import (
     strip_comments,
 )
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.gradle import BUILD_FILES, PLUGIN_LANGUAGES, SETTINGS_FILES
 
 _NAME = re.compile(r"""rootProject\.name[ \t]*+=[ \t]*+["']([^"'$]++)["']""")
@@ -33,108 +26,86 @@ _DISTRIBUTION = re.compile(r"distributionUrl=.*?/gradle-(\d[\w.-]{0,20})-(?:bin|
 _KOTLIN = re.compile(r"(?:kotlinVersion|kotlin_version|kotlin\.version)[ \t]*+=[ \t]*+([\w.-]++)")
 
 
-def _settings(manifest: Manifest) -> ManifestFacts:
+def read_gradle_settings(manifest: Manifest) -> ManifestFacts:
+    """Read the name and the parts of a build, which may have no build file in its root."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    source, folder = manifest.path, manifest.folder
-    names = [found[1] for line in lines if (found := _NAME.match(line))]
-    root = [ProjectPackage(folder, names[0], "", source)] if names else []
+    names = [match[1] for line in lines if (match := _NAME.match(line))]
+    gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
+    is_part = manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES)
+    has_build_file = manifest.find_beside(*BUILD_FILES)
+    commands = manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
     return ManifestFacts(
-        technologies=(Technology("Gradle", "build", "", source),),
-        commands=tuple(_commands(manifest)),
-        packages=(*root, *_parts(lines, manifest)),
+        (manifest.make_technology("Gradle", "build"),),
+        () if has_build_file or is_part else commands,
+        packages=(*map(manifest.make_package, names[:1]), *_list_parts(lines, manifest)),
     )
 
 
-def _commands(manifest: Manifest) -> Iterator[ProjectCommand]:
-    """A build may have no build file in its root."""
-    if not find_beside(manifest, *BUILD_FILES) and not exists_above(
-        manifest, *BUILD_FILES, *SETTINGS_FILES
-    ):
-        gradle = "./gradlew" if find_beside(manifest, "gradlew") else "gradle"
-        yield ProjectCommand("build", f"{gradle} build", manifest.path, manifest.folder)
-        yield ProjectCommand("test", f"{gradle} test", manifest.path, manifest.folder)
-
-
-def _parts(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """The parts of the build, named where the build file has not the usual name."""
-    for name in _included(lines):
-        folder = resolve_manifest_path(manifest, name.replace(":", "/"))
-        usual = any(f"{folder}/{build}" in manifest.paths for build in BUILD_FILES)
+def _list_parts(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
+    """Yield the parts of the build, named if the build file has not the usual name."""
+    for name in _iter_included(lines):
+        folder = manifest.resolve_path(name.replace(":", "/"))
+        has_manifest = any(f"{folder}/{build}" in manifest.paths for build in BUILD_FILES)
         if folder:
-            yield ProjectPackage(
-                folder, "" if usual else folder.rpartition("/")[2], "", manifest.path
-            )
+            yield manifest.make_member(folder, "" if has_manifest else folder.rpartition("/")[2])
 
 
-def _included(lines: list[str]) -> Iterator[str]:
-    """The names behind `include`, which may go on in lines that begin with a quote."""
-    going = False
+def _iter_included(lines: list[str]) -> Iterator[str]:
+    """Yield the names after `include`, which may continue in lines that begin with a quote."""
+    in_statement = False
     for line in lines:
-        starts = bool(_INCLUDE.match(line))
-        going = starts and (going or line.startswith("include"))
-        if going:
+        continues = bool(_INCLUDE.match(line))
+        in_statement = continues and (in_statement or line.startswith("include"))
+        if in_statement:
             yield from _PATH.findall(line)
 
 
-def _catalog(manifest: Manifest) -> ManifestFacts:
-    tree = parse_toml(manifest.text)
-    listed = list(_catalogued(tree))
-    kotlin = [version for name, version in listed if PLUGIN_LANGUAGES["Kotlin"].fullmatch(name)]
-    language = Technology("Kotlin", "language", next(filter(None, kotlin), ""), manifest.path)
-    return ManifestFacts(
-        technologies=(
-            *([language] if kotlin else []),
-            *find_known_technologies("maven", listed, manifest.path),
-        )
-    )
+def read_version_catalog(manifest: Manifest) -> ManifestFacts:
+    """Read the plugins and libraries of a version catalog."""
+    entries = list(_iter_entries(parse_toml(manifest.text)))
+    kotlin = [version for name, version in entries if PLUGIN_LANGUAGES["Kotlin"].fullmatch(name)]
+    language = manifest.make_technology("Kotlin", "language", next(filter(None, kotlin), ""))
+    known = find_known_technologies("maven", entries, manifest.path)
+    return ManifestFacts((language, *known) if kotlin else known)
 
 
-def _catalogued(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Plugins by id, then libraries by group, with their versions."""
+def _iter_entries(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield plugins by id, then libraries by group, with their versions."""
     for key in ("plugins", "libraries"):
         for entry in as_table(tree.get(key)).values():
             if isinstance(entry, str):
                 name, _, version = entry.partition(":")
                 yield name, format_version(version.rpartition(":")[2])
             else:
-                yield _name(entry), _version(entry, tree)
+                yield _get_name(entry), _get_version(entry, tree)
 
 
-def _name(entry: object) -> str:
+def _get_name(entry: object) -> str:
     module = get_text_at(entry, "module").partition(":")[0]
     return get_text_at(entry, "id") or module or get_text_at(entry, "group")
 
 
-def _version(entry: object, tree: dict[str, Any]) -> str:
+def _get_version(entry: object, tree: dict[str, Any]) -> str:
     reference = get_text_at(entry, "version", "ref")
     return format_version(
         get_value_at(tree, "versions", reference) if reference else get_value_at(entry, "version")
     )
 
 
-def _wrapper(manifest: Manifest) -> ManifestFacts:
-    found = [_DISTRIBUTION.match(line) for line in iter_code_lines(manifest.text)]
+def read_gradle_wrapper(manifest: Manifest) -> ManifestFacts:
+    """Read the version of Gradle."""
+    matches = filter(None, map(_DISTRIBUTION.match, iter_code_lines(manifest.text)))
     return ManifestFacts(
-        technologies=tuple(
-            Technology("Gradle", "build", match[1], manifest.path) for match in found if match
-        )
+        tuple(manifest.make_technology("Gradle", "build", match[1]) for match in matches)
     )
 
 
-def _properties(manifest: Manifest) -> ManifestFacts:
-    found = [_KOTLIN.match(line) for line in iter_code_lines(manifest.text)]
+def read_gradle_properties(manifest: Manifest) -> ManifestFacts:
+    """Read the version of Kotlin."""
+    matches = filter(None, map(_KOTLIN.match, iter_code_lines(manifest.text)))
     return ManifestFacts(
-        technologies=tuple(
-            Technology("Kotlin", "language", format_version(match[1]), manifest.path)
-            for match in found
-            if match
+        tuple(
+            manifest.make_technology("Kotlin", "language", format_version(match[1]))
+            for match in matches
         )
     )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(SETTINGS_FILES, _settings),
-    ManifestReader(("gradle/libs.versions.toml",), _catalog),
-    ManifestReader(("gradle/wrapper/gradle-wrapper.properties",), _wrapper),
-    ManifestReader(("gradle.properties",), _properties),
-)

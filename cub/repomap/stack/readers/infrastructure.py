@@ -1,110 +1,78 @@
-"""Infrastructure as code: Nix, Terraform, Helm, Ansible, Serverless."""
+"""Read infrastructure as code: Nix, Terraform, Helm and Serverless."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
-from cub.repomap.stack.manifest_paths import exists_above
+from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
 _REQUIRED = re.compile(r'required_version[ \t]*+=[ \t]*+"([^"\n]++)"')
 _PROVIDER = re.compile(r'provider[ \t]++"(\w++)"')
 _PROVIDER_SOURCE = re.compile(r'source[ \t]*+=[ \t]*+"(?:registry\.\w++\.io/)?\w[\w-]*+/([\w-]++)"')
-_PROVIDERS = {
-    "aws": "AWS", "azurerm": "Azure", "cloudflare": "Cloudflare", "digitalocean": "DigitalOcean",
-    "github": "GitHub", "google": "Google Cloud", "hcloud": "Hetzner Cloud", "helm": "Helm",
-    "kubernetes": "Kubernetes", "oci": "Oracle Cloud",
-}  # fmt: skip
 
 
-def _flake(manifest: Manifest) -> ManifestFacts:
-    text, source, folder = strip_comments(manifest.text, "#"), manifest.path, manifest.folder
-    shell = [ProjectCommand("install", "nix develop", source, folder)] if "devShell" in text else []
-    build = [ProjectCommand("build", "nix build", source, folder)] if "packages" in text else []
-    return ManifestFacts(
-        technologies=(Technology("Nix", "tool", "", source),),
-        commands=(*shell, *build),
-    )
+def read_flake(manifest: Manifest) -> ManifestFacts:
+    """Read a flake of Nix."""
+    text = strip_comments(manifest.text, "#")
+    shell = manifest.make_commands(install="nix develop") if "devShell" in text else ()
+    build = manifest.make_commands(build="nix build") if "packages" in text else ()
+    return ManifestFacts((manifest.make_technology("Nix", "tool"),), (*shell, *build))
 
 
-def _terraform(manifest: Manifest) -> ManifestFacts:
+def read_terraform(manifest: Manifest) -> ManifestFacts:
+    """Read the version of Terraform and the providers, in order of the alphabet."""
     lines = list(iter_code_lines(manifest.text))
-    source, folder = manifest.path, manifest.folder
-    versions = [found[1] for line in lines if (found := _REQUIRED.match(line))]
+    versions = (required[1] for line in lines if (required := _REQUIRED.match(line)))
     return ManifestFacts(
-        technologies=(
-            Technology("Terraform", "tool", "".join(versions[:1]), source),
-            *(Technology(name, "tool", "", source) for name in _providers(lines)),
+        (
+            manifest.make_technology("Terraform", "tool", next(versions, "")),
+            *sorted(find_known_technologies("terraform", _iter_providers(lines), manifest.path)),
         ),
-        commands=(
-            ProjectCommand("lint", "terraform validate", source, folder),
-            ProjectCommand("format", "terraform fmt -recursive", source, folder),
-        ),
+        manifest.make_commands(lint="terraform validate", format="terraform fmt -recursive"),
     )
 
 
-def _providers(lines: list[str]) -> list[str]:
-    """The clouds that are provided for, in order of the alphabet."""
-    found = [_PROVIDER.match(line) or _PROVIDER_SOURCE.match(line) for line in lines]
-    return sorted({_PROVIDERS[each[1]] for each in found if each and each[1] in _PROVIDERS})
+def _iter_providers(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        if provider := _PROVIDER.match(line) or _PROVIDER_SOURCE.match(line):
+            yield provider[1], ""
 
 
-def _chart(manifest: Manifest) -> ManifestFacts:
-    fields = {each.keys: each.value for each in read_yaml_scalars(manifest.text)}
-    name, source, folder = fields.get(("name",), ""), manifest.path, manifest.folder
+def read_chart(manifest: Manifest) -> ManifestFacts:
+    """Read a chart of Helm."""
+    fields = {scalar.keys: scalar.value for scalar in read_yaml_scalars(manifest.text)}
+    name = fields.get(("name",), "")
     if not name:
         raise ValueError("this chart has no name")
-    command = ProjectCommand("lint", "helm lint .", source, folder)
+    is_part = manifest.exists_above("Chart.yaml")
     return ManifestFacts(
-        technologies=(Technology("Helm", "tool", "", source),),
-        commands=() if exists_above(manifest, "Chart.yaml") else (command,),
-        packages=(ProjectPackage(folder, name, fields.get(("description",), ""), source),),
+        (manifest.make_technology("Helm", "tool"),),
+        () if is_part else manifest.make_commands(lint="helm lint ."),
+        packages=(manifest.make_package(name, fields.get(("description",), "")),),
     )
 
 
-def _ansible(manifest: Manifest) -> ManifestFacts:
-    return ManifestFacts(technologies=(Technology("Ansible", "tool", "", manifest.path),))
-
-
-def _serverless(manifest: Manifest) -> ManifestFacts:
-    found = read_yaml_scalars(manifest.text)
-    fields = {each.keys: each.value for each in found}
-    name, source = fields.get(("service",)) or fields.get(("service", "name"), ""), manifest.path
+def read_serverless(manifest: Manifest) -> ManifestFacts:
+    """Read a service and its handlers."""
+    scalars = read_yaml_scalars(manifest.text)
+    fields = {scalar.keys: scalar.value for scalar in scalars}
+    name = fields.get(("service",)) or fields.get(("service", "name"), "")
+    cloud = fields.get(("provider", "name"), "")
     version = fields.get(("frameworkVersion",), "")
-    handlers = [each for each in found if each.keys[::2] == ("functions", "handler")]
     return ManifestFacts(
-        technologies=(
-            Technology("Serverless Framework", "framework", version, source),
-            *_cloud(fields.get(("provider", "name"), ""), source),
+        (
+            manifest.make_technology("Serverless Framework", "framework", version),
+            *find_known_technologies("serverless", [(cloud, "")], manifest.path),
         ),
         entry_points=tuple(
-            EntryPoint(each.keys[1], each.value, source) for each in handlers if len(each.keys) == 3
+            manifest.make_entry_point(scalar.keys[1], scalar.value)
+            for scalar in scalars
+            if len(scalar.keys) == 3 and scalar.keys[::2] == ("functions", "handler")
         ),
-        packages=(ProjectPackage(manifest.folder, name, "", source),) if name else (),
+        packages=(manifest.make_package(name),) if name else (),
     )
-
-
-def _cloud(name: str, source: str) -> Iterator[Technology]:
-    known = {"aws": "AWS", "azure": "Azure", "google": "Google Cloud"}
-    if name in known:
-        yield Technology(known[name], "tool", "", source)
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("flake.nix",), _flake),
-    ManifestReader(("main.tf", "versions.tf", "providers.tf", "terraform.tf"), _terraform),
-    ManifestReader(("Chart.yaml",), _chart),
-    ManifestReader(("serverless.yml", "serverless.yaml"), _serverless),
-    ManifestReader(("ansible.cfg",), _ansible),
-)

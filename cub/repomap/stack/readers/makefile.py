@@ -1,4 +1,4 @@
-"""Makefiles: the targets that people call, and what they run."""
+"""Read Makefiles: the targets that people call, and what they run."""
 
 from __future__ import annotations
 
@@ -10,84 +10,71 @@ from cub.repomap.stack.command_purposes import (
     detect_command_purpose,
     detect_target_purpose,
 )
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
+from cub.repomap.stack.manifest import Manifest
 
 # Names of files and patterns have dots, slashes or percent signs, variables a dollar.
 _RULE = re.compile(r"([A-Za-z0-9_][\w -]*?)[ \t]*::?(?![:=])([^=]*)$")
-_MOST_LINES = 20  # of a recipe
-_MOST_AT_ONCE = 8  # targets of one rule
-_LONGEST = 1000
+_MAX_RECIPE_LINES = 20
+_MAX_TARGETS = 8  # of one rule
+_MAX_LINE_CHARS = 1000
 
 
-def _read(manifest: Manifest) -> ManifestFacts:
-    rules = _rules(manifest.text)
-    named = {name: line for name, line in rules.items() if _is_safe(name, line)}
-    commands = build_target_commands(manifest, named, lambda name: f"make {name}")
+def read_makefile(manifest: Manifest) -> ManifestFacts:
+    """Read the targets of a Makefile."""
+    rules = _parse_rules(manifest.text)
+    safe = {name: line for name, line in rules.items() if _is_safe(name, line)}
+    commands = build_target_commands(manifest, safe, lambda name: f"make {name}")
     return ManifestFacts(
-        (Technology("Make", "build", "", manifest.path),),
-        (*commands, *_plain(manifest, rules, commands)),
+        (manifest.make_technology("Make", "build"),),
+        (*commands, *_list_default_command(manifest, rules, commands)),
     )
 
 
-def _rules(text: str) -> dict[str, str]:
-    """What each target runs; the targets that it needs, where it runs nothing itself."""
+def _parse_rules(text: str) -> dict[str, str]:
+    """Return what each target runs; the targets that it needs, if it runs nothing itself."""
     recipes: dict[str, list[str]] = {}
     needs: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in _logical_lines(text):
+    for line in _iter_logical_lines(text):
         rule = _RULE.match(line)
         if rule:
-            current = rule[1].split()[:_MOST_AT_ONCE]
+            current = rule[1].split()[:_MAX_TARGETS]
             for name in current:
                 recipes.setdefault(name, [])
-                needs[name] = [f"make {need}" for need in rule[2].split()[:_MOST_AT_ONCE]]
+                needs[name] = [f"make {need}" for need in rule[2].split()[:_MAX_TARGETS]]
         elif line.startswith("\t"):
             for recipe in (recipes[name] for name in current):
-                if len(recipe) < _MOST_LINES:
+                if len(recipe) < _MAX_RECIPE_LINES:
                     recipe.append(line.strip().lstrip("@-+"))
         elif line.strip():
             current = []
     return {name: "\n".join(lines or needs[name]) for name, lines in recipes.items()}
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines with those behind a backslash joined, cut where nobody would read on."""
-    whole = ""
-    for line in text.split("\n"):
-        part = line.rstrip()
-        if len(whole) < _LONGEST:
-            whole += part.removesuffix("\\")
+def _iter_logical_lines(text: str) -> Iterator[str]:
+    """Yield lines with continued ones joined, cut if they are very long."""
+    line = ""
+    for part in map(str.rstrip, text.split("\n")):
+        if len(line) < _MAX_LINE_CHARS:
+            line += part.removesuffix("\\")
         if not part.endswith("\\"):
-            yield whole.partition(" #")[0] if not whole.startswith("\t") else whole
-            whole = ""
+            yield line.partition(" #")[0] if not line.startswith("\t") else line
+            line = ""
 
 
 def _is_safe(name: str, line: str) -> bool:
-    """`make install` of most Makefiles writes into the system; those that install packages, not."""
-    return name not in ("install", "all") or (name == "install" and _installs(line))
+    """Tell if a target can be proposed: most `make install` write into the system."""
+    installs_packages = name == "install" and detect_command_purpose(line) == "install"
+    return name not in ("install", "all") or installs_packages
 
 
-def _installs(line: str) -> bool:
-    return detect_command_purpose(line) == "install"
-
-
-def _plain(
+def _list_default_command(
     manifest: Manifest, rules: dict[str, str], commands: tuple[ProjectCommand, ...]
 ) -> Iterator[ProjectCommand]:
-    """`make` alone, where it builds and no other target does."""
+    """Yield `make` alone, if it builds and no other target does."""
     builds = any(command.purpose == "build" for command in commands)
-    needs = [
-        detect_target_purpose(line.removeprefix("make "))
-        for line in rules.get("all", "").split("\n")
-    ]
-    if "all" in rules and not builds and not {"test", "lint", "format"}.intersection(needs):
-        yield ProjectCommand("build", "make", manifest.path, manifest.folder, "target")
-
-
-READERS = (ManifestReader(("Makefile", "makefile", "GNUmakefile"), _read),)
+    lines = rules.get("all", "").split("\n")
+    purposes = {detect_target_purpose(line.removeprefix("make ")) for line in lines}
+    if "all" in rules and not builds and not {"test", "lint", "format"} & purposes:
+        yield manifest.make_command("build", "make", "target")

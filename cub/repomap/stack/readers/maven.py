@@ -1,7 +1,4 @@
-"""Where the classes of the JVM's languages are, for all of their build tools.
-
-Maven: pom.xml, read without its parents from elsewhere.
-"""
+"""Read pom.xml, without its parents from elsewhere; find the main classes of the JVM."""
 
 from __future__ import annotations
 
@@ -9,181 +6,159 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
-    CommandPurpose,
     EntryPoint,
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectPackage,
     Technology,
+    iter_row_commands,
 )
 from cub.repomap.stack.formats import get_xml_text, iter_xml_children, parse_xml
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import (
-    exists_above,
-    find_beside,
-    list_below,
-    resolve_manifest_path,
-)
+from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-
 _FOLDERS = ("src/main/java", "src/main/kotlin", "src/main/scala", "src/main/groovy", "app", "src")
 _ENDINGS = (".java", ".kt", ".scala", ".groovy")
 _APPLICATIONS = ("Application.java", "Application.kt")
-
-
-def find_class_file(manifest: Manifest, name: str) -> str:
-    """The file that a main class is most likely in; the class itself if there is none."""
-    path = name.replace(".", "/").removesuffix("Kt")
-    usual = [f"{folder}/{path}{ending}" for folder in _FOLDERS for ending in _ENDINGS]
-    found = find_beside(manifest, *usual)
-    return resolve_manifest_path(manifest, found) if found else name
-
-
-def find_spring_applications(manifest: Manifest) -> Iterator[EntryPoint]:
-    """The main classes of Spring Boot, which finds them by itself, where they end as most do."""
-    for folder in _FOLDERS[:2]:
-        for path in list_below(manifest, folder):
-            if path.endswith(_APPLICATIONS):
-                name = path.rpartition("/")[2].rpartition(".")[0]
-                yield EntryPoint(
-                    name, resolve_manifest_path(manifest, f"{folder}/{path}"), manifest.path
-                )
-
-
 _REFERENCE = re.compile(r"\$\{([^${}]{1,100})\}")
-_LONGEST = 500
-_JAVA = ("maven.compiler.release", "java.version", "maven.compiler.source", "jdk.version")
-_COMPILER = ("release", "source", "target")
+_JAVA_PROPERTIES = (
+    "maven.compiler.release", "java.version", "maven.compiler.source", "jdk.version",
+)  # fmt: skip
+_COMPILER_SETTINGS = ("release", "source", "target")
 _LANGUAGES = {"kotlin-maven-plugin": "Kotlin", "scala-maven-plugin": "Scala"}
-_MAIN = ("start-class", "exec.mainClass", "mainClass", "main.class")
-# Plugin: its name in the map, and its goals.
-_PLUGINS: dict[str, tuple[str, tuple[tuple[CommandPurpose, str], ...]]] = {
-    "spotless-maven-plugin": (
-        "Spotless",
-        (("lint", "spotless:check"), ("format", "spotless:apply")),
-    ),
-    "fmt-maven-plugin": ("google-java-format", (("lint", "fmt:check"), ("format", "fmt:format"))),
-    "maven-checkstyle-plugin": ("Checkstyle", (("lint", "checkstyle:check"),)),
-    "maven-pmd-plugin": ("PMD", (("lint", "pmd:check"),)),
-    "spotbugs-maven-plugin": ("SpotBugs", (("lint", "spotbugs:check"),)),
-    "spring-boot-maven-plugin": ("", (("run", "spring-boot:run"),)),
-    "quarkus-maven-plugin": ("", (("run", "quarkus:dev"),)),
-    "jetty-maven-plugin": ("Jetty", (("run", "jetty:run"),)),
-}
+_MAIN_PROPERTIES = ("start-class", "exec.mainClass", "mainClass", "main.class")
+_MAX_VALUE_CHARS = 500
+_MAX_REFERENCE_DEPTH = 4
 
 
-def _pom(manifest: Manifest) -> ManifestFacts:
-    root, source = parse_xml(manifest.text), manifest.path
+def read_pom(manifest: Manifest) -> ManifestFacts:
+    """Read a project of Maven."""
+    root = parse_xml(manifest.text)
     if root.tag != "project":
         raise ValueError("this is no Maven project")
-    properties = {
-        each.tag: (each.text or "").strip() for each in iter_xml_children(root, "properties", "*")
-    }
-    plugins = _plugins(root)
-    tools = [_PLUGINS[name][0] for name in plugins if name in _PLUGINS]
+    children = iter_xml_children(root, "properties", "*")
+    properties = {child.tag: (child.text or "").strip() for child in children}
+    plugins = _get_plugins(root)
+    rows = load_table("tools")["maven"]
+    tools = [rows[name]["name"] for name in plugins if "name" in rows.get(name, {})]
+    is_spring = "spring-boot-maven-plugin" in plugins
     return ManifestFacts(
-        technologies=(
-            *_languages(plugins, properties, source),
-            Technology("Maven", "build", "", source),
-            *find_known_technologies("maven", _dependencies(root, properties), source),
-            *(Technology(name, "tool", "", source) for name in tools if name),
+        (
+            *_list_languages(plugins, properties, manifest),
+            manifest.make_technology("Maven", "build"),
+            *find_known_technologies("maven", _iter_groups(root, properties), manifest.path),
+            *(manifest.make_technology(name, "tool") for name in tools),
         ),
-        commands=tuple(_commands(manifest, plugins)),
-        entry_points=(
-            *_entry_points(root, properties, manifest),
-            *(find_spring_applications(manifest) if "spring-boot-maven-plugin" in plugins else ()),
+        tuple(_list_commands(manifest, plugins)),
+        (
+            *_list_entry_points(root, properties, manifest),
+            *(find_spring_applications(manifest) if is_spring else ()),
         ),
-        packages=tuple(_packages(root, properties, manifest)),
+        tuple(_list_packages(root, properties, manifest)),
     )
 
 
-def _resolved(text: str, properties: dict[str, str]) -> str:
-    """A text with its properties put in; what stays unknown makes it empty."""
-    for _ in range(4):
-        text = _REFERENCE.sub(lambda found: properties.get(found[1], "${}"), text[:_LONGEST])
-    return "" if "${" in text else text[:_LONGEST]
+def _resolve(text: str, properties: dict[str, str]) -> str:
+    """Return a text with its properties filled in; "" if one of them is not known."""
+    for _ in range(_MAX_REFERENCE_DEPTH):
+        text = text[:_MAX_VALUE_CHARS]
+        text = _REFERENCE.sub(lambda reference: properties.get(reference[1], "${}"), text)
+    return "" if "${" in text else text[:_MAX_VALUE_CHARS]
 
 
-def _plugins(root: Element) -> dict[str, Element]:
-    """The plugins by name; the configuration of one that is used goes before a managed one."""
+def _get_plugins(root: Element) -> dict[str, Element]:
+    """Return the plugins by name; one that is used goes before a managed one."""
     used = iter_xml_children(root, "build", "plugins", "plugin")
     managed = iter_xml_children(root, "build", "pluginManagement", "plugins", "plugin")
-    found: dict[str, Element] = {}
+    plugins: dict[str, Element] = {}
     for plugin in (*used, *managed):
-        found.setdefault(get_xml_text(plugin, "artifactId"), plugin)
-    return found
+        plugins.setdefault(get_xml_text(plugin, "artifactId"), plugin)
+    return plugins
 
 
-def _languages(
-    plugins: dict[str, Element], properties: dict[str, str], source: str
+def _list_languages(
+    plugins: dict[str, Element], properties: dict[str, str], manifest: Manifest
 ) -> Iterator[Technology]:
     compiler = plugins.get("maven-compiler-plugin")
-    asked = [properties.get(key, "") for key in _JAVA]
-    asked += [get_xml_text(compiler, "configuration", key) for key in _COMPILER]
-    versions = (format_version(_resolved(text, properties)) for text in asked)
+    values = [properties.get(key, "") for key in _JAVA_PROPERTIES]
+    values += [get_xml_text(compiler, "configuration", key) for key in _COMPILER_SETTINGS]
+    versions = (format_version(_resolve(value, properties)) for value in values)
     java = next(filter(None, versions), "")
     others = [name for name in _LANGUAGES if name in plugins]
     if java or not others:
-        yield Technology("Java", "language", java, source)
+        yield manifest.make_technology("Java", "language", java)
     for name in others:
-        version = _resolved(get_xml_text(plugins[name], "version"), properties)
-        yield Technology(_LANGUAGES[name], "language", format_version(version), source)
+        version = format_version(_resolve(get_xml_text(plugins[name], "version"), properties))
+        yield manifest.make_technology(_LANGUAGES[name], "language", version)
 
 
-def _dependencies(root: Element, properties: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """The groups of parent, dependencies and managed versions, but not the project's own group."""
-    parent, own = get_xml_text(root, "parent", "groupId"), get_xml_text(root, "groupId")
-    listed = (
+def _iter_groups(root: Element, properties: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the groups of parent, dependencies and managed versions, without the project's own."""
+    own_group = get_xml_text(root, "groupId") or get_xml_text(root, "parent", "groupId")
+    dependencies = (
         *iter_xml_children(root, "parent"),
         *iter_xml_children(root, "dependencies", "dependency"),
         *iter_xml_children(root, "dependencyManagement", "dependencies", "dependency"),
     )
-    for dependency in listed:
+    for dependency in dependencies:
         group = get_xml_text(dependency, "groupId")
-        if group != (own or parent) and not group.startswith("${"):
-            yield group, _resolved(get_xml_text(dependency, "version"), properties)
+        if group != own_group and not group.startswith("${"):
+            yield group, _resolve(get_xml_text(dependency, "version"), properties)
 
 
-def _commands(manifest: Manifest, plugins: dict[str, Element]) -> Iterator[ProjectCommand]:
-    """A module of a larger project has only what runs it."""
-    leads = not exists_above(manifest, "pom.xml")
-    maven = "./mvnw" if find_beside(manifest, "mvnw") else "mvn"
-    goals: list[tuple[CommandPurpose, str]] = []
-    if leads:
-        goals += [("build", "package -DskipTests"), ("test", "test")]
+def _list_commands(manifest: Manifest, plugins: dict[str, Element]) -> Iterator[ProjectCommand]:
+    """Yield the commands; a module of a larger project has only those that run it."""
+    is_module = manifest.exists_above("pom.xml")
+    maven = "./mvnw" if manifest.find_beside("mvnw") else "mvn"
+    if not is_module:
+        build, test = f"{maven} package -DskipTests", f"{maven} test"
+        yield from manifest.make_commands(build=build, test=test)
     for name in plugins:
-        goals += [goal for goal in _PLUGINS.get(name, ("", ()))[1] if leads or goal[0] == "run"]
-    for purpose, goal in goals:
-        yield ProjectCommand(purpose, f"{maven} {goal}", manifest.path, manifest.folder)
+        for purpose, goal in iter_row_commands(load_table("tools")["maven"].get(name, {})):
+            if purpose == "run" or not is_module:
+                yield manifest.make_command(purpose, f"{maven} {goal}")
 
 
-def _entry_points(
+def _list_entry_points(
     root: Element, properties: dict[str, str], manifest: Manifest
 ) -> Iterator[EntryPoint]:
-    named = [each.text or "" for each in root.iter("mainClass")]
-    named += [properties.get(key, "") for key in _MAIN]
-    for text in dict.fromkeys(_resolved(name.strip(), properties) for name in named):
-        if text:
-            name = text.rpartition(".")[2]
-            yield EntryPoint(name, find_class_file(manifest, text), manifest.path)
+    values = [element.text or "" for element in root.iter("mainClass")]
+    values += [properties.get(key, "") for key in _MAIN_PROPERTIES]
+    names = dict.fromkeys(_resolve(value.strip(), properties) for value in values)
+    for name in filter(None, names):
+        yield manifest.make_entry_point(name.rpartition(".")[2], find_class_file(manifest, name))
 
 
-def _packages(
+def _list_packages(
     root: Element, properties: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectPackage]:
-    if name := _resolved(get_xml_text(root, "artifactId"), properties):
-        description = _resolved(get_xml_text(root, "description"), properties)
-        yield ProjectPackage(manifest.folder, name, description, manifest.path)
+    if name := _resolve(get_xml_text(root, "artifactId"), properties):
+        description = _resolve(get_xml_text(root, "description"), properties)
+        yield manifest.make_package(name, description)
     for module in iter_xml_children(root, "modules", "module"):
-        folder = resolve_manifest_path(manifest, (module.text or "").removesuffix("/pom.xml"))
+        folder = manifest.resolve_path((module.text or "").removesuffix("/pom.xml"))
         if folder:
-            yield ProjectPackage(folder, "", "", manifest.path)
+            yield manifest.make_member(folder)
 
 
-READERS: tuple[ManifestReader, ...] = (ManifestReader(("pom.xml",), _pom),)
+def find_class_file(manifest: Manifest, name: str) -> str:
+    """Return the file that a main class is most likely in; the class itself if there is none."""
+    stem = name.replace(".", "/").removesuffix("Kt")
+    usual = [f"{folder}/{stem}{ending}" for folder in _FOLDERS for ending in _ENDINGS]
+    file = manifest.find_beside(*usual)
+    return manifest.resolve_path(file) if file else name
+
+
+def find_spring_applications(manifest: Manifest) -> Iterator[EntryPoint]:
+    """Yield the main classes of Spring Boot, by the usual ending of their names."""
+    for folder in _FOLDERS[:2]:
+        for path in manifest.list_below(folder):
+            if path.endswith(_APPLICATIONS):
+                name = path.rpartition("/")[2].rpartition(".")[0]
+                target = manifest.resolve_path(f"{folder}/{path}")
+                yield manifest.make_entry_point(name, target)

@@ -1,44 +1,23 @@
-"""Which package manager a JavaScript project uses, and what one types with it.
+"""Detect the package manager of a JavaScript project, and read the files of its monorepos.
 
-The files of monorepos of JavaScript: pnpm-workspace.yaml, lerna.json, nx.json and turbo.json.
+Those are pnpm-workspace.yaml, lerna.json, nx.json and turbo.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, ProjectPackage
 from cub.repomap.stack.formats import as_table, as_texts, parse_json
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, find_workspace_members
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
-
-# The lock files, and other files that only one manager has.
-_FILES = {
-    "pnpm": ("pnpm-lock.yaml", "pnpm-workspace.yaml"),
-    "yarn": ("yarn.lock", ".yarnrc.yml", ".yarnrc"),
-    "bun": ("bun.lock", "bun.lockb"),
-    "npm": ("package-lock.json", "npm-shrinkwrap.json"),
-}
-_NAMES = {"npm": "npm", "pnpm": "pnpm", "yarn": "Yarn", "bun": "Bun"}
-_EXECUTES = {"npm": "npx", "pnpm": "pnpm exec", "yarn": "yarn", "bun": "bunx"}
-# Scripts that `npm` runs without `run`, and those that `pnpm` and `yarn` take for their own words.
-_SHORT = frozenset({"test", "start"})
-_OWN_WORDS = frozenset({
-    "install", "setup", "link", "pack", "publish", "deploy", "add", "audit", "config", "exec",
-    "fetch", "import", "init", "list", "prune", "rebuild", "remove", "root", "store", "up", "why",
-})  # fmt: skip
 
 
 class NodePackageManager(NamedTuple):
-    """`name` is what one types; `is_explicit` says that a file or a field names it."""
+    """Name a manager as it is typed; `is_explicit` says that a file or a field names it."""
 
     name: str
     version: str = ""
@@ -46,81 +25,90 @@ class NodePackageManager(NamedTuple):
 
     @property
     def display_name(self) -> str:
-        """Its name as people write it."""
-        return _NAMES[self.name]
+        """Return the name as people write it."""
+        return str(_load_managers()[self.name]["name"])
 
     @property
     def exec_prefix(self) -> str:
-        """What stands in front of a program that the project has installed."""
-        return _EXECUTES[self.name]
+        """Return what comes before a program that the project has installed."""
+        return str(_load_managers()[self.name]["exec"])
 
     def format_run_command(self, script: str) -> str:
-        """What one types for a script of package.json."""
+        """Return what to type for a script of package.json."""
+        words = load_table("tools")["node"]
         if self.name == "npm":
-            return f"npm {script}" if script in _SHORT else f"npm run {script}"
-        plain = self.name in ("pnpm", "yarn") and script not in _OWN_WORDS
-        return f"{self.name} {script}" if plain else f"{self.name} run {script}"
+            is_short = script in words["npm_scripts"]
+        else:
+            is_short = self.name in ("pnpm", "yarn") and script not in words["own_words"]
+        return f"{self.name} {script}" if is_short else f"{self.name} run {script}"
 
 
 def detect_node_package_manager(manifest: Manifest, field: str = "") -> NodePackageManager:
-    """By the field packageManager ("pnpm@9.1.0"), then by the files beside, then by those above."""
+    """Return it by the field packageManager ("pnpm@9.1.0"), else by the files beside, or above."""
+    managers = _load_managers()
     name, _, version = field.partition("@")
-    if name in _NAMES:
+    if name in managers:
         return NodePackageManager(name, version.partition("+")[0], is_explicit=True)
-    for stands in (find_beside, exists_above):
-        for manager, files in _FILES.items():
-            if stands(manifest, *files):
+    for exists in (manifest.find_beside, manifest.exists_above):
+        for manager, row in managers.items():
+            if exists(*row["files"]):
                 return NodePackageManager(manager, is_explicit=True)
     return NodePackageManager("npm")
 
 
-def _pnpm(manifest: Manifest) -> ManifestFacts:
-    globs = [one.value for one in select_below(read_yaml_scalars(manifest.text), "packages")]
+def _load_managers() -> dict[str, dict[str, Any]]:
+    managers: dict[str, dict[str, Any]] = load_table("tools")["node_managers"]
+    return managers
+
+
+def read_pnpm_workspace(manifest: Manifest) -> ManifestFacts:
+    """Read the members of a workspace of pnpm."""
+    scalars = select_below(read_yaml_scalars(manifest.text), "packages")
     return ManifestFacts(
-        (Technology("pnpm", "manager", "", manifest.path),), packages=_members(manifest, globs)
+        (manifest.make_technology("pnpm", "manager"),),
+        packages=_list_members(manifest, [scalar.value for scalar in scalars]),
     )
 
 
-def _lerna(manifest: Manifest) -> ManifestFacts:
+def read_lerna_json(manifest: Manifest) -> ManifestFacts:
+    """Read the members of a workspace of Lerna."""
     globs = as_texts(parse_json(manifest.text).get("packages"))
     return ManifestFacts(
-        (Technology("Lerna", "build", "", manifest.path),), packages=_members(manifest, globs)
+        (manifest.make_technology("Lerna", "build"),), packages=_list_members(manifest, globs)
     )
 
 
-def _members(manifest: Manifest, globs: Sequence[str]) -> tuple[ProjectPackage, ...]:
-    folders = find_workspace_members(manifest, globs, "package.json")
-    return tuple(ProjectPackage(folder, "", "", manifest.path) for folder in folders)
+def _list_members(manifest: Manifest, globs: Sequence[str]) -> tuple[ProjectPackage, ...]:
+    folders = manifest.find_members(globs, "package.json")
+    return tuple(manifest.make_member(folder) for folder in folders)
 
 
-def _nx(manifest: Manifest) -> ManifestFacts:
-    """Its targets are those that all packages share; they count where no script calls them."""
+def read_nx_json(manifest: Manifest) -> ManifestFacts:
+    """Read the targets that all packages share; they count if no script calls them."""
     targets = as_table(parse_json(manifest.text).get("targetDefaults"))
-    named = {name: "" for name in targets if name.isidentifier()}
-    typed = detect_node_package_manager(manifest).exec_prefix
-    commands = build_target_commands(manifest, named, lambda name: f"{typed} nx run-many -t {name}")
+    prefix = detect_node_package_manager(manifest).exec_prefix
     return ManifestFacts(
-        (Technology("Nx", "build", "", manifest.path),),
-        tuple(command._replace(origin="tool") for command in commands),
+        (manifest.make_technology("Nx", "build"),),
+        _list_task_commands(manifest, targets, lambda name: f"{prefix} nx run-many -t {name}"),
     )
 
 
-def _turbo(manifest: Manifest) -> ManifestFacts:
+def read_turbo_json(manifest: Manifest) -> ManifestFacts:
+    """Read the tasks of Turborepo; those of a package that is a part are for the whole."""
     tree = parse_json(manifest.text)
     tasks = as_table(tree.get("tasks")) or as_table(tree.get("pipeline"))
-    named = {name: "" for name in tasks if name.isidentifier()}
-    typed = detect_node_package_manager(manifest).exec_prefix
-    commands = build_target_commands(manifest, named, lambda name: f"{typed} turbo run {name}")
-    root = () if find_beside(manifest, "package.json") and manifest.folder else commands
+    prefix = detect_node_package_manager(manifest).exec_prefix
+    if manifest.find_beside("package.json") and manifest.folder:
+        tasks = {}
     return ManifestFacts(
-        (Technology("Turborepo", "build", "", manifest.path),),
-        tuple(command._replace(origin="tool") for command in root),
+        (manifest.make_technology("Turborepo", "build"),),
+        _list_task_commands(manifest, tasks, lambda name: f"{prefix} turbo run {name}"),
     )
 
 
-READERS = (
-    ManifestReader(("pnpm-workspace.yaml", "pnpm-workspace.yml"), _pnpm),
-    ManifestReader(("lerna.json",), _lerna),
-    ManifestReader(("nx.json",), _nx),
-    ManifestReader(("turbo.json",), _turbo),
-)
+def _list_task_commands(
+    manifest: Manifest, names: Iterable[str], format_invocation: Callable[[str], str]
+) -> tuple[ProjectCommand, ...]:
+    lines = {name: "" for name in names if name.isidentifier()}
+    commands = build_target_commands(manifest, lines, format_invocation)
+    return tuple(command._replace(origin="tool") for command in commands)

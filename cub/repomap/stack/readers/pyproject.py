@@ -1,10 +1,6 @@
-"""pyproject.toml: the project, what it needs, its programs and the tools that it configures.
+"""Read pyproject.toml: the project, what it needs, its programs, its tasks and its tools.
 
-Which manager a Python project uses, and what one types to install and to build.
-
-What a pyproject.toml says that the project needs: at run time, and for its developers.
-
-The named targets in a pyproject.toml, those of hatch, PDM, Poe the Poet, tox and others.
+The package manager decides what to type. `tools.toml` knows the managers and the build backends.
 """
 
 from __future__ import annotations
@@ -12,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import (
     EntryPoint,
-    Manifest,
     ManifestFacts,
-    ManifestReader,
     ProjectCommand,
     ProjectPackage,
     Technology,
     combine_facts,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
-from cub.repomap.stack.manifest_paths import exists_above, find_workspace_members
-from cub.repomap.stack.readers import requirements
+from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
     detect_run_prefix,
     list_tools,
@@ -34,292 +28,243 @@ from cub.repomap.stack.readers.python_tools import (
 )
 from cub.repomap.stack.readers.requirements import (
     Requirement,
+    find_required_technologies,
+    list_pytest,
     normalize_package_name,
     parse_requirement,
 )
 
-_FOR_DEVELOPERS = ("dev", "develop", "development", "test", "tests", "testing", "all")
+_DEVELOPER_EXTRAS = ("dev", "develop", "development", "test", "tests", "testing", "all")
+_HATCH_KEYS = ("dependencies", "extra-dependencies")
+_TASK_KEYS = ("cmd", "shell", "command", "script", "sequence", "composite", "chain", "call")
+_MAX_PROGRAMS = 12
 
 
 class PythonPackageManager(NamedTuple):
-    """Its name, "" for plain pip; and what one types in front of a tool, "" for nothing."""
+    """Name a manager ("" for plain pip), and what comes before a tool ("" for nothing)."""
 
     name: str
     run_prefix: str
 
 
-_MANAGERS = (
-    PythonPackageManager("uv", "uv run "),
-    PythonPackageManager("Poetry", "poetry run "),
-    PythonPackageManager("PDM", "pdm run "),
-    PythonPackageManager("pixi", "pixi run "),
-    PythonPackageManager("Rye", "rye run "),
-    PythonPackageManager("Pipenv", "pipenv run "),
-)
-_INSTALL = {
-    "uv": "uv sync", "Poetry": "poetry install", "PDM": "pdm install", "pixi": "pixi install",
-    "Rye": "rye sync",
-}  # fmt: skip
-_BUILD = {"uv": "uv build", "Poetry": "poetry build", "PDM": "pdm build", "Hatch": "hatch build"}
+def read_pyproject(manifest: Manifest) -> ManifestFacts:
+    """Read a project's pyproject.toml."""
+    tree = parse_toml(manifest.text)
+    manager = detect_python_package_manager(manifest, tree)
+    project = ManifestFacts(
+        tuple(_list_technologies(tree, manager, manifest)),
+        (
+            *list_task_commands(manifest, tree, manager),
+            *list_install_and_build_commands(manifest, tree, manager),
+        ),
+        tuple(_list_programs(tree, manifest)),
+        tuple(_list_packages(tree, manifest)),
+    )
+    return combine_facts(project, _list_project_tools(manifest, tree, manager))
 
 
 def detect_python_package_manager(manifest: Manifest, tree: dict[str, Any]) -> PythonPackageManager:
-    """The manager whose lock file is there, else one whose table is in the file."""
-    typed = detect_run_prefix(manifest)
-    locked = next((one for one in _MANAGERS if one.run_prefix == typed), None)
-    if locked:
-        return locked
-    tool = as_table(tree.get("tool"))
-    named = next((one for one in _MANAGERS if one.name.lower() in tool), None)
-    return named or PythonPackageManager("Hatch" if get_value_at(tool, "hatch", "envs") else "", "")
+    """Return the manager whose lock file is there, else one whose table is in the file."""
+    managers = [
+        PythonPackageManager(name, row["prefix"])
+        for name, row in load_table("tools")["python_managers"].items()
+        if "prefix" in row
+    ]
+    prefix, tools = detect_run_prefix(manifest), as_table(tree.get("tool"))
+    locked = (manager for manager in managers if manager.run_prefix == prefix)
+    configured = (manager for manager in managers if manager.name.lower() in tools)
+    hatch = PythonPackageManager("Hatch" if get_value_at(tools, "hatch", "envs") else "", "")
+    return next(locked, None) or next(configured, hatch)
+
+
+def _list_technologies(
+    tree: dict[str, Any], manager: PythonPackageManager, manifest: Manifest
+) -> Iterator[Technology]:
+    version = get_text_at(tree, "project", "requires-python")
+    version = version or get_text_at(tree, "tool", "poetry", "dependencies", "python")
+    if version or "project" in tree or get_value_at(tree, "tool", "poetry"):
+        yield manifest.make_technology("Python", "language", version)
+    yield from find_required_technologies(list_requirements(tree), manifest.path)
+    if manager.name:
+        yield manifest.make_technology(manager.name, "manager")
+    backend = get_text_at(tree, "build-system", "build-backend").partition(".")[0]
+    if name := load_table("tools")["python_backends"].get(backend):
+        yield manifest.make_technology(name, "build")
 
 
 def list_install_and_build_commands(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
 ) -> Iterator[ProjectCommand]:
-    """What one types in a fresh checkout, and for a distribution."""
-    source, folder = manifest.path, manifest.folder
-    install = _INSTALL.get(manager.name, "") if _is_project(tree) else ""
+    """Yield what to type in a fresh checkout, and for a distribution."""
+    row = load_table("tools")["python_managers"].get(manager.name, {})
+    install = row.get("install", "") if _can_be_installed(tree) else ""
     if not install and "project" in tree and "build-system" in tree:
-        install = _pip_install(tree)
-    if install and not (manager.name == "uv" and exists_above(manifest, "uv.lock")):
-        yield ProjectCommand("install", install, source, folder)
+        install = _format_pip_install(tree)
+    if install and not (manager.name == "uv" and manifest.exists_above("uv.lock")):
+        yield manifest.make_command("install", install)
     if "build-system" in tree and get_value_at(tree, "tool", "poetry", "package-mode") is not False:
-        build = _BUILD.get(manager.name, "python -m build")
-        yield ProjectCommand("build", build, source, folder)
+        yield manifest.make_command("build", row.get("build", "python -m build"))
 
 
-def _is_project(tree: dict[str, Any]) -> bool:
-    """Whether a manager has anything to install for this file."""
-    tool = as_table(tree.get("tool"))
-    return (
-        "project" in tree or "poetry" in tool or get_value_at(tool, "uv", "workspace") is not None
-    )
+def _can_be_installed(tree: dict[str, Any]) -> bool:
+    tools = as_table(tree.get("tool"))
+    has_workspace = get_value_at(tools, "uv", "workspace") is not None
+    return "project" in tree or "poetry" in tools or has_workspace
 
 
-def _pip_install(tree: dict[str, Any]) -> str:
-    """With the extras and groups that developers need."""
-    named = list_extras(tree)
-    chosen = next((name for name in _FOR_DEVELOPERS if name in named), "")
-    place = f'-e ".[{chosen}]"' if chosen else "-e ."
-    grouped = "dev" in as_table(tree.get("dependency-groups"))
-    return f"pip install {place}{' --group dev' if grouped else ''}"
+def _format_pip_install(tree: dict[str, Any]) -> str:
+    """Return the command with the extra and the group that developers need."""
+    extras = as_table(get_value_at(tree, "project", "optional-dependencies"))
+    extra = next((name for name in _DEVELOPER_EXTRAS if name in extras), "")
+    project = f'-e ".[{extra}]"' if extra else "-e ."
+    has_group = "dev" in as_table(tree.get("dependency-groups"))
+    return f"pip install {project}{' --group dev' if has_group else ''}"
 
 
 def list_requirements(tree: dict[str, Any]) -> Iterator[Requirement]:
-    """What a program needs to run; of extras, nothing."""
+    """Yield what a program needs to run, without its extras."""
     for requirement in as_texts(get_value_at(tree, "project", "dependencies")):
         yield parse_requirement(requirement)
-    yield from _of_poetry(get_value_at(tree, "tool", "poetry", "dependencies"))
+    yield from _iter_poetry_requirements(get_value_at(tree, "tool", "poetry", "dependencies"))
 
 
 def list_developer_requirements(tree: dict[str, Any]) -> list[Requirement]:
-    """What extras and groups of dependencies hold, those of all managers."""
-    tool = as_table(tree.get("tool"))
-    tables = (
-        get_value_at(tree, "project", "optional-dependencies"),
-        tree.get("dependency-groups"),
-        get_value_at(tool, "pdm", "dev-dependencies"),
-        {"": get_value_at(tool, "uv", "dev-dependencies")},
-        {"": get_value_at(tool, "rye", "dev-dependencies")},
-    )
-    plain = [
-        parse_requirement(one)
-        for each in tables
-        for group in as_table(each).values()
-        for one in as_texts(group)
+    """Return what extras and groups of dependencies hold, those of all managers."""
+    tools = as_table(tree.get("tool"))
+    groups = [
+        *as_table(get_value_at(tree, "project", "optional-dependencies")).values(),
+        *as_table(tree.get("dependency-groups")).values(),
+        *as_table(get_value_at(tools, "pdm", "dev-dependencies")).values(),
+        get_value_at(tools, "uv", "dev-dependencies"),
+        get_value_at(tools, "rye", "dev-dependencies"),
+        *(
+            get_value_at(environment, key)
+            for environment in as_table(get_value_at(tools, "hatch", "envs")).values()
+            for key in _HATCH_KEYS
+        ),
     ]
-    groups = as_table(get_value_at(tool, "poetry", "group")).values()
     poetry = [
-        get_value_at(tool, "poetry", "dev-dependencies"),
-        *(get_value_at(one, "dependencies") for one in groups),
+        get_value_at(tools, "poetry", "dev-dependencies"),
+        *(
+            get_value_at(group, "dependencies")
+            for group in as_table(get_value_at(tools, "poetry", "group")).values()
+        ),
     ]
-    envs = as_table(get_value_at(tool, "hatch", "envs")).values()
-    hatch = [
-        parse_requirement(one)
-        for env in envs
-        for key in _HATCH
-        for one in as_texts(get_value_at(env, key))
+    return [
+        *(parse_requirement(text) for group in groups for text in as_texts(group)),
+        *(pair for table in poetry for pair in _iter_poetry_requirements(table)),
     ]
-    return [*plain, *(one for each in poetry for one in _of_poetry(each)), *hatch]
 
 
-_HATCH = ("dependencies", "extra-dependencies")
-
-
-def list_extras(tree: dict[str, Any]) -> list[str]:
-    """The names of the project's extras."""
-    return list(as_table(get_value_at(tree, "project", "optional-dependencies")))
-
-
-def _of_poetry(dependencies: object) -> Iterator[Requirement]:
-    for name, wanted in as_table(dependencies).items():
+def _iter_poetry_requirements(dependencies: object) -> Iterator[Requirement]:
+    for name, value in as_table(dependencies).items():
         if name != "python":
-            version = wanted if isinstance(wanted, str) else get_text_at(wanted, "version")
+            version = value if isinstance(value, str) else get_text_at(value, "version")
             yield normalize_package_name(name), "" if version == "*" else version
-
-
-_LINES = ("cmd", "shell", "command", "script", "sequence", "composite", "chain", "call")
 
 
 def list_task_commands(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
 ) -> Iterator[ProjectCommand]:
-    """The commands for the targets of all task runners that are configured in the file."""
-    tool = as_table(tree.get("tool"))
+    """Yield the commands for the targets of all task runners that are configured in the file."""
+    tools = as_table(tree.get("tool"))
+    prefix = manager.run_prefix
     runners: tuple[tuple[object, Callable[[str], str]], ...] = (
-        (get_value_at(tool, "poe", "tasks"), lambda name: f"{manager.run_prefix}poe {name}"),
-        (get_value_at(tool, "pdm", "scripts"), lambda name: f"pdm run {name}"),
-        (get_value_at(tool, "taskipy", "tasks"), lambda name: f"{manager.run_prefix}task {name}"),
-        (get_value_at(tool, "rye", "scripts"), lambda name: f"rye run {name}"),
-        (get_value_at(tool, "pixi", "tasks"), lambda name: f"pixi run {name}"),
-        (_of_hatch(tool), lambda name: f"hatch run {name}"),
+        (get_value_at(tools, "poe", "tasks"), lambda name: f"{prefix}poe {name}"),
+        (get_value_at(tools, "pdm", "scripts"), lambda name: f"pdm run {name}"),
+        (get_value_at(tools, "taskipy", "tasks"), lambda name: f"{prefix}task {name}"),
+        (get_value_at(tools, "rye", "scripts"), lambda name: f"rye run {name}"),
+        (get_value_at(tools, "pixi", "tasks"), lambda name: f"pixi run {name}"),
+        (_list_hatch_scripts(tools), lambda name: f"hatch run {name}"),
     )
-    for tasks, typed in runners:
-        named = {
+    for tasks, format_invocation in runners:
+        lines = {
             name: format_task(task) for name, task in as_table(tasks).items() if name[:1] != "_"
         }
-        yield from build_target_commands(manifest, named, typed)
-    yield from _of_tox(manifest, as_table(tool.get("tox")), manager)
+        yield from build_target_commands(manifest, lines, format_invocation)
+    yield from _list_tox_targets(manifest, as_table(tools.get("tox")), prefix)
 
 
 def format_task(task: object) -> str:
-    """What a task runs, however it is written."""
-    found = as_texts(task) or next(
-        (as_texts(get_value_at(task, key)) for key in _LINES if get_value_at(task, key)), []
-    )
-    return " && ".join(found)
+    """Return what a task runs, however it is written."""
+    values = (get_value_at(task, key) for key in _TASK_KEYS)
+    lines = as_texts(task) or as_texts(next(filter(None, values), None))
+    return " && ".join(lines)
 
 
-def _of_hatch(tool: dict[str, Any]) -> dict[str, object]:
-    """The scripts of all environments, as `hatch run` names them."""
+def _list_hatch_scripts(tools: dict[str, Any]) -> dict[str, object]:
+    """Return the scripts of all environments, as `hatch run` names them."""
     return {
-        name if env == "default" else f"{env}:{name}": script
-        for env, settings in as_table(get_value_at(tool, "hatch", "envs")).items()
+        name if environment == "default" else f"{environment}:{name}": script
+        for environment, settings in as_table(get_value_at(tools, "hatch", "envs")).items()
         for name, script in as_table(get_value_at(settings, "scripts")).items()
     }
 
 
-def _of_tox(
-    manifest: Manifest, tox: dict[str, Any], manager: PythonPackageManager
+def _list_tox_targets(
+    manifest: Manifest, tox: dict[str, Any], run_prefix: str
 ) -> tuple[ProjectCommand, ...]:
-    if get_text_at(tox, "legacy_tox_ini"):
-        return list_tox_ini_commands(
-            manifest, get_text_at(tox, "legacy_tox_ini"), manager.run_prefix
-        )
-    envs = {name: _tox_line(env) for name, env in as_table(tox.get("env")).items()}
-    base = _tox_line(tox.get("env_run_base"))
-    listed = [*as_texts(tox.get("env_list")), *as_texts(tox.get("envlist"))]
-    return list_tox_commands(manifest, listed, envs, base, manager.run_prefix)
+    if ini := get_text_at(tox, "legacy_tox_ini"):
+        return list_tox_ini_commands(manifest, ini, run_prefix)
+    lines = {name: _format_tox_commands(env) for name, env in as_table(tox.get("env")).items()}
+    base = _format_tox_commands(tox.get("env_run_base"))
+    names = [*as_texts(tox.get("env_list")), *as_texts(tox.get("envlist"))]
+    return list_tox_commands(manifest, names, lines, base, run_prefix)
 
 
-def _tox_line(env: object) -> str:
-    commands = get_value_at(env, "commands")
+def _format_tox_commands(environment: object) -> str:
+    commands = get_value_at(environment, "commands")
     rows = commands if isinstance(commands, list) else []
     return " && ".join(" ".join(as_texts(row)) for row in rows)
 
 
-_BACKENDS = {
-    "hatchling": "Hatchling", "setuptools": "setuptools", "flit_core": "Flit", "flit": "Flit",
-    "poetry": "Poetry", "pdm": "PDM", "uv_build": "uv", "maturin": "maturin",
-    "mesonpy": "meson-python", "scikit_build_core": "scikit-build-core",
-}  # fmt: skip
-_MOST_PROGRAMS = 12
-
-
-def _read(manifest: Manifest) -> ManifestFacts:
-    tree = parse_toml(manifest.text)
-    manager = detect_python_package_manager(manifest, tree)
-    own = ManifestFacts(
-        tuple(_technologies(tree, manager, manifest.path)),
-        (
-            *list_task_commands(manifest, tree, manager),
-            *list_install_and_build_commands(manifest, tree, manager),
-        ),
-        tuple(_programs(tree, manifest.path)),
-        tuple(_packages(tree, manifest)),
-    )
-    return combine_facts(own, _tools(manifest, tree, manager))
-
-
-def _technologies(
-    tree: dict[str, Any], manager: PythonPackageManager, source: str
-) -> Iterator[Technology]:
-    version = get_text_at(tree, "project", "requires-python")
-    version = version or get_text_at(tree, "tool", "poetry", "dependencies", "python")
-    if version or "project" in tree or get_value_at(tree, "tool", "poetry"):
-        yield Technology("Python", "language", version, source)
-    yield from requirements.find_required_technologies(list_requirements(tree), source)
-    if manager.name:
-        yield Technology(manager.name, "manager", "", source)
-    backend = get_text_at(tree, "build-system", "build-backend").partition(".")[0]
-    if backend in _BACKENDS:
-        yield Technology(_BACKENDS[backend], "build", "", source)
-
-
-def _programs(tree: dict[str, Any], source: str) -> Iterator[EntryPoint]:
+def _list_programs(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
     tables = (
         get_value_at(tree, "project", "scripts"),
         get_value_at(tree, "project", "gui-scripts"),
         get_value_at(tree, "tool", "poetry", "scripts"),
     )
-    found = [pair for each in tables for pair in as_table(each).items()]
-    for name, target in found[:_MOST_PROGRAMS]:
-        start = target if isinstance(target, str) else get_text_at(target, "reference")
-        start = start or get_text_at(target, "callable")
-        yield EntryPoint(name, start.partition("[")[0].strip(), source)
+    programs = [program for table in tables for program in as_table(table).items()]
+    for name, value in programs[:_MAX_PROGRAMS]:
+        target = value if isinstance(value, str) else get_text_at(value, "reference")
+        target = target or get_text_at(value, "callable")
+        yield manifest.make_entry_point(name, target.partition("[")[0].strip())
 
 
-def _packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
-    own = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
-    yield ProjectPackage(
-        manifest.folder, get_text_at(own, "name"), get_text_at(own, "description"), manifest.path
-    )
+def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
+    project = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
+    yield manifest.make_package(get_text_at(project, "name"), get_text_at(project, "description"))
     globs = as_texts(get_value_at(tree, "tool", "uv", "workspace", "members"))
-    for folder in find_workspace_members(manifest, globs, "pyproject.toml"):
-        yield ProjectPackage(folder, "", "", manifest.path)
+    for folder in manifest.find_members(globs, "pyproject.toml"):
+        yield manifest.make_member(folder)
 
 
-def _tools(
+def _list_project_tools(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
 ) -> ManifestFacts:
-    """Those with a table of their own, and those that developers are to install."""
-    configured = [name for name in as_table(tree.get("tool")) if name != "pytest" or _runs(tree)]
-    if get_value_at(tree, "tool", "ruff", "format") is not None:
+    """Return the tools with a table of their own, and those that developers are to install."""
+    tools, prefix = as_table(tree.get("tool")), manager.run_prefix
+    # Without these keys, `tool.pytest` only configures one of pytest's plugins.
+    has_pytest = {"ini_options", "testpaths"}.intersection(as_table(tools.get("pytest")))
+    configured = [name for name in tools if name != "pytest" or has_pytest]
+    if get_value_at(tools, "ruff", "format") is not None:
         configured.append("ruff-format")
     installed = {name for name, _ in list_developer_requirements(tree)}
-    place = {"mypy": "mypy" if _has_place(tree) else f"mypy {_place(tree, manifest)}"}
+    has_files = {"files", "packages", "modules"}.intersection(as_table(tools.get("mypy")))
+    overrides = {"mypy": "mypy" if has_files else f"mypy {_find_code_folder(tree, manifest)}"}
     return combine_facts(
-        list_tools(manifest, configured, run_prefix=manager.run_prefix, overrides=place),
-        list_tools(
-            manifest, ["pytest"] if "pytest" in installed else [], run_prefix=manager.run_prefix
-        ),
+        list_tools(manifest, configured, run_prefix=prefix, overrides=overrides),
+        list_pytest(manifest, installed, prefix),
         list_tools(manifest, sorted(installed), without_commands=True),
     )
 
 
-def _runs(tree: dict[str, Any]) -> bool:
-    """Whether `tool.pytest` configures pytest, and not only one of its plugins."""
-    return any(
-        key in as_table(get_value_at(tree, "tool", "pytest"))
-        for key in ("ini_options", "testpaths")
-    )
-
-
-def _has_place(tree: dict[str, Any]) -> bool:
-    mypy = as_table(get_value_at(tree, "tool", "mypy"))
-    return any(key in mypy for key in ("files", "packages", "modules"))
-
-
-def _place(tree: dict[str, Any], manifest: Manifest) -> str:
-    """The folder with the project's code, as a tool's argument."""
+def _find_code_folder(tree: dict[str, Any], manifest: Manifest) -> str:
+    """Return the folder with the project's code, as a tool's argument."""
     name = get_text_at(tree, "project", "name") or get_text_at(tree, "tool", "poetry", "name")
-    module = requirements.normalize_package_name(name).replace("-", "_")
+    module = normalize_package_name(name).replace("-", "_")
     start = f"{manifest.folder}/" if manifest.folder else ""
-    for place, folder in (("src", f"src/{module}"), (module, module)):
+    for argument, folder in (("src", f"src/{module}"), (module, module)):
         if module and f"{start}{folder}/__init__.py" in manifest.paths:
-            return place
+            return argument
     return "."
-
-
-READERS = (ManifestReader(("pyproject.toml",), _read),)

@@ -1,7 +1,4 @@
-"""Ruby: Gemfile and gemspecs, line by line.
-
-What stands beside a Gemfile: Rakefile, Rails, the version of Ruby, and the files of tools.
-"""
+"""Read the files of Ruby: Gemfile, gemspecs, Rakefile, Rails, RuboCop and RSpec."""
 
 from __future__ import annotations
 
@@ -9,187 +6,154 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _GEM = re.compile(r"""gem[ \t(]++["']([\w.-]++)["'](?:,[ \t]*+["']([^"']++)["'])?""")
 _RUBY = re.compile(r"""ruby[ \t(]++["']([^"']++)["']""")
 _SPEC = re.compile(r"""\w++\.(name|summary|description)[ \t]*+=[ \t]*+["']([^"'#]++)["']""")
-_NEEDS_RUBY = re.compile(r"""\w++\.required_ruby_version[ \t]*+=[^"']{0,40}["']([^"']++)["']""")
-_NEEDS = re.compile(
+_REQUIRED_RUBY = re.compile(r"""\w++\.required_ruby_version[ \t]*+=[^"']{0,40}["']([^"']++)["']""")
+_DEPENDENCY = re.compile(
     r"""\w++\.add_(?:runtime_|development_)?dependency[ \t(]++["']([\w.-]++)["']"""
     r"""(?:,[ \t]*+["']([^"']++)["'])?"""
 )
-
-
-def _gemfile(manifest: Manifest) -> ManifestFacts:
-    lines = list(iter_code_lines(manifest.text))
-    source, folder = manifest.path, manifest.folder
-    gems = [found.groups("") for line in lines if (found := _GEM.match(line))]
-    ruby = [found[1] for line in lines if (found := _RUBY.match(line))]
-    return ManifestFacts(
-        technologies=(
-            Technology("Ruby", "language", "".join(ruby[:1]), source),
-            Technology("Bundler", "manager", "", source),
-            *find_known_technologies(
-                "rubygems", ((name, version) for name, version in gems), source
-            ),
-        ),
-        commands=(
-            ProjectCommand("install", "bundle install", source, folder),
-            *_test_commands(manifest, {name for name, _ in gems}),
-        ),
-    )
-
-
-def _test_commands(manifest: Manifest, gems: set[str]) -> Iterator[ProjectCommand]:
-    source, folder = manifest.path, manifest.folder
-    if any(name.startswith("rspec") for name in gems):
-        yield ProjectCommand("test", "bundle exec rspec", source, folder)
-    elif "rails" in gems and find_beside(manifest, "bin/rails"):
-        yield ProjectCommand("test", "bin/rails test", source, folder)
-    if "rubocop" in gems or any(name.startswith("rubocop-") for name in gems):
-        yield ProjectCommand("lint", "bundle exec rubocop", source, folder)
-    if "standard" in gems:
-        yield ProjectCommand("lint", "bundle exec standardrb", source, folder)
-    if "sorbet" in gems:
-        yield ProjectCommand("typecheck", "bundle exec srb tc", source, folder)
-
-
-def _gemspec(manifest: Manifest) -> ManifestFacts:
-    lines = list(iter_code_lines(manifest.text))
-    said = [(found[1], found[2]) for line in lines if (found := _SPEC.match(line))]
-    facts = dict(reversed(said))
-    ruby = [found[1] for line in lines if (found := _NEEDS_RUBY.match(line))]
-    needs = [found.groups("") for line in lines if (found := _NEEDS.match(line))]
-    name = facts.get("name") or manifest.path.rpartition("/")[2].removesuffix(".gemspec")
-    words = facts.get("summary") or facts.get("description", "")
-    return ManifestFacts(
-        technologies=(
-            Technology("Ruby", "language", "".join(ruby[:1]), manifest.path),
-            *find_known_technologies(
-                "rubygems", ((gem, version) for gem, version in needs), manifest.path
-            ),
-        ),
-        entry_points=tuple(_faces(manifest, name)),
-        packages=(ProjectPackage(manifest.folder, name, words, manifest.path),),
-    )
-
-
-def _faces(manifest: Manifest, name: str) -> Iterator[EntryPoint]:
-    """The file that `require` loads, and the program of the same name."""
-    program = find_beside(manifest, f"exe/{name}", f"bin/{name}")
-    library = find_beside(manifest, f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb")
-    for path in filter(None, (program, library)):
-        yield EntryPoint(name, resolve_manifest_path(manifest, path), manifest.path)
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("Gemfile", "gems.rb"), _gemfile),
-    ManifestReader(("*.gemspec",), _gemspec),
-)
-
-
 _TASK = re.compile(r"""task[ \t(]++:?["']?([\w:-]++)""")
 _NAMESPACE = re.compile(r"""namespace[ \t(]++:?["']?([\w-]++)""")
-_MADE = (  # tasks that libraries define
+_LIBRARY_TASKS = (  # what defines them, and their usual names
     (re.compile(r"RSpec::Core::RakeTask\.new"), "spec"),
     (re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)"), "test"),
     (re.compile(r"RuboCop::RakeTask\.new"), "rubocop"),
     (re.compile(r"Bundler::GemHelper\.install_tasks|require ['\"]bundler/gem_tasks"), "build"),
 )
-_MADE_NAME = re.compile(r"""\.(?:new|create)[ \t(]*+[:"']([\w:-]++)""")
+_LIBRARY_TASK_NAME = re.compile(r"""\.(?:new|create)[ \t(]*+[:"']([\w:-]++)""")
+_MAX_LINE_CHARS = 500
+_MAX_NAMESPACES = 8
 
 
-def _rakefile(manifest: Manifest) -> ManifestFacts:
-    """The tasks by what they are for; in a gem, `install` installs the gem itself."""
-    names = sorted(set(_tasks(manifest.text)), key=lambda name: (rank_target_name(name), name))
-    rake = "bundle exec rake" if find_beside(manifest, "Gemfile") else "rake"
+def read_gemfile(manifest: Manifest) -> ManifestFacts:
+    """Read a Gemfile, line by line."""
+    lines = list(iter_code_lines(manifest.text))
+    gems = dict(_iter_gems(_GEM, lines))
     return ManifestFacts(
-        technologies=(Technology("Rake", "tool", "", manifest.path),),
-        commands=tuple(
-            ProjectCommand(purpose, f"{rake} {name}", manifest.path, manifest.folder, "target")
+        (
+            manifest.make_technology("Ruby", "language", _find_first(_RUBY, lines)),
+            manifest.make_technology("Bundler", "manager"),
+            *find_known_technologies("rubygems", _iter_gems(_GEM, lines), manifest.path),
+        ),
+        (manifest.make_command("install", "bundle install"), *_list_gem_commands(manifest, gems)),
+    )
+
+
+def _find_first(pattern: re.Pattern[str], lines: list[str]) -> str:
+    """Return the pattern's group in the first line that begins with it, "" for none."""
+    return next((match[1] for line in lines if (match := pattern.match(line))), "")
+
+
+def _iter_gems(pattern: re.Pattern[str], lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        if gem := pattern.match(line):
+            yield gem[1], gem[2] or ""
+
+
+def _list_gem_commands(manifest: Manifest, gems: dict[str, str]) -> Iterator[ProjectCommand]:
+    if any(name.startswith("rspec") for name in gems):
+        yield manifest.make_command("test", "bundle exec rspec")
+    elif "rails" in gems and manifest.find_beside("bin/rails"):
+        yield manifest.make_command("test", "bin/rails test")
+    if "rubocop" in gems or any(name.startswith("rubocop-") for name in gems):
+        yield manifest.make_command("lint", "bundle exec rubocop")
+    if "standard" in gems:
+        yield manifest.make_command("lint", "bundle exec standardrb")
+    if "sorbet" in gems:
+        yield manifest.make_command("typecheck", "bundle exec srb tc")
+
+
+def read_gemspec(manifest: Manifest) -> ManifestFacts:
+    """Read a gemspec, line by line."""
+    lines = list(iter_code_lines(manifest.text))
+    fields = {match[1]: match[2] for line in reversed(lines) if (match := _SPEC.match(line))}
+    name = fields.get("name") or manifest.name.removesuffix(".gemspec")
+    description = fields.get("summary") or fields.get("description", "")
+    program = manifest.find_beside(f"exe/{name}", f"bin/{name}")
+    library = manifest.find_beside(f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb")
+    return ManifestFacts(
+        (
+            manifest.make_technology("Ruby", "language", _find_first(_REQUIRED_RUBY, lines)),
+            *find_known_technologies("rubygems", _iter_gems(_DEPENDENCY, lines), manifest.path),
+        ),
+        entry_points=tuple(
+            manifest.make_entry_point(name, manifest.resolve_path(path))
+            for path in (program, library)
+            if path
+        ),
+        packages=(manifest.make_package(name, description),),
+    )
+
+
+def read_rakefile(manifest: Manifest) -> ManifestFacts:
+    """Read the tasks of Rake; in a gem, `install` installs the gem itself."""
+    names = sorted(set(_iter_tasks(manifest.text)), key=lambda name: (rank_target_name(name), name))
+    rake = "bundle exec rake" if manifest.find_beside("Gemfile") else "rake"
+    return ManifestFacts(
+        (manifest.make_technology("Rake", "tool"),),
+        tuple(
+            manifest.make_command(purpose, f"{rake} {name}", "target")
             for name in names
             if (purpose := detect_name_purpose(name)) and not name.startswith("install")
         ),
     )
 
 
-def _tasks(text: str) -> Iterator[str]:
-    """The names of the tasks, in their namespaces as the indents show them."""
-    spaces: list[tuple[int, str]] = []
-    for line in text.split("\n"):
-        code = line[:500].lstrip()
-        depth = len(line[:500]) - len(code)
-        spaces = [space for space in spaces if space[0] < depth] if code else spaces
-        if (space := _NAMESPACE.match(code)) and len(spaces) < 8:
-            spaces.append((depth, space[1]))
+def _iter_tasks(text: str) -> Iterator[str]:
+    """Yield the names of the tasks, in their namespaces as the indentation shows them."""
+    namespaces: list[tuple[int, str]] = []
+    for line in (full[:_MAX_LINE_CHARS] for full in text.split("\n")):
+        code = line.lstrip()
+        depth = len(line) - len(code)
+        if code:
+            namespaces = [space for space in namespaces if space[0] < depth]
+        if (namespace := _NAMESPACE.match(code)) and len(namespaces) < _MAX_NAMESPACES:
+            namespaces.append((depth, namespace[1]))
         elif task := _TASK.match(code):
-            yield ":".join([*(name for _, name in spaces), task[1].rstrip(":")])
-        for pattern, usual in _MADE:
+            yield ":".join([*(name for _, name in namespaces), task[1].rstrip(":")])
+        for pattern, usual_name in _LIBRARY_TASKS:
             if pattern.match(code):
-                named = _MADE_NAME.search(code)
-                yield named[1] if named else usual
+                name = _LIBRARY_TASK_NAME.search(code)
+                yield name[1] if name else usual_name
 
 
-def _ruby_version(manifest: Manifest) -> ManifestFacts:
-    version = manifest.text.strip().removeprefix("ruby-")
-    if not re.fullmatch(r"[\w.-]{1,40}", version):
-        raise ValueError("this is not the name of one Ruby version")
-    return ManifestFacts(technologies=(Technology("Ruby", "language", version, manifest.path),))
-
-
-def _rubocop(manifest: Manifest) -> ManifestFacts:
-    program = "bin/rubocop" if find_beside(manifest, "bin/rubocop") else "bundle exec rubocop"
+def read_rubocop(manifest: Manifest) -> ManifestFacts:
+    """Read nothing of RuboCop's file but that it is there."""
+    program = "bin/rubocop" if manifest.find_beside("bin/rubocop") else "bundle exec rubocop"
     return ManifestFacts(
-        technologies=(Technology("RuboCop", "tool", "", manifest.path),),
-        commands=(
-            ProjectCommand("lint", program, manifest.path, manifest.folder),
-            ProjectCommand("format", f"{program} -a", manifest.path, manifest.folder),
-        ),
+        (manifest.make_technology("RuboCop", "tool"),),
+        manifest.make_commands(lint=program, format=f"{program} -a"),
     )
 
 
-def _rspec(manifest: Manifest) -> ManifestFacts:
-    program = "bin/rspec" if find_beside(manifest, "bin/rspec") else "bundle exec rspec"
+def read_rspec(manifest: Manifest) -> ManifestFacts:
+    """Read nothing of RSpec's file but that it is there."""
+    program = "bin/rspec" if manifest.find_beside("bin/rspec") else "bundle exec rspec"
     return ManifestFacts(
-        technologies=(Technology("RSpec", "tool", "", manifest.path),),
-        commands=(ProjectCommand("test", program, manifest.path, manifest.folder),),
+        (manifest.make_technology("RSpec", "tool"),), manifest.make_commands(test=program)
     )
 
 
-def _rails(manifest: Manifest) -> ManifestFacts:
-    """`config/application.rb` is what makes a folder a Rails application."""
+def read_rails_application(manifest: Manifest) -> ManifestFacts:
+    """Read `config/application.rb`, which makes a folder a Rails application."""
     if "Rails::Application" not in manifest.text:
         return ManifestFacts()
-    source = manifest.path
-    tests = "test/test_helper.rb" in manifest.paths
-    found = [ProjectCommand("test", "bin/rails test", source)] if tests else []
-    dev = "bin/dev" if "bin/dev" in manifest.paths else "bin/rails server"
-    setup = (
-        [ProjectCommand("install", "bin/setup", source)] if "bin/setup" in manifest.paths else []
-    )
+    path, paths = manifest.path, manifest.paths
+    run = "bin/dev" if "bin/dev" in paths else "bin/rails server"
+    commands = [ProjectCommand("run", run, path)]
+    if "bin/setup" in paths:
+        commands.append(ProjectCommand("install", "bin/setup", path))
+    if "test/test_helper.rb" in paths:
+        commands.append(ProjectCommand("test", "bin/rails test", path))
     return ManifestFacts(
-        technologies=(Technology("Ruby on Rails", "framework", "", source),),
-        commands=(*setup, *found, ProjectCommand("run", dev, source)),
-        entry_points=(EntryPoint("rails", "config/application.rb", source),),
+        (manifest.make_technology("Ruby on Rails", "framework"),),
+        tuple(commands),
+        (manifest.make_entry_point("rails", path),),
     )
-
-
-RUBY_TOOLS_READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("Rakefile", "Rakefile.rb", "rakefile"), _rakefile),
-    ManifestReader((".ruby-version",), _ruby_version),
-    ManifestReader((".rubocop.yml",), _rubocop),
-    ManifestReader((".rspec",), _rspec),
-    ManifestReader(("config/application.rb",), _rails),
-)

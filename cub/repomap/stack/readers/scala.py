@@ -1,21 +1,14 @@
-"""Scala: sbt's build.sbt and project/, Mill's build file, scalafmt."""
+"""Read the files of Scala: sbt's build.sbt and project/, Mill's build file, scalafmt."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from cub.repomap.stack.facts import (
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import ManifestFacts, ProjectPackage
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies, format_version
-from cub.repomap.stack.manifest_paths import exists_above, find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _SETTING = (
     r"""(?:(?:ThisBuild|Global)[ \t]*+/[ \t]*+|val[ \t]++)?%s[ \t]*+:?=[ \t]*+"([^"\n]++)\""""
@@ -32,101 +25,79 @@ _MILL_SCALA = re.compile(r"""(?:def|val)[ \t]++scalaVersion\b[^="]{0,40}=[ \t]*+
 _MILL_MODULE = re.compile(r"object[ \t]++`?([\w-]++)`?[ \t]++extends\b.{0,200}Module")
 _SBT = re.compile(r"sbt\.version[ \t]*+=[ \t]*+([\w.-]++)")
 _SCALAFMT = re.compile(r'version[ \t]*+=[ \t]*+"?([\w.-]++)')
+_MAX_MODULE_CHARS = 100
 
 
-def _sbt(manifest: Manifest) -> ManifestFacts:
+def read_build_sbt(manifest: Manifest) -> ManifestFacts:
+    """Read a build of sbt."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    source, folder = manifest.path, manifest.folder
-    commands = (
-        ProjectCommand("build", "sbt compile", source, folder),
-        ProjectCommand("test", "sbt test", source, folder),
-    )
+    is_part = manifest.exists_above("build.sbt")
     return ManifestFacts(
-        technologies=(
-            Technology("Scala", "language", format_version(_first(_SCALA, lines)), source),
-            Technology("sbt", "build", "", source),
-            *find_known_technologies("maven", _libraries(lines), source),
+        (
+            manifest.make_technology(
+                "Scala", "language", format_version(_find_first(_SCALA, lines))
+            ),
+            manifest.make_technology("sbt", "build"),
+            *find_known_technologies("maven", _iter_libraries(_LIBRARY, lines), manifest.path),
         ),
-        commands=commands if not exists_above(manifest, "build.sbt") else (),
-        packages=tuple(_packages(lines, manifest)),
+        () if is_part else manifest.make_commands(build="sbt compile", test="sbt test"),
+        packages=tuple(_list_packages(lines, manifest)),
     )
 
 
-def _first(pattern: re.Pattern[str], lines: list[str]) -> str:
-    """What the pattern's group is in the first line that begins with it."""
-    return next((found[1] for line in lines if (found := pattern.match(line))), "")
+def _find_first(pattern: re.Pattern[str], lines: Iterable[str]) -> str:
+    """Return the pattern's group in the first line that begins with it, "" for none."""
+    return next((match[1] for line in lines if (match := pattern.match(line))), "")
 
 
-def _libraries(lines: list[str]) -> Iterator[tuple[str, str]]:
+def _iter_libraries(pattern: re.Pattern[str], lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
-        for found in _LIBRARY.finditer(line):
-            yield found[1], found[2] or ""
+        for library in pattern.finditer(line):
+            yield library[1], library[2] or ""
 
 
-def _packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """The root by its settings, then the projects that have a folder of their own."""
-    if name := _first(_NAME, lines):
-        words = _first(_DESCRIPTION, lines)
-        yield ProjectPackage(manifest.folder, name, words, manifest.path)
-    for line in lines:
-        found = _PROJECT.match(line)
-        folder = resolve_manifest_path(manifest, found[2]) if found else ""
-        if found and folder and folder != manifest.folder:
-            yield ProjectPackage(folder, found[1], "", manifest.path)
+def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
+    """Yield the root by its settings, then the projects that have a folder of their own."""
+    if name := _find_first(_NAME, lines):
+        yield manifest.make_package(name, _find_first(_DESCRIPTION, lines))
+    for project in filter(None, map(_PROJECT.match, lines)):
+        folder = manifest.resolve_path(project[2])
+        if folder and folder != manifest.folder:
+            yield manifest.make_member(folder, project[1])
 
 
-def _mill(manifest: Manifest) -> ManifestFacts:
+def read_mill_build(manifest: Manifest) -> ManifestFacts:
+    """Read a build of Mill."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    source, folder = manifest.path, manifest.folder
-    mill = "./mill" if find_beside(manifest, "mill") else "mill"
-    versions = [found[1] for line in lines if (found := _MILL_SCALA.search(line))]
-    libraries = [found.groups("") for line in lines for found in _IVY.finditer(line)]
-    modules = [found[1] for line in lines if (found := _MILL_MODULE.match(line))]
+    mill = "./mill" if manifest.find_beside("mill") else "mill"
+    versions = (match[1] for line in lines if (match := _MILL_SCALA.search(line)))
+    modules = [match[1] for line in lines if (match := _MILL_MODULE.match(line))]
     return ManifestFacts(
-        technologies=(
-            Technology(
-                "Scala", "language", format_version(versions[0] if versions else ""), source
-            ),
-            Technology("Mill", "build", "", source),
-            *find_known_technologies(
-                "maven", ((group, version) for group, version in libraries), source
-            ),
+        (
+            manifest.make_technology("Scala", "language", format_version(next(versions, ""))),
+            manifest.make_technology("Mill", "build"),
+            *find_known_technologies("maven", _iter_libraries(_IVY, lines), manifest.path),
         ),
-        commands=(
-            ProjectCommand("build", f"{mill} __.compile", source, folder),
-            ProjectCommand("test", f"{mill} __.test", source, folder),
-        ),
+        manifest.make_commands(build=f"{mill} __.compile", test=f"{mill} __.test"),
         packages=tuple(
-            ProjectPackage(resolve_manifest_path(manifest, name), name, "", source)
+            manifest.make_member(manifest.resolve_path(name), name)
             for name in modules
-            if len(name) <= 100
+            if len(name) <= _MAX_MODULE_CHARS
         ),
     )
 
 
-def _sbt_version(manifest: Manifest) -> ManifestFacts:
-    version = format_version(_first(_SBT, list(iter_code_lines(manifest.text))))
+def read_sbt_properties(manifest: Manifest) -> ManifestFacts:
+    """Read the version of sbt."""
+    version = format_version(_find_first(_SBT, iter_code_lines(manifest.text)))
+    return ManifestFacts((manifest.make_technology("sbt", "build", version),) if version else ())
+
+
+def read_scalafmt_conf(manifest: Manifest) -> ManifestFacts:
+    """Read the version of scalafmt, which sbt runs."""
+    version = format_version(_find_first(_SCALAFMT, iter_code_lines(manifest.text)))
+    commands = manifest.make_commands(lint="sbt scalafmtCheckAll", format="sbt scalafmtAll")
     return ManifestFacts(
-        technologies=(Technology("sbt", "build", version, manifest.path),) if version else ()
+        (manifest.make_technology("scalafmt", "tool", version),),
+        commands if manifest.find_beside("build.sbt") else (),
     )
-
-
-def _scalafmt(manifest: Manifest) -> ManifestFacts:
-    version = format_version(_first(_SCALAFMT, list(iter_code_lines(manifest.text))))
-    folder = manifest.folder
-    formats = (
-        ProjectCommand("lint", "sbt scalafmtCheckAll", manifest.path, folder),
-        ProjectCommand("format", "sbt scalafmtAll", manifest.path, folder),
-    )
-    return ManifestFacts(
-        technologies=(Technology("scalafmt", "tool", version, manifest.path),),
-        commands=formats if find_beside(manifest, "build.sbt") else (),
-    )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("build.sbt",), _sbt),
-    ManifestReader(("build.sc", "build.mill"), _mill),
-    ManifestReader(("project/build.properties",), _sbt_version),
-    ManifestReader((".scalafmt.conf",), _scalafmt),
-)

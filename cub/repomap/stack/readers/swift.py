@@ -1,4 +1,4 @@
-"""Swift: Package.swift, CocoaPods, and the files of Swift's tools."""
+"""Read the files of Swift: Package.swift and CocoaPods."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    Manifest,
-    ManifestFacts,
-    ManifestReader,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
 from cub.repomap.stack.known_packages import find_known_technologies
-from cub.repomap.stack.manifest_paths import find_beside, resolve_manifest_path
+from cub.repomap.stack.manifest import Manifest
 
 _TOOLS = re.compile(r"//[ \t]*+swift-tools-version[ \t]*+:[ \t]*+([\d.]++)")
 _NAME = re.compile(r'\bPackage\(\s*+name:[ \t]*+"([^"\n]++)"')
-# What begins a target or a package, and the path that may belong to it.
+# The start of a target or a package, and the path that may belong to it.
 _TARGET = re.compile(r'\.(\w{1,30})\(\s*+(?:name:\s*+"([^"\n]++)")?|\bpath:[ \t]*+"([^"\n]++)"')
-_NEED = re.compile(
+_DEPENDENCY = re.compile(
     r'\.package\(\s*+(?:name:[ \t]*+"[^"\n]*+",\s*+)?url:\s*+"([^"\n]++)"'
     r'(?:,\s*+(?:from:|exact:|\.upToNextM\w{4}\(from:|\.exact\()[ \t]*+"([^"\n]++)")?'
 )
@@ -38,113 +30,77 @@ class _Target(NamedTuple):
     path: str
 
 
-def _package(manifest: Manifest) -> ManifestFacts:
+def read_package_swift(manifest: Manifest) -> ManifestFacts:
+    """Read a package of Swift's package manager."""
     tools = _TOOLS.match(manifest.text.lstrip())
     text = strip_comments(manifest.text, "//")
-    named = _NAME.search(text)
-    if not named:
+    name = _NAME.search(text)
+    if not name:
         raise ValueError("this names no package")
-    targets = _targets(text)
-    needs = [(_repository(found[1]), found[2] or "") for found in _NEED.finditer(text)]
-    programs = tuple(_programs(targets, manifest))
+    targets = _parse_targets(text)
+    dependencies = [
+        (match[1].rstrip("/").rpartition("/")[2].removesuffix(".git"), match[2] or "")
+        for match in _DEPENDENCY.finditer(text)
+    ]
+    programs = tuple(_list_programs(targets, manifest))
     return ManifestFacts(
-        technologies=(
-            Technology("Swift", "language", tools[1] if tools else "", manifest.path),
-            Technology("Swift Package Manager", "manager", "", manifest.path),
-            *find_known_technologies("swift", needs, manifest.path),
+        (
+            manifest.make_technology("Swift", "language", tools[1] if tools else ""),
+            manifest.make_technology("Swift Package Manager", "manager"),
+            *find_known_technologies("swift", dependencies, manifest.path),
         ),
-        commands=tuple(_commands(targets, programs, manifest)),
-        entry_points=programs,
-        packages=(ProjectPackage(manifest.folder, named[1], "", manifest.path),),
+        tuple(_list_commands(targets, programs, manifest)),
+        programs,
+        (manifest.make_package(name[1]),),
     )
 
 
-def _repository(url: str) -> str:
-    return url.rstrip("/").rpartition("/")[2].removesuffix(".git")
-
-
-def _targets(text: str) -> list[_Target]:
-    """The targets in order; what stands in their lists of dependencies has no path."""
-    found: list[_Target] = []
+def _parse_targets(text: str) -> list[_Target]:
+    """Return the targets in order; what is in their lists of dependencies has no path."""
+    targets: list[_Target] = []
     for kind, name, path in _TARGET.findall(text):
         if kind.lower().endswith("target") or kind == "package":
-            found.append(_Target(kind, name, ""))
-        elif path and found:
-            found[-1] = found[-1]._replace(path=path)
-    return [one for one in found if one.name and one.kind != "package"]
+            targets.append(_Target(kind, name, ""))
+        elif path and targets:
+            targets[-1] = targets[-1]._replace(path=path)
+    return [target for target in targets if target.name and target.kind != "package"]
 
 
-def _programs(targets: list[_Target], manifest: Manifest) -> Iterator[EntryPoint]:
-    """The executables with their main file, where it has one of the usual names."""
+def _list_programs(targets: list[_Target], manifest: Manifest) -> Iterator[EntryPoint]:
+    """Yield the executables with their main file, if it has one of the usual names."""
     for kind, name, path in targets:
         folder = path or f"Sources/{name}"
-        usual = ("main.swift", f"{name}.swift", "entrypoint.swift", "App.swift", f"{name}App.swift")
+        names = ("main.swift", f"{name}.swift", "entrypoint.swift", "App.swift", f"{name}App.swift")
         if kind == "executableTarget" and not folder.startswith(("Example", "Benchmark")):
-            file = find_beside(manifest, *(f"{folder}/{each}" for each in usual))
-            yield EntryPoint(name, resolve_manifest_path(manifest, file or folder), manifest.path)
+            file = manifest.find_beside(*(f"{folder}/{usual_name}" for usual_name in names))
+            yield manifest.make_entry_point(name, manifest.resolve_path(file or folder))
 
 
-def _commands(
+def _list_commands(
     targets: list[_Target], programs: tuple[EntryPoint, ...], manifest: Manifest
 ) -> Iterator[ProjectCommand]:
-    source, folder = manifest.path, manifest.folder
-    yield ProjectCommand("build", "swift build", source, folder)
-    if any(kind == "testTarget" for kind, *_ in targets):
-        yield ProjectCommand("test", "swift test", source, folder)
+    yield manifest.make_command("build", "swift build")
+    if any(target.kind == "testTarget" for target in targets):
+        yield manifest.make_command("test", "swift test")
     if len(programs) == 1:
-        yield ProjectCommand("run", "swift run", source, folder)
+        yield manifest.make_command("run", "swift run")
 
 
-def _pods(manifest: Manifest) -> ManifestFacts:
+def read_podfile(manifest: Manifest) -> ManifestFacts:
+    """Read the platforms and the pods of CocoaPods."""
     lines = list(iter_code_lines(manifest.text))
-    pods = [found.groups("") for line in lines if (found := _POD.match(line))]
-    platforms = [found.groups("") for line in lines if (found := _PLATFORM.match(line))]
+    pods = [match.groups("") for line in lines if (match := _POD.match(line))]
+    platforms = [match.groups("") for line in lines if (match := _PLATFORM.match(line))]
+    packages = [(name.partition("/")[0], version) for name, version in pods]
     return ManifestFacts(
-        technologies=(
+        (
             *(
-                Technology(_PLATFORMS[name], "runtime", version, manifest.path)
+                manifest.make_technology(_PLATFORMS[name], "runtime", version)
                 for name, version in platforms
                 if name in _PLATFORMS
             ),
-            Technology("CocoaPods", "manager", "", manifest.path),
-            *find_known_technologies(
-                "swift",
-                ((name.partition("/")[0], version) for name, version in pods),
-                manifest.path,
-            ),
+            manifest.make_technology("CocoaPods", "manager"),
+            *find_known_technologies("swift", packages, manifest.path),
         ),
-        commands=(ProjectCommand("install", "pod install", manifest.path, manifest.folder),),
+        manifest.make_commands(install="pod install"),
     )
-
-
-def _swiftlint(manifest: Manifest) -> ManifestFacts:
-    return ManifestFacts(
-        technologies=(Technology("SwiftLint", "tool", "", manifest.path),),
-        commands=(ProjectCommand("lint", "swiftlint", manifest.path, manifest.folder),),
-    )
-
-
-def _swiftformat(manifest: Manifest) -> ManifestFacts:
-    return ManifestFacts(
-        technologies=(Technology("SwiftFormat", "tool", "", manifest.path),),
-        commands=(ProjectCommand("format", "swiftformat .", manifest.path, manifest.folder),),
-    )
-
-
-def _swift_format(manifest: Manifest) -> ManifestFacts:
-    """The tool that comes with Swift, and not the older SwiftFormat."""
-    return ManifestFacts(
-        technologies=(Technology("swift-format", "tool", "", manifest.path),),
-        commands=(
-            ProjectCommand("format", "swift format -i -r .", manifest.path, manifest.folder),
-        ),
-    )
-
-
-READERS: tuple[ManifestReader, ...] = (
-    ManifestReader(("Package.swift",), _package),
-    ManifestReader(("Podfile",), _pods),
-    ManifestReader((".swiftlint.yml",), _swiftlint),
-    ManifestReader((".swiftformat",), _swiftformat),
-    ManifestReader((".swift-format",), _swift_format),
-)

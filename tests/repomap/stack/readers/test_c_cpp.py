@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import c_cpp
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -87,4 +86,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_meson_autotools_and_packages_are_read(files: Files, expected: str) -> None:
-    assert told(files, c_cpp.READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import ci_workflows
 from tests.repomap.stack.projects import commands, names, stack_of
 
 
@@ -64,7 +63,7 @@ def workflow(*steps: str, head: str = "") -> str:
     ],
 )
 def test_a_workflow_tells_what_it_runs(text: str, expected: dict[str, list[str]]) -> None:
-    stack = stack_of({".github/workflows/ci.yml": text}, ci_workflows.READERS)
+    stack = stack_of({".github/workflows/ci.yml": text})
     assert commands(stack) == expected
     assert names(stack) == ["GitHub Actions"]
 
@@ -72,14 +71,14 @@ def test_a_workflow_tells_what_it_runs(text: str, expected: dict[str, list[str]]
 @pytest.mark.parametrize("name", ["release.yml", "publish-docs.yaml", "codeql.yml", "stale.yml"])
 def test_workflows_for_other_purposes_tell_nothing(name: str) -> None:
     files = {f".github/workflows/{name}": workflow("run: pytest")}
-    assert commands(stack_of(files, ci_workflows.READERS)) == {}
+    assert commands(stack_of(files)) == {}
 
 
 @pytest.mark.parametrize(
     "path", ["x/.github/workflows/ci.yml", ".github/workflows/x/ci.yml", ".github/ci.yml", "ci.yml"]
 )
 def test_only_the_project_s_own_workflows_are_read(path: str) -> None:
-    assert stack_of({path: workflow("run: pytest")}, ci_workflows.READERS).technologies == ()
+    assert stack_of({path: workflow("run: pytest")}).technologies == ()
 
 
 def test_jobs_of_gitlab_tell_what_they_run() -> None:
@@ -88,6 +87,6 @@ def test_jobs_of_gitlab_tell_what_they_run() -> None:
         "test:\n  stage: test\n  script:\n    - tox -e py\n    - mypy $DIR\n"
         "lint: {script: ruff check}\nbuild:\n  script: |\n    make\n    make install\n"
     )
-    stack = stack_of({".gitlab-ci.yml": text}, ci_workflows.READERS)
+    stack = stack_of({".gitlab-ci.yml": text})
     assert commands(stack) == {"build": ["make"], "test": ["tox -e py"], "lint": ["ruff check"]}
     assert names(stack) == ["GitLab CI"]

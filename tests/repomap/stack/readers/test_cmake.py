@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import cmake
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -68,4 +67,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_cmake_is_read(files: Files, expected: str) -> None:
-    assert told(files, cmake.READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import containers
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -78,4 +77,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_dockerfiles_and_compose_files_are_read(files: Files, expected: str) -> None:
-    assert told(files, containers.READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import dotnet
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -127,4 +126,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_projects_and_solutions_are_read(files: Files, expected: str) -> None:
-    assert told(files, dotnet.READERS) == lines(expected)
+    assert told(files) == lines(expected)

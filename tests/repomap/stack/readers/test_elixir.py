@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import elixir
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -118,4 +117,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_elixir_erlang_and_gleam_are_read(files: Files, expected: str) -> None:
-    assert told(files, elixir.READERS) == lines(expected)
+    assert told(files) == lines(expected)

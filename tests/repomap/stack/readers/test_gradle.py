@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import gradle, gradle_settings
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
-
-READERS = (*gradle.READERS, *gradle_settings.READERS)
 
 CASES: dict[str, tuple[Files, str]] = {
     "Kotlin with a wrapper": (
@@ -149,4 +146,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_gradle_is_read(files: Files, expected: str) -> None:
-    assert told(files, READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import maven
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -141,4 +140,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_a_pom_is_read(files: Files, expected: str) -> None:
-    assert told(files, maven.READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import php
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -92,4 +91,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_composer_and_its_tools_are_read(files: Files, expected: str) -> None:
-    assert told(files, php.READERS) == lines(expected)
+    assert told(files) == lines(expected)

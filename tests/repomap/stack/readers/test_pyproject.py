@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.python import readers
 from tests.repomap.stack.projects import Files, commands, names, stack_of
 
 PROJECT = '[project]\nname = "acme"\ndescription = "Makes it."\nrequires-python = ">=3.11"\n'
@@ -115,7 +114,7 @@ COMMANDS: dict[str, tuple[Files, dict[str, list[str]]]] = {
 def test_the_commands_are_those_that_one_would_type(
     files: Files, expected: dict[str, list[str]]
 ) -> None:
-    assert commands(stack_of(files, readers.READERS)) == expected
+    assert commands(stack_of(files)) == expected
 
 
 def test_frameworks_come_from_what_a_program_needs_and_tools_from_everywhere() -> None:
@@ -125,7 +124,7 @@ def test_frameworks_come_from_what_a_program_needs_and_tools_from_everywhere() -
         "[project.optional-dependencies]\nx = ['flask', 'tox']\n"
         "[dependency-groups]\ntest = ['pytest>=8', {include-group = 'x'}]\n" + BUILD
     )
-    stack = stack_of({"pyproject.toml": text}, readers.READERS)
+    stack = stack_of({"pyproject.toml": text})
     assert names(stack) == [
         "Python >=3.11",
         "Django >=5,<6",
@@ -142,7 +141,7 @@ def test_programs_are_entry_points() -> None:
         "[project.gui-scripts]\nwin = 'acme:win'\n"
         "[tool.poetry.scripts]\nold = {reference = 'acme.old:run', type = 'console'}\nbad = 3\n"
     )
-    stack = stack_of({"pyproject.toml": text}, readers.READERS)
+    stack = stack_of({"pyproject.toml": text})
     assert [(one.name, one.target) for one in stack.entry_points] == [
         ("acme", "acme.cli:main"),
         ("win", "acme:win"),
@@ -158,7 +157,7 @@ def test_the_members_of_a_workspace_are_packages() -> None:
         "apart/pyproject.toml": "[project]\nname = 'apart'\n[tool.ruff]\n",
         "uv.lock": "",
     }
-    stack = stack_of(files, readers.READERS)
+    stack = stack_of(files)
     assert [(one.folder, one.name, one.description) for one in stack.packages] == [
         ("", "acme", "Makes it."),
         ("apart", "apart", ""),
@@ -184,4 +183,4 @@ def test_the_members_of_a_workspace_are_packages() -> None:
     ],
 )
 def test_values_of_other_kinds_are_passed_over(text: str) -> None:
-    assert stack_of({"pyproject.toml": text}, readers.READERS).omissions == ()
+    assert stack_of({"pyproject.toml": text}).omissions == ()

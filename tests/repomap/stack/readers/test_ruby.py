@@ -2,12 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import ruby
-from cub.repomap.stack.readers import ruby as ruby_tools
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
-
-READERS = (*ruby.READERS, *ruby_tools.RUBY_TOOLS_READERS)
 
 CASES: dict[str, tuple[Files, str]] = {
     "a Rails application": (
@@ -127,4 +123,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_gems_and_tasks_are_read(files: Files, expected: str) -> None:
-    assert told(files, READERS) == lines(expected)
+    assert told(files) == lines(expected)

@@ -2,12 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import rust
-from cub.repomap.stack.readers import rust as rust_tools
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
-
-READERS = (*rust.READERS, *rust_tools.RUST_TOOLS_READERS)
 
 WORKSPACE: Files = {
     "Cargo.toml": """
@@ -193,4 +189,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_cargo_and_its_tools_are_read(files: Files, expected: str) -> None:
-    assert told(files, READERS) == lines(expected)
+    assert told(files) == lines(expected)

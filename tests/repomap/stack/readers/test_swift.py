@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.readers import swift
 from tests.repomap.stack.projects import Files
 from tests.repomap.stack.told import lines, told
 
@@ -79,4 +78,4 @@ CASES: dict[str, tuple[Files, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
 def test_packages_and_pods_are_read(files: Files, expected: str) -> None:
-    assert told(files, swift.READERS) == lines(expected)
+    assert told(files) == lines(expected)

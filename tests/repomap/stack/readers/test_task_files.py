@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.runners import readers
 from tests.repomap.stack.projects import Files, commands, names, stack_of
 
 MAKEFILE = """
@@ -117,12 +116,12 @@ COMMANDS: dict[str, tuple[Files, dict[str, list[str]]]] = {
 def test_the_commands_are_those_that_one_would_type(
     files: Files, expected: dict[str, list[str]]
 ) -> None:
-    assert commands(stack_of(files, readers.READERS)) == expected
+    assert commands(stack_of(files)) == expected
 
 
 def test_versions_of_tools_are_known() -> None:
     text = "nodejs 20.11.0\n# c\npython 3.12.1 3.11\nunheard-of 1\nterraform `x`\n"
-    assert names(stack_of({".tool-versions": text}, readers.READERS)) == [
+    assert names(stack_of({".tool-versions": text})) == [
         "Python 3.12.1",
         "Node.js 20.11.0",
     ]
@@ -144,4 +143,4 @@ def test_versions_of_tools_are_known() -> None:
     ],
 )
 def test_a_megabyte_of_anything_ends_soon(name: str, text: str) -> None:
-    assert stack_of({name: text}, readers.READERS).omissions == ()
+    assert stack_of({name: text}).omissions == ()

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from cub.repomap.stack.node import readers
 from tests.repomap.stack.projects import Files, commands, names, stack_of
 
 
@@ -169,7 +168,7 @@ COMMANDS: dict[str, tuple[Files, dict[str, list[str]]]] = {
 def test_the_commands_are_those_that_one_would_type(
     files: Files, expected: dict[str, list[str]]
 ) -> None:
-    assert commands(stack_of(files, readers.READERS)) == expected
+    assert commands(stack_of(files)) == expected
 
 
 TECHNOLOGIES: dict[str, tuple[Files, list[str]]] = {
@@ -221,7 +220,7 @@ TECHNOLOGIES: dict[str, tuple[Files, list[str]]] = {
 
 @pytest.mark.parametrize(("files", "expected"), TECHNOLOGIES.values(), ids=TECHNOLOGIES)
 def test_the_technologies_are_those_that_matter(files: Files, expected: list[str]) -> None:
-    assert names(stack_of(files, readers.READERS)) == expected
+    assert names(stack_of(files)) == expected
 
 
 @pytest.mark.parametrize(
@@ -250,7 +249,7 @@ def test_entry_points_are_files_of_the_project(
     fields: dict[str, Any], files: list[str], expected: list[tuple[str, str]]
 ) -> None:
     project = {"package.json": package(**fields), **dict.fromkeys(files, "")}
-    stack = stack_of(project, readers.READERS)
+    stack = stack_of(project)
     assert [(one.name, one.target) for one in stack.entry_points] == expected
 
 
@@ -289,7 +288,7 @@ def test_deno_workspaces_have_members() -> None:
         "a/deno.json": '{"name": "@x/a", "exports": "./mod.ts"}',
         "a/mod.ts": "",
     }
-    stack = stack_of(files, readers.READERS)
+    stack = stack_of(files)
     assert [(one.folder, one.name) for one in stack.packages] == [("a", "@x/a")]
     assert [(one.name, one.target) for one in stack.entry_points] == [("@x/a", "a/mod.ts")]
 
@@ -305,7 +304,7 @@ def test_deno_workspaces_have_members() -> None:
     ],
 )
 def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: str) -> None:
-    stack = stack_of({name: text, ".nvmrc": "20"}, readers.READERS)
+    stack = stack_of({name: text, ".nvmrc": "20"})
     assert [note.path for note in stack.omissions] == [name]
     assert message in stack.omissions[0].message
     assert names(stack) == ["Node.js 20"]
@@ -329,7 +328,7 @@ def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: st
     "name", ["package.json", "deno.json", "nx.json", "turbo.json", "lerna.json"]
 )
 def test_values_of_other_kinds_are_passed_over(name: str, text: str) -> None:
-    assert stack_of({name: text}, readers.READERS).omissions == ()
+    assert stack_of({name: text}).omissions == ()
 
 
 def test_globs_with_many_wild_cards_match_nothing() -> None:
@@ -339,4 +338,4 @@ def test_globs_with_many_wild_cards_match_nothing() -> None:
         f"{deep}/package.json": "{}",
         "a/b/package.json": package(name="b"),
     }
-    assert [one.folder for one in stack_of(files, readers.READERS).packages] == ["", "a/b"]
+    assert [one.folder for one in stack_of(files).packages] == ["", "a/b"]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from cub.repomap.stack.python import readers
 from tests.repomap.stack.projects import Files, commands, names, stack_of
 
 SETUP_PY = '''
@@ -155,7 +154,7 @@ COMMANDS: dict[str, tuple[Files, dict[str, list[str]]]] = {
 def test_the_commands_are_those_that_one_would_type(
     files: Files, expected: dict[str, list[str]]
 ) -> None:
-    assert commands(stack_of(files, readers.READERS)) == expected
+    assert commands(stack_of(files)) == expected
 
 
 TECHNOLOGIES: dict[str, tuple[Files, list[str]]] = {
@@ -201,13 +200,13 @@ TECHNOLOGIES: dict[str, tuple[Files, list[str]]] = {
 
 @pytest.mark.parametrize(("files", "expected"), TECHNOLOGIES.values(), ids=TECHNOLOGIES)
 def test_the_technologies_are_those_that_matter(files: Files, expected: list[str]) -> None:
-    assert names(stack_of(files, readers.READERS)) == expected
+    assert names(stack_of(files)) == expected
 
 
 @pytest.mark.parametrize("name", ["setup.py", "setup.cfg"])
 def test_programs_and_the_package_come_from_setup(name: str) -> None:
     text = SETUP_PY if name == "setup.py" else SETUP_CFG
-    stack = stack_of({name: text}, readers.READERS)
+    stack = stack_of({name: text})
     assert [(one.name, one.target) for one in stack.entry_points] == [("acme", "acme.cli:main")]
     assert [(one.name, one.description) for one in stack.packages] == [("acme", "Makes it.")]
 
@@ -230,7 +229,7 @@ def test_programs_and_the_package_come_from_setup(name: str) -> None:
     ],
 )
 def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: str) -> None:
-    stack = stack_of({name: text, ".python-version": "3.12"}, readers.READERS)
+    stack = stack_of({name: text, ".python-version": "3.12"})
     assert [note.path for note in stack.omissions] == [name]
     assert message in stack.omissions[0].message
     assert names(stack) == ["Python 3.12"]
@@ -238,5 +237,5 @@ def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: st
 
 def test_setup_py_is_never_run() -> None:
     text = "raise SystemExit\nsetup(name=print('x'), description='y'.upper())\n"
-    stack = stack_of({"setup.py": text}, readers.READERS)
+    stack = stack_of({"setup.py": text})
     assert (stack.omissions, stack.packages) == ((), ())

@@ -1,1 +1,0 @@
-"""The manifests of JavaScript and TypeScript."""

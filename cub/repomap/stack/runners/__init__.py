@@ -1,1 +1,0 @@
-"""Runners of any language's tasks."""
