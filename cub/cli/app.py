@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -103,32 +104,27 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
+_make_option = partial(typer.Option, is_eager=True)
+_make_shell_option = partial(_make_option, metavar="[SHELL]")
+_INSTALL_HELP = "Install completion for bash, zsh or fish; without a SHELL for this one."
+_SHOW_HELP = "Print the script of bash, zsh or fish, to be loaded in another way."
+
+
 @app.callback()
 def _cub(
     _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", "-V", callback=_show_version, is_eager=True, help="Print the version."
-        ),
+        bool, _make_option("--version", "-V", callback=_show_version, help="Print the version.")
     ] = False,
     _install: Annotated[
         str | None,
-        typer.Option(
-            completion.INSTALL_OPTION,
-            metavar="[SHELL]",
-            callback=completion.install_completion,
-            is_eager=True,
-            help="Install completion for bash, zsh or fish; without a SHELL for this one.",
+        _make_shell_option(
+            completion.INSTALL_OPTION, callback=completion.install_completion, help=_INSTALL_HELP
         ),
     ] = None,
-    _print_problem: Annotated[
+    _show: Annotated[
         str | None,
-        typer.Option(
-            completion.SHOW_OPTION,
-            metavar="[SHELL]",
-            callback=completion.show_completion,
-            is_eager=True,
-            help="Print the script of bash, zsh or fish, to be loaded in another way.",
+        _make_shell_option(
+            completion.SHOW_OPTION, callback=completion.show_completion, help=_SHOW_HELP
         ),
     ] = None,
 ) -> None:
@@ -159,11 +155,8 @@ def run_command_line(arguments: list[str]) -> int:
         flush_streams()
         code = result if isinstance(result, int) else 0
     except CubError as error:
-        code, problem, bug = (
-            error.exit_code,
-            error,
-            error if error.exit_code == BUG_EXIT_CODE else None,
-        )
+        code, problem = error.exit_code, error
+        bug = error if code == BUG_EXIT_CODE else None
     except typer.TyperException as error:
         code, problem = int(error.exit_code), _make_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
