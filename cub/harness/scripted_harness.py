@@ -102,11 +102,11 @@ def read_script(path: Path, display_path: str) -> ScriptSteps:
     if root is None:
         raise CubError("this script is empty", where=display_path, hint="it begins with `tasks:`")
     reader = _ScriptReader(source)
-    tasks = reader.read_members(root, ("tasks",)).get("tasks")
+    tasks = reader.take_members(root, ("tasks",)).get("tasks")
     if tasks is None:
         raise source.make_error(root.start, "this script has no tasks", "it begins with `tasks:`")
     return {
-        key: reader.read_steps(entry) for key, entry in reader.read_members(tasks.value).items()
+        key: reader.take_steps(entry) for key, entry in reader.take_members(tasks.value).items()
     }
 
 
@@ -116,7 +116,7 @@ class _ScriptReader:
 
     source: SourceText
 
-    def read_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
+    def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
         if node.kind != "mapping":
             raise self._error(node, "this is not a mapping")
         entries = node.collect_entries()
@@ -125,74 +125,74 @@ class _ScriptReader:
                 raise self._error(entry.key, f"unknown key {key!r}", _suggest_key(key, known))
         return entries
 
-    def read_steps(self, entry: MappingEntry) -> tuple[ScriptStep, ...]:
+    def take_steps(self, entry: MappingEntry) -> tuple[ScriptStep, ...]:
         if entry.value.kind != "list" or not entry.value.items:
             raise self._error(entry.value, "this is not a list of steps", "begin each with `- `")
         return tuple(self._read_step(item) for item in entry.value.items)
 
     def _read_step(self, node: ConfigNode) -> ScriptStep:
-        entries = self.read_members(node, _KEYS)
+        entries = self.take_members(node, _KEYS)
         return {key: _KEYS[key](self, entry.value) for key, entry in entries.items()}
 
     def _error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
         return self.source.make_error(node.start, message, hint)
 
-    def read_text(self, node: ConfigNode) -> str:
+    def take_text(self, node: ConfigNode) -> str:
         if node.kind != "scalar" or not isinstance(node.value, str):
             raise self._error(node, "this is not a text", "put it in quotes")
         return node.value
 
-    def read_texts(self, node: ConfigNode) -> list[str]:
-        return [self.read_text(item) for item in (node.items if node.kind == "list" else (node,))]
+    def take_texts(self, node: ConfigNode) -> list[str]:
+        return [self.take_text(item) for item in (node.items if node.kind == "list" else (node,))]
 
-    def read_path(self, node: ConfigNode) -> str:
-        path = self.read_text(node)
+    def take_path(self, node: ConfigNode) -> str:
+        path = self.take_text(node)
         if problem := explain_forbidden_path(path):
             raise self._error(node, f"{path} {problem}", "name files of the project alone")
         return path
 
-    def read_files(self, node: ConfigNode) -> dict[str, str | None]:
-        entries = self.read_members(node).values()
-        return {self.read_path(entry.key): self._read_content(entry.value) for entry in entries}
+    def take_files(self, node: ConfigNode) -> dict[str, str | None]:
+        entries = self.take_members(node).values()
+        return {self.take_path(entry.key): self._read_content(entry.value) for entry in entries}
 
     def _read_content(self, node: ConfigNode) -> str | None:
         is_null = node.kind == "scalar" and node.value is None
-        return None if is_null else self.read_text(node)
+        return None if is_null else self.take_text(node)
 
-    def read_replacements(self, node: ConfigNode) -> list[dict[str, str]]:
+    def take_replacements(self, node: ConfigNode) -> list[dict[str, str]]:
         if node.kind != "list":
             raise self._error(node, "this is not a list", "write it like [{file: …, old: …}]")
         return [self._read_replacement(item) for item in node.items]
 
     def _read_replacement(self, node: ConfigNode) -> dict[str, str]:
         names = ("file", "old", "new")
-        entries = self.read_members(node, names)
-        texts = {name: self.read_text(entry.value) for name, entry in entries.items()}
+        entries = self.take_members(node, names)
+        texts = {name: self.take_text(entry.value) for name, entry in entries.items()}
         if missing := [name for name in names if name not in texts]:
             raise self._error(node, f"{missing[0]!r} is missing")
-        self.read_path(entries["file"].value)
+        self.take_path(entries["file"].value)
         return texts
 
-    def read_count(self, node: ConfigNode) -> int:
+    def take_count(self, node: ConfigNode) -> int:
         if type(node.value) is not int or node.value < 0:
             raise self._error(node, "this is not a whole number of 0 or more")
         return node.value
 
-    def read_exit_code(self, node: ConfigNode) -> int:
-        if (code := self.read_count(node)) > 255:
+    def take_exit_code(self, node: ConfigNode) -> int:
+        if (code := self.take_count(node)) > 255:
             raise self._error(node, "an exit code is no more than 255")
         return code
 
-    def read_dollars(self, node: ConfigNode) -> float:
+    def take_dollars(self, node: ConfigNode) -> float:
         if type(node.value) not in (int, float) or not 0 <= float(str(node.value)) < 10**6:
             raise self._error(node, "this is not a number of dollars")
         return float(str(node.value))
 
-    def read_usage(self, node: ConfigNode) -> dict[str, int]:
-        entries = self.read_members(node, TokenUsage._fields)
-        return {name: self.read_count(entry.value) for name, entry in entries.items()}
+    def take_usage(self, node: ConfigNode) -> dict[str, int]:
+        entries = self.take_members(node, TokenUsage._fields)
+        return {name: self.take_count(entry.value) for name, entry in entries.items()}
 
-    def read_closing_status(self, node: ConfigNode) -> str:
+    def take_closing_status(self, node: ConfigNode) -> str:
         if node.value not in CLOSING_STATUSES:
             hint = _suggest_key(str(node.value), CLOSING_STATUSES)
             names = ", ".join(CLOSING_STATUSES)
@@ -201,16 +201,16 @@ class _ScriptReader:
 
 
 _KEYS: Mapping[str, Callable[[_ScriptReader, ConfigNode], Any]] = {
-    "say": _ScriptReader.read_texts,
-    "files": _ScriptReader.read_files,
-    "replace": _ScriptReader.read_replacements,
-    "close": _ScriptReader.read_closing_status,
-    "final": _ScriptReader.read_text,
-    "usage": _ScriptReader.read_usage,
-    "usd": _ScriptReader.read_dollars,
-    "exit": _ScriptReader.read_exit_code,
-    "denied": _ScriptReader.read_text,
-    "limit": _ScriptReader.read_text,
+    "say": _ScriptReader.take_texts,
+    "files": _ScriptReader.take_files,
+    "replace": _ScriptReader.take_replacements,
+    "close": _ScriptReader.take_closing_status,
+    "final": _ScriptReader.take_text,
+    "usage": _ScriptReader.take_usage,
+    "usd": _ScriptReader.take_dollars,
+    "exit": _ScriptReader.take_exit_code,
+    "denied": _ScriptReader.take_text,
+    "limit": _ScriptReader.take_text,
 }
 
 
