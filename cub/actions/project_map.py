@@ -16,7 +16,6 @@ from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header, parse_file_header
 from cub.edit.merge_conflicts import MergeConflict, find_conflicts
 from cub.edit.plan import FileEdit, Plan, PlanWarning
-from cub.edit.repair.merge_sides import SideName, iter_side_lines
 from cub.errors import CubError, UsageError
 from cub.files import PlannedTree
 from cub.files.internal_files import CacheWrite, ScheduleWrite, write_now
@@ -36,6 +35,7 @@ from cub.repomap.map_types import (
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from cub.edit.repair.merge_sides import SideName
     from cub.repomap.repo_map import RepoMap
 
 
@@ -255,6 +255,8 @@ def is_written_by_cub(project: Project, data: bytes) -> bool:
 def _has_intact_sides(document: Document, conflicts: Sequence[MergeConflict]) -> bool:
     if not conflicts or any(conflict.middle is None for conflict in conflicts):
         return False
+    from cub.edit.repair.merge_sides import iter_side_lines
+
     names: list[SideName] = ["ours", "theirs"]
     if any(conflict.base is not None for conflict in conflicts):
         names.append("ancestor")

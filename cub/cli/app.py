@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from platformdirs import user_log_path
 from typer.core import TyperGroup
 
 from cub import __version__
@@ -221,4 +220,6 @@ def _find_log_folder(arguments: list[str]) -> Path:
     for folder in (start, *start.parents):
         if (folder / ".cub").is_dir():
             return folder / ".cub" / "logs"
+    from platformdirs import user_log_path
+
     return user_log_path("cub")

@@ -6,7 +6,6 @@ the keeper's children, so none gets away. Elsewhere the command's group and sess
 
 from __future__ import annotations
 
-import ctypes
 import os
 import select
 import signal
@@ -99,6 +98,8 @@ def load_prctl() -> Prctl:
     """Load Linux's prctl(2); elsewhere, return a function that always fails."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
+            import ctypes
+
             call = ctypes.CDLL(None).prctl
             return lambda option, value: int(call(option, value, 0, 0, 0))
     return lambda _option, _value: -1

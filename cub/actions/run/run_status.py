@@ -9,9 +9,8 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import STATUS_FILE, RunFolder, is_alive, write_json
 from cub.checks.terminal_text import to_plain_text
 from cub.files.internal_files import read_json
@@ -28,6 +27,9 @@ from cub.store.events import (
     mask_event,
 )
 from cub.store.task_schema import PARKED
+
+if TYPE_CHECKING:
+    from cub.actions.run.run_context import RunContext
 
 _NOTIFY_LIMITS = TimeLimits(30.0, None)
 _MAX_NOTIFY_OUTPUT = 65_536  # bytes, of which the last line is reported

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,10 +14,7 @@ from typing import NamedTuple
 import typer
 
 from cub.cli import output
-from cub.cli.completion.shells import SHELL_SCRIPTS
 from cub.errors import UsageError
-from cub.files.single_file import read_single_file, replace_single_file
-from cub.project.config_layers import abbreviate_home
 
 SHOW_OPTION, INSTALL_OPTION = "--show-completion", "--install-completion"
 
@@ -27,6 +23,8 @@ def show_completion(name: str | None) -> None:
     """Print the script of a shell."""
     if name is None:
         return
+    from cub.cli.completion.shells import SHELL_SCRIPTS
+
     output.print_bytes(SHELL_SCRIPTS[resolve_shell(name)].encode())
     raise typer.Exit
 
@@ -35,6 +33,8 @@ def install_completion(name: str | None) -> None:
     """Write the script of a shell, and let the shell load it."""
     if name is None:
         return
+    from cub.project.config_layers import abbreviate_home
+
     shell = resolve_shell(name)
     script, loader = install_completion_script(shell, ShellPaths.from_environment())
     output.print_line(f"The completion for {shell} is in {abbreviate_home(script)}.")
@@ -79,13 +79,19 @@ def install_completion_script(shell: str, paths: ShellPaths) -> InstallResult:
     typer's own way decodes and rewrites your file: with other line endings, without whitespace at
     its ends, and with a style for all menus of zsh.
     """
+    from shlex import quote
+
+    from cub.cli.completion.shells import SHELL_SCRIPTS
+    from cub.files.single_file import read_single_file
+    from cub.project.config_layers import abbreviate_home
+
     if shell == "fish":  # it loads all scripts of its directory
         script = paths.fish / "completions" / "cub.fish"
         _write(script, SHELL_SCRIPTS[shell].encode())
         return InstallResult(script, None)
     script = paths.data / f"completion.{shell}"
     _write(script, SHELL_SCRIPTS[shell].encode())
-    quoted = shlex.quote(script.as_posix())
+    quoted = quote(script.as_posix())
     line = f"[ -r {quoted} ] && . {quoted}".encode()
     loader = paths.bashrc if shell == "bash" else paths.zshrc
     before = read_single_file(loader, abbreviate_home(loader)) or b""
@@ -97,6 +103,9 @@ def install_completion_script(shell: str, paths: ShellPaths) -> InstallResult:
 
 
 def _write(path: Path, data: bytes) -> None:
+    from cub.files.single_file import read_single_file, replace_single_file
+    from cub.project.config_layers import abbreviate_home
+
     before = read_single_file(path, abbreviate_home(path))
     if before != data:
         replace_single_file(path, before, data, abbreviate_home(path))
@@ -104,6 +113,8 @@ def _write(path: Path, data: bytes) -> None:
 
 def resolve_shell(name: str) -> str:
     """Return a shell that cub completes in; for "", the one that started this process."""
+    from cub.cli.completion.shells import SHELL_SCRIPTS
+
     shell = name or _find_current_shell()
     if shell not in SHELL_SCRIPTS:
         what = f"no completion for {name!r}" if name else "this shell is not one that cub knows"
@@ -115,6 +126,8 @@ def resolve_shell(name: str) -> str:
 def _find_current_shell() -> str:
     """Return the nearest shell among the parent processes; else the account's shell."""
     import psutil
+
+    from cub.cli.completion.shells import SHELL_SCRIPTS
 
     names = []
     with suppress(psutil.Error):  # a parent has ended, or belongs to another user

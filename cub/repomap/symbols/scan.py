@@ -10,7 +10,6 @@ from cub.files.read_files import read_prefix
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier, FileKind
 from cub.repomap.listing.file_listing import FileListing, ListedFile
 from cub.repomap.listing.languages import detect_header_language, detect_language, index_grammars
-from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.file_facts import Definition, FileFacts, ScanJob
 from cub.repomap.symbols.identifiers import find_imported_names, find_names
 from cub.text import describe_os_error
@@ -75,6 +74,8 @@ def extract_facts(job: ScanJob, data: bytes) -> FileFacts:
     names = find_names(data, imported)
     if not job.needs_parsing:
         return FileFacts(names, imported)
+    from cub.repomap.symbols.definitions import find_definitions
+
     language = index_grammars().get(job.grammar)
     if language and language.component:
         definitions = find_component_definitions(job.path, data)
@@ -105,6 +106,8 @@ def find_component_definitions(path: str, data: bytes) -> tuple[Definition, ...]
 
     Only the template can use what a script declares without `export`.
     """
+    from cub.repomap.symbols.definitions import find_definitions
+
     name = posixpath.splitext(posixpath.basename(path))[0]
     definitions = find_definitions("typescript", extract_scripts(data))
     if definitions is None:

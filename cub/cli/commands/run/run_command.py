@@ -12,7 +12,6 @@ from cub.cli import output
 from cub.cli.commands.run.event_lines import format_parked_tasks
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
-from cub.masking import mask_text
 
 if TYPE_CHECKING:
     from cub.actions.run.run_options import RunOptions
@@ -170,6 +169,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     from cub.actions.run.run_options import resolve_settings
     from cub.actions.run.task_queue import list_runnable_tasks, require_startable
     from cub.harness.harness_registry import load_harnesses
+    from cub.masking import mask_text
     from cub.project.config_layers import resolve_config
 
     layers = resolve_config(stores.project, os.environ, profile)
@@ -207,6 +207,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
 
 def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
     from cub.actions.run.task_queue import list_parked_tasks
+    from cub.masking import mask_text
 
     for task in queue[:_MAX_SHOWN]:
         title = str(tasks.read_record(task.id).get("title"))
