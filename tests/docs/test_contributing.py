@@ -204,7 +204,7 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     schema = "golden/project/test_config_schema/test_the_schema_stays_as_it_is.json"
 
     about = "How many files an attempt may change."
-    row = f'    Setting("run.max_files", "whole", 50, "{about}", least=1),'
+    row = f'    Setting("run.max_files", "whole", 50, "{about}", minimum=1),'
     copy.add("cub/project/settings.py", '    Setting("run.max_attempts"', row)
     settings = "cub/actions/run/run_options.py"
     copy.add(settings, "    max_attempts: int", "    max_files: int")
