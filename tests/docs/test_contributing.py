@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from cub.project.targets import TARGETS
-from tests.conftest import environment
+from tests.conftest import environment, git
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -199,6 +199,7 @@ def test_the_recipe_of_a_language_has_the_map_show_its_definitions(tmp_path: Pat
 def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> None:
     copy, project = Copy("A setting", tmp_path), tmp_path / "project"
     (project / ".cub").mkdir(parents=True)
+    git(project, "init", "--quiet")
     (project / ".cub/config.yaml").write_text("run:\n  max_files: 7\n")
     (project / ".cub/script.yaml").write_text("tasks: {}\n")
     schema = "golden/project/test_config_schema/test_the_schema_stays_as_it_is.json"
