@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -20,7 +21,6 @@ from typer.core import TyperGroup
 
 from cub import __version__
 from cub.cli import output
-from cub.cli.completion import install as completion
 from cub.cli.json_output import error_to_json
 from cub.cli.options import add_global_options
 from cub.cli.terminal import configure_streams, discard_stdout, flush_streams, get_help_width
@@ -84,8 +84,22 @@ class LazyCommandGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; the options for completion may come without a value."""
-        parsed: list[str] = super().parse_args(ctx, completion.add_missing_shell(args))
+        parsed: list[str] = super().parse_args(ctx, _add_missing_shell(args))
         return parsed
+
+
+_SHOW_OPTION, _INSTALL_OPTION = "--show-completion", "--install-completion"
+
+
+def _add_missing_shell(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in which both options have a value; "" stands for this shell."""
+    words: list[str] = []
+    for number, word in enumerate(arguments):
+        words.append(word)
+        following = next(iter(arguments[number + 1 :]), "-")
+        if word in (_SHOW_OPTION, _INSTALL_OPTION) and following.startswith("-"):
+            words.append("")
+    return words
 
 
 app = typer.Typer(
@@ -103,6 +117,23 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(name: str | None) -> None:
+    if name is not None:
+        from cub.cli.completion.install import resolve_shell
+        from cub.cli.completion.shells import SHELL_SCRIPTS
+
+        output.print_bytes(SHELL_SCRIPTS[resolve_shell(name)].encode())
+        raise typer.Exit
+
+
+def _install_completion(name: str | None) -> None:
+    if name is not None:
+        from cub.cli.completion.install import install_completion
+
+        install_completion(name)
+        raise typer.Exit
+
+
 _make_option = partial(typer.Option, is_eager=True)
 _make_shell_option = partial(_make_option, metavar="[SHELL]")
 _INSTALL_HELP = "Install completion for bash, zsh or fish; without a SHELL for this one."
@@ -116,15 +147,11 @@ def _cub(
     ] = False,
     _install: Annotated[
         str | None,
-        _make_shell_option(
-            completion.INSTALL_OPTION, callback=completion.install_completion, help=_INSTALL_HELP
-        ),
+        _make_shell_option(_INSTALL_OPTION, callback=_install_completion, help=_INSTALL_HELP),
     ] = None,
     _show: Annotated[
         str | None,
-        _make_shell_option(
-            completion.SHOW_OPTION, callback=completion.show_completion, help=_SHOW_HELP
-        ),
+        _make_shell_option(_SHOW_OPTION, callback=_show_completion, help=_SHOW_HELP),
     ] = None,
 ) -> None:
     """People and agents share one instruction file, and no byte a person wrote is lost.

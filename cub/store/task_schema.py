@@ -16,7 +16,6 @@ TASK_KEYS = (
 )  # fmt: skip
 OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED = "open", "in_progress", "retry", "parked", "closed"
 STATUSES = (OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED)
-CLOSE_REASONS = ("done", "no_change", "wontfix", "duplicate")
 DELETED = "deleted"  # not a status: lists and events show it instead of one
 UNDONE_REASONS = ("wontfix", "duplicate")  # closed, and tasks that depend on it still wait
 TASK_TYPES = ("task", "feature", "bug", "epic", "chore")

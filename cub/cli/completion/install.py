@@ -1,47 +1,29 @@
-"""Install completion: write cub's script, and add at most one line to a start-up file.
-
-`--show-completion` and `--install-completion` may be given without their SHELL.
-"""
+"""Install completion: write cub's script, and add at most one line to a start-up file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
-import typer
-
 from cub.cli import output
+from cub.cli.completion.shells import SHELL_SCRIPTS
 from cub.errors import UsageError
-
-SHOW_OPTION, INSTALL_OPTION = "--show-completion", "--install-completion"
-
-
-def show_completion(name: str | None) -> None:
-    """Print the script of a shell."""
-    if name is None:
-        return
-    from cub.cli.completion.shells import SHELL_SCRIPTS
-
-    output.print_bytes(SHELL_SCRIPTS[resolve_shell(name)].encode())
-    raise typer.Exit
+from cub.files.single_file import read_single_file, replace_single_file
+from cub.project.config_layers import abbreviate_home
 
 
-def install_completion(name: str | None) -> None:
-    """Write the script of a shell, and let the shell load it."""
-    if name is None:
-        return
-    from cub.project.config_layers import abbreviate_home
-
+def install_completion(name: str) -> None:
+    """Write the script of the shell `name`, let the shell load it, and say so; "" is this shell."""
     shell = resolve_shell(name)
     script, loader = install_completion_script(shell, ShellPaths.from_environment())
     output.print_line(f"The completion for {shell} is in {abbreviate_home(script)}.")
     if loader is not None:
         output.print_line(f"One line behind all others in {abbreviate_home(loader)} loads it.")
     output.print_message("It works in the next shell that you start.")
-    raise typer.Exit
 
 
 class ShellPaths(NamedTuple):
@@ -79,12 +61,6 @@ def install_completion_script(shell: str, paths: ShellPaths) -> InstallResult:
     typer's own way decodes and rewrites your file: with other line endings, without whitespace at
     its ends, and with a style for all menus of zsh.
     """
-    from shlex import quote
-
-    from cub.cli.completion.shells import SHELL_SCRIPTS
-    from cub.files.single_file import read_single_file
-    from cub.project.config_layers import abbreviate_home
-
     if shell == "fish":  # it loads all scripts of its directory
         script = paths.fish / "completions" / "cub.fish"
         _write(script, SHELL_SCRIPTS[shell].encode())
@@ -103,9 +79,6 @@ def install_completion_script(shell: str, paths: ShellPaths) -> InstallResult:
 
 
 def _write(path: Path, data: bytes) -> None:
-    from cub.files.single_file import read_single_file, replace_single_file
-    from cub.project.config_layers import abbreviate_home
-
     before = read_single_file(path, abbreviate_home(path))
     if before != data:
         replace_single_file(path, before, data, abbreviate_home(path))
@@ -113,8 +86,6 @@ def _write(path: Path, data: bytes) -> None:
 
 def resolve_shell(name: str) -> str:
     """Return a shell that cub completes in; for "", the one that started this process."""
-    from cub.cli.completion.shells import SHELL_SCRIPTS
-
     shell = name or _find_current_shell()
     if shell not in SHELL_SCRIPTS:
         what = f"no completion for {name!r}" if name else "this shell is not one that cub knows"
@@ -127,21 +98,8 @@ def _find_current_shell() -> str:
     """Return the nearest shell among the parent processes; else the account's shell."""
     import psutil
 
-    from cub.cli.completion.shells import SHELL_SCRIPTS
-
     names = []
     with suppress(psutil.Error):  # a parent has ended, or belongs to another user
         names = [process.name().removeprefix("-") for process in psutil.Process().parents()]
     login = Path(os.environ.get("SHELL", "")).name
     return next((name for name in (*names, login) if name in SHELL_SCRIPTS), login)
-
-
-def add_missing_shell(arguments: Sequence[str]) -> list[str]:
-    """Return a command line in which both options have a value; "" stands for this shell."""
-    words: list[str] = []
-    for number, word in enumerate(arguments):
-        words.append(word)
-        following = next(iter(arguments[number + 1 :]), "-")
-        if word in (SHOW_OPTION, INSTALL_OPTION) and following.startswith("-"):
-            words.append("")
-    return words

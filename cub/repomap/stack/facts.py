@@ -100,10 +100,6 @@ def iter_row_commands(row: Mapping[str, Any]) -> Iterator[tuple[CommandPurpose, 
 class ProjectStack(ManifestFacts):
     """Hold the merged facts of all manifests; in each tuple, what matters most comes first."""
 
-    def filter_technologies(self, *roles: str) -> tuple[Technology, ...]:
-        """Return the technologies in one of these roles."""
-        return tuple(technology for technology in self.technologies if technology.role in roles)
-
     def filter_commands(self, purpose: CommandPurpose) -> tuple[ProjectCommand, ...]:
         """Return the commands for a purpose, the best one first."""
         return tuple(command for command in self.commands if command.purpose == purpose)

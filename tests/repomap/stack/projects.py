@@ -33,5 +33,5 @@ def commands(stack: ProjectStack) -> dict[str, list[str]]:
 
 def names(stack: ProjectStack, *roles: str) -> list[str]:
     """The technologies in these roles (in any, if none is given), with their versions."""
-    found = stack.filter_technologies(*roles) if roles else stack.technologies
+    found = [one for one in stack.technologies if not roles or one.role in roles]
     return [f"{one.name} {one.version}".strip() for one in found]
