@@ -69,6 +69,7 @@ def test_the_command_line_itself_imports_nothing_heavy(home: Path) -> None:
 def test_a_map_from_the_cache_parses_no_table(project: Path, home: Path) -> None:
     (project / ".cub").mkdir()
     (project / "Makefile").write_text("test:\n\tpytest\n")
+    (project / "a.py").write_text("def bake_bread(): pass\n")
     for path in (project, *project.rglob("*")):
         os.utime(path, (1_000_000_000, 1_000_000_000))
     code = (

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,6 @@ from cub.repomap.outline.conventions import _TOOL_TABLES
 from cub.repomap.symbols.identifiers import _IMPORTS, _ORIGINS
 from cub.repomap.symbols.language_rules import EXPORT_RULES, SIGNATURE_REWORDERS
 from cub.repomap.symbols.signatures import _COMMENTS, _MODIFIERS
-from tests.conftest import environment
 
 LANGUAGES = list_languages()
 
@@ -75,32 +71,3 @@ def test_the_tools_of_conventions_have_patterns() -> None:
     for row in tables["strict"]:
         assert set(row) == {"file", "pattern", "checker"}
         re.compile(row["pattern"], re.MULTILINE)
-
-
-def test_an_unchanged_project_needs_no_table_for_its_map(tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "a.py").write_text("def bake_bread(): pass\n")
-    code = """
-import time
-from pathlib import Path
-from cub.repomap.build import MapContext, build_map_text
-from cub.repomap.data import load_table
-from cub.repomap.map_types import MapSettings
-time.sleep(0.1)  # a file that is younger is not trusted
-text = build_map_text(MapContext(Path("project"), Path("cache")), MapSettings(1000), 0).text
-print("bake_bread" in text, load_table.cache_info().currsize)
-"""
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=tmp_path,
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for _ in range(2)
-    ]
-    assert outputs[0][0] == outputs[1][0] == "True"
-    assert outputs[0][1] != "0"
-    assert outputs[1][1] == "0"
