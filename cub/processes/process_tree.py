@@ -115,13 +115,17 @@ def iter_keeper_marks() -> Iterator[str]:
 
     Whatever the environment says, the keeper of a command is above it.
     """
-    is_linux = sys.platform == "linux"
-    for argv in _iter_ancestors_from_proc() if is_linux else _iter_ancestors_from_psutil():
+    for _, argv in _iter_ancestors():
         words = argv[1:]
         if tuple(words[: len(_OPTIONS)]) == _OPTIONS and len(words) > len(_OPTIONS) + _KEEPER_WORDS:
             mark = words[len(_OPTIONS) + _KEEPER_WORDS]
             if mark:
                 yield mark
+
+
+def iter_ancestor_pids() -> Iterator[int]:
+    """Yield the processes above this one, the nearest one first."""
+    return (pid for pid, _ in _iter_ancestors())
 
 
 def _reap_children() -> bool:
@@ -177,25 +181,31 @@ def _send(process: int, number: int) -> None:
         os.kill(process, signal.SIGCONT)
 
 
-def _iter_ancestors_from_proc() -> Iterator[list[str]]:
-    """Yield the command line of each ancestor (proc_pid_stat(5), proc_pid_cmdline(5))."""
+def _iter_ancestors() -> Iterator[tuple[int, list[str]]]:
+    """Yield each ancestor and its command line, the nearest one first."""
+    is_linux = sys.platform == "linux"
+    return _iter_ancestors_from_proc() if is_linux else _iter_ancestors_from_psutil()
+
+
+def _iter_ancestors_from_proc() -> Iterator[tuple[int, list[str]]]:
+    """Read them as proc_pid_stat(5) and proc_pid_cmdline(5) describe."""
     process = os.getppid()
     for _ in range(_MAX_ANCESTORS):
         if process <= 1:
             return
         try:
             with open(f"/proc/{process}/cmdline", "rb") as file:  # noqa: PTH123 - pathlib is slow
-                yield [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+                yield process, [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
             with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
                 process = int(file.read().rpartition(b")")[2].split()[1])
         except OSError:  # it has gone, or is hidden
             return
 
 
-def _iter_ancestors_from_psutil() -> Iterator[list[str]]:
+def _iter_ancestors_from_psutil() -> Iterator[tuple[int, list[str]]]:
     from psutil import Error, Process
 
     with suppress(Error):
         for parent in Process().parents():
             with suppress(Error):
-                yield parent.cmdline()
+                yield parent.pid, parent.cmdline()

@@ -20,7 +20,13 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cub import git
-from cub.actions.tasks.current_attempt import REQUEST_FILE, RESULT_FILE
+from cub.actions.tasks.current_attempt import (
+    REQUEST_FILE,
+    RESULT_FILE,
+    RUN_FILE,
+    RUN_LOCK_FILE,
+    is_run_alive,
+)
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
 from cub.files.signed_state import (
@@ -38,7 +44,7 @@ if TYPE_CHECKING:
 
 
 RUNS_FOLDER = ".cub/runs"
-RUN_FILE, STATUS_FILE, RUN_LOCK_FILE, INDEX_FILE = "run.json", "status.json", "lock", "index"
+STATUS_FILE, INDEX_FILE = "status.json", "index"
 GIT_SETTINGS_FILE = "settings.json"  # git's settings before the current attempt
 SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
 EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
@@ -278,8 +284,7 @@ def lock_if_dead(folder: RunFolder) -> Iterator[bool]:
 
 def is_alive(folder: RunFolder) -> bool:
     """Return whether the process of a run is alive."""
-    with lock_if_dead(folder) as dead:
-        return not dead
+    return is_run_alive(folder.state)
 
 
 def _lock(path: Path) -> BaseFileLock | None:

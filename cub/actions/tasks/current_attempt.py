@@ -1,7 +1,8 @@
-"""Find the attempt of a run that this process is in, and take requests from its agent.
+"""Find the run and the attempt that this process is in, and take requests from an agent.
 
 The ancestors of a process tell if it is in an attempt, not its environment, which an agent may
-change. If they can't be seen, as in a container, the environment is all there is.
+change. If they can't be seen, as in a container, the environment is all there is. Whatever a run
+starts is below its process: agents and checks, and also git with its hooks and filters.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from cub.errors import CubError
 from cub.files.internal_files import read_json, replace_file
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, read_signed
-from cub.processes.process_tree import iter_keeper_marks
+from cub.processes.process_tree import iter_ancestor_pids, iter_keeper_marks
 from cub.store.task_index import TaskIndex
 from cub.text import describe_os_error
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 REQUEST_FILE, RESULT_FILE = "request.json", "result.json"
+RUN_FILE, RUN_LOCK_FILE = "run.json", "lock"  # in the folder of a run's state
 _DECIDES = "the run's own checks decide"
 _MAX_REQUEST = 1 << 16  # bytes of a request
 
@@ -31,16 +33,42 @@ def find_current_attempt(
 ) -> CurrentAttempt | None:
     """Return the attempt at a task of the project at `root` that this process is in.
 
-    Return None for a person, and when the attempt is over.
+    Return None for a person, and when the attempt is over. A hook of the run's own commit is in no
+    attempt, but in the run: then the task is "".
     """
     folder = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
     if mark := find_attempt_mark(root):
         folders = [folder] if folder.is_dir() else []
         return CurrentAttempt(mark.task_id, (Path(mark.request_folder), *folders))
-    task = environ.get(TASK_VARIABLE)
-    if not task or not folder.is_dir() or _is_over(root, folder, environ.get(RUN_VARIABLE, "")):
-        return None
-    return CurrentAttempt(task, (folder,))
+    run, task = environ.get(RUN_VARIABLE, ""), environ.get(TASK_VARIABLE)
+    if task and folder.is_dir() and not _is_over(root, folder, run):
+        return CurrentAttempt(task, (folder,))
+    return CurrentAttempt("", ()) if is_in_run(root, run) else None
+
+
+def is_in_run(root: Path, run: str = "") -> bool:
+    """Return whether a run of the project at `root` that is alive has started this process.
+
+    `run` is its id as the environment has it.
+    """
+    folders = [file.parent for file in (find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")]
+    facts = [(folder, read_signed(folder / RUN_FILE)) for folder in folders]
+    unended = [(folder, state.get("pid")) for folder, state in facts if state.get("ended") is False]
+    pids = set(iter_ancestor_pids()) if unended else set[int]()
+    return any(
+        (pid in pids or folder.name == run) and is_run_alive(folder) for folder, pid in unended
+    )
+
+
+def is_run_alive(state: Path) -> bool:
+    """Return whether the process of the run that has its state in `state` is alive."""
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(state / RUN_LOCK_FILE, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def _is_over(root: Path, folder: Path, run: str) -> bool:
@@ -53,13 +81,18 @@ def _is_over(root: Path, folder: Path, run: str) -> bool:
 
 
 class CurrentAttempt(NamedTuple):
-    """Describe a running attempt: its task, and directories for requests, the best one first."""
+    """Describe a running attempt: its task, and directories for requests, the best one first.
+
+    The task is "" for what the run itself started, such as a hook of its commit.
+    """
 
     task_id: str
     request_folders: tuple[Path, ...]
 
     def require_own_task(self, tasks: TaskIndex, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for a task that is not the attempt's."""
+        if not self.task_id:
+            self.refuse(keys, verb)
         for key in map(tasks.find_id, keys):
             if key != self.task_id:
                 hint = "one task at a time: say at the end what is to be done about it"
@@ -67,8 +100,9 @@ class CurrentAttempt(NamedTuple):
 
     def refuse(self, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for what only the run or a person does."""
-        hint = "end with `<stuck>reason</stuck>` if the task can't be done"
-        raise CubError(f"an attempt can't {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
+        hint = "end with `<stuck>reason</stuck>` if the task can't be done" if self.task_id else ""
+        who = "an attempt" if self.task_id else "a process that `cub run` started"
+        raise CubError(f"{who} can't {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
 
     def request_close(self, reason: str, note: str) -> str:
         """Save the request to close the task, and return what to print to the agent."""

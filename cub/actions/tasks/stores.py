@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cub.actions.tasks.current_attempt import find_attempt_mark
+from cub.actions.tasks.current_attempt import RUN_FILE, find_attempt_mark, is_in_run
 from cub.actions.tasks.task_fields import check_text
 from cub.actions.tasks.task_findings import find_bad_lines, to_warnings
 from cub.edit.plan import Plan, PlanWarning
@@ -32,7 +32,6 @@ from cub.store.task_schema import DELETED
 from cub.store.timestamps import normalize_timestamp, utc_now
 
 CHANGES_FILE = "changes.jsonl"
-RUN_FILE = "run.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +220,13 @@ class StatusChange(NamedTuple):
 def record_status_changes(root: Path, events: Sequence[Event]) -> None:
     """Record what a command did to tasks of `root`, for each running run.
 
-    Nothing is recorded inside an attempt.
+    Nothing is recorded inside an attempt, nor for what a run starts, such as a hook.
     """
     changes = [event for event in events if event.get("ev") == TASK_STATE]
     if not changes:
         return
     folders = [file.parent for file in (find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")]
-    if not folders or find_attempt_mark(root):
+    if not folders or find_attempt_mark(root) or is_in_run(root):
         return
     for folder in folders:
         if read_signed(folder / RUN_FILE).get("ended", True):

@@ -167,6 +167,8 @@ class Shop:
             stores = open_stores(Project.load(self.root), "cub run")
             around = RunEnvironment(stop, self.environ, clock=self.clock, cwd=cwd or self.root)
             with prepare_run(stores, RunOptions(**given), around) as it:
+                # What a test calls meanwhile is a person's, although this process is above it.
+                it.context.folder.write_run_facts({**it.context.folder.read_state(), "pid": 0})
                 events += it.recovery_events
                 warnings += it.warnings
                 for event in save_status(run_tasks(it.context), it.context.folder, RunStatus()):
