@@ -19,7 +19,7 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 8,
-    "cub.actions": 53,
+    "cub.actions": 57,
     "cub.checks": 14,
     "cub.cli": 46,
     "cub.config_edit": 9,

@@ -54,6 +54,20 @@ def find_last_error(output: str) -> str:
     return truncate_line(crash.message if crash else _find_last(lines), MAX_REASON)
 
 
+_MISSING_MODULE = re.compile(
+    r"No module named '([\w-]+)[\w.]*'|Cannot find (?:module|package) '(@?[\w-]+(?:/[\w.-]+)?)"
+)
+
+
+def find_missing_modules(output: str) -> frozenset[str]:
+    """Return the modules that Python or Node.js did not find, by the names that a project knows.
+
+    That is the first part of `flask.views`, and not a path.
+    """
+    matches = _MISSING_MODULE.finditer(to_plain_text(output))
+    return frozenset(match[1] or match[2] for match in matches)
+
+
 def _find_last(lines: Sequence[str]) -> str:
     """Return the last line that says anything, or noise if there is nothing else."""
     last = next(filter(_is_telling, reversed(lines)), "")

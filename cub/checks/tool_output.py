@@ -140,3 +140,14 @@ def _iter_counts(line: str) -> Iterator[tuple[int, int]]:
 
 def _split_lines(output: str) -> Iterator[str]:
     return (line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n"))
+
+
+_NO_TOOL = re.compile(
+    r".*\bpython[\w.]*(?:\.exe)?: No module named \S+|.*: (?:command )?not found"
+    r"|(?:npm (?:ERR!|error) )?Missing script\b.*"
+)
+
+
+def finds_no_tool(output: str) -> bool:
+    """Tell whether a program or script that the command names is not installed."""
+    return any(_NO_TOOL.fullmatch(line.strip()) for line in _split_lines(output))

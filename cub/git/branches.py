@@ -122,8 +122,10 @@ def reattach_branch(worktree: Worktree, before: Snapshot) -> ReattachResult:
     stays on the branch: a private file must not get into history. The index and the files stay.
     """
     commit = read_head(worktree.toplevel).commit
-    untracked = {*before.untracked_paths, *before.ignored_paths}
-    private = tuple(sorted(untracked & _list_committed_paths(worktree.toplevel, before, commit)))
+    committed = _list_committed_paths(worktree.toplevel, before, commit)
+    paths = {path for path in committed if not worktree.is_excluded(path)}
+    ignored = before.select_ignored(paths, forced=True)
+    private = tuple(sorted(paths & {*before.untracked_paths, *ignored}))
     goal = HeadState(before.head if private else commit, before.branch)
     rescued = _move_head(worktree.toplevel, goal)
     abort_operations(worktree, before)

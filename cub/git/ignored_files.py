@@ -19,9 +19,9 @@ from typing import NamedTuple
 from cub.files.internal_files import replace_file
 from cub.files.stat_signature import StatSignature
 from cub.git.tool_artifacts import (
-    OFTEN_WRITTEN_PATTERNS,
-    REBUILDABLE_FOLDERS,
     TRANSIENT_PATTERNS,
+    is_often_written,
+    is_rebuildable,
     matches_any,
 )
 from cub.git.worktree import Worktree, get_file_type, is_beyond_link
@@ -83,7 +83,7 @@ def restore_ignored(worktree: Worktree, rescue_folder: Path) -> IgnoredFilesRepo
             (restored if is_back else lost).append(path)
             continue
         _restore_mode(worktree.toplevel / path, copy.mode)
-        if copy.is_copied and not _is_often_written(path) and _differs(worktree, path, copy):
+        if copy.is_copied and not is_often_written(path) and _differs(worktree, path, copy):
             target = rescue_folder / path
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def _list_files(worktree: Worktree, ignored_paths: Sequence[str]) -> Iterator[st
 
 
 def _walk(toplevel: Path, entry: str) -> Iterator[str]:
-    if _is_rebuildable(entry) or os.path.lexists(toplevel / entry / ".git"):
+    if is_rebuildable(entry.rstrip("/")) or os.path.lexists(toplevel / entry / ".git"):
         yield entry
         return
     for folder, folders, names in os.walk(toplevel / entry):
@@ -121,23 +121,13 @@ def _walk(toplevel: Path, entry: str) -> Iterator[str]:
         folders[:] = sorted(
             name
             for name in folders
-            if not _is_rebuildable(name) and not os.path.lexists(Path(folder, name, ".git"))
+            if not is_rebuildable(name) and not os.path.lexists(Path(folder, name, ".git"))
         )
         yield from (f"{below}/{name}" for name in sorted(names) if _is_worth_copying(name))
 
 
 def _is_worth_copying(path: str) -> bool:
     return not matches_any(PurePosixPath(path).name, TRANSIENT_PATTERNS)
-
-
-def _is_rebuildable(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return name in REBUILDABLE_FOLDERS or "cache" in name.lower()
-
-
-def _is_often_written(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return any(matches_any(text, OFTEN_WRITTEN_PATTERNS) for text in (name, path))
 
 
 def _copy_file(

@@ -19,7 +19,7 @@ from pathlib import Path
 from cub.errors import CubError
 from cub.files.stat_signature import StatSignature
 from cub.git.lock_files import is_folder_lock
-from cub.git.process import join_nul, run_git
+from cub.git.process import decode_output, join_nul, run_git
 from cub.git.snapshot import Snapshot
 from cub.git.untracked_blobs import UntrackedBlob
 from cub.git.worktree import Worktree, find_git_dir
@@ -156,6 +156,18 @@ def stage_objects(
     rows += [f"{mode} {oid}\t{path}" for path, (mode, oid) in objects.items()]
     words = ("update-index", "-z", "--index-info")
     run_git(worktree.toplevel, *words, stdin=join_nul(rows), environ=environ)
+
+
+def write_tree_without(worktree: Worktree, tree: str, paths: Sequence[str]) -> str:
+    """Return a tree that lacks some paths of `tree`; it is `tree` if there are none."""
+    if not paths:
+        return tree
+    environ = {"GIT_INDEX_FILE": f"{worktree.index_file}.part"}
+    run_git(worktree.toplevel, "read-tree", tree, environ=environ)
+    stage_files(worktree, [], paths, environ)
+    written = run_git(worktree.toplevel, "write-tree", environ=environ)
+    _remove(Path(environ["GIT_INDEX_FILE"]))
+    return decode_output(written).strip()
 
 
 def _install(source: Path, target: Path) -> None:

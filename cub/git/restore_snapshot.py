@@ -170,10 +170,10 @@ def _remove(toplevel: Path, paths: Iterable[str]) -> None:
 def _write(worktree: Worktree, before: Snapshot, pairs: Sequence[DiffEntry]) -> None:
     blobs = {pair.path: pair.oid for pair in pairs if pair.path in before.untracked_modes}
     write_blobs(worktree, blobs, before.untracked_modes)
-    _check_out(worktree, before.tree, [pair.path for pair in pairs if pair.path not in blobs])
+    check_out_paths(worktree, before.tree, [pair.path for pair in pairs if pair.path not in blobs])
 
 
-def _check_out(worktree: Worktree, tree: str, paths: Sequence[str]) -> None:
+def check_out_paths(worktree: Worktree, tree: str, paths: Sequence[str]) -> None:
     """Write files as git would check them out; other users never get more permissions."""
     if not paths:
         return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from cub.errors import CubError
 from cub.git.file_modes import FileModes
 from cub.git.objects import SUBMODULE_MODE
 from cub.git.process import run_git, split_nul
+from cub.git.tool_artifacts import is_rebuildable
 from cub.git.worktree import Worktree
 
 
@@ -34,9 +36,11 @@ class Snapshot:
     - missing_paths: tracked, although there was no file
     - flagged_paths: git is told not to look at them; None if that is not known
     - file_modes: of what the tree holds; refs: branches, tags and the like; None after an attempt
-    - ignored_paths: empty after an attempt; folders have a "/" at their end
-    - conflicts: paths with a conflict; oversized_files: too large to be read, not in the tree; both
-      are not written to disk
+    - ignored_paths: what git passes over: ignored files, folders with a "/" at their end, nested
+      repositories; after an attempt, only what is new of that
+    - exposed_paths: ignored before the attempt, and not any more; not in the tree
+    - conflicts: paths with a conflict; oversized_files: too large to be read, not in the tree;
+      these and the exposed ones are not written to disk
     """
 
     head: str
@@ -53,6 +57,18 @@ class Snapshot:
     ignored_paths: tuple[str, ...] = field(default=(), compare=False)
     conflicts: tuple[str, ...] = ()
     oversized_files: tuple[str, ...] = ()
+    exposed_paths: tuple[str, ...] = ()
+
+    def select_ignored(self, paths: Iterable[str], *, forced: bool = False) -> set[str]:
+        """Return those of the paths that git ignored, themselves or a folder on the way to them.
+
+        If they were `forced` into git, what is in folders such as `build/` does not count: tools
+        fill those, and an agent may mean it.
+        """
+        ignored = {path.rstrip("/") for path in self.ignored_paths}
+        if forced:
+            ignored = {path for path in ignored if not is_rebuildable(path)}
+        return {path for path in paths if ignored and not ignored.isdisjoint(_list_ancestry(path))}
 
     def to_json(self) -> dict[str, Any]:
         """Return a value for json.dumps, which escapes bytes that are not UTF-8."""
@@ -87,6 +103,11 @@ class FileChange(NamedTuple):
     kind: Literal["A", "M", "D"]
     is_submodule: bool = False
     is_untracked: bool = False
+
+
+def _list_ancestry(path: str) -> Iterator[str]:
+    """Return the folders on the way to a path, and itself."""
+    return accumulate(path.rstrip("/").split("/"), lambda folder, name: f"{folder}/{name}")
 
 
 def _parse_snapshot(value: Any) -> Snapshot:

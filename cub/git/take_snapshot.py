@@ -102,7 +102,12 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
             where=status.conflicts[0],
             hint="resolve them and commit, or give it up with `git merge --abort` and the like",
         )
-    new = [path for path in status.untracked_paths if _is_included(worktree, path)]
+    exposed = base.select_ignored(status.untracked_paths) if base else set[str]()
+    new = [
+        path
+        for path in status.untracked_paths
+        if _is_included(worktree, path) and path not in exposed
+    ]
     if base:
         new += _list_newly_ignored(worktree, base, {*state.untracked_paths, *new})
     untracked = {*state.untracked_paths, *new} - status.removed_paths
@@ -120,7 +125,6 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
         run_git(worktree.toplevel, "update-ref", SNAPSHOT_REF, tree)
     absent = {*state.missing_paths, *status.removed_paths, *edits.gone} - set(state.untracked_paths)
     missing = sorted(path for path in absent if not get_file_type(worktree.toplevel, path))
-    ignored = [path for path in status.ignored_paths if not is_tool_artifact(path)]
     snapshot = Snapshot(
         status.head,
         status.branch,
@@ -133,9 +137,10 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
         tuple(state.flags) if len(state.flags) <= _MAX_LISTED_PATHS else None,
         None if base else read_file_modes(worktree, tree),
         None if base else read_refs(worktree.toplevel),
-        tuple(ignored[:_MAX_LISTED_PATHS]),
+        tuple(_list_ignored(status, base)[:_MAX_LISTED_PATHS]),
         status.conflicts or named.conflicts,
         tuple(edits.oversized),
+        tuple(sorted(path for path in exposed if _is_included(worktree, path))),
     )
     if not status.conflicts:
         paths = snapshot.untracked_paths, tree, snapshot.missing_paths
@@ -144,11 +149,19 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
     return snapshot
 
 
+def _list_ignored(status: WorktreeStatus, base: Snapshot | None) -> list[str]:
+    """List what git passes over, as `Snapshot.ignored_paths` does."""
+    repositories = [path for path in status.untracked_paths if path.endswith("/")]
+    ignored = [p for p in (*status.ignored_paths, *repositories) if not is_tool_artifact(p)]
+    known = {*base.untracked_paths, *base.select_ignored(ignored)} if base else set[str]()
+    return [path for path in ignored if path not in known]
+
+
 def _compare_with_index(
     worktree: Worktree, base: Snapshot | None, *, rebuild: bool
 ) -> tuple[IndexState, WorktreeStatus]:
-    ignored, environ = "no" if base else "matching", make_index_environment(worktree)
-    options = ("--untracked-files=all", f"--ignored={ignored}", "--ignore-submodules=dirty")
+    environ = make_index_environment(worktree)
+    options = ("--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty")
     state = open_index(worktree, base, rebuild=rebuild)
     if base and base.flagged_paths is not None:  # flags that are new would hide edits
         flags = clear_flags(worktree, state.flags, base.flagged_paths, environ)

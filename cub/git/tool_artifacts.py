@@ -40,6 +40,18 @@ def is_tool_artifact(path: str) -> bool:
     )
 
 
+def is_rebuildable(path: str) -> bool:
+    """Return whether tools fill a folder again, by its name, if git ignores it."""
+    name = path.rpartition("/")[2]
+    return name in REBUILDABLE_FOLDERS or "cache" in name.lower()
+
+
+def is_often_written(path: str) -> bool:
+    """Return whether tools write a file whenever they run."""
+    names = (path.rpartition("/")[2], path)
+    return any(matches_any(name, OFTEN_WRITTEN_PATTERNS) for name in names)
+
+
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
     """Return whether a name matches one of the shell patterns."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -146,22 +146,28 @@ def find_index_changes(
     """Find the changes since `base`; `committed` are the paths that HEAD has and cub's index lacks,
     `is_changed` says whether the person's index is another one than it was.
     """
-    top, private = worktree.toplevel, set(base.ignored_paths)  # what was there and ignored
-    added = {path: False for path in committed - private if get_file_type(top, path)}
+    top = worktree.toplevel
+    added = {path: False for path in committed if get_file_type(top, path)}
     # A folder in the place of a file is not git's, unless it is a repository.
     folders = [path for path in added if get_file_type(top, path) == stat.S_IFDIR]
     added |= {path: get_file_type(top, f"{path}/.git") != 0 for path in folders}
     staged, unmerged = _read_staged_paths(worktree) if is_changed else ({}, ())
     if not staged:  # an index that is gone, or that git can't read, says nothing
-        return IndexChanges(added, [])
+        return IndexChanges(_drop_ignored(added, base), [])
     tree_paths = list_tree_files(top, base.tree).keys()
-    for path in staged.keys() - tree_paths - private:
+    for path in staged.keys() - tree_paths:
         if not worktree.is_excluded(path) and get_file_type(top, path):
             added[path] = staged[path]
     left = sorted(tree_paths - staged.keys() - set(base.untracked_paths))
     left = [path for path in left if not worktree.is_excluded(path) and get_file_type(top, path)]
     dropped = list_ignored_paths(top, left, include_tracked=True)
-    return IndexChanges(added, sorted(dropped), unmerged)
+    return IndexChanges(_drop_ignored(added, base), sorted(dropped), unmerged)
+
+
+def _drop_ignored(added: Mapping[str, bool], base: Snapshot) -> dict[str, bool]:
+    """Drop what was there and ignored: it is the person's."""
+    ignored = base.select_ignored(added, forced=True)
+    return {path: is_submodule for path, is_submodule in added.items() if path not in ignored}
 
 
 def _read_staged_paths(worktree: Worktree) -> tuple[dict[str, bool], tuple[str, ...]]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from cub.actions.run import run_folders
-from cub.actions.run.attempt import Attempt, restore_surroundings
+from cub.actions.run.attempt import restore_surroundings
+from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_runner import checks_to_json
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import Disposition, decide_disposition
@@ -121,7 +122,7 @@ def _commit(
     if commits and attempt.head_move:
         attempt.notices += workspace.adopt_commits(before)
     has_same_head = before.head == after.head
-    message = _build_commit_message(context, attempt) if commits else ""
+    message = _build_commit_message(context, attempt, verdict.doubt) if commits else ""
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
@@ -153,9 +154,11 @@ def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
     attempt.files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
 
 
-def _build_commit_message(context: RunContext, attempt: Attempt) -> str:
+def _build_commit_message(context: RunContext, attempt: Attempt, doubt: str) -> str:
     """Return the commit's message, with what a reviewer has to know of the checks."""
     text = render_commit_message(context.settings.message_template, attempt.task)
+    if doubt:
+        text += f"\n\nNo check has decided whether it is done: {doubt}."
     if not attempt.input_changes:
         return text
     lines = "\n".join(f"- {change}" for change in attempt.input_changes)

@@ -5,11 +5,16 @@ An agent may change them, so changes are reported.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -20,23 +25,43 @@ from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
 
 # The files that runners read without being told to, by the name of their command.
+_PYTHON = ("sitecustomize.py", "usercustomize.py")
 _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("make", "gmake"): ("GNUmakefile", "makefile", "Makefile"),
     ("just",): ("justfile", "Justfile", ".justfile"),
     ("task",): ("Taskfile.yml", "Taskfile.yaml"),
-    ("npm", "npx", "yarn", "pnpm", "bun"): ("package.json",),
-    ("tox",): ("tox.ini",),
-    ("nox",): ("noxfile.py",),
-    ("pytest",): ("pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
-    ("mypy",): ("mypy.ini", ".mypy.ini"),
-    ("ruff",): ("ruff.toml", ".ruff.toml"),
+    ("npm", "npx", "yarn", "pnpm", "bun", "node"): (
+        "package.json", ".npmrc", ".mocharc*", "*.config.js", "*.config.cjs", "*.config.mjs",
+        "*.config.ts",
+    ),
+    ("tox",): ("tox.ini", *_PYTHON),
+    ("nox",): ("noxfile.py", *_PYTHON),
+    ("pytest", "py.test"): (
+        "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py",
+        "*/conftest.py", *_PYTHON,
+    ),
+    ("python", "python3", "unittest"): _PYTHON,
+    ("mypy",): ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"),
+    ("ruff",): ("ruff.toml", ".ruff.toml", "pyproject.toml"),
     ("pre-commit",): (".pre-commit-config.yaml",),
     ("rake",): ("Rakefile",),
-    ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts"),
+    ("rspec",): (".rspec", "spec/spec_helper.rb"),
+    ("phpunit",): ("phpunit.xml", "phpunit.xml.dist"),
+    ("mix",): ("mix.exs", "test/test_helper.exs"),
+    ("cargo",): (".cargo/config.toml",),
+    ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts", "gradle.properties"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
+# Of these files, what else they say changes in daily work, such as dependencies.
+_UNRELATED_KEYS = (
+    "dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "version",
+)  # fmt: skip
+_UNRELATED_TOOLS = ("poetry", "uv", "pdm", "hatch", "setuptools")
 _MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
+_MAX_SCRIPT = 1 << 16  # bytes that are searched for the names of programs
 _MAX_NAMED = 3
+_INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl", "php")
+_WORD = re.compile(r"[\w./@-]+")
 
 
 class CheckInput(NamedTuple):
@@ -61,16 +86,20 @@ def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> Chec
     }
 
 
-def find_changed_inputs(root: Path, before: CheckInputs) -> list[CheckInput]:
-    """Return the inputs that are not as they were recorded."""
-    return [file for file, identity in before.items() if _identify(root, file.path) != identity]
+def find_changed_inputs(before: CheckInputs, after: CheckInputs) -> list[CheckInput]:
+    """Return the inputs that are new, gone, or not what they were."""
+    files = dict.fromkeys([*before, *after])
+    return [file for file in files if before.get(file) != after.get(file)]
 
 
-def describe_changes(inputs: Sequence[CheckInput], changed: Sequence[FileChange]) -> list[str]:
+def describe_changes(
+    inputs: Sequence[CheckInput], before: CheckInputs, changed: Sequence[FileChange]
+) -> list[str]:
     """Describe changes by which a check may pass that should not: inputs, and deleted tests."""
     messages = [
-        f"{path}, which the check `{command}` goes by, was changed"
-        for path, command in inputs[:_MAX_NAMED]
+        f"{file.path}, which the check `{file.command}` goes by, "
+        + ("was changed" if file in before else "is new")
+        for file in inputs[:_MAX_NAMED]
     ]
     classifier = FileClassifier(change.path for change in changed)
     deleted = [change.path for change in changed if change.kind == "D"]
@@ -90,17 +119,64 @@ def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
 
 def _find_files(root: Path, command: str, path: str | None) -> Iterator[str]:
     """Yield the files of the project that a command names, or that its programs read."""
-    for word in _split_words(command):
+    words = _split_words(command)
+    programs = list(map(_get_name, words))
+    for word in words:
         for text in (word, word.partition("=")[2]):
             if text and (name := _make_inner_path(root, root / text)):
                 yield name
-        program = PurePosixPath(word).name
+                programs += map(_get_name, _read_words(root, name))
         tool = shutil.which(word, path=path) if path is not None and "/" not in word else None
         if tool and (name := _make_inner_path(root, Path(tool))):
             yield name
-        for programs, settings in _SETTINGS.items():
-            if program in programs:
-                yield from (name for name in settings if (root / name).is_file())
+    yield from _find_settings(root, programs)
+
+
+def _find_settings(root: Path, programs: list[str]) -> Iterator[str]:
+    """Yield what the programs read, and what those read that a Makefile or a script names.
+
+    That includes modules with the name of a program, which Python finds first, and the programs of
+    Node.js packages.
+    """
+    folder = root / "node_modules" / ".bin"
+    binaries = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    visited = set[str]()
+    for program in programs:  # grows
+        if program in visited:
+            continue
+        visited.add(program)
+        for name in _list_settings(root, program):
+            yield name
+            nested = _read_words(root, name)
+            programs += map(_get_name, nested)
+            for before, word in pairwise(nested):
+                if _get_name(before) in _INTERPRETERS and _make_inner_path(root, root / word):
+                    yield word
+        if program in binaries:
+            yield f"node_modules/.bin/{program}"
+
+
+def _list_settings(root: Path, program: str) -> Iterator[str]:
+    for programs, patterns in _SETTINGS.items():
+        if program not in programs:
+            continue
+        for pattern in (*patterns, f"{program}.py", f"{program}/__init__.py"):
+            files = root.glob(pattern) if "*" in pattern else [root / pattern]
+            yield from (file.relative_to(root).as_posix() for file in files if file.is_file())
+
+
+def _read_words(root: Path, name: str) -> list[str]:
+    """Return the words of a script or of the file of a runner: there may be programs among them."""
+    if PurePosixPath(name).suffix not in ("", ".sh", ".bash", ".mk", ".json", ".ini"):
+        return []
+    with suppress(OSError, ValueError):
+        text = read_prefix(os.fspath(root), name, _MAX_SCRIPT).decode("utf-8", "replace")
+        return _WORD.findall(text)
+    return []
+
+
+def _get_name(word: str) -> str:
+    return word.rpartition("/")[2]
 
 
 def _split_words(command: str) -> list[str]:
@@ -133,5 +209,22 @@ def _identify(root: Path, name: str) -> str:
     except OSError:
         return ""
     if data or not status.st_size:
-        return blake2b(data, digest_size=20).hexdigest()
+        return blake2b(_select_settings(name, data), digest_size=20).hexdigest()
     return " ".join(map(str, StatSignature.from_stat(status)))
+
+
+def _select_settings(name: str, data: bytes) -> bytes:
+    """Return what of a manifest may steer a check, as JSON; other files as they are."""
+    base = PurePosixPath(name).name
+    try:
+        if base == "package.json":
+            tree = json.loads(data)
+            steering = {k: v for k, v in tree.items() if k not in _UNRELATED_KEYS}
+        elif base == "pyproject.toml":
+            tree = tomllib.loads(data.decode()).get("tool", {})
+            steering = {k: v for k, v in tree.items() if k not in _UNRELATED_TOOLS}
+        else:
+            return data
+        return json.dumps(steering, default=str, sort_keys=True).encode()
+    except (ValueError, AttributeError, RecursionError):
+        return data

@@ -5,9 +5,11 @@ Syntax errors in the files that an attempt changed count as a failed check as we
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -21,9 +23,15 @@ from cub.checks.failing_items import (
     fingerprint_output,
     truncate_item,
 )
-from cub.checks.failure_reasons import find_reason
+from cub.checks.failure_reasons import find_missing_modules, find_reason
 from cub.checks.terminal_text import take_tail, to_plain_text
-from cub.checks.tool_output import has_passing_test, parse_output, reports_no_test
+from cub.checks.tool_output import (
+    finds_no_tool,
+    has_passing_test,
+    parse_output,
+    reports_no_test,
+)
+from cub.files.read_files import read_prefix
 from cub.files.signed_state import read_signed, write_signed
 from cub.git.snapshot import FileChange, Snapshot
 from cub.masking import mask_text
@@ -36,6 +44,11 @@ from cub.store.events import Event
 
 MAX_TAIL = 1500  # characters
 _MAX_OUTPUT = 1_000_000  # bytes that are read
+_MANIFESTS = (
+    "pyproject.toml", "*requirements*.txt", "setup.cfg", "setup.py", "Pipfile", "environment.yml",
+    "package.json",
+)  # fmt: skip
+_MAX_MANIFEST = 1 << 20  # bytes
 NOT_RUN_EXIT_CODES = (126, 127)  # of a shell: no such command, or none that can be run
 
 
@@ -44,8 +57,9 @@ class CheckResult:
     """Hold a check's result; `exit` is None if it had to be stopped, for `cause`.
 
     `whole` is a fingerprint of the output, except for times and addresses. If the check failed,
-    `passes` says that tests passed beside those that failed, `finds_no_test` that there was none to
-    run, and `reason` what is wrong, in one line of the output.
+    `passes` says that tests passed beside those that failed, and `reason` what is wrong, in one
+    line of the output. `finds_no_test` says that there was no test to run, however it ended, and
+    `lacks_program` that a program or a module that the check needs is not installed.
     """
 
     command: str
@@ -58,6 +72,12 @@ class CheckResult:
     passes: bool = False
     finds_no_test: bool = False
     reason: str = ""
+    lacks_program: bool = False
+
+    @property
+    def can_run(self) -> bool:
+        """Return whether the command could be started, with all that it needs."""
+        return self.exit not in NOT_RUN_EXIT_CODES and not self.lacks_program
 
     @property
     def is_passing(self) -> bool:
@@ -153,12 +173,28 @@ class CheckRunner:
         if end.cause:
             return CheckResult(command, None, end.seconds, end.cause, (), tail)
         code = 128 + end.signal if end.signal else end.exit_code
+        finds_no_test = reports_no_test(text)
         if code == 0:
-            return CheckResult(command, 0, end.seconds)
-        return CheckResult(
+            return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test)
+        result = CheckResult(
             command, code, end.seconds, "", parse_output(text), tail, fingerprint_output(text),
-            has_passing_test(text), reports_no_test(text), find_reason(text),
+            has_passing_test(text), finds_no_test, find_reason(text),
         )  # fmt: skip
+        return replace(result, lacks_program=self._lacks_program(result, text))
+
+    def _lacks_program(self, check: CheckResult, text: str) -> bool:
+        """Return whether a check can't work before something is installed.
+
+        That a module is missing which no manifest names is not such a case: it may be the task's
+        to write it.
+        """
+        if not check.can_run:
+            first = next(iter(check.command.split()), "")
+            return "/" not in first and shutil.which(first, path=self.environ.get("PATH")) is None
+        if finds_no_tool(text):
+            return True
+        has_collected = check.passes or any(item.kind != "error" for item in check.items)
+        return not has_collected and _names_any(self.folder, find_missing_modules(text))
 
     def find_result(self, tree: str, command: str) -> CheckResult | None:
         """Return a check's stored result for the files of `tree`; None if there is none."""
@@ -186,6 +222,17 @@ class CheckRunner:
     def _cache_file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return self.cache_folder / f"{name}.json"
+
+
+def _names_any(folder: Path, modules: Iterable[str]) -> bool:
+    """Return whether a manifest of the project names one of the modules, with `-` or `_`."""
+    patterns = [rf"\b{re.escape(name).replace('_', '[-_]')}\b" for name in modules]
+    if not patterns:
+        return False
+    pattern = re.compile("|".join(patterns), re.IGNORECASE)
+    files = (file for name in _MANIFESTS for file in sorted(folder.glob(name)))
+    texts = (read_prefix(os.fspath(folder), file.name, _MAX_MANIFEST) for file in files)
+    return any(pattern.search(text.decode("utf-8", "replace")) for text in texts)
 
 
 def checks_to_json(checks: list[CheckComparison]) -> list[dict[str, Any]]:

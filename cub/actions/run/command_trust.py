@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +26,19 @@ from cub.store.task_index import TaskIndex
 
 
 class ExecutableContent(NamedTuple):
-    """Hold what would run: configuration keys with their values as JSON, and tasks' checks."""
+    """Hold what would run: configuration keys with their values as JSON, tasks' checks, and the
+    checks that manifests name, each with its manifest.
+    """
 
     config: dict[str, str]
     checks: list[str]
+    proposed: Mapping[str, str]
 
     def to_lines(self) -> list[str]:
         """Return a line for each command."""
         lines = [f"{key}: {value}" for key, value in self.config.items()]
-        return lines + [f"a task's check: {check}" for check in self.checks]
+        lines += [f"a task's check: {check}" for check in self.checks]
+        return lines + [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
 
 
 class TaskCheck(NamedTuple):
@@ -45,17 +49,28 @@ class TaskCheck(NamedTuple):
     trusted: bool
 
 
+class ProposedCheck(NamedTuple):
+    """Hold a command that a manifest names, the manifest, and whether it was agreed to."""
+
+    command: str
+    source: str
+    trusted: bool
+
+
 class TrustReport(NamedTuple):
     """Hold what would run, and whether it was agreed to: the configuration, and each check."""
 
     config: dict[str, str]
     is_config_trusted: bool
     checks: list[TaskCheck]
+    proposed: list[ProposedCheck]
 
     @property
     def is_trusted(self) -> bool:
         """Return whether nothing is left to agree to."""
-        return self.is_config_trusted and all(check.trusted for check in self.checks)
+        are_checks_trusted = all(check.trusted for check in self.checks)
+        are_proposed_trusted = all(check.trusted for check in self.proposed)
+        return self.is_config_trusted and are_checks_trusted and are_proposed_trusted
 
 
 @dataclass(slots=True)
@@ -94,15 +109,17 @@ class ApprovedChecks:
         return pinned if set(pinned) - set(record.get("checks") or ()) else ()
 
 
-def read_executable_content(stores: Stores, tasks: TaskIndex | None = None) -> ExecutableContent:
+def read_executable_content(
+    stores: Stores, proposed: Mapping[str, str], tasks: TaskIndex | None = None
+) -> ExecutableContent:
     """Return what the project brings along that runs; checks of tasks that are not closed."""
     config = list_config_commands(stores.project.tree.read(CONFIG_FILE))
     by_task = _iter_checks(tasks or stores.backend.read_tasks())
     checks = dict.fromkeys(check for _, task_checks in by_task for check in task_checks)
-    return ExecutableContent(config, list(checks))
+    return ExecutableContent(config, list(checks), proposed)
 
 
-def make_trust_report(stores: Stores) -> TrustReport:
+def make_trust_report(stores: Stores, proposed: Mapping[str, str]) -> TrustReport:
     """Return what the project brings along that runs, and whether this person has agreed to it."""
     trusted = load_trust(stores.root)
     config = list_config_commands(stores.project.tree.read(CONFIG_FILE))
@@ -110,11 +127,12 @@ def make_trust_report(stores: Stores) -> TrustReport:
     for task, checks in _iter_checks(stores.backend.read_tasks()):
         for check in dict.fromkeys(checks):
             tasks_of.setdefault(check, []).append(task)
-    untrusted = set(trusted.list_untrusted(tasks_of))
+    untrusted = set(trusted.list_untrusted([*tasks_of, *proposed]))
     return TrustReport(
         config,
         not config or trusted.config == digest_commands(config),
         [TaskCheck(check, tasks, check not in untrusted) for check, tasks in tasks_of.items()],
+        [ProposedCheck(line, name, line not in untrusted) for line, name in proposed.items()],
     )
 
 
@@ -128,16 +146,17 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     approved_checks = ApprovedChecks(stores.root, dict(_iter_checks(tasks)))
     if settings.options.trust:
         return approved_checks
-    all_config, checks = read_executable_content(stores, tasks)
+    all_config, checks, proposed = read_executable_content(stores, settings.proposed_checks, tasks)
     config = all_config
     if settings.options.checks or not settings.uses_task_checks:
         config = {k: v for k, v in config.items() if not k.endswith("run.checks")}
     trusted = load_trust(stores.root)
     is_config_trusted = not config or trusted.config == digest_commands(all_config)
     missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])
-    if is_config_trusted and not missing:
+    proposed = {line: proposed[line] for line in trusted.list_untrusted(proposed)}
+    if is_config_trusted and not missing and not proposed:
         return approved_checks
-    untrusted = ExecutableContent({} if is_config_trusted else config, missing)
+    untrusted = ExecutableContent({} if is_config_trusted else config, missing, proposed)
     raise CubError(
         _describe_untrusted(untrusted, trusted),
         where=CONFIG_FILE if untrusted.config else "",
@@ -151,15 +170,18 @@ def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) 
     if untrusted.config or trusted == TrustedCommands():
         again = "changed since you trusted it" if trusted.config else "is not trusted yet"
         return f"what this project runs {again}"
+    if untrusted.proposed:
+        return "the checks that the project's manifests name are not trusted yet"
     if len(untrusted.checks) == 1:
         return "a task brings a check along that is not trusted yet"
     return f"tasks bring {len(untrusted.checks)} checks along that are not trusted yet"
 
 
-def trust_project(stores: Stores) -> ExecutableContent:
+def trust_project(stores: Stores, proposed: Mapping[str, str]) -> ExecutableContent:
     """Store that all that the project brings along may run, and return it."""
-    content = read_executable_content(stores)
-    save_trust(stores.root, make_trusted_commands(content.config, content.checks))
+    content = read_executable_content(stores, proposed)
+    checks = [*content.checks, *proposed]
+    save_trust(stores.root, make_trusted_commands(content.config, checks))
     return content
 
 

@@ -15,6 +15,7 @@ from cub.actions.run.git_workspace import GitWorkspace
 from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
+from cub.errors import CubError
 from cub.harness.base import Harness, TokenUsage, Transcript
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
@@ -22,6 +23,10 @@ from cub.store.events import Event
 from cub.store.leases import make_lease_checker
 from cub.store.task_schema import CLOSED
 from cub.store.timestamps import format_timestamp
+
+
+class RunRefusedError(CubError):
+    """Report that a run does not start: it leaves nothing behind."""
 
 
 class Clock(Protocol):

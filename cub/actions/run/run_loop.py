@@ -8,7 +8,8 @@ from shlex import quote
 from typing import Any
 
 from cub import git
-from cub.actions.run.attempt import Attempt, run_attempt
+from cub.actions.run.attempt import run_attempt
+from cub.actions.run.attempt_checks import find_start_obstacle
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
     describe_error,
@@ -16,9 +17,10 @@ from cub.actions.run.attempt_finish import (
     is_machine_error,
     make_start_event,
 )
+from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
-from cub.actions.run.run_context import RunContext, RunTally
+from cub.actions.run.run_context import RunContext, RunRefusedError, RunTally
 from cub.actions.run.task_queue import (
     ClaimedTask,
     claim_next_task,
@@ -33,6 +35,7 @@ from cub.harness.final_message import parse_signals
 from cub.masking import mask_text
 from cub.processes.command import TimeLimits
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
+from cub.store.task_index import TaskIndex
 from cub.store.task_schema import PARKED
 from cub.store.timestamps import format_timestamp
 
@@ -68,10 +71,24 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         checks=list(context.settings.checks),
         **_describe_place(context),
     )
-    context.initial_stores.ledger.append_events(start)
     yield start
+    if obstacle := (yield from _find_obstacle(context)):
+        raise RunRefusedError(obstacle, hint=UNVERIFIED_HINT)
+    context.initial_stores.ledger.append_events(start)
     end = yield from _run_until_end(context, pool, tally)
     yield from _end_run(context, tally, end)
+
+
+def _find_obstacle(context: RunContext) -> Generator[Event, None, str]:
+    """Return why the checks can't decide on the first task; "" if they can, or if none has to."""
+    stores, options = context.current_stores, context.settings.options
+    tasks = stores.backend.read_tasks()
+    queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
+    if not queue or options.no_checks or context.settings.accept_unverified:
+        return ""
+    number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
+    attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
+    return (yield from find_start_obstacle(context, attempt))
 
 
 def _run_until_end(
@@ -147,15 +164,11 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
 def _run_one_attempt(
     context: RunContext, harness: Harness, claimed: ClaimedTask
 ) -> Generator[Event, None, AttemptOutcome]:
-    task = claimed.tasks.read_record(claimed.task)
-    history = read_attempt_history(context.initial_stores.ledger, claimed.task)
-    number = history.attempts  # the start of this attempt is in the ledger already
-    files = context.folder.attempt_folder(claimed.task, number)
-    uses_task_checks = context.settings.uses_task_checks
-    checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
-    attempt = Attempt(task, checks, number, harness, files, history)
+    # The start of this attempt is in the ledger already.
+    number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
+    attempt = _make_attempt(context, harness, claimed.tasks, claimed.task, number)
     start = make_start_event(context, claimed.task, number, harness.name)
-    yield {**start, "title": task.get("title", ""), "waiting": claimed.ready_count}
+    yield {**start, "title": attempt.task.get("title", ""), "waiting": claimed.ready_count}
     for warning in claimed.warnings:
         yield context.make_event("notice", text=warning.message)
     backup = CubFolderBackup.take(context.initial_stores.root, context.folder.state)
@@ -177,11 +190,23 @@ def _run_one_attempt(
     return outcome
 
 
+def _make_attempt(
+    context: RunContext, harness: Harness, tasks: TaskIndex, task_id: str, number: int
+) -> Attempt:
+    task = tasks.read_record(task_id)
+    history = read_attempt_history(context.initial_stores.ledger, task_id)
+    uses_task_checks = context.settings.uses_task_checks
+    checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
+    checks += context.settings.options.checks  # the person's word, as a task's own checks are
+    files = context.folder.attempt_folder(task_id, number)
+    return Attempt(task, checks, number, harness, files, history)
+
+
 def _report_attempt(
     context: RunContext, attempt: Attempt, outcome: AttemptOutcome
 ) -> Iterator[Event]:
     yield outcome.event
-    for text in [*attempt.notices, *outcome.messages]:
+    for text in dict.fromkeys([*attempt.notices, *outcome.messages]):
         yield context.make_event("notice", task=attempt.task_id, text=text)
     status, reason, question = outcome.disposition
     facts = {"status": status, "why": reason, **({"question": question} if question else {})}
@@ -228,11 +253,14 @@ def _commit_stores(context: RunContext) -> str:
 
 
 def _describe_place(context: RunContext) -> dict[str, Any]:
-    """Return what run_start says of permissions and of a worktree, if there is anything to say."""
-    bypass = {"permissions": "bypass"} if context.settings.permissions == "bypass" else {}
-    folder = context.workspace.folder
+    """Return what run_start says of permissions, of checks and of a worktree, if it is special."""
+    settings, folder = context.settings, context.workspace.folder
     is_here = folder == context.initial_stores.project.root
-    return bypass if is_here else {**bypass, "worktree": str(folder)}
+    return {
+        **({"permissions": "bypass"} if settings.permissions == "bypass" else {}),
+        **({"no_checks": True} if settings.options.no_checks else {}),
+        **({} if is_here else {"worktree": str(folder)}),
+    }
 
 
 def _describe_branch(context: RunContext) -> dict[str, Any]:

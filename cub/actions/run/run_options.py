@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cub.errors import CubError, UsageError
@@ -45,7 +45,8 @@ class RunOptions:
 class RunSettings:
     """Hold the settings of a run. Times are in seconds, sizes in bytes; None is no limit.
 
-    `uses_task_checks` says whether the tasks' own checks count too.
+    `uses_task_checks` says whether the tasks' own checks count too. If `checks` are proposed, and
+    not configured, `proposed_checks` has the manifest that names each.
     """
 
     options: RunOptions
@@ -71,6 +72,7 @@ class RunSettings:
     usd: float | None
     tokens: int | None
     iterations: int | None
+    proposed_checks: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:

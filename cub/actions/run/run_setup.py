@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from cub.actions.build_prompt import find_check_commands, read_system_prompt
@@ -19,6 +18,7 @@ from cub.actions.run.agent_process import (
     find_missing_programs,
     require_available,
 )
+from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks, require_trust
 from cub.actions.run.git_workspace import (
@@ -26,8 +26,15 @@ from cub.actions.run.git_workspace import (
     GitWorkspace,
     open_git_workspace,
     remove_run_worktree,
+    require_repository,
 )
-from cub.actions.run.run_context import Budget, Clock, RunContext, SystemClock
+from cub.actions.run.run_context import (
+    Budget,
+    Clock,
+    RunContext,
+    RunRefusedError,
+    SystemClock,
+)
 from cub.actions.run.run_folders import (
     INDEX_FILE,
     RunFolder,
@@ -43,9 +50,8 @@ from cub.actions.run.run_options import (
     resolve_settings,
 )
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
-from cub.actions.run.task_queue import list_runnable_tasks, require_startable
+from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
-from cub.config_edit.yaml_text import format_yaml
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files import lock_project
@@ -61,12 +67,8 @@ from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits
 from cub.processes.orphans import adopt_orphans
 from cub.project.config_layers import resolve_config
-from cub.repomap.stack.facts import CommandPurpose, ProjectCommand
 from cub.store.events import Event, mask_event
 
-_MAX_TASKS_READ = 20  # to find one without a check
-_PROPOSED_PURPOSES: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
-_MAX_PROPOSED = 3  # commands
 _MAX_NAMED = 5  # changed files
 
 
@@ -101,11 +103,13 @@ def prepare_run(
     stores = finish_interrupted_change(stores)
     layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
-    approved_checks = require_trust(stores, settings)
     configured = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    require_repository(stores.project.root)
+    require_startable(stores.backend.read_tasks(), stores, options)
+    settings = resolve_checks(stores, settings)
+    approved_checks = require_trust(stores, settings)
     missing = find_missing_programs(configured, settings, stores.project, environment.environ)
     harnesses = require_available(configured, missing)
-    require_startable(stores.backend.read_tasks(), stores, options)
     if not (stores.root / GITIGNORE).exists():
         with lock_project(stores.root) as lock:
             install_git_files(lock)
@@ -121,8 +125,14 @@ def prepare_run(
         )
         _save_run_facts(context)
         events = [context.make_event("notice", text=program.to_text()) for program in missing]
-        warnings = [*layers.warnings, *_warn_missing_checks(context)]
-        yield PreparedRun(context, [*report.events, *events], warnings)
+        if settings.proposed_checks:
+            text = describe_proposed_checks(settings.proposed_checks)
+            events.append(context.make_event("notice", text=text))
+        try:
+            yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
+        except RunRefusedError:
+            _clean_up_run(context)
+            raise
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
             _clean_up_run(context)
@@ -176,8 +186,8 @@ def _make_context(
 def _remove_if_refused(folder: RunFolder) -> Iterator[None]:
     try:
         yield
-    except CubError:
-        if not folder.read_state():
+    except CubError as error:
+        if isinstance(error, RunRefusedError) or not folder.read_state():
             shutil.rmtree(folder.path, ignore_errors=True)
             shutil.rmtree(folder.state, ignore_errors=True)
         raise
@@ -267,26 +277,6 @@ def _clean_up_run(context: RunContext) -> None:
     release_snapshot(context.workspace.worktree)
     if context.settings.options.worktree:
         remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)
-
-
-def _warn_missing_checks(context: RunContext) -> Iterator[PlanWarning]:
-    settings = context.settings
-    if not settings.checks and settings.uses_task_checks and _has_task_without_check(context):
-        suggestion = _suggest_checks(context.check_commands)
-        hint = f"{suggestion}, or use --check; --no-checks is silent about it"
-        yield PlanWarning("no check decides whether a task is done", hint=hint)
-
-
-def _suggest_checks(commands: Sequence[ProjectCommand]) -> str:
-    by_purpose = sorted(commands, key=lambda command: _PROPOSED_PURPOSES.index(command.purpose))
-    lines = [command.shell_line for command in by_purpose[:_MAX_PROPOSED]]
-    return f"`cub config set run.checks {quote(format_yaml(lines))}`" if lines else "set run.checks"
-
-
-def _has_task_without_check(context: RunContext) -> bool:
-    tasks = context.initial_stores.backend.read_tasks()
-    queue = list_runnable_tasks(tasks, context.current_stores, context.settings.options)
-    return any(not tasks.read_record(task.id).get("checks") for task in queue[:_MAX_TASKS_READ])
 
 
 def read_last_options(root: Path) -> RunOptions | None:

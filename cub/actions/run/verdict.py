@@ -61,7 +61,8 @@ class AttemptEvidence:
     """Hold what is known when an agent has ended.
 
     `is_success` is by the harness's rule; `restored_files` are untracked files that the attempt had
-    changed; `conflicts` are files of an unfinished merge; `request` is what the agent asked for.
+    changed; `conflicts` are files of an unfinished merge; `hidden_work` is a new file that no
+    commit will have; `request` is what the agent asked for.
     """
 
     process: ProcessResult
@@ -74,6 +75,7 @@ class AttemptEvidence:
     uncommittable: Sequence[str]
     conflicts: Sequence[str]
     oversized_files: Sequence[str]
+    hidden_work: str
     request: dict[str, Any]
     is_over_budget: bool
     time: datetime
@@ -117,7 +119,7 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     return (
         _judge_limits(evidence)
         or _judge_statements(evidence, failed=failed, idle=idle)
-        or _judge_files(evidence)
+        or judge_files(evidence)
     )
 
 
@@ -155,7 +157,11 @@ def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) ->
     return None
 
 
-def _judge_files(evidence: AttemptEvidence) -> Verdict | None:
+def judge_files(evidence: AttemptEvidence) -> Verdict | None:
+    """Return the class of an attempt whose files can't be committed as they are; None if they can.
+
+    Checks may have changed them since.
+    """
     if evidence.head_move == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
         return Verdict("unknown", what)
@@ -164,12 +170,21 @@ def _judge_files(evidence: AttemptEvidence) -> Verdict | None:
     if evidence.oversized_files:
         what = "is larger than run.max_file_size, and git does not ignore it"
         return Verdict("too_large", f"{evidence.oversized_files[0]} {what}")
-    if evidence.uncommittable:
-        names = ", ".join(evidence.uncommittable[:3])
-        return Verdict("commit_failed", f"changes inside of the submodule {names} can't be kept")
+    if obstacle := _find_commit_obstacle(evidence):
+        return Verdict("commit_failed", obstacle)
     if not evidence.has_changes and not evidence.claims_no_change:
         return Verdict("no_changes", _describe_restored_files(evidence.restored_files))
     return None
+
+
+def _find_commit_obstacle(evidence: AttemptEvidence) -> str:
+    """Return why no commit can hold the work; "" if one can."""
+    if evidence.uncommittable:
+        names = ", ".join(evidence.uncommittable[:3])
+        return f"changes inside of the submodule {names} can't be kept"
+    if evidence.hidden_work:
+        return f"no commit would have {evidence.hidden_work}: the attempt made git pass over it"
+    return ""
 
 
 def _describe_restored_files(files: Sequence[str]) -> str:
@@ -219,24 +234,22 @@ def _append(text: str) -> str:
 
 UNVERIFIED = "unverified"
 UNVERIFIED_HINT = (
-    "mend the check, give the task one of its own with `cub task edit ID --check CMD`, "
+    "fix the check, give the task one of its own with `cub task edit ID --check CMD`, "
     "or set run.accept_unverified"
 )
+NO_CHECK = "no check decides whether it is done"
+WITHOUT_CHECKS = "the run was started with --no-checks"
 
 
 def find_check_obstacle(before: Mapping[str, CheckResult], task_checks: Collection[str]) -> str:
     """Return why no agent should be started, by the checks before it; "" for no reason.
 
-    One of the `task_checks` decides in any case: it has to pass, or to fail less.
+    One of the checks has to be able to run. What it says is no reason: it may say better later.
     """
-    checks = [check for check in before.values() if check.command not in task_checks]
-    for check in checks:
-        if check.exit in NOT_RUN_EXIT_CODES:
-            return f"the check `{check.command}` can't be run{_quote_reason(check)}"
-    has_task_check = any(command in task_checks for command in before)
-    if not before or has_task_check or any(map(_may_decide, checks)):
+    checks = before.values()
+    if any(check.can_run or _may_come(check, task_checks) for check in checks):
         return ""
-    return "; ".join(_explain_undecided(check) + _quote_reason(check) for check in checks)
+    return "; ".join(f"`{check.command}` can't be run{_quote_reason(check)}" for check in checks)
 
 
 def describe_undecided_checks(
@@ -244,7 +257,8 @@ def describe_undecided_checks(
 ) -> Iterator[str]:
     """Yield a message for each check of the project that can decide nothing now."""
     for check in before.values():
-        if check.command not in task_checks and not check.is_passing and not check.items:
+        is_undecided = check.finds_no_test or not (check.is_passing or check.items)
+        if check.command not in task_checks and is_undecided:
             yield _explain_undecided(check)
 
 
@@ -255,12 +269,13 @@ def explain_unverified(checks: Sequence[CheckComparison]) -> str:
     """
     if not checks or any(map(_has_judged, checks)):
         return ""
+    first = checks[0].check
+    if all(comparison.check.finds_no_test for comparison in checks):
+        return f"`{first.command}` finds no test, before and after"
     if not has_run_project_code(checks):
-        return (
-            f"the checks could not work, before and after: {_describe_first_item(checks[0].check)}"
-        )
+        return f"the checks could not work, before and after: {_describe_first_item(first)}"
     what = "every check fails as it did before, and none shows a test that passes"
-    return f"{what}: {_describe_first_item(checks[0].check)}"
+    return f"{what}: {_describe_first_item(first)}"
 
 
 def has_run_project_code(checks: Sequence[CheckComparison]) -> bool:
@@ -268,20 +283,25 @@ def has_run_project_code(checks: Sequence[CheckComparison]) -> bool:
 
     It did not if tests can't be imported or collected, or if there is none.
     """
-    results = [comparison.check for comparison in checks]
-    return any(
-        check.is_passing or any(item.kind != "error" for item in check.items) for check in results
-    )
+    return any(_has_run(comparison.check) for comparison in checks)
 
 
-def _may_decide(check: CheckResult) -> bool:
-    """Return whether it can decide after an attempt: items can go away, tests can come."""
-    return check.is_passing or bool(check.items) or check.finds_no_test
+def _has_run(check: CheckResult) -> bool:
+    if check.finds_no_test or not check.can_run:
+        return False
+    return not check.items or any(item.kind != "error" for item in check.items)
+
+
+def _may_come(check: CheckResult, task_checks: Collection[str]) -> bool:
+    """Return whether the command of a task's own check may be what the task is to make."""
+    return check.command in task_checks and not check.lacks_program
 
 
 def _has_judged(comparison: CheckComparison) -> bool:
     check = comparison.check
-    return check.is_passing or bool(comparison.fixed) or (bool(check.items) and check.passes)
+    if check.is_passing:
+        return not check.finds_no_test
+    return bool(comparison.fixed) or (bool(check.items) and check.passes)
 
 
 def _explain_undecided(check: CheckResult) -> str:
@@ -289,7 +309,9 @@ def _explain_undecided(check: CheckResult) -> str:
         return f"`{check.command}` does not end: until it does, it decides nothing"
     if check.finds_no_test:
         return f"`{check.command}` finds no test: it can't decide before there is one"
-    return f"`{check.command}` fails already, and names no failing item: it can't decide"
+    if not check.can_run:
+        return f"`{check.command}` can't be run{_quote_reason(check)}: it decides nothing"
+    return f"`{check.command}` fails already, and names no failing item: only a pass decides"
 
 
 def _describe_first_item(check: CheckResult) -> str:

@@ -231,6 +231,7 @@ def _iter_details(event: Event) -> Iterator[str]:
         ("reason", get_mapping(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),
         *(("check", _describe_check(check)) for check in event.get("checks") or () if check),
+        ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
         ("commit", _describe_commit(get_mapping(event, "git"))),
         ("says", get_mapping(event, "trailer").get("summary")),
         ("log", event.get("log")),

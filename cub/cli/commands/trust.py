@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,19 +36,22 @@ def trust(
 
     Example: cub trust --show
     """
+    from cub.actions.run.check_proposals import list_unconfigured_checks
     from cub.actions.run.command_trust import read_executable_content, revoke_trust, trust_project
     from cub.actions.tasks.current_attempt import find_current_attempt
 
     stores = open_task_stores(context)
     if not show and find_current_attempt(stores.root):
         raise CubError("an attempt can't agree for the person who started the run")
+    proposed = list_unconfigured_checks(stores, os.environ)
     if revoke:
         revoke_trust(stores)
         content = None
     else:
-        content = read_executable_content(stores) if show else trust_project(stores)
+        read = read_executable_content if show else trust_project
+        content = read(stores, proposed)
     if json:
-        output.print_json(_make_report(stores))
+        output.print_json(_make_report(stores, proposed))
     elif content is None:
         output.print_line("Nothing that this project brings along is trusted now.")
     else:
@@ -63,13 +68,13 @@ def _print_content(content: ExecutableContent, *, show: bool) -> None:
         output.print_message("Trusted, until it changes.")
 
 
-def _make_report(stores: Stores) -> JsonObject:
+def _make_report(stores: Stores, proposed: Mapping[str, str]) -> JsonObject:
     """Return the commands as they are now, and whether the person has agreed to them."""
     from json import loads
 
     from cub.actions.run.command_trust import make_trust_report
 
-    report = make_trust_report(stores)
+    report = make_trust_report(stores, proposed)
     config = [
         {"key": key, "value": loads(value), "trusted": report.is_config_trusted}
         for key, value in report.config.items()
@@ -80,4 +85,5 @@ def _make_report(stores: Stores) -> JsonObject:
         "trusted": report.is_trusted,
         "config": config,
         "checks": [check._asdict() for check in report.checks],
+        "proposed": [check._asdict() for check in report.proposed],
     }

@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import psutil
+import yaml
 
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
@@ -139,16 +140,27 @@ class Shop:
 
     def client(self, shell: str, name: str = "mine", **more: Any) -> None:
         """A client of the configuration, beside those that are there."""
-        known = self.cub / "config.yaml"
-        config = json.loads(known.read_text()) if known.exists() else {}
+        config = self._read_config()
         one = {"argv": ["/bin/sh", "-c", shell], **more}
         config.setdefault("harnesses", {})[name] = one
         self.write(".cub/config.yaml", json.dumps(config))
 
     def configure(self, **keys: Any) -> None:
-        known = self.cub / "config.yaml"
-        config = json.loads(known.read_text()) if known.exists() else {}
-        self.write(".cub/config.yaml", json.dumps({**config, **keys}))
+        self.write(".cub/config.yaml", json.dumps({**self._read_config(), **keys}))
+
+    def _read_config(self) -> dict[str, Any]:
+        file = self.cub / "config.yaml"
+        return yaml.safe_load(file.read_text()) if file.exists() else {}
+
+    def set_checks(self, *checks: str) -> None:
+        """Configure what decides."""
+        self.configure(run={**self._read_config().get("run", {}), "checks": list(checks)})
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether the project or a task has a check."""
+        own = (self.tasks().read_record(task.id).get("checks") for task in self.tasks())
+        return bool(self._read_config().get("run", {}).get("checks")) or any(own)
 
     def run(
         self,
@@ -158,10 +170,18 @@ class Shop:
         cwd: Path | None = None,
         **asked: Any,
     ) -> Done:
-        """Run to the end; a stop is requested at the first event that `stop_at` is true of."""
+        """Run to the end; a stop is requested at the first event that `stop_at` is true of.
+
+        `checks` are the project's; without any, and without any of the tasks, none decides. `check`
+        is one of the command line.
+        """
         given = {"harness": "mine", "trust": True, **asked}
-        if isinstance(given.get("checks"), str):
-            given["checks"] = (given["checks"],)
+        if checks := given.pop("checks", None):
+            self.set_checks(*([checks] if isinstance(checks, str) else checks))
+        if check := given.pop("check", None):
+            given["checks"] = (check,)
+        if not (check or self.has_checks):
+            given.setdefault("no_checks", True)
         stop, events, warnings = StopRequest(), list[Event](), list[PlanWarning]()
         try:
             stores = open_stores(Project.load(self.root), "cub run")

@@ -318,7 +318,8 @@ def test_a_submodule_at_another_commit_is_a_change(stocked: Shop, tmp_path: Path
 def test_a_repository_that_the_agent_makes_inside_is_seen(stocked: Shop) -> None:
     before = seen(stocked)
     done = _work(stocked, "git init -q nested; echo x > nested/f; echo made > made.txt")
-    assert done.outcomes == ["ok"]
+    assert done.outcomes == ["commit_failed"]
+    assert "no commit would have nested/" in done.of("attempt_end")[0]["fail"]["reason"]
     assert stocked.dirt() == "?? mine.txt\n?? nested/\n"
     assert seen(stocked).branch == before.branch
 

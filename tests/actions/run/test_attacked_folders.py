@@ -62,8 +62,9 @@ def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
 @pytest.mark.parametrize("make", keep_few(["mkdir", "mkfifo", "ln -s /etc/hostname"], 2))
 def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, make: str) -> None:
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm .cub/{name}; {make} .cub/{name}")
+    shop.set_checks(CHECK)
     before = (shop.cub / name).read_bytes() if name != "ledger.jsonl" else b""
-    done = shop.run(checks=CHECK)
+    done = shop.run()
     assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
     require_told(shop, done)
     assert is_untouched(shop)

@@ -96,7 +96,7 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
-    report = make_trust_report(open_stores(Project.load(shop.root), "ida"))
+    report = make_trust_report(open_stores(Project.load(shop.root), "ida"), {})
     assert not report.is_config_trusted
     assert [check.trusted for check in report.checks] == [False]
 

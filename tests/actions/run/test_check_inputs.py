@@ -18,6 +18,7 @@ def _prepare(made: Shop) -> None:
     prepare(made)
     made.write("tests/test_a.py", "assert True\n")
     made.write(".gitignore", "secret.env\ntools/\n")
+    made.write("Makefile", "test:\n\tsh check.sh\n")
     made.commit("tests")
     made.write("tools/lint", "#!/bin/sh\ntrue\n").chmod(0o755)
 
@@ -35,6 +36,8 @@ def shop(copy_shop: CopyShop) -> Shop:
         ("echo true > tools/lint; echo C > c.py", "./tools/lint",
          "tools/lint, which the check `./tools/lint` goes by, was changed"),
         ("rm tests/test_a.py; echo C > c.py", "true", "the test tests/test_a.py was deleted"),
+        ("printf 'test:\\n\\ttrue\\n' > GNUmakefile; echo 'A = 2' > a.py", "make test",
+         "GNUmakefile, which the check `make test` goes by, is new"),
     ],
 )  # fmt: skip
 def test_it_is_told_in_the_event_and_in_the_commit(
@@ -109,24 +112,76 @@ def test_what_a_command_goes_by(tmp_path: Path, command: str, files: list[str]) 
         (root / name).write_text(name)
     (root / "bin/lint-here").write_text("#!/bin/sh\n")
     (root / "bin/lint-here").chmod(0o755)
-    found = record_inputs(root, [command], f"{root / 'bin'}:/usr/bin")
-    assert {one.path for one in found} == set(files)
-    assert find_changed_inputs(root, found) == []
+    path = f"{root / 'bin'}:/usr/bin"
+    before = record_inputs(root, [command], path)
+    assert {one.path for one in before} == set(files)
+    assert find_changed_inputs(before, record_inputs(root, [command], path)) == []
     for name in files:
         (root / name).write_text("other")
-    assert {one.path for one in find_changed_inputs(root, found)} == set(files)
+    changed = find_changed_inputs(before, record_inputs(root, [command], path))
+    assert {one.path for one in changed} == set(files)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("make test", "GNUmakefile"),
+        ("pytest -q", "tests/conftest.py"),
+        ("python -m pytest", "pytest.ini"),
+        ("python -m pytest", "setup.cfg"),
+        ("python -m pytest", "pytest.py"),
+        ("python -m unittest", "unittest/__init__.py"),
+        ("python run_all.py", "sitecustomize.py"),
+        ("make check", "conftest.py"),  # the Makefile calls pytest
+        ("npm test", "node_modules/.bin/mocha"),
+        ("npm test", ".npmrc"),
+        ("npm test", "vitest.config.ts"),
+    ],
+)
+def test_a_new_file_that_decides_is_noticed(tmp_path: Path, command: str, path: str) -> None:
+    """R20: only files that were there were compared."""
+    (tmp_path / "Makefile").write_text("check:\n\tpytest -q\n")
+    (tmp_path / "package.json").write_text('{"scripts": {"test": "mocha --bail"}}')
+    before = record_inputs(tmp_path, [command], None)
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text("x = 1\n")
+    changed = find_changed_inputs(before, record_inputs(tmp_path, [command], None))
+    assert [one.path for one in changed] == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "counts"),
+    [
+        ("package.json", '{"scripts": {"test": "mocha"}}',
+         '{"scripts": {"test": "mocha"}, "dependencies": {"a": "1"}}', False),
+        ("package.json", '{"scripts": {"test": "mocha"}}', '{"scripts": {"test": "true"}}', True),
+        ("pyproject.toml", "[project]\nname = 'a'\n",
+         "[project]\nname = 'a'\ndependencies = ['b']\n", False),
+        ("pyproject.toml", "", "[tool.pytest.ini_options]\naddopts = '--co'\n", True),
+    ],
+)  # fmt: skip
+def test_of_a_manifest_only_what_steers_a_check_counts(
+    tmp_path: Path, path: str, old: str, new: str, counts: bool
+) -> None:
+    commands = ["npm test", "pytest"]
+    (tmp_path / path).write_text(old)
+    before = record_inputs(tmp_path, commands, None)
+    (tmp_path / path).write_text(new)
+    assert bool(find_changed_inputs(before, record_inputs(tmp_path, commands, None))) == counts
 
 
 def test_a_large_tool_is_told_by_what_the_disk_says(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_bytes(b"x" * (2 << 20))
     before = record_inputs(tmp_path, ["./tool"], None)
-    assert find_changed_inputs(tmp_path, before) == []
+    assert record_inputs(tmp_path, ["./tool"], None) == before
     with tool.open("r+b") as file:
         file.write(b"y")
-    assert [one.path for one in find_changed_inputs(tmp_path, before)] == ["tool"]
+    after = record_inputs(tmp_path, ["./tool"], None)
+    assert [one.path for one in find_changed_inputs(before, after)] == ["tool"]
     tool.unlink()
-    assert [one.path for one in find_changed_inputs(tmp_path, before)] == ["tool"]
+    after = record_inputs(tmp_path, ["./tool"], None)
+    assert [one.path for one in find_changed_inputs(before, after)] == ["tool"]
 
 
 def test_patterns_are_those_of_a_gitignore() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cub.actions.run.check_proposals import describe_proposed_checks, list_proposed_checks
 from cub.config_edit.nodes import decode_source
 from cub.config_edit.yaml_text import parse_yaml
+from cub.project.project import Project
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 
@@ -29,33 +31,32 @@ PYPROJECT = (
             },
             """`cub config set run.checks '["cd web && npm test", "cd web && npm run lint"]'`""",
         ),
-        ({"notes.txt": ""}, "set run.checks"),
     ],
-    ids=["python", "workspace", "nothing known"],
+    ids=["python", "workspace"],
 )
 def test_tests_come_first(bakery: Shop, files: dict[str, str], proposed: str) -> None:
     for path, text in files.items():
         bakery.write(path, text)
     bakery.commit("manifests")
-    bakery.client(WRITE)
-    bakery.task()
-    (warning,) = bakery.run().warnings
-    assert warning.message == "no check decides whether a task is done"
-    assert warning.hint == f"{proposed}, or use --check; --no-checks is silent about it"
+    text = describe_proposed_checks(list_proposed_checks(Project.load(bakery.root)))
+    assert text.startswith("run.checks is not set, so `")
+    assert f"{proposed} keeps that" in text
 
 
 def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
     bakery.write("packages/a b/package.json", '{"scripts": {"test": "jest"}}')
     bakery.write("package.json", '{"workspaces": ["packages/*"]}')
     git(bakery.root, "add", "-A")
-    bakery.commit("manifests")
-    bakery.client(WRITE)
-    bakery.task()
-    (warning,) = bakery.run().warnings
-    line = warning.hint.partition("run.checks '")[2].partition("'`")[0].replace("'\"'\"'", "'")
+    text = describe_proposed_checks(list_proposed_checks(Project.load(bakery.root)))
+    line = text.partition("run.checks '")[2].partition("'`")[0].replace("'\"'\"'", "'")
     root = parse_yaml(decode_source(line.encode(), ""))
     assert root
     assert root.to_python() == ["cd 'packages/a b' && npm test"]
+
+
+def test_a_project_that_names_none_proposes_none(bakery: Shop) -> None:
+    bakery.write("notes.txt", "")
+    assert list_proposed_checks(Project.load(bakery.root)) == {}
 
 
 def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:

@@ -92,7 +92,7 @@ def test_what_nobody_agreed_to_has_not_changed(stall: Shop) -> None:
 
 
 def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.configure(run={"checks": ["true"]})
     assert _says(stall) == "what this project runs changed since you trusted it"
     revoke_trust(_stores(stall))
@@ -100,7 +100,7 @@ def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop
 
 
 def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.task("s-2", checks=["test -f made-s-2"])
     assert _says(stall) == "a task brings a check along that is not trusted yet"
     stall.task("s-3", checks=["test -f made-s-3"])
@@ -108,13 +108,13 @@ def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall
 
 
 def test_what_was_agreed_to_runs(stall: Shop) -> None:
-    found = trust_project(_stores(stall))
+    found = trust_project(_stores(stall), {})
     assert [*found.config] == ["run.checks", "harnesses.mine"]
     assert _runs(stall) == ["ok"]
 
 
 def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     other = Shop(tmp_path / "other", stall.environ)
     other.root.mkdir()
     other.write(".cub/config.yaml", (stall.cub / "config.yaml").read_bytes())
@@ -123,7 +123,7 @@ def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
 
 
 def test_taken_back_it_does_not_run(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     revoke_trust(_stores(stall))
     assert len(_refused(stall)) == 3
 
@@ -140,36 +140,36 @@ def test_taken_back_it_does_not_run(stall: Shop) -> None:
     ],
 )
 def test_any_change_of_what_runs_asks_again(stall: Shop, change: dict[str, Any]) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.configure(run=change)
     with pytest.raises(CubError, match="changed since"):
         stall.run(trust=False)
 
 
 def test_another_client_or_another_argument_asks_again(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.client(f"{_MAKE}; true")
     assert any(line.startswith("harnesses.mine") for line in _refused(stall))
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.client("true", "another")
     assert any(line.startswith("harnesses.another") for line in _refused(stall))
 
 
 def test_what_does_not_run_changes_nothing(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.configure(run={"checks": ["test -f kept.txt"], "max_attempts": 7}, map={"tokens": 9})
     assert _runs(stall) == ["ok"]
 
 
 def test_a_profile_is_a_part_of_it(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.configure(profiles={"night": {"run": {"checks": ["touch ../ran"]}}})
     shown = _refused(stall)
     assert 'profiles.night.run.checks: ["touch ../ran"]' in shown
 
 
 def test_checks_of_tasks_are_agreed_to_one_by_one(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.task("s-2", checks=["test -f made-s-2", "test -f made-s-1"])
     assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
     stall.task("s-3", status="closed", checks=["touch ../ran"])
@@ -193,7 +193,7 @@ def test_a_check_is_one_however_json_spells_it(
     line = f'{{"id": "s-1", "title": "a", "status": "open", {spelled}}}\n'
     bakery.write(".cub/tasks.jsonl", line)
     assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
-    assert [check.command for check in make_trust_report(_stores(bakery)).checks] == [
+    assert [check.command for check in make_trust_report(_stores(bakery), {}).checks] == [
         "touch ../ran"
     ]
     assert not (tmp_path / "ran").exists()
@@ -253,24 +253,24 @@ def test_a_check_that_is_spelled_oddly_and_comes_meanwhile_does_not_run(stall: S
     stall.write("line", line + "\n")
     stall.commit("line")
     stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || cat line >> .cub/tasks.jsonl")
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
 
 def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop) -> None:
     """By hand, by a merge, or by the agent itself: nobody has seen it."""
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     line = '{"id": "s-2", "title": "Two", "status": "open", "checks": ["touch ../ran"]}'
     stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || echo '{line}' >> .cub/tasks.jsonl")
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
 
 def test_a_check_that_the_agent_gives_its_own_task_does_not_run(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f made-s-1/touch ..\\/ran/' .cub/tasks.jsonl; exit 1")
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
@@ -281,7 +281,7 @@ def test_a_check_of_the_command_line_is_the_persons_own(stall: Shop) -> None:
     stall.write(".cub/config.yaml", '{"run": {"checks": ["touch ../ran"]}}')
     stall.script({"s-1": [_SCRIPT]})
     assert list(_refused(stall, harness="scripted")) == ['run.checks: ["touch ../ran"]']
-    assert _runs(stall, harness="scripted", checks="true") == ["ok"]
+    assert _runs(stall, harness="scripted", check="true") == ["ok"]
     assert not (stall.root.parent / "ran").exists()
 
 
@@ -312,7 +312,7 @@ def test_to_agree_on_the_command_line_is_for_once(stall: Shop, state: Path) -> N
 
 
 def test_a_check_that_a_person_adds_is_agreed_to(stall: Shop, cub: Cub, state: Path) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     added = cub("task", "add", "More", "--check", "test -f kept.txt", XDG_STATE_HOME=str(state))
     assert added.code == 0
     edited = cub("task", "edit", "s-1", "--check", "test -e kept.txt", XDG_STATE_HOME=str(state))
@@ -321,7 +321,7 @@ def test_a_check_that_a_person_adds_is_agreed_to(stall: Shop, cub: Cub, state: P
 
 
 def test_a_check_that_is_added_in_an_attempt_is_not(stall: Shop, cub: Cub, state: Path) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     inside = {
         "XDG_STATE_HOME": str(state), "CUB_TASK": "s-1", "CUB_ATTEMPT": str(stall.root),
         "CUB_ROOT": str(stall.root),
@@ -341,22 +341,22 @@ def test_an_agent_can_not_agree_for_the_person(stall: Shop, cub: Cub, state: Pat
     "data", keep_few(["", "{", "[]", '{"projects": 7}', '{"projects": {"%s": 7}}'], 3)
 )
 def test_a_damaged_memory_asks_again(stall: Shop, state: Path, data: str) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     (file,) = state.rglob("trust.json")
     file.write_text(data.replace("%s", str(stall.root)))
     assert len(_refused(stall)) == 3
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     assert _runs(stall) == ["ok"]
 
 
 def test_a_work_tree_goes_by_the_same_word(stall: Shop) -> None:
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     assert _runs(stall, worktree=True) == ["ok"]
 
 
 def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f kept.txt/touch ..\\/ran/' .cub/config.yaml")
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
     stall.task("s-2")
     stall.commit("stall")
     stall.run(trust=False)
@@ -367,7 +367,7 @@ def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall:
 
 def test_a_check_that_a_person_gives_a_waiting_task_counts_when_it_is_begun(stall: Shop) -> None:
     stall.task("s-2", checks=["test -f made-s-2"])
-    trust_project(_stores(stall))
+    trust_project(_stores(stall), {})
 
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start" and event["task"] == "s-1":

@@ -60,7 +60,7 @@ def test_what_the_attempt_planted_there_is_refused(
 def test_the_person_may_do_both_while_a_run_is_on(shop: Shop) -> None:
     shop.task("s-2")
     shop.client("cat > /dev/null; echo C > c.py")
-    results = []
+    results: list[int] = []
 
     def act(event: dict[str, object]) -> None:
         if event["ev"] == "check_end" and not results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cub.actions.run.run_context import RunRefusedError
 from cub.files.signed_state import find_project_state
 from tests.actions.run.shop import Shop, alive
 from tests.actions.run.sound import require_told, seen, size
@@ -65,15 +66,16 @@ def test_a_check_that_prints_no_text_at_all(stocked: Shop) -> None:
     require_told(stocked, done)
 
 
-def test_what_a_check_changes_is_not_committed_with_the_work(stocked: Shop) -> None:
+def test_what_a_check_changes_is_committed_as_the_last_one_saw_it(stocked: Shop) -> None:
     stocked.write("count.txt", "0\n")
     stocked.commit()
     check = "echo $(($(cat count.txt) + 1)) > count.txt; echo x >> report.xml"
     done = stocked.run(checks=check, once=True)
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["ok"]
-    assert end["git"]["files"] == ["made.txt"]
-    assert "count.txt" not in git(stocked.root, "show", "--name-only", "--format=", "HEAD~1")
+    assert end["git"]["files"] == ["count.txt", "made.txt"]
+    assert git(stocked.root, "show", "HEAD~1:count.txt") == "1\n"  # the last check saw that
+    assert (stocked.root / "count.txt").read_text() == "1\n"
     assert "report.xml" not in git(stocked.root, "ls-files")
 
 
@@ -94,13 +96,9 @@ def test_what_the_first_check_leaves_is_not_what_the_second_one_trips_over(stock
 
 def test_a_check_that_is_missing_starts_no_client_and_ends_the_run(stocked: Shop) -> None:
     stocked.client(f"echo x >> ../started; {_MAKE}")
-    done = stocked.run(checks="no-such-check --all")
-    (end,) = require_told(stocked, done)
-    assert done.outcomes == ["unverified"]
-    assert "`no-such-check --all` can't be run (" in end["fail"]["reason"]
-    assert "not found" in end["fail"]["reason"]
-    assert (end["fail"]["charge"], stocked.status()) == (False, "open")
-    assert (done.end["end"], done.end["ok"]) == ("unverified", False)
+    with pytest.raises(RunRefusedError, match=r"`no-such-check --all` can't be run \(.*not found"):
+        stocked.run(checks="no-such-check --all")
+    assert (stocked.ledger(), stocked.status()) == ([], "open")
     assert not (stocked.root.parent / "started").exists()
 
 
@@ -141,7 +139,7 @@ def test_an_excuse_for_the_next_run_can_not_be_forged_on_disk(stocked: Shop) -> 
 def test_what_was_checked_is_committed_whatever_comes_after(stocked: Shop) -> None:
     done = stocked.run(checks="test ! -e made.txt || echo later >> made.txt", once=True)
     assert done.outcomes == ["ok"]
-    assert git(stocked.root, "show", "HEAD~1:made.txt") == "made\n"
+    assert git(stocked.root, "show", "HEAD~1:made.txt") == "made\nlater\n"
     assert (stocked.root / "made.txt").read_text() == "made\nlater\n"
 
 
@@ -156,7 +154,8 @@ def test_a_check_that_the_work_breaks_fails_it(stocked: Shop) -> None:
 
 def test_a_check_that_the_work_makes_possible_is_fine(stocked: Shop) -> None:
     stocked.client("cat > /dev/null; printf '#!/bin/sh\ntrue\n' > check.sh; chmod +x check.sh")
-    assert stocked.run(checks="./check.sh", once=True).outcomes == ["unverified"]
+    with pytest.raises(RunRefusedError):
+        stocked.run(checks="./check.sh", once=True)
     assert stocked.run(checks=("test -x check.sh", "true"), once=True).outcomes == ["ok"]
 
 
@@ -205,3 +204,54 @@ def test_checks_of_a_work_tree_run_there(stocked: Shop) -> None:
     done = stocked.run(checks="grep -q kept kept.txt", once=True, worktree=True)
     assert done.outcomes == ["checks_failed"]
     assert (stocked.root / "kept.txt").read_text() == "edited\n"
+
+
+def test_what_a_formatter_makes_of_the_work_is_checked_and_committed(stocked: Shop) -> None:
+    """R05: HEAD had never passed the check, and the checkout was left dirty."""
+    stocked.write("check.sh", "sed -i s/666/1/ made.txt\ngrep -q 1 made.txt\n")
+    stocked.write("made.txt", "1\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; echo 666 666 > made.txt")
+    done = stocked.run(checks="sh check.sh", once=True)
+    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
+    assert git(stocked.root, "show", "HEAD~1:made.txt") == "1 666\n"
+    assert stocked.dirt() == ""
+    assert "the checks changed made.txt, and ran again on that" in done.notices
+    assert len(done.of("check_end")) == 3
+
+
+def test_a_formatter_that_undoes_the_work_leaves_nothing_to_close(stocked: Shop) -> None:
+    stocked.write("made.txt", "1\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; echo 666 > made.txt")
+    done = stocked.run(checks="sed -i s/666/1/ made.txt", once=True)
+    assert done.outcomes == ["no_changes"]
+
+
+def test_what_a_check_does_before_the_agent_is_undone(stocked: Shop) -> None:
+    stocked.write("old.txt", "666\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; cat old.txt > made.txt; exit 1")
+    done = stocked.run(checks="sed -i s/666/1/ old.txt; touch report.xml", once=True)
+    assert done.outcomes == ["harness_exit"]
+    assert (stocked.root / "old.txt").read_text() == "666\n"
+    assert "the checks changed old.txt: that is undone" in done.notices
+    patch = stocked.attempt(done.end["run"]) / "baseline.patch"
+    assert "+1" in patch.read_text()
+
+
+@pytest.mark.parametrize("when", ["from the start", "by the agent"])
+def test_a_check_that_commits_brings_no_private_file_into_history(stocked: Shop, when: str) -> None:
+    """R02: what was untracked and ignored was in the history of the branch."""
+    commits = "git add -A -f . ':!.cub'; git commit -qm wip\n"
+    stocked.write(".gitignore", "secret.env\n")
+    stocked.write("check.sh", commits if when == "from the start" else "true\n")
+    git(stocked.root, "add", "check.sh", ".gitignore")
+    git(stocked.root, "commit", "-qm", "check")
+    stocked.write("secret.env", "KEY=1\n")
+    stocked.client(f"cat > /dev/null; echo made > made.txt; printf {commits!r} > check.sh")
+    done = stocked.run(checks="sh check.sh || true", once=True)
+    names = git(stocked.root, "log", "--format=", "--name-only").split()
+    assert not {"mine.txt", "secret.env"} & set(names)
+    assert "mine.txt" in done.notices
+    assert done.outcomes == ["ok"]

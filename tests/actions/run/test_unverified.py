@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from cub.actions.run.run_context import RunRefusedError
+from cub.errors import CubError
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told, seen
+from tests.conftest import git
 from tests.examples import keep_few
 
 _WORK = "cat > /dev/null; echo x >> ../started; echo made >> made.txt"
@@ -40,39 +44,124 @@ def started(shop: Shop) -> int:
 @pytest.mark.parametrize(
     ("check", "says"),
     [
-        ("false", "`false` fails already, and names no failing item"),
         (f"{_PYTHON} -m nopytest_here", "No module named nopytest_here"),
-        ("echo 'all is bad'; exit 3", "all is bad"),
         ("no-such-check --all", "can't be run"),
-        ("sleep 3600", "does not end"),
+        ("./not-there.sh", "can't be run"),
+        ("echo 'npm error Missing script: \"test\"'; exit 1", "Missing script"),
     ],
 )
-def test_where_nothing_can_decide_no_client_is_started_and_the_run_ends(
+def test_where_no_check_can_run_nothing_starts_and_nothing_is_left(
     stocked: Shop, check: str, says: str
 ) -> None:
-    before = seen(stocked)
-    done = stocked.run(checks=check, timeout="0.6s")
-    (end,) = require_told(stocked, done)
-    assert done.outcomes == ["unverified"]
-    assert says in end["fail"]["reason"]
-    assert (end["fail"]["charge"], stocked.status(), started(stocked)) == (False, "open", 0)
-    assert (done.end["end"], done.end["ok"]) == ("unverified", False)
-    assert says in done.end["why"]
+    before, runs = seen(stocked), stocked.cub / "runs"
+    tasks = (stocked.cub / "tasks.jsonl").read_bytes()
+    with pytest.raises(RunRefusedError, match=re.escape(says)):
+        stocked.run(checks=check)
+    assert (stocked.cub / "tasks.jsonl").read_bytes() == tasks
+    assert (stocked.ledger(), started(stocked)) == ([], 0)
+    assert [path.name for path in runs.iterdir()] == [".gitignore"]
     assert seen(stocked) == before
-    assert stocked.log()[0] == "start"
+    assert not git(stocked.root, "for-each-ref", "refs/worktree")
+    assert stocked.run(checks="true").outcomes == ["ok"]
 
 
-def test_a_work_tree_without_the_test_runner_closes_nothing(stocked: Shop) -> None:
-    done = stocked.run(checks=f"{_PYTHON} -S -m pytest -q", worktree=True)
-    assert done.outcomes == ["unverified"]
-    assert "No module named pytest" in done.end["why"]
+def test_a_work_tree_without_the_test_runner_starts_nothing(stocked: Shop) -> None:
+    with pytest.raises(RunRefusedError, match="No module named pytest"):
+        stocked.run(checks=f"{_PYTHON} -S -m pytest -q", worktree=True)
     assert (stocked.status(), started(stocked)) == ("open", 0)
 
 
-def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
-    done = stocked.run(checks=("false", "true"), once=True)
+@pytest.mark.parametrize("manifest", ["pyproject.toml", "requirements.txt"])
+def test_a_module_that_a_manifest_names_has_to_be_installed_first(
+    stocked: Shop, manifest: str
+) -> None:
+    """A collection error was found when the agent had done its work."""
+    stocked.write(manifest, "# no-such-module-here\n")
+    stocked.write("tests/test_old.py", "import no_such_module_here.views\n")
+    stocked.commit()
+    with pytest.raises(RunRefusedError, match="No module named 'no_such_module_here'"):
+        stocked.run(checks=_PYTEST)
+    assert started(stocked) == 0
+
+
+def test_a_module_that_is_to_be_written_is_no_obstacle(stocked: Shop) -> None:
+    stocked.write("test_bread.py", "from bread import SALT\n\ndef test(): assert SALT == 1\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null; echo SALT = 1 > bread.py")
+    assert stocked.run(checks=_PYTEST).outcomes == ["ok"]
+
+
+@pytest.mark.parametrize("check", ["false", "echo 'all is bad'; exit 3"])
+def test_what_fails_the_same_way_and_names_no_item_decides_nothing(
+    stocked: Shop, check: str
+) -> None:
+    before = seen(stocked)
+    done = stocked.run(checks=check, once=True)
+    (end,) = require_told(stocked, done)
+    assert (done.outcomes, started(stocked)) == (["unverified"], 1)
+    assert (end["fail"]["charge"], stocked.status()) == (True, "retry")
+    assert seen(stocked) == before
+    assert f"`{check}` fails already, and names no failing item" in done.notices
+
+
+def test_what_fails_before_and_passes_after_has_decided(stocked: Shop) -> None:
+    """R21: an attempt was refused where its check failed and named no item."""
+    assert stocked.run(checks="test -e made.txt", once=True).outcomes == ["ok"]
+
+
+@pytest.mark.parametrize(("check", "outcome"), [("made.txt", "ok"), ("never.txt", "checks_failed")])
+def test_a_check_of_the_command_line_has_to_get_better(
+    stocked: Shop, check: str, outcome: str
+) -> None:
+    assert stocked.run(check=f"test -e {check}", once=True).outcomes == [outcome]
+
+
+def test_a_check_that_hangs_before_may_pass_after(stocked: Shop) -> None:
+    done = stocked.run(checks="test -e made.txt || sleep 3600", timeout="0.6s", once=True)
     assert done.outcomes == ["ok"]
-    assert "`false` fails already, and names no failing item: it can't decide" in done.notices
+    assert "does not end" in done.notices
+
+
+def test_a_pass_with_no_test_is_no_evidence(stocked: Shop) -> None:
+    done = stocked.run(checks="echo; echo 'Ran 0 tests in 0.000s'; echo; echo OK")
+    (end,) = require_told(stocked, done)
+    assert done.outcomes == ["unverified"]
+    assert "finds no test, before and after" in end["fail"]["reason"]
+    assert (end["fail"]["charge"], done.end["end"]) == (False, "unverified")
+
+
+def test_without_any_check_a_run_has_to_be_asked_for(stocked: Shop) -> None:
+    with pytest.raises(CubError, match="no check decides whether s-1 is done"):
+        stocked.run(no_checks=False)
+    assert (stocked.ledger(), started(stocked)) == ([], 0)
+    done = stocked.run(no_checks=True, once=True)
+    assert done.of("run_start")[0]["no_checks"] is True
+    assert "--no-checks" in done.of("attempt_end")[0]["unverified"]
+    message = git(stocked.root, "log", "-1", "--format=%b", "--grep", "task(s-1)")
+    assert "No check has decided whether it is done: the run was started with --no-ch" in message
+
+
+def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked: Shop) -> None:
+    stocked.write("Makefile", "test:\n\ttest ! -e made.txt\n")
+    stocked.commit()
+    with pytest.raises(CubError) as refusal:
+        stocked.run(no_checks=False, trust=False)
+    assert "a check: make test, from Makefile" in refusal.value.details
+    assert stocked.call("trust").code == 0
+    done = stocked.run(no_checks=False, trust=False, once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert "`make test` (from Makefile)" in done.notices
+    stocked.write("Makefile", "check:\n\ttrue\n")
+    stocked.commit()
+    with pytest.raises(CubError, match="the checks that the project's manifests name"):
+        stocked.run(no_checks=False, trust=False)
+
+
+def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
+    done = stocked.run(checks=("false", "no-such-check", "true"), once=True)
+    assert done.outcomes == ["ok"]
+    assert "`false` fails already, and names no failing item: only a pass decides" in done.notices
+    assert "`no-such-check` can't be run" in done.notices
 
 
 def test_a_check_of_the_task_decides_where_those_of_the_project_cannot(stocked: Shop) -> None:

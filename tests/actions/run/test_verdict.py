@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES, CheckComparison, CheckResult
+from cub.actions.run.check_runner import (
+    NOT_RUN_EXIT_CODES,
+    CheckComparison,
+    CheckResult,
+    compare_check,
+)
 from cub.actions.run.verdict import (
     AttemptEvidence,
     Verdict,
@@ -37,6 +42,7 @@ _FINE = AttemptEvidence(
     uncommittable=(),
     conflicts=(),
     oversized_files=(),
+    hidden_work="",
     request={},
     is_over_budget=False,
     time=datetime(2026, 1, 1, tzinfo=UTC),
@@ -128,20 +134,29 @@ FAILED = CheckResult("make", 1, items=(TEST,))
 
 
 @pytest.mark.parametrize("code", NOT_RUN_EXIT_CODES)
-def test_a_check_that_can_not_be_run_is_an_obstacle_beside_others_that_pass(code: int) -> None:
-    before = {"true": CheckResult("true", 0), "maek": CheckResult("maek", code, reason="not found")}
-    says = "the check `maek` can't be run (not found)"
-    assert find_check_obstacle(before, ()) == says
-    assert find_check_obstacle(before, ("maek",)) == ""
+def test_a_check_that_can_not_be_run_is_an_obstacle_where_no_other_one_can(code: int) -> None:
+    before = {"maek": CheckResult("maek", code, reason="not found")}
+    assert find_check_obstacle(before, ()) == "`maek` can't be run (not found)"
+    assert find_check_obstacle(before, ("maek",)) == ""  # the task may be to write it
+    assert find_check_obstacle({**before, "make": MUTE}, ()) == ""
 
 
-def test_one_check_that_may_decide_is_enough() -> None:
+def test_what_a_check_says_before_is_no_obstacle() -> None:
     no_test = CheckResult("pytest", 5, finds_no_test=True)
-    for check in (PASSED, FAILED, no_test):
-        assert find_check_obstacle({"x": MUTE, check.command: check}, ()) == ""
-    assert "names no failing item" in find_check_obstacle({"make": MUTE}, ())
-    assert find_check_obstacle({"make": MUTE}, ("make",)) == ""
-    assert find_check_obstacle({}, ()) == ""
+    late = CheckResult("sleep 9", None, cause="wall")
+    for check in (PASSED, FAILED, MUTE, no_test, late):
+        assert find_check_obstacle({check.command: check}, ()) == ""
+    missing = CheckResult("mocha", 1, lacks_program=True)
+    assert "`mocha` can't be run" in find_check_obstacle({"mocha": missing}, ("mocha",))
+
+
+def test_a_pass_without_a_test_judges_nothing() -> None:
+    nothing = CheckResult("pytest", 0, finds_no_test=True)
+    comparison = compare_check(nothing, nothing, is_task_check=False)
+    assert explain_unverified([comparison]) == "`pytest` finds no test, before and after"
+    assert not has_run_project_code([comparison])
+    other = compare_check(PASSED, PASSED, is_task_check=False)
+    assert explain_unverified([comparison, other]) == ""
 
 
 def test_a_check_that_decides_nothing_is_told() -> None:

@@ -82,6 +82,8 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
     if event["ok"]:
         commit = f", commit {change['head'][:8]}" if change.get("head") else ""
         yield f"  {add_style('ok', fg='green')}: {what}{commit} ({spent})"
+        if event.get("unverified"):
+            yield f"  {add_style('no check has decided', fg='yellow')}: {event['unverified']}"
         return
     fail = event["fail"]
     reason = f": {fail['reason']}" if fail.get("reason") else ""

@@ -164,6 +164,7 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
 def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
     """Print the agents, the checks, and the queue in its order."""
     from cub.actions.run.agent_process import find_missing_programs, require_available
+    from cub.actions.run.check_proposals import resolve_checks
     from cub.actions.run.command_trust import require_trust
     from cub.actions.run.git_workspace import require_repository
     from cub.actions.run.run_options import resolve_settings
@@ -180,8 +181,14 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     require_startable(tasks, stores, options)
     queue = list_runnable_tasks(tasks, stores, options)
     missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
+    unchecked = ""
+    try:
+        settings = resolve_checks(stores, settings)
+    except CubError as error:
+        unchecked = error.message
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
-    refusals = [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
+    unavailable = _find_refusal(lambda: require_available(harnesses, missing))
+    refusals = [unchecked, untrusted, unavailable]
     names, checks = [harness.name for harness in harnesses], list(map(mask_text, settings.checks))
     if json:
         tree = {
@@ -197,7 +204,8 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
         return
     output.print_paragraph(f"agent: {', '.join(names)}")
     for check in checks:
-        output.print_paragraph(f"check: {check}")
+        source = settings.proposed_checks.get(check)
+        output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
     _print_queue(queue, tasks, options)
     for program in missing if len(missing) < len(harnesses) else ():
         output.print_message(f"{program.to_text()}.")

@@ -31,9 +31,9 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
     assert done.code == 0, done.err
     assert re.sub(r"\d{8}-\d{6}-\w{4}|\d\d:\d\d:\d\d|\d+\.\d s|[0-9a-f]{8}\b", "…", done.out) == (
         "Run … with mine\n"
+        f"  check before the attempt: {CHECK} passed (…)\n"
         "\n"
         "… s-1: Do s-1\n"
-        f"  check before the attempt: {CHECK} passed (…)\n"
         f"  check: {CHECK} passed (…)\n"
         "  ok: 1 file +1 -0, commit … (…)\n"
         "  s-1 is closed\n"
@@ -97,7 +97,7 @@ def test_events_are_lines_of_json(cub: Cub) -> None:
     done = cub("run", "--trust", "--json", "--check", CHECK)
     events = [json.loads(line) for line in done.out.splitlines()]
     assert [event["ev"] for event in events if event["ev"] not in ("client", "notice")] == [
-        "run_start", "attempt_start", "check_start", "check_end", "check_start", "check_end",
+        "run_start", "check_start", "check_end", "attempt_start", "check_start", "check_end",
         "attempt_end", "task_state", "run_end",
     ]  # fmt: skip
     assert all(event["v"] == 1 and event["ts"] for event in events)

@@ -1,0 +1,229 @@
+"""Run the checks of an attempt, before the agent and after it, and judge the attempt by them.
+
+A check may change files, as a formatter does. Before the agent, what it did to tracked files is
+undone; after the agent, the checks run once more on what they have made of the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from typing import BinaryIO
+
+from cub.actions.run import run_folders
+from cub.actions.run.agent_process import make_attempt_mark
+from cub.actions.run.attempt_state import Attempt, save_start, set_result
+from cub.actions.run.check_runner import CheckResult, check_syntax, compare_check
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.verdict import (
+    NO_CHECK,
+    UNVERIFIED,
+    WITHOUT_CHECKS,
+    AttemptEvidence,
+    Verdict,
+    explain_unverified,
+    find_check_obstacle,
+    has_run_project_code,
+    judge_by_checks,
+    judge_files,
+)
+from cub.git.private_index import reset_user_index, write_tree_without
+from cub.git.repository_settings import restore_git_settings
+from cub.git.restore_snapshot import check_out_paths
+from cub.git.snapshot import Snapshot, diff_trees, write_patch
+from cub.git.take_snapshot import take_snapshot
+from cub.store.events import Event
+from cub.text import join_first
+
+CheckResults = dict[str, CheckResult]
+
+
+def list_checks(context: RunContext, attempt: Attempt) -> tuple[str, ...]:
+    """Return the commands that decide on an attempt: the task's own ones come first."""
+    return tuple(dict.fromkeys((*attempt.task_checks, *context.settings.checks)))
+
+
+def run_baseline_checks(
+    context: RunContext, attempt: Attempt, before: Snapshot
+) -> Generator[Event, None, CheckResults]:
+    """Return the results of checks on the files before the attempt; run those not stored."""
+    runner, commands = context.check_runner, list_checks(context, attempt)
+    results = {command: runner.find_result(before.tree, command) for command in commands}
+    missing = [command for command, result in results.items() if result is None]
+    if missing:
+        with attempt.files.open_file(run_folders.BASELINE_LOG) as log:
+            for command in missing:
+                results[command] = yield from _run_check(context, attempt, command, log, base=True)
+        before = _restore_after_baseline(context, attempt, before)
+        for result in filter(None, results.values()):
+            runner.store_result(before.tree, result)
+    return {command: result for command, result in results.items() if result}
+
+
+def _restore_after_baseline(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:
+    """Return the snapshot that the attempt starts from: new files of checks stay in it.
+
+    What a check did to tracked files is undone, since nobody would commit it; a patch has it. Of
+    commits made meanwhile, those with private files do not stay, as with an agent's.
+    """
+    workspace = context.workspace
+    current = take_snapshot(workspace.worktree)
+    if workspace.classify_head_move(before, current) == "forward":
+        attempt.notices += workspace.adopt_commits(before)
+        reset_user_index(workspace.worktree)
+        current = take_snapshot(workspace.worktree)
+    elif paths := _find_edits(context, before, before, current):
+        patch = attempt.files.prepare_path(run_folders.BASELINE_PATCH)
+        changed = take_snapshot(workspace.worktree, before)
+        write_patch(workspace.worktree, before, changed, patch)
+        attempt.notices += workspace.restore_files(before, changed)
+        what = f"before the agent was started, the checks changed {join_first(paths)}"
+        attempt.notices.append(f"{what}: that is undone, and kept in {run_folders.BASELINE_PATCH}")
+        current = take_snapshot(workspace.worktree)
+    if current.tree != before.tree or current.head != before.head:
+        attempt.before = before = current
+        if attempt.files.read_state(run_folders.START_FILE):
+            save_start(context, attempt, before)
+    return before
+
+
+def find_start_obstacle(context: RunContext, attempt: Attempt) -> Generator[Event, None, str]:
+    """Return why a run should not start at all, by the checks before its first task; "" if it may.
+
+    The task is not claimed yet. What the checks say holds for the attempt, too.
+    """
+    settings = context.workspace.read_git_settings()
+    before = attempt.before = take_snapshot(context.workspace.worktree)
+    baseline = yield from run_baseline_checks(context, attempt, before)
+    rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
+    restore_git_settings(settings, rescue_folder)
+    for text in attempt.notices:
+        yield context.make_event("notice", task=attempt.task_id, text=text)
+    verdict = judge_before_start(context, attempt, baseline)
+    return verdict.reason if verdict and verdict.failure == UNVERIFIED else ""
+
+
+def judge_before_start(
+    context: RunContext, attempt: Attempt, baseline: Mapping[str, CheckResult]
+) -> Verdict | None:
+    """Return the verdict if there is no use in starting the agent, or None."""
+    settings = context.settings
+    if context.stop.is_requested:
+        return Verdict("interrupted", "the run was stopped")
+    obstacle = find_check_obstacle(baseline, attempt.task_checks)
+    if not baseline and not settings.options.no_checks:
+        obstacle = NO_CHECK
+    if not obstacle:
+        return None
+    if not settings.accept_unverified:
+        return Verdict(UNVERIFIED, obstacle, is_uncounted=True)
+    attempt.notices.append(f"no check can decide: {obstacle}")
+    return None
+
+
+def judge_by_final_checks(
+    context: RunContext,
+    attempt: Attempt,
+    before: Snapshot,
+    evidence: AttemptEvidence,
+    baseline: Mapping[str, CheckResult],
+) -> Generator[Event, None, Verdict]:
+    """Run the checks on the files after the agent, and return the verdict."""
+    yield from _run_final_checks(context, attempt, baseline)
+    if paths := _take_edits_of_checks(context, attempt, before):
+        attempt.notices.append(f"the checks changed {join_first(paths)}, and ran again on that")
+        yield from _run_final_checks(context, attempt, baseline)
+        _undo_edits_of_checks(context, attempt, before)
+    changes, head_move = attempt.changes, attempt.head_move
+    evidence = replace(evidence, has_changes=bool(changes), head_move=head_move)
+    if verdict := judge_files(evidence):
+        return verdict
+    doubt = explain_unverified(attempt.checks)
+    if syntax_check := check_syntax(context.workspace, before, changes):
+        attempt.checks.append(syntax_check)
+    verdict = judge_by_checks(attempt.checks, evidence)
+    return _judge_unverified(context, attempt, verdict, doubt) if verdict.is_ok else verdict
+
+
+def _run_final_checks(
+    context: RunContext, attempt: Attempt, baseline: Mapping[str, CheckResult]
+) -> Generator[Event, None, None]:
+    """Run the checks on the attempt's result, unless this run has theirs for the same files."""
+    tree = attempt.after.tree if attempt.after else ""
+    attempt.checks.clear()
+    with attempt.files.open_file(run_folders.CHECKS_LOG) as log:
+        for command in list_checks(context, attempt):
+            # Only results of this run: an agent could forge what is on disk.
+            result = context.check_runner.results.get((tree, command))
+            if result is None:
+                result = yield from _run_check(context, attempt, command, log, base=False)
+            is_task_check = command in attempt.task_checks
+            before = baseline.get(command)
+            attempt.checks.append(compare_check(result, before, is_task_check=is_task_check))
+            if context.stop.is_requested:
+                return
+
+
+def _take_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapshot) -> list[str]:
+    """Take what the checks left as the attempt's result; return the files that they changed.
+
+    A script may also commit: then HEAD is another one. New files are left out.
+    """
+    checked, worktree = attempt.after, context.workspace.worktree
+    if checked is None or not attempt.checks or context.stop.is_requested:
+        return []
+    current = take_snapshot(worktree, before)
+    entries = diff_trees(worktree, checked.tree, current.tree).entries
+    new = [entry.path for entry in entries if entry.kind == "A"]
+    tree = write_tree_without(worktree, current.tree, new)
+    paths = _find_edits(context, before, checked, current)
+    set_result(context, attempt, before, replace(current, tree=tree if paths else checked.tree))
+    return paths
+
+
+def _undo_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+    """Make the files what the last checks saw: some checks change files each time they run."""
+    checked, worktree = attempt.after, context.workspace.worktree
+    if checked is None or context.stop.is_requested:
+        return
+    current = take_snapshot(worktree, before)
+    set_result(context, attempt, before, replace(checked, head=current.head, branch=current.branch))
+    check_out_paths(worktree, checked.tree, _find_edits(context, before, checked, current))
+
+
+def _find_edits(context: RunContext, before: Snapshot, old: Snapshot, new: Snapshot) -> list[str]:
+    """Return the files that were changed or deleted between two snapshots.
+
+    New files are reports and caches. Files that were untracked before the attempt are restored in
+    any case.
+    """
+    private = set(before.untracked_paths)
+    entries = diff_trees(context.workspace.worktree, old.tree, new.tree).entries
+    return [entry.path for entry in entries if entry.kind != "A" and entry.path not in private]
+
+
+def _run_check(
+    context: RunContext, attempt: Attempt, command: str, log: BinaryIO, *, base: bool
+) -> Generator[Event, None, CheckResult]:
+    facts = {"task": attempt.task_id, "cmd": command, "base": base}
+    yield context.make_event("check_start", **facts)
+    mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
+    end_time_file = attempt.files.state / run_folders.CHECKS_END_FILE
+    result = context.check_runner.run_check(command, log, end_time_file, mark)
+    facts |= {"exit": result.exit, "n": len(result.items), "dur_s": round(result.seconds, 2)}
+    yield context.make_event("check_end", **facts)
+    return result
+
+
+def _judge_unverified(
+    context: RunContext, attempt: Attempt, verdict: Verdict, doubt: str
+) -> Verdict:
+    """Return the verdict of an attempt that no check fails; `doubt` is why none has judged it."""
+    if context.settings.options.no_checks:
+        return verdict._replace(doubt=WITHOUT_CHECKS)
+    if not doubt:
+        return verdict
+    if context.settings.accept_unverified:
+        attempt.notices.append(f"it is accepted, although nothing has judged it: {doubt}")
+        return verdict._replace(doubt=doubt)
+    return Verdict(UNVERIFIED, doubt, is_uncounted=not has_run_project_code(attempt.checks))

@@ -1,0 +1,81 @@
+"""Hold what is known of an attempt so far, and write down what recovery needs of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cub.actions.run import run_folders
+from cub.actions.run.agent_process import AgentResult
+from cub.actions.run.check_inputs import CheckInputs
+from cub.actions.run.check_runner import CheckComparison
+from cub.actions.run.retry_policy import AttemptHistory
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import AttemptFolder
+from cub.git.repository_settings import GitSettings
+from cub.git.snapshot import FileChange, Snapshot, list_changes
+from cub.harness.base import Harness, Transcript
+from cub.processes.command import ProcessResult
+from cub.store.jsonl import Record
+
+_NOT_STARTED = ProcessResult(None, None, "stopped", "", 0.0)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """Hold what is known of an attempt so far.
+
+    - `before`, `after`: snapshots around the agent's work; None until they are taken.
+    - `inputs`: what the checks go by; `input_changes` describes what of it was changed.
+    - `notices`: what to report to a person and to the next attempt.
+    - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
+    """
+
+    task: Record
+    task_checks: tuple[str, ...]
+    number: int
+    harness: Harness
+    files: AttemptFolder
+    history: AttemptHistory
+    before: Snapshot | None = None
+    after: Snapshot | None = None
+    agent_result: AgentResult = field(
+        default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), "")
+    )
+    changes: list[FileChange] = field(default_factory=list)
+    checks: list[CheckComparison] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    settings: GitSettings | None = None
+    replacements: list[str] = field(default_factory=list)
+    inputs: CheckInputs = field(default_factory=dict)
+    input_changes: list[str] = field(default_factory=list)
+    head_move: str = ""
+    started_at: float = 0.0
+
+    @property
+    def task_id(self) -> str:
+        """Return the task's id."""
+        return str(self.task["id"])
+
+
+def save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+    """Write down what recovery needs, before anything is started."""
+    start = {
+        "task": attempt.task_id,
+        "n": attempt.number,
+        "harness": attempt.harness.name,
+        "at": context.timestamp,
+        "charged": attempt.history.counted_attempts,
+        "folder": context.workspace.folder.as_posix(),
+        "top": context.workspace.toplevel.as_posix(),
+        "before": before.to_json(),
+    }
+    attempt.files.write_state(run_folders.START_FILE, start)
+
+
+def set_result(context: RunContext, attempt: Attempt, before: Snapshot, after: Snapshot) -> None:
+    """Take a snapshot as the result of an attempt, until another one is taken."""
+    attempt.after = after
+    attempt.head_move = context.workspace.classify_head_move(before, after)
+    attempt.changes = list_changes(context.workspace.worktree, before, after)

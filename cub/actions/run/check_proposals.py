@@ -1,0 +1,62 @@
+"""Propose the checks that a project's manifests name, for a run that has none otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from shlex import quote
+
+from cub.actions.build_prompt import find_check_commands
+from cub.actions.run.run_options import RunSettings
+from cub.actions.run.task_queue import list_runnable_tasks
+from cub.actions.tasks.stores import Stores
+from cub.config_edit.yaml_text import format_yaml
+from cub.errors import CubError
+from cub.project.config_layers import resolve_config
+from cub.project.project import Project
+from cub.repomap.stack.facts import CommandPurpose
+
+_PURPOSES: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
+_MAX_PROPOSED = 3  # commands
+_MAX_TASKS_READ = 20  # to find one without a check
+
+
+def list_proposed_checks(project: Project) -> dict[str, str]:
+    """Return the commands that the manifests name, tests first, each with its manifest."""
+    commands = sorted(find_check_commands(project), key=lambda one: _PURPOSES.index(one.purpose))
+    return {command.shell_line: command.source for command in commands[:_MAX_PROPOSED]}
+
+
+def list_unconfigured_checks(stores: Stores, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the proposed checks of a project that configures none; {} for any other."""
+    configured = resolve_config(stores.project, environ).values["run.checks"].value
+    return {} if configured else list_proposed_checks(stores.project)
+
+
+def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
+    """Return the settings, with the proposed checks if a task would have none.
+
+    Raises CubError if there is nothing to propose, and the person has not said that no check is
+    needed.
+    """
+    if settings.checks or not settings.uses_task_checks:
+        return settings
+    tasks = stores.backend.read_tasks()
+    queue = list_runnable_tasks(tasks, stores, settings.options)[:_MAX_TASKS_READ]
+    unchecked = [task.id for task in queue if not tasks.read_record(task.id).get("checks")]
+    if not unchecked:
+        return settings
+    proposed = list_proposed_checks(stores.project)
+    if not proposed and not settings.accept_unverified:
+        raise CubError(
+            f"no check decides whether {unchecked[0]} is done",
+            hint="set run.checks, or use `--check CMD`; `--no-checks` accepts any change",
+        )
+    return replace(settings, checks=tuple(proposed), proposed_checks=proposed)
+
+
+def describe_proposed_checks(proposed: Mapping[str, str]) -> str:
+    """Say which checks decide, and how to keep them."""
+    names = ", ".join(f"`{line}` (from {source})" for line, source in proposed.items())
+    command = f"cub config set run.checks {quote(format_yaml(list(proposed)))}"
+    return f"run.checks is not set, so {names} decide; `{command}` keeps that"
