@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from tests.conftest import Cub
@@ -38,8 +39,8 @@ def test_the_other_commands_exist(cub: Cub, project: Path, home: Path) -> None:
     (project / "AGENTS.md").write_text("# Rules\n", encoding="utf-8")
     (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
     (project / ".cub").mkdir()
-    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: ""}}]}\n')
+    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: "DOZEN = 12"}}]}\n')
     assert cub("config", "set", "--user", "run.harness", "scripted").code == 0
     for line in _block("sh", 2):
-        command = line.partition("#")[0].split()[1:]
+        command = shlex.split(line, comments=True)[1:]
         assert cub(*command).code == 0, line
