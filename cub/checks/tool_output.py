@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from cub.checks.build_tool_output import CTEST, DOTNET, GRADLE, SUREFIRE
 from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
 from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
 from cub.checks.go_output import GO, GO_JSON
-from cub.checks.javascript_output import JEST, NODE_TEST, VITEST
+from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, VITEST
 from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, TSC
+from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.rust_output import CARGO_TEST, RUSTC
 from cub.checks.tap_output import PROVE, TAP
@@ -22,7 +24,8 @@ from cub.checks.xunit_output import JUNIT, UNITTEST
 
 MAX_ITEMS = 200  # more failures have one cause, or the first of them come first
 _TOOLS = (
-    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, GO, CARGO_TEST, RUSTC,
+    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, BUN, DENO,
+    RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
     MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, COMPILERS, TAP, PROVE,
 )  # fmt: skip
 _MAX_LINE_CHARS = 1_000

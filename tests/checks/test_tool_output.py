@@ -64,6 +64,13 @@ def test_two_runs_of_pytest_are_read_each_for_itself() -> None:
     assert parse_output(log + other) == parse_output(log) + parse_output(other)
 
 
+@pytest.mark.parametrize("tool", ["jasmine", "minitest", "mix", "rspec"])
+def test_the_order_in_which_tests_run_changes_no_item(tool: str) -> None:
+    failing, shuffled = (_sample(f"{tool}/{name}") for name in ("failing", "shuffled"))
+    assert parse_output(failing) != parse_output(shuffled)
+    assert sorted(parse_output(failing)) == sorted(parse_output(shuffled))
+
+
 @pytest.mark.parametrize("lines", [2_000, pytest.param(100_000, marks=pytest.mark.thorough)])
 def test_items_are_few_and_short(lines: int) -> None:
     log = "".join(f"a.py:{line}:1: F401 {'long ' * 200}\n" for line in range(lines))
