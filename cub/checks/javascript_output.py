@@ -1,4 +1,4 @@
-"""Read the failed tests of Jest, Vitest and `node --test`."""
+"""Read the failed tests of Jest, Vitest, `node --test`, Playwright, AVA, Bun and Deno."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _find_jest_message(below: Sequence[str]) -> str:
     """Return the first line, and what an `expect` expected and received."""
     texts = (line for line in below if line.strip())
     first = next(texts, "").strip()
-    if not first.startswith("expect("):
+    if not first.removeprefix("Error: ").startswith("expect("):
         return first
     values = [value[1] for line in islice(texts, 4) if (value := _VALUE.fullmatch(line))]
     return "; ".join([first, *values])
@@ -117,3 +117,100 @@ def _parse_node_test(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 NODE_TEST = OutputParser((_LIST,), _parse_node_test)
+
+
+_ENTRY = re.compile(r"  \d+\) (\S.*?) [─=]+")
+_FAILED_LIST = re.compile(r"  \d+ (\w+)")
+_SPEC = re.compile(rf"((?:\[[^\[\]]+\] {_ARROW} )?\S.*?):\d+:\d+( {_ARROW} .+?)(?: [─=]+)?")
+_NOT_RUN = re.compile(r"   at (\S+\.[cm]?[jt]sx?):\d+")
+_RAISED = re.compile(r"\w*[Ee]rror: .+")
+
+
+def _parse_playwright(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    messages, raised, part = dict[str, str](), "", ""
+    for number, line in enumerate(lines):
+        if entry := _ENTRY.fullmatch(line):
+            messages[entry[1]] = _find_jest_message(lines[number + 1 : number + 30])
+        elif heading := _FAILED_LIST.fullmatch(line):
+            part = heading[1]
+        elif line.startswith("    ") and part in ("failed", "interrupted"):
+            if spec := _SPEC.fullmatch(line[4:]):
+                message = messages.get(line.strip(" ─="), "")
+                yield locate_item(number, "test", spec[1] + spec[2], message)
+        elif _RAISED.fullmatch(line):
+            raised = line
+        elif raised and (place := _NOT_RUN.fullmatch(line)):
+            yield locate_item(number, "error", place[1], raised)
+            raised = ""
+        else:
+            part = ""
+
+
+PLAYWRIGHT = OutputParser((f" {_ARROW} ", "   at "), _parse_playwright)
+
+
+_AVA = re.compile(r"  ✘ \[fail\]: (.+)")
+_AVA_REASON = re.compile(r" (?:Error thrown in|Rejected promise returned by|Exiting due to) .*\Z")
+_AVA_UNLOADED = re.compile(r"  Uncaught exception in (\S.*)")
+_INDENTED = re.compile(r"  (\w*Error: .+)")
+
+
+def _parse_ava(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for number, line in enumerate(lines):
+        if fail := _AVA.fullmatch(line):
+            title = _AVA_REASON.sub("", fail[1])
+            yield locate_item(number, "test", title, fail[1][len(title) :].strip())
+        elif unloaded := _AVA_UNLOADED.fullmatch(line):
+            errors = map(_INDENTED.fullmatch, lines[number + 1 : number + 20])
+            message = next((error[1] for error in errors if error), "")
+            yield locate_item(number, "error", unloaded[1], message)
+
+
+AVA = OutputParser(("✘ [fail]: ", "  Uncaught exception in "), _parse_ava)
+
+
+_BUN_FILE = re.compile(r"(\S.*\.[cm]?[jt]sx?):")
+_BUN_FAIL = re.compile(r"(?:\(fail\)|✗) (.+?)(?: \[[\d.]+m?s\])?")
+_BUN_UNLOADED = "# Unhandled error between tests"
+
+
+def _parse_bun(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    path = raised = ""
+    for number, line in enumerate(lines):
+        if file := _BUN_FILE.fullmatch(line):
+            path, raised = file[1], ""
+        elif fail := _BUN_FAIL.fullmatch(line):
+            yield locate_item(number, "test", f"{path} > {fail[1]}", raised)
+            raised = ""
+        elif _RAISED.fullmatch(line):
+            raised = line
+        elif path and line == _BUN_UNLOADED:
+            errors = filter(_RAISED.fullmatch, lines[number + 1 : number + 30])
+            yield locate_item(number, "error", path, next(errors, ""))
+
+
+BUN = OutputParser(("(fail) ", "✗ ", _BUN_UNLOADED), _parse_bun)
+
+
+_DENO = re.compile(r"(\S.*) => (?:\./)?(\S+):\d+:\d+")
+_DENO_UNLOADED = re.compile(r"(?:\./)?(\S+) \(uncaught error\)")
+_DENO_ERROR = "error: "
+_DENO_TYPE = re.compile(r"(TS\d+) \[ERROR\]: (.+)")
+_DENO_PLACE = re.compile(r"    at (?:file://)?(\S+:\d+:\d+)")
+
+
+def _parse_deno(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for number, line in enumerate(lines[:-1]):
+        is_raised = lines[number + 1].startswith(_DENO_ERROR)
+        message = lines[number + 1].removeprefix(_DENO_ERROR)
+        if is_raised and (test := _DENO.fullmatch(line)):
+            yield locate_item(number, "test", f"{test[2]} > {test[1]}", message)
+        elif is_raised and (unloaded := _DENO_UNLOADED.fullmatch(line)):
+            yield locate_item(number, "error", unloaded[1], message)
+        elif error := _DENO_TYPE.fullmatch(line):
+            places = map(_DENO_PLACE.fullmatch, lines[number + 1 : number + 9])
+            where = next((place[1] for place in places if place), "deno")
+            yield locate_item(number, "type", where, f"{error[1]} {error[2]}")
+
+
+DENO = OutputParser((" => ", "(uncaught error)", " [ERROR]: "), _parse_deno)

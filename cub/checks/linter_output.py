@@ -1,4 +1,4 @@
-"""Read findings of Ruff, ESLint, formatters' checks, mypy, Pyright and the TypeScript compiler.
+"""Read findings of Ruff, ESLint, ShellCheck, formatters, mypy, Pyright and the TypeScript compiler.
 
 Of a type checker, only errors count, not notes and warnings.
 """
@@ -17,7 +17,13 @@ _FINDING = re.compile(
 )
 _HEAD = re.compile(rf"({_RUFF_RULE}|unformatted):? (?:\[\*\] )?(.+)")
 _PLACE = re.compile(r" *--> (\S.*:\d+:\d+)")
-_UNFORMATTED = re.compile(r"(?:Would reformat: |would reformat )(\S.*\.\w+)")
+_UNFORMATTED = re.compile(  # of Ruff and Black; rustfmt; gofmt
+    r"[Ww]ould reformat:? (\S.*\.\w+)|Diff in (\S.*\.rs)(?::| at line )(\d+):"
+    r"|diff (\S+\.go)\.orig .+"
+)
+_GO_FILE = re.compile(r"[^\s:]+\.go")
+_PRETTIER = ("Checking formatting...", "[warn] Code style issues found")
+_PRETTIER_FILE = re.compile(r"\[warn\] (\S.*\.\w+)|\[error\] (\S.*?): (\w*Error: .+)")
 _LINTED = re.compile(r" +(\d+:\d+) +(error|warning) +(\S.*)")
 _PATH = re.compile(r"(?:/|[A-Za-z]:\\|<).+")  # ESLint prints absolute paths
 _TOO_MANY = "ESLint found too many warnings"
@@ -36,9 +42,18 @@ def _parse_ruff(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 def _parse_formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    is_list = all(_GO_FILE.fullmatch(line) for line in lines if line.strip())  # of gofmt -l
+    is_prettier = any(line.startswith(_PRETTIER) for line in lines)
     for number, line in enumerate(lines):
+        where = message = ""
         if unformatted := _UNFORMATTED.fullmatch(line):
-            yield locate_item(number, "lint", unformatted[1], "would be reformatted")
+            where = ":".join(filter(None, unformatted.groups()))
+        elif is_prettier and (file := _PRETTIER_FILE.fullmatch(line)):
+            where, message = file[1] or file[2], file[3]
+        elif is_list:
+            where = line
+        if where:
+            yield locate_item(number, "lint", where, message or "would be reformatted")
 
 
 def _parse_eslint(lines: Sequence[str]) -> Iterator[LocatedItem]:
@@ -65,8 +80,30 @@ def _join_columns(text: str) -> str:
 
 
 RUFF = OutputParser((".py:", ".pyi:", ".ipynb:", ".toml:", ".md:"), _parse_ruff)
-FORMATTERS = OutputParser(("ould reformat",), _parse_formatters)
+FORMATTERS = OutputParser(("ould reformat", "Diff in ", ".go", *_PRETTIER), _parse_formatters)
 ESLINT = OutputParser(("✖ ", _CRASH), _parse_eslint)
+
+
+_SCRIPT = re.compile(r"In (\S.*) line (\d+):")
+_POINTED = re.compile(r"( *)\^-*\^?(?:-- )? ?(SC\d+) \(\w+\): (.+)")
+_SCRIPT_LINE = re.compile(r"(\S.*?:\d+:\d+): (?:error|warning|note): (.+) \[(SC\d+)\]")
+
+
+def _parse_shellcheck(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    place = ""
+    for number, line in enumerate(lines):
+        if script := _SCRIPT.fullmatch(line):
+            place = ":".join(script.groups())
+        elif place and (pointed := _POINTED.fullmatch(line)):
+            where = f"{place}:{len(pointed[1]) + 1}"
+            yield locate_item(number, "lint", where, f"{pointed[2]} {pointed[3]}")
+        elif line.endswith("]") and (finding := _SCRIPT_LINE.fullmatch(line)):
+            yield locate_item(number, "lint", finding[1], f"{finding[3]} {finding[2]}")
+        elif not line.strip():
+            place = ""
+
+
+SHELLCHECK = OutputParser((" SC", "[SC"), _parse_shellcheck)
 
 
 _MYPY = re.compile(

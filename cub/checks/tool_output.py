@@ -1,6 +1,7 @@
 """Find the failing items in any log, with the parsers of all known tools.
 
-The summaries of test runners also say how many tests ran and passed.
+The summaries of test runners also say whether any test ran or passed, and shells and package
+managers whether a tool is missing.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from cub.checks.build_tool_output import CTEST, DOTNET, GRADLE, SUREFIRE
 from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
 from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
 from cub.checks.go_output import GO, GO_JSON
-from cub.checks.javascript_output import JEST, NODE_TEST, VITEST
-from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, TSC
+from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, VITEST
+from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, SHELLCHECK, TSC
+from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
+from cub.checks.run_counts import iter_counts
 from cub.checks.rust_output import CARGO_TEST, RUSTC
 from cub.checks.tap_output import PROVE, TAP
 from cub.checks.terminal_text import to_plain_text
@@ -22,8 +26,9 @@ from cub.checks.xunit_output import JUNIT, UNITTEST
 
 MAX_ITEMS = 200  # more failures have one cause, or the first of them come first
 _TOOLS = (
-    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, GO, CARGO_TEST, RUSTC,
-    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, COMPILERS, TAP, PROVE,
+    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, BUN, DENO,
+    RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
+    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, PROVE,
 )  # fmt: skip
 _MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)
@@ -74,80 +79,68 @@ def _drop_repeated(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
             yield item
 
 
-_SOME = r"[1-9]\d* "
-# A line that matches one of these says that at least one test, or package of tests, passed.
-_PASSED = re.compile(
-    "|".join(
-        (
-            rf"(?:=+ )?(?:\d+ \w+, )*{_SOME}passed\b.* in [\d.]+s",  # pytest
-            rf" *Tests:? +(?:\d+ \w+(?:, | \| ))*{_SOME}passed\b",  # Jest, Vitest
-            r"(?:#|ℹ) pass [1-9]",  # noqa: RUF001 - node --test prints this very sign
-            rf"test result: \w+\. {_SOME}passed;",  # cargo test
-            rf" *Summary \[.*\] .*\btests? run: {_SOME}passed",  # cargo-nextest
-            r"ok  \t\S+\t(?:[\d.]+s|\(cached\))(?! \[no tests)|\s*--- PASS: ",  # go test
-            r'\{.*"Action":"pass".*"Test":',  # go test -json
-            r"✓  \S+ \((?:cached|\d+)",  # gotestsum
-            r".* \.\.\. ok$",  # unittest -v
-        )
-    )
-)
-# Lines that count tests, and those that did not pass.
-_RAN = re.compile(r"Ran (\d+) tests? in ")  # unittest; the next one belongs to it
-_NOT_PASSED = re.compile(r"FAILED \((.+)\)$")
-_NUMBER = re.compile(r"=(\d+)")
-_TAP = re.compile(r"\s*ok \d+\b(?!.*# (?i:skip|todo))")
-_TAP_PLAN = re.compile(r"^\s*1\.\.\d+\s*$", re.MULTILINE)  # without it, `ok 1` is prose
-_PROVE = re.compile(r"\S.* \(Wstat: .*\) Tests: (\d+) Failed: (\d+)\)")
-_JUNIT = re.compile(r".*?<testsuite\b([^>]*)")
-_COUNT = re.compile(r'\b(tests|failures|errors|skipped|disabled)="(\d+)"')
-_NO_TESTS = re.compile(
-    r"=* ?no tests ran in [\d.]+s|collected 0 items\b|NO TESTS RAN|Ran 0 tests in "
-    r"|No tests? (?:files? )?found\b|Error: No test files found|No tests were found"
-    r"|No tests executed|No examples found"
-)
-
-
 def has_passing_test(output: str) -> bool:
     """Tell whether the output of a known test runner shows a test that passed."""
-    ran, is_tap = 0, _TAP_PLAN.search(output) is not None
-    for line in _split_lines(output):
-        if _PASSED.match(line) or (is_tap and _TAP.match(line)):
-            return True
-        if any(total > failed for total, failed in _iter_counts(line)):
-            return True
-        if count := _RAN.match(line):
-            ran = int(count[1])
-        elif (counts := _NOT_PASSED.match(line)) and ran > sum(
-            map(int, _NUMBER.findall(counts[1]))
-        ):
-            return True
-    return False
+    return any(counts.passed > 0 for counts in iter_counts(_split_lines(output)))
 
 
 def reports_no_test(output: str) -> bool:
-    """Tell whether a test runner says that there is no test to run."""
-    return any(_NO_TESTS.match(line.strip()) for line in _split_lines(output))
+    """Tell whether a test runner says that it ran no test, and none of the same log ran any.
+
+    A skipped test did not run.
+    """
+    counts = [counts.ran for counts in iter_counts(_split_lines(output))]
+    return bool(counts) and max(counts) <= 0 and not _has_failing_test(output)
 
 
-def _iter_counts(line: str) -> Iterator[tuple[int, int]]:
-    """Yield how many tests a line counts, and how many of them did not pass."""
-    if prove := _PROVE.match(line):
-        yield int(prove[1]), int(prove[2])
-    if suite := _JUNIT.match(line):
-        counts = {name: int(number) for name, number in _COUNT.findall(suite[1])}
-        yield counts.pop("tests", 0), sum(counts.values())
-
-
-def _split_lines(output: str) -> Iterator[str]:
-    return (line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n"))
-
-
+_RUNNERS = (  # Python modules that run checks: another missing module may be the task's own
+    r"pytest|nose2?|tox|nox|coverage|behave|robot|green|ward|django|twisted|mypy|pyright|ruff|black"
+    r"|flake8|pylint|isort|bandit|pre_commit|build|hatch|poetry|pdm|invoke"
+)
+_INSTALLED = r"[\w./-]*(?:node_modules|vendor|venv|\.tox)/[\w./@-]*"
+# A line that matches one of these says that a program, or its module or script, is missing.
 _NO_TOOL = re.compile(
-    r".*\bpython[\w.]*(?:\.exe)?: No module named \S+|.*: (?:command )?not found"
-    r"|(?:npm (?:ERR!|error) )?Missing script\b.*"
+    "|".join(
+        (
+            rf"\S*python[\d.]*(?:\.exe)?: No module named '?(?:{_RUNNERS})(?:\.[\w.]+)?'?(?:;.*)?$",
+            r"(?:[\w./-]+: )?(?:line )?\d+: [\w@.+-]+: (?:command )?not found$",  # sh, bash, dash
+            r"(?:[\w./-]*sh: )?[\w@.+-]+: command not found$|zsh:(?:\d+:)? command not found: \S+$",
+            rf"(?:[\w./-]+: )?(?:(?:line )?\d+: )?{_INSTALLED}: (?:not found|No such file or dir)",
+            r"(?:/usr/bin/)?env: .[\w@.+-]+.: No such file or directory$",
+            r"'[\w@.+-]+' is not recognized as an internal or external command",
+            r"npm (?:ERR!|error) (?:Missing script|missing script)\b",
+            r"npm (?:ERR!|error) (?:could not determine executable|npx canceled due to missing)",
+            r'error Command "[^"]+" not found\.$|error: Script not found "| ERR_PNPM_NO_SCRIPT\b',
+            r" ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL .* Command \"[^\"]+\" not found$",
+            rf"Error: Cannot find module '{_INSTALLED}'$",
+            r"bundler: command not found: |Could not find command \S+",
+            r"(?:.*: )?Could not find gem '|Could not find \S+ in any of the sources",
+            rf"Could not open input file: {_INSTALLED}$",  # PHP
+            r"error: no such (?:sub)?command: ",  # Cargo
+            r"error: Failed to spawn: ",  # uv
+            r'\*\* \(Mix\) The task "[^"]+" could not be found',
+            r"make(?:\[\d+\])?: \*\*\* No rule to make target [`'][^'`]+'\.  Stop\.$",
+            r"make: \*\*\* No targets specified and no makefile found\.",
+        )
+    )
 )
 
 
 def finds_no_tool(output: str) -> bool:
-    """Tell whether a program or script that the command names is not installed."""
-    return any(_NO_TOOL.fullmatch(line.strip()) for line in _split_lines(output))
+    """Tell whether the program of a check, or its module or script, is not installed.
+
+    A log in which any test ran says only what the tests themselves miss.
+    """
+    lines = _split_lines(output)
+    if not any(map(_NO_TOOL.match, lines)):
+        return False
+    has_run = any(counts.ran > 0 for counts in iter_counts(lines))
+    return not (has_run or _has_failing_test(output))
+
+
+def _has_failing_test(output: str) -> bool:
+    return any(item.kind == "test" for item in parse_output(output))
+
+
+def _split_lines(output: str) -> list[str]:
+    return [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]

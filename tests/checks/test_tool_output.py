@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.checks.failing_items import MAX_MESSAGE, FailingItem
-from cub.checks.tool_output import MAX_ITEMS, has_passing_test, parse_output, reports_no_test
+from cub.checks.tool_output import (
+    MAX_ITEMS,
+    finds_no_tool,
+    has_passing_test,
+    parse_output,
+    reports_no_test,
+)
 from tests.conftest import GOLDEN
 from tests.examples import few_examples
 
@@ -62,6 +68,13 @@ def test_two_runs_of_pytest_are_read_each_for_itself() -> None:
     other = _sample("pytest/no-summary").replace("test_ovens", "test_shops")
     log = _sample("pytest/default")
     assert parse_output(log + other) == parse_output(log) + parse_output(other)
+
+
+@pytest.mark.parametrize("tool", ["jasmine", "minitest", "mix", "rspec"])
+def test_the_order_in_which_tests_run_changes_no_item(tool: str) -> None:
+    failing, shuffled = (_sample(f"{tool}/{name}") for name in ("failing", "shuffled"))
+    assert parse_output(failing) != parse_output(shuffled)
+    assert sorted(parse_output(failing)) == sorted(parse_output(shuffled))
 
 
 @pytest.mark.parametrize("lines", [2_000, pytest.param(100_000, marks=pytest.mark.thorough)])
@@ -166,6 +179,49 @@ _SAMPLES = {
     "unittest/verbose": True,
     "unittest/python-3.10": True,
     "unittest/one": False,
+    "ava/failing": False,
+    "ava/passing": True,
+    "bun/failing": True,
+    "bun/skipped": False,
+    "ctest/disabled": False,
+    "ctest/failing": True,
+    "ctest/passing": True,
+    "deno/failing": True,
+    "deno/crash": False,
+    "dotnet/build": False,
+    "dotnet/failing": True,
+    "dotnet/passing": True,
+    "dotnet/terminal-logger": True,
+    "gradle/failing": False,
+    "gradle/full": True,
+    "jasmine/failing": True,
+    "minitest/failing": True,
+    "minitest/none": False,
+    "minitest/rails": True,
+    "minitest/test-unit": True,
+    "mix/excluded": False,
+    "mix/failing": True,
+    "mix/setup": False,
+    "mocha/dot": True,
+    "mocha/failing": True,
+    "mocha/pending": False,
+    "mocha/tap": True,
+    "mocha/xunit": True,
+    "phpunit/failing": True,
+    "phpunit/passing": True,
+    "phpunit/skipped": False,
+    "phpunit/testdox-11": True,
+    "phpunit/version-11": True,
+    "playwright/dot": True,
+    "playwright/passing": True,
+    "playwright/projects": False,
+    "rspec/failing": True,
+    "rspec/passing": True,
+    "rspec/pending": False,
+    "surefire/failing": True,
+    "surefire/passing": True,
+    "surefire/skipped": False,
+    "unittest/passing": True,
     "vitest/failing": True,
     "vitest/suites": False,
     "mypy/default": False,
@@ -201,6 +257,15 @@ def test_a_sample_shows_tests_that_passed(name: str) -> None:
         "ok 1 is fine, and so is this",
         "ok  \texample.com/x\t0.01s [no tests to run]",
         "12 passed the oven",
+        "12 passing loaves",
+        "5 examples, 3 failures, 2 pending",
+        "5 runs, 9 assertions, 4 failures, 1 errors",
+        "Tests: 3, Assertions: 5, Errors: 1, Failures: 2.",
+        "Tests run: 2, Failures: 1, Errors: 0, Skipped: 1",
+        "0% tests passed, 4 tests failed out of 4",
+        "Failed!  - Failed:     1, Passed:     0, Skipped:     0, Total:     1",
+        "5 tests, 4 failures, 1 skipped",
+        "Ran 3 tests in 0.001s\n\nOK (skipped=3)",
     ],
 )
 def test_where_nothing_passed_nothing_is_seen(log: str) -> None:
@@ -217,6 +282,17 @@ def test_where_nothing_passed_nothing_is_seen(log: str) -> None:
         "a.t (Wstat: 512 (exited 2) Tests: 5 Failed: 2)",
         '<testsuite name="a" tests="3" failures="1" errors="1">',
         "1..2\nok 1 - heats\nnot ok 2",
+        "  12 passing (4ms)\n  1 failing",
+        "5 examples, 1 failure",
+        "5 runs, 9 assertions, 1 failures, 0 errors, 0 skips",
+        "Tests: 5, Assertions: 9, Failures: 1.",
+        "OK (2 tests, 2 assertions)",
+        "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0",
+        "75% tests passed, 1 tests failed out of 4",
+        "Failed!  - Failed:     1, Passed:     4, Skipped:     0, Total:     5",
+        "5 tests, 1 failure",
+        "  4 passed (1.2s)",
+        "Ran 3 tests in 0.001s\n\nOK (skipped=1)",
         "     Summary [   0.01s] 3 tests run: 2 passed, 1 failed, 0 skipped",
     ],
 )
@@ -224,20 +300,153 @@ def test_where_something_passed_it_is_seen(log: str) -> None:
     assert has_passing_test(log)
 
 
-@pytest.mark.parametrize("name", ["pytest/tests-missing", "pytest/internal"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ava/none", "bun/none", "bun/skipped", "ctest/disabled", "ctest/none", "deno/none",
+        "dotnet/none", "gradle/none", "jasmine/none", "minitest/none", "mix/excluded", "mix/none",
+        "mocha/none", "mocha/pending", "phpunit/class-without-tests", "phpunit/none",
+        "phpunit/skipped", "playwright/none", "pytest/internal", "pytest/tests-missing",
+        "rspec/none", "rspec/pending", "surefire/none", "surefire/skipped",
+    ],
+)  # fmt: skip
 def test_a_runner_without_a_test_says_so(name: str) -> None:
     assert reports_no_test(_tallies_sample(name))
 
 
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_log_with_a_test_that_ran_has_tests_and_tools(path: Path) -> None:
+    log = path.read_bytes().decode()
+    if has_passing_test(log) or any(item.kind == "test" for item in parse_output(log)):
+        none = _sample("mocha/none") + _sample("go/all") + "sh: 1: mocha: not found\n"
+        assert not reports_no_test(f"{none}{log}{none}")
+        assert not finds_no_tool(f"{none}{log}{none}")
+
+
 @pytest.mark.parametrize(
-    ("log", "expected"),
+    "log",
     [
-        ("NO TESTS RAN", True),
-        ("No tests found, exiting with code 1", True),
-        ("No test files found, exiting with code 1", True),
-        ("1 failed in 0.1s", False),
-        ("the oven has no tests", False),
+        "NO TESTS RAN",
+        "----\nRan 0 tests in 0.000s\n\nOK",
+        "Ran 0 tests in 0.000s\n\nNO TESTS RAN (skipped=2)",
+        "============ 2 skipped, 1 warning in 0.01s ============",
+        "============ 3 deselected in 0.01s ============",
+        "?   \texample.com/x\t[no test files]",
+        "testing: warning: no tests to run\nPASS\nok  \texample.com/x\t0.01s [no tests to run]",
+        "?   \ta\t[no test files]\nok  \tb\t0.01s\tcoverage: 0.0% of statements [no tests to run]",
+        '{"Action":"output","Package":"a","Output":"?   \\ta\\t[no test files]\\n"}',
+        "No tests found, exiting with code 1",
+        "No tests found, exiting with code 0",
+        "Tests:       2 skipped, 2 total",
+        "No test files found, exiting with code 0",
+        "No test files found, exiting with code 1",
+        "0 examples, 0 failures",
+        "\n  0 passing (2ms)\n",
+        "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured",
+        "TAP version 13\n1..0\n# tests 0\n# pass 0",
+        "ℹ tests 0\nℹ pass 0",  # noqa: RUF001
+        "No tests executed!",
+        "No tests were found!!!",
+        "No test is available in /home/ada/Bakery.Tests.dll. Make sure that",
+        "No test matches the given testcase filter `Oven` in /home/ada/Bakery.Tests.dll",
+        "There are no tests to run",
+        "Error: No tests found",
+        "> Task :compileTestJava NO-SOURCE\n> Task :test NO-SOURCE",
+        "[INFO] No tests to run.",
+        "Tests run: 0, Failures: 0, Errors: 0, Skipped: 0",
+        "1..0 # SKIP closed",
+        "ok | 0 passed | 0 failed (6ms)",
     ],
 )
-def test_other_runners_say_it_in_other_words(log: str, expected: bool) -> None:
-    assert reports_no_test(log) is expected
+def test_runners_say_in_many_words_that_no_test_ran(log: str) -> None:
+    assert reports_no_test(log)
+    assert reports_no_test(f"$ lint\nno problems\n{log}\ndone\n")
+    assert not reports_no_test(f"{log}\n=== 1 passed in 0.10s ===\n")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "",
+        "1 failed in 0.1s",
+        "the oven has no tests",
+        "No tests found for ovens.py\nchecked 3 files",
+        "0 failures",
+        "3 warnings in 0.52s",
+        "All checks passed!",
+        "BUILD SUCCESSFUL in 2s",
+        "> Task :api:test NO-SOURCE\n> Task :shop:test\n\nBUILD SUCCESSFUL in 2s",
+        "  0 passing (2ms)\n  1 failing\n\n  1) price:\n     Error: no flour\n",
+        "?   \ta\t[no test files]\n--- FAIL: TestHeat (0.00s)\nFAIL\tb\t0.01s",
+        "test result: ok. 0 passed; 0 failed;\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+        "1 doctest, 7 tests, 0 failures",
+    ],
+)
+def test_where_a_test_may_have_run_nothing_is_said(log: str) -> None:
+    assert not reports_no_test(log)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "/usr/bin/python3: No module named pytest",
+        "/usr/bin/python3.11: No module named pytest.__main__; 'pytest' is a package",
+        "\n> bake@1.0.0 test\n> mocha\n\nsh: 1: mocha: not found",
+        "bash: line 1: mocha: command not found",
+        "./check.sh: line 3: mocha: command not found",
+        "zsh: command not found: mocha",
+        "/bin/sh: mocha: command not found\nmake: *** [Makefile:2: test] Error 127",
+        "sh: 1: ./node_modules/.bin/mocha: not found",
+        "bash: line 1: .venv/bin/pytest: No such file or directory",
+        "env: ‘mocha’: No such file or directory",  # noqa: RUF001
+        "'mocha' is not recognized as an internal or external command,",
+        'npm error Missing script: "test"\nnpm error\nnpm error To see a list of scripts, run:',
+        "npm ERR! missing script: test",
+        "npm error could not determine executable to run",
+        "  throw err;\n  ^\n\nError: Cannot find module '/bread/node_modules/mocha/bin/mocha.js'\n",
+        "bundler: command not found: rspec\nInstall missing gem executables with `bundle install`",
+        "/usr/lib/resolver.rb:271:in `verify!': Could not find gem 'rspec (= 99)' in locally",
+        'Could not find command "tset".',
+        "error: no such command: `nextest`\n\nhelp: view all installed commands",
+        "error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)",
+        "Could not open input file: vendor/bin/phpunit",
+        '** (Mix) The task "tset" could not be found. Did you mean "test"?',
+        "make: *** No rule to make target 'test'.  Stop.",
+    ],
+)
+def test_a_tool_that_is_not_installed_is_seen(log: str) -> None:
+    assert finds_no_tool(log)
+    assert not reports_no_test(log)
+    assert not finds_no_tool(f"{log}\n=== 1 failed, 1 passed in 0.10s ===\n")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "",
+        "/usr/bin/python3: No module named bakery",
+        "ModuleNotFoundError: No module named 'pytest'",
+        "E   ModuleNotFoundError: No module named 'ovens'",
+        "Error: Cannot find module './ovens'",
+        "Error: Cannot find module 'chai'",
+        "make: *** No rule to make target 'ovens.c', needed by 'ovens.o'.  Stop.",
+        "sh: 1: ./check.sh: not found",
+        "the oven: command not found in the manual",
+        "the door was not found",
+    ],
+)
+def test_what_a_project_itself_misses_is_no_missing_tool(log: str) -> None:
+    assert not finds_no_tool(log)
+
+
+@given(st.text())
+def test_any_text_has_counts(text: str) -> None:
+    assert not (has_passing_test(text) and reports_no_test(text))
+    assert not (has_passing_test(text) and finds_no_tool(text))
+
+
+@few_examples
+@given(st.lists(st.sampled_from(LINES), max_size=60))
+def test_lines_in_any_order_do_not_pass_without_a_test(lines: list[str]) -> None:
+    log = "\n".join(lines)
+    assert not (has_passing_test(log) and (reports_no_test(log) or finds_no_tool(log)))

@@ -1,0 +1,196 @@
+"""Read test runners that number their failures: Mocha, Jasmine, RSpec, minitest, PHPUnit, ExUnit.
+
+Numbers depend on the order of the run, so only the names identify a test.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, dropwhile, islice, takewhile
+from typing import NamedTuple
+
+from cub.checks.failing_items import LocatedItem, OutputParser, find_first_text, locate_item
+
+_MAX_BELOW = 60  # lines of a failure
+_VALUE = re.compile(r"(?:[Ee]xpected|[Aa]ctual|got|left|right): .+|Failed asserting that .+")
+
+
+class _Entry(NamedTuple):
+    """Hold one entry of a numbered list: its line, its section, its title and what follows."""
+
+    line: int
+    section: str
+    title: str
+    below: Sequence[str]
+
+
+def _iter_entries(
+    lines: Sequence[str], section: re.Pattern[str], head: re.Pattern[str]
+) -> Iterator[_Entry]:
+    """Yield the entries of each section: in each, the numbers count from 1."""
+    name, last = "", 0
+    for number, line in enumerate(lines):
+        if start := section.fullmatch(line):
+            name, last = start[1] or "", 0
+        elif name and (entry := head.fullmatch(line)) and int(entry[1]) == last + 1:
+            last += 1
+            yield _Entry(number, name, entry[2], lines[number + 1 : number + _MAX_BELOW])
+
+
+def _join_message(below: Iterable[str]) -> str:
+    """Return the first text, what it announces if it ends with a colon, and compared values."""
+    texts = dropwhile(operator.not_, (line.strip() for line in below))
+    first, *rest = [*islice(takewhile(bool, texts), 8)] or [""]
+    if first.endswith(":"):
+        first = f"{first} {rest[0] if rest else next(filter(None, texts), '')}".rstrip()
+    values = (text for text in rest if _VALUE.fullmatch(text) and text not in first)
+    return "; ".join([first, *values])
+
+
+_MOCHA_SECTION = re.compile(r" +\d+ (failing|passing|pending)\b.*")
+_HEAD = re.compile(r" *(\d{1,6})\) (\S.*)")
+_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook\b.*')
+_UNLOADED = " Exception during run: "
+
+
+def _parse_mocha(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for entry in _iter_entries(lines, _MOCHA_SECTION, _HEAD):
+        if entry.section == "failing":
+            nested = list(_take_nested(entry.below))
+            *suites, title = entry.title, *nested
+            where = " > ".join([*suites, title.removesuffix(":")])
+            kind = "error" if _HOOK.match(title) else "test"
+            yield locate_item(entry.line, kind, where, _join_message(entry.below[len(nested) :]))
+    for number, line in enumerate(lines):
+        if line.startswith(_UNLOADED):
+            yield locate_item(number, "error", "mocha", line[len(_UNLOADED) :])
+
+
+def _take_nested(below: Sequence[str]) -> Iterator[str]:
+    """Yield the titles inside of the first: each is indented more than the one before."""
+    for indent, line in zip(count(7, 2), below, strict=False):
+        if not line.startswith(" " * indent) or line[indent : indent + 1].isspace():
+            return
+        yield line.strip()
+
+
+MOCHA = OutputParser((" failing", _UNLOADED), _parse_mocha)
+
+
+_JASMINE_SECTION = re.compile(r"(Failures|Pending|Suite error.*|\d+ specs?, .*):?")
+_MESSAGE = "  Message:"
+
+
+def _parse_jasmine(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for entry in _iter_entries(lines, _JASMINE_SECTION, _HEAD):
+        if entry.section == "Failures" and entry.below[:1] == [_MESSAGE]:
+            yield locate_item(entry.line, "test", entry.title, find_first_text(entry.below[1:]))
+
+
+JASMINE = OutputParser((_MESSAGE,), _parse_jasmine)
+
+
+_RSPEC_SECTION = re.compile(r"(Failures|Pending|Failed examples):.*")
+_FAILED_EXAMPLE = re.compile(r"rspec '?(?:\./)?(\S+?)(?::\d+|\[[\d:]+\])'? # (.+)")
+_OUTSIDE = re.compile(
+    r"An error occurred (?:while loading|in an?) (?:\./)?(.+?)\.?(?: - Did you mean\?)?"
+)
+_CAUSE = "Failure/Error:"
+
+
+def _parse_rspec(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    entries = _iter_entries(lines, _RSPEC_SECTION, _HEAD)
+    messages = {entry.title: _find_rspec_message(entry.below) for entry in entries}
+    for number, line in enumerate(lines):
+        if failed := _FAILED_EXAMPLE.fullmatch(line):
+            path, title = failed.groups()
+            yield locate_item(number, "test", f"{path} > {title}", messages.get(title, ""))
+        elif outside := _OUTSIDE.fullmatch(line):
+            below = lines[number + 1 : number + _MAX_BELOW]
+            yield locate_item(number, "error", outside[1], _find_rspec_message(below))
+
+
+def _find_rspec_message(below: Sequence[str]) -> str:
+    """Return what follows the source code that failed, which may have several lines."""
+    for number, line in enumerate(below):
+        start, mark, code = line.partition(_CAUSE)
+        if mark and not start.strip():
+            rest = iter(below[number + 1 :])
+            if not code.strip():
+                next((one for one in rest if not one.strip()), "")
+            return _join_message(takewhile(lambda one: one.lstrip()[:2] != "# ", rest))
+    return ""
+
+
+RSPEC = OutputParser(("Failed examples:", "An error occurred "), _parse_rspec)
+
+
+_MINITEST = re.compile(r"(?: {2}\d+\) )?(?:Failure|Error):")
+_MINITEST_NAME = re.compile(r"([^\s#][^#]*#.+?)(?: \[[^\[\]]+\])?:")
+_TEST_UNIT = re.compile(r"(?:Failure|Error): (\w.*)\(([\w:]+)\)(?:: (.+))?")
+
+
+def _parse_minitest(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for number, line in enumerate(lines):
+        below = lines[number + 1 : number + _MAX_BELOW]
+        if _MINITEST.fullmatch(line) and below and (name := _MINITEST_NAME.fullmatch(below[0])):
+            yield locate_item(number, "test", name[1], _join_message(below[1:]))
+        elif line[:1] in "FE" and (test := _TEST_UNIT.fullmatch(line)):
+            value = " ".join(islice((text for text in below if text.startswith("<")), 2))
+            yield locate_item(number, "test", f"{test[2]}#{test[1]}", test[3] or value)
+
+
+MINITEST = OutputParser(("Failure:", "Error:"), _parse_minitest)
+
+
+_PHPUNIT_SECTION = re.compile(r"--|There (?:was|were) \d+ (.+?)s?:")
+_PHPUNIT_FAILURES = ("failure", "error", "PHPUnit error")
+_TESTDOX = re.compile(r" ✘ (\S.*)")
+_BOX = " │┐├╵┴"
+_PHP_FATAL = re.compile(
+    r"(?:PHP )?(?:Fatal|Parse) error: +(?:Uncaught )?(.+) in (\S+?)(?: on line |:)(\d+)"
+)
+
+
+def _parse_phpunit(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for entry in _iter_entries(lines, _PHPUNIT_SECTION, _HEAD):
+        if entry.section in _PHPUNIT_FAILURES:
+            kind = "error" if entry.section == "PHPUnit error" else "test"
+            yield locate_item(entry.line, kind, entry.title, _join_message(entry.below))
+    group = ""
+    for number, line in enumerate(lines):
+        if fatal := _PHP_FATAL.fullmatch(line):
+            yield locate_item(number, "error", f"{fatal[2]}:{fatal[3]}", fatal[1])
+        elif test := _TESTDOX.fullmatch(line):
+            below = (text.strip(_BOX) for text in lines[number + 1 : number + _MAX_BELOW])
+            yield locate_item(number, "test", f"{group} > {test[1]}", find_first_text(below))
+        elif line[:1].strip():
+            group = line
+
+
+PHPUNIT = OutputParser(("There was ", "There were ", " ✘ ", "Fatal error: ", "Parse error: "),
+                       _parse_phpunit)  # fmt: skip
+
+
+_EXUNIT = re.compile(r"  \d+\) (\S.*) \((\S+)\)")
+_EXUNIT_PLACE = re.compile(r"     \S+\.exs?:\d+")
+_EXUNIT_SETUP = re.compile(r"  \d+\) (\S+): (failure on setup_all callback\b.*)")
+_EXUNIT_UNBUILT = re.compile(r"== Compilation error in file (\S+) ==")
+
+
+def _parse_exunit(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for number, line in enumerate(lines):
+        below = lines[number + 1 : number + 12]
+        if unbuilt := _EXUNIT_UNBUILT.fullmatch(line):
+            yield locate_item(number, "error", unbuilt[1], find_first_text(below))
+        elif setup := _EXUNIT_SETUP.fullmatch(line):
+            yield locate_item(number, "error", setup[1], find_first_text(below))
+        elif below and _EXUNIT_PLACE.fullmatch(below[0]) and (test := _EXUNIT.fullmatch(line)):
+            yield locate_item(number, "test", f"{test[2]} > {test[1]}", _join_message(below[1:]))
+
+
+EXUNIT = OutputParser(
+    (".exs:", ".ex:", "== Compilation error", "setup_all callback"), _parse_exunit
+)
