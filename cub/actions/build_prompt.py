@@ -24,7 +24,7 @@ from cub.prompt.task_prompt import (
     compose_prompt,
 )
 from cub.prompt.templates import TemplateSet, load_shipped_templates
-from cub.repomap.stack.facts import CommandPurpose, ProjectCommand
+from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.timestamps import normalize_timestamp
 
@@ -67,10 +67,7 @@ def find_check_commands(project: Project) -> tuple[ProjectCommand, ...]:
     Of the targets of a manifest, only the first of each purpose counts: the others are mostly parts
     and variants of it.
     """
-    from cub.actions.project_map import MapOptions, resolve_map_settings
-    from cub.repomap.stack.read_stack import read_project_stack
-
-    stack = read_project_stack(project.root, resolve_map_settings(project, MapOptions()).exclude)
+    stack = read_configured_stack(project)
     commands: dict[tuple[str, str, str], ProjectCommand] = {}
     for purpose in _FEEDBACK_LOOPS:
         for command in stack.filter_commands(purpose):
@@ -78,6 +75,14 @@ def find_check_commands(project: Project) -> tuple[ProjectCommand, ...]:
                 line = "" if command.origin == "target" else command.shell_line
                 commands.setdefault((command.purpose, command.source, line), command)
     return tuple(commands.values())
+
+
+def read_configured_stack(project: Project) -> ProjectStack:
+    """Read the stack of a project without what its configuration excludes, as its map does."""
+    from cub.actions.project_map import MapOptions, resolve_map_settings
+    from cub.repomap.stack.read_stack import read_project_stack
+
+    return read_project_stack(project.root, resolve_map_settings(project, MapOptions()).exclude)
 
 
 def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> str:

@@ -18,6 +18,15 @@ _ESCAPES = {
     '"': r"\"", "\\": r"\\",
 }  # fmt: skip
 _BACKTICKS = re.compile(r"^[^\S\n\r]*(`{3,})", re.MULTILINE)
+_SENTENCE_MARK = re.compile(
+    "[.!?\u061f\u06d4]++[\"')\\]\u00bb\u201d\u2019]*+(?=\\s+[^\\w\\s]{0,3}(\\S))"
+    "|[\u3002\uff01\uff1f\u0964]"
+)
+_ABBREVIATED = re.compile(
+    r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|inc|dr|mr|ms|no|st|[a-z])\.\W?$"
+)
+_WORD_WITH_STOP = re.compile(r"[^\W\d_]{4}\.\W?$")
+_MAX_ABBREVIATION_CHARS = 8
 # A cut text must not end with these words.
 _LOOSE_WORDS = frozenset({
     "a", "about", "against", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
@@ -67,15 +76,33 @@ def choose_fence(lines: Iterable[str]) -> str:
     return "`" * max(3, 1 + max(map(len, runs), default=0))
 
 
+def find_sentence_ends(text: str) -> list[int]:
+    """Return where the sentences of a line end if another one follows.
+
+    A small letter starts one (`npm is a …`) only after a full stop and a word of some length.
+    """
+    ends = []
+    for mark in _SENTENCE_MARK.finditer(text):
+        where = max(0, mark.start() - _MAX_ABBREVIATION_CHARS), mark.end()
+        is_small = (mark[1] or "").islower()
+        if not _ABBREVIATED.search(text, *where) and (
+            not is_small or _WORD_WITH_STOP.search(text, *where)
+        ):
+            ends.append(mark.end())
+    return ends
+
+
 def truncate_text(text: str, limit: int) -> str:
-    """Return `text`, or its start up to the end of a word and `...`, in `limit` characters."""
+    """Return `text`, or its start in `limit` characters: whole sentences, or else words and `…`."""
     if len(text) <= limit:
         return text
-    head = text[: limit - 2]  # "..." replaces a space and two characters
-    words = (head.rpartition(" ")[0] or text[: limit - 3]).split(" ")
+    if ends := [end for end in find_sentence_ends(text) if end <= limit]:
+        return text[: ends[-1]]
+    head = text[:limit]  # "…" replaces a space
+    words = (head.rpartition(" ")[0] or text[: limit - 1]).split(" ")
     while len(words) > 1 and (words[-1].lower() in _LOOSE_WORDS or not words[-1].strip("-/&([")):
         words.pop()
-    return " ".join(words).rstrip(",.;:([-") + "..."
+    return " ".join(words).rstrip(",.;:([-") + "…"
 
 
 def round_count(count: int) -> str:

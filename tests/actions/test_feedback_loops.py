@@ -36,17 +36,35 @@ POLYGLOT = {
     "main.go": "package main\n\nfunc main() {}\n",
 }
 
+MONOREPO = {
+    "package.json": '{"private": true, "scripts": {"prepare": "husky"}}',
+    "packages/api/pyproject.toml": PYTHON["pyproject.toml"],
+    "packages/api/oven/__init__.py": "HEAT = 1\n",
+}
+
 
 @pytest.mark.parametrize(
     ("files", "named"),
     [
         (WORKSPACE, "cd packages/web && npm test"),
+        (MONOREPO, "cd packages/api && pytest"),
+        (MONOREPO, "cd packages/api && mypy oven"),
+        (MONOREPO, "cd packages/api && ruff check"),
         (PYTHON, "mypy src"),
         (POLYGLOT, "npm test"),
         (POLYGLOT, "pytest"),
         ({**PYTHON, "Makefile": MAKEFILE}, "make test"),
     ],
-    ids=["workspace", "python", "polyglot npm", "polyglot pytest", "makefile"],
+    ids=[
+        "workspace",
+        "pytest below",
+        "mypy below",
+        "ruff below",
+        "python",
+        "polyglot npm",
+        "polyglot pytest",
+        "makefile",
+    ],
 )
 def test_they_are_those_of_the_map(tmp_path: Path, files: dict[str, str], named: str) -> None:
     loops = _loops(tmp_path, files)

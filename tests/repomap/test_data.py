@@ -10,7 +10,7 @@ from cub.repomap.data import load_table
 from cub.repomap.listing.languages import Language, index_grammars, list_languages
 from cub.repomap.outline.conventions import _TOOL_TABLES
 from cub.repomap.symbols.identifiers import _IMPORTS, _ORIGINS
-from cub.repomap.symbols.language_rules import EXPORT_RULES, SIGNATURE_REWORDERS
+from cub.repomap.symbols.language_rules import EXPORT_RULES, MATCH_REWRITERS, SIGNATURE_REWORDERS
 from cub.repomap.symbols.signatures import _COMMENTS, _MODIFIERS
 
 LANGUAGES = list_languages()
@@ -23,7 +23,7 @@ def test_each_language_is_of_known_words(language: Language) -> None:
     assert all(ending and not ending.startswith(".") for ending in language.endings)
     assert language.exported in EXPORT_RULES
     assert language.reword in {"", *SIGNATURE_REWORDERS}
-    assert language.definitions in {"", "script", "lua"}
+    assert language.definitions in {"", "lua", *MATCH_REWRITERS}
     assert {"upper_case", "const"}.issuperset(language.constants)
     assert language.comments in _COMMENTS
     assert language.modifiers in _MODIFIERS

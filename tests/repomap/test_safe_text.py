@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cub.repomap.safe_text import choose_fence, quote_path, round_count, to_one_line, truncate_text
+from cub.repomap.safe_text import (
+    choose_fence,
+    find_sentence_ends,
+    quote_path,
+    round_count,
+    to_one_line,
+    truncate_text,
+)
 from tests.examples import few_examples
 
 
@@ -93,15 +100,47 @@ def test_markdown_sees_one_code_block(lines: list[str]) -> None:
     ("text", "limit", "short"),
     [
         ("short enough", 12, "short enough"),
-        ("cut at the end of a word here", 20, "cut at the end..."),
-        ("without any of the loose ends here", 22, "without..."),
-        ("unbreakableunbreakable", 10, "unbreak..."),
-        ("commas, and (brackets", 15, "commas..."),
+        ("cut at the end of a word here", 20, "cut at the end…"),
+        ("without any of the loose ends here", 22, "without…"),
+        ("unbreakableunbreakable", 10, "unbreakab…"),
+        ("commas, and (brackets", 15, "commas…"),
+        ("One ends. Two ends. Three does not.", 20, "One ends. Two ends."),
+        ("One ends. Two ends. Three does not.", 19, "One ends. Two ends."),
+        ("One ends. Two ends. Three does not.", 18, "One ends."),
+        ("Tools, e.g. hammers. More of them", 20, "Tools, e.g. hammers."),
+        ("Tools, e.g. hammers. More of them", 19, "Tools, e.g…"),
     ],
 )
-def test_long_text_ends_with_a_word_that_can_end_it(text: str, limit: int, short: str) -> None:
+def test_long_text_ends_with_a_sentence_or_else_a_word(text: str, limit: int, short: str) -> None:
     assert truncate_text(text, limit) == short
     assert len(short) <= limit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One thing.| Another",
+        "It works with rules.| npm knows more",
+        "Version 1.2 of node.js is here.| (More)",
+        "Tools (e.g. this one, etc. and more).| “Quoted”",
+        "Yahoo! is a name, and so is import... from",
+        "It reads .NET, vs. others, approx. half.| Now",
+        "Ein Werkzeug für Öfen.| Über alles",
+        "Инструмент для печей.| Он быстрый",
+        "Un outil à tester.| Élan",
+        "オーブンの道具です。|とても速いです",
+        "यह एक औज़ार है।| और",
+        "هل هذه أداة؟| نعم",
+    ],
+)
+def test_a_sentence_ends_where_another_begins(text: str) -> None:
+    first, bar, _ = text.partition("|")
+    assert find_sentence_ends(text.replace("|", "")) == ([len(first)] if bar else [])
+
+
+@pytest.mark.parametrize("bit", [".", "!?", ". ", "a. ", "etc. ", ".) ", ". ("])
+def test_endless_marks_cost_little(bit: str) -> None:
+    assert len(truncate_text(bit * 20_000, 50)) <= 50
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ _TEST_FOLDER = re.compile(
 )
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_tests?|conftest)\.py|.*_test\.\w+|.*[-_.](?:test|spec|cy|stories)\.[cm]?[jt]sx?"
-    r"|.*_spec\.\w+|(?:test[-_.].*|.*[-_]test)\.(?:[cm]?[jt]sx?|cc?|cpp|rb|lua|sh)|.*\.(?:bats|t)"
+    r"|.*_spec\.\w+|(?:.*_)?tests\.rs"
+    r"|(?:test[-_.].*|.*[-_]test)\.(?:[cm]?[jt]sx?|cc?|cpp|rb|lua|sh)|.*\.(?:bats|t)"
 )
 _GRADLE_TEST_FOLDER = re.compile(r"[a-z]\w*Tests?")  # `jvmTest`, `commonTest`
 # Case matters: `Latest.java` and `contest.kt` are not tests.

@@ -24,7 +24,7 @@ from cub.repomap.outline.readme_text import (
 from cub.repomap.safe_text import truncate_text
 from cub.repomap.stack.facts import ReadFile
 
-MAX_DESCRIPTION_CHARS = 60
+MAX_DESCRIPTION_CHARS = 120  # of 344 first sentences of 15 repositories, 332 have no more
 _ITSELF = (
     r"(?i)^(?:(?:this|the)\s+(?:\S+\s+)?|here\s+)(?:(?:sub-?)?package|module|crate|gem|folder|directory"
     r"|library|namespace|file|project|app|application|component|plugin|example|template|starter)(?:'s)?\s+"
@@ -69,7 +69,7 @@ def condense_description(text: str, folder: str, project: str = "") -> str:
             sentence = _ARTICLE.sub("", bare)
     if not _is_informative(sentence, f"{project}/{folder}"):
         return ""
-    return _cut_clause(_LIST_START.sub("", sentence))
+    return _shorten_sentence(_LIST_START.sub("", sentence), MAX_DESCRIPTION_CHARS)
 
 
 def _compile_name_start(name: str) -> re.Pattern[str]:
@@ -92,12 +92,17 @@ def _split_words(text: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W_]+", parts)]
 
 
-def _cut_clause(text: str) -> str:
-    if len(text) <= MAX_DESCRIPTION_CHARS:
+def _shorten_sentence(text: str, limit: int) -> str:
+    """Return a sentence, or its start up to a clause or else a word, with `…`."""
+    if len(text) <= limit:
         return text
-    starts = [match.start() for match in _CLAUSE_END.finditer(text)]
-    near = [at for at in starts if MAX_DESCRIPTION_CHARS * 0.4 < at <= MAX_DESCRIPTION_CHARS]
-    return text[: near[-1]] if near else truncate_text(text, MAX_DESCRIPTION_CHARS)
+    heads = [text[: match.start()] for match in _CLAUSE_END.finditer(text, 0, limit)]
+    whole = [head for head in heads if len(head) > limit * 0.2 and _is_balanced(head)]
+    return f"{whole[-1]}…" if whole else truncate_text(text, limit)
+
+
+def _is_balanced(text: str) -> bool:
+    return all(text.count(opening) == text.count(end) for opening, end in ("()", "[]", "{}"))
 
 
 _MAX_FOLDERS = 200  # the topmost and largest ones
@@ -170,7 +175,7 @@ def summarize_project(paths: frozenset[str], read: ReadFile) -> str:
         texts = (_read_text(name, read, _MAX_README_BYTES) for name in _list_readmes(names))
         summary = next(filter(None, map(extract_first_paragraph, texts)), summary)
     sentences = take_sentences(strip_markup(summary), _MAX_SUMMARY_CHARS)
-    return truncate_text(sentences, _MAX_SUMMARY_CHARS)
+    return _shorten_sentence(sentences, _MAX_SUMMARY_CHARS)
 
 
 def _read_title(paths: frozenset[str], read: ReadFile) -> str:
@@ -229,8 +234,11 @@ def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str
 
 
 def _read_text(path: str, read: ReadFile, most: int | None = _MAX_BYTES) -> str:
+    """Return the text of a file; of a longer one, the lines that are whole in `most` bytes."""
     try:
-        data = read(path)[:most]
+        data = read(path)
     except OSError:
         return ""
-    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    start = data[:most]
+    text = start.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return text if len(start) == len(data) else text.rpartition("\n")[0] or text

@@ -10,17 +10,18 @@ from collections.abc import Iterator
 from html import unescape
 from itertools import chain, islice, takewhile
 
-from cub.repomap.safe_text import to_one_line
+from cub.repomap.safe_text import find_sentence_ends, to_one_line
 
+_TARGET = r"\((?:[^()]|\([^()]*+\))*+\)"  # of a link, which may have parentheses of its own
 _RULES = [
     (re.compile(pattern), by)
     for pattern, by in (
         (r"<!--.*?(?:-->|$)", " "),
-        (r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])", " "),  # images, badges
+        (rf"!\[[^\]]*\](?:{_TARGET}|\[[^\]]*\])", " "),  # images, badges
         (r"\|[\w .-]+\|(?:_\b)?", " "),  # |substitution|
         (r"(?:https?://|link:)[^\s\[]+\[([^\]]*)\]", r"\1"),  # AsciiDoc
-        (r"\[\s*\](?:\([^)]*\)|\[[^\]]*\])", " "),  # a link around a badge that is gone
-        (r"\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])", r"\1"),
+        (rf"\[\s*\](?:{_TARGET}|\[[^\]]*\])", " "),  # a link around a badge that is gone
+        (rf"\[([^\]\[]+)\](?:{_TARGET}|\[[^\]]*\])", r"\1"),
         (r"\[\^?\d+\]_?|\[\[?([^\]\[|]+)\]?\](?!\()", r"\1"),
         (r":[a-z][\w:+.-]*:`~?\.?([^`<]+?)(?:\s*<[^`>]*>)?`", r"\1"),  # :py:class:`Name`
         (r"`([^`<>]+?)\s*<[^`>]+>`__?", r"\1"),
@@ -32,10 +33,6 @@ _RULES = [
         (r"\\([\\`*_{}\[\]()#+.!<>|-])", r"\1"),
     )
 ]
-_ENDS = re.compile(r"(?<=[.!?])[\"')\]]?(?=\s+[\"'(\[]?[A-Z0-9\W])|[\u3002\uff01\uff1f]")
-_ABBREVIATED = re.compile(
-    r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|inc|dr|mr|ms|no|st|[a-z])\.$"
-)
 _MAX_SENTENCES = 2
 
 
@@ -48,8 +45,7 @@ def strip_markup(text: str) -> str:
 
 def take_sentences(text: str, limit: int) -> str:
     """Return the first sentence, and the second one if both fit into `limit` characters."""
-    ends = [end.end() for end in _ENDS.finditer(text) if not _ABBREVIATED.search(text[: end.end()])]
-    first, *more = (*ends[:_MAX_SENTENCES], len(text))[:_MAX_SENTENCES]
+    first, *more = (*find_sentence_ends(text), len(text))[:_MAX_SENTENCES]
     fitting = [end for end in more if end <= limit and not text[:end].endswith(":")]
     return text[: max((first, *fitting))].strip().rstrip(":")
 
@@ -139,7 +135,7 @@ def extract_first_paragraph(text: str) -> str:
 
 def _iter_quotes(text: str) -> Iterator[str]:
     for lines in _split_paragraphs(text):
-        prose = strip_markup("\n".join(lines)[:_MAX_PARAGRAPH_CHARS].lstrip("> "))
+        prose = strip_markup(_join_lines(lines).lstrip("> "))
         if lines[0].lstrip()[:1] in {">", "<"} and _is_statement(prose):
             yield prose
 
@@ -163,7 +159,14 @@ def _iter_statements(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _strip_lines(lines: list[str]) -> str:
-    return strip_markup("\n".join(lines)[:_MAX_PARAGRAPH_CHARS])
+    return strip_markup(_join_lines(lines))
+
+
+def _join_lines(lines: list[str]) -> str:
+    """Return a paragraph; of a very long one, the lines that are whole in its start."""
+    text = "\n".join(lines)
+    start = text[:_MAX_PARAGRAPH_CHARS]
+    return start if start == text else start.rpartition("\n")[0] or start
 
 
 def _split_paragraphs(text: str) -> Iterator[list[str]]:

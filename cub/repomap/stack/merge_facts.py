@@ -1,13 +1,14 @@
 """Merge the facts of many manifests into one stack, with the commands a newcomer would type.
 
 1. The commands of the root count first. Those of a nested folder count for a purpose that the root
-   has nothing for, and only if the folder is a member of a workspace, or the root has no commands
-   of its own at all.
-2. For one purpose and folder, the project's own targets come first, then the commands of the tools
+   has nothing for, and only if it is a project: a member of a workspace; if neither the root nor
+   a member names tests, a folder that does; any folder if the root has no commands of its own.
+2. What installs the root installs no such project: each is installed by its own command.
+3. For one purpose and folder, the project's own targets come first, then the commands of the tools
    that it has configured. Steps of the CI count only if there is neither.
-3. The first one stays the first. Of the others, those that the CI runs come next, then those of
+4. The first one stays the first. Of the others, those that the CI runs come next, then those of
    tools: they take arguments, while further targets are mostly variants of the first.
-4. Of two that run the same, the first one stays: `pytest` and `python -m pytest -q`.
+5. Of two that run the same, the first one stays: `pytest` and `python -m pytest -q`.
 """
 
 from __future__ import annotations
@@ -53,20 +54,32 @@ def merge_facts(facts: Sequence[ManifestFacts]) -> ProjectStack:
 def choose_commands(
     commands: Sequence[ProjectCommand], members: frozenset[str]
 ) -> tuple[ProjectCommand, ...]:
-    """Return at most `MAX_COMMANDS` for each purpose, those of the root first, the best first."""
+    """Return the commands for each purpose, those of the root first, the best first.
+
+    They are at most `MAX_COMMANDS`, and to install as many again below the root.
+    """
     ci_keys = frozenset(make_command_key(one.text) for one in commands if one.origin == "ci")
-    has_root_commands = any(one.folder == "" and one.origin != "ci" for one in commands)
+    projects = _find_projects(commands, members)
     chosen: list[ProjectCommand] = []
-    for purpose in COMMAND_PURPOSES:
-        candidates = [one for one in commands if one.purpose == purpose]
-        of_root = _choose_best([one for one in candidates if one.folder == ""], ci_keys)
-        nested = [
-            one
-            for one in candidates
-            if one.folder in members or (one.folder and not has_root_commands)
-        ]
-        chosen += of_root or _choose_best_nested(nested, ci_keys)
+    for purpose in reversed(COMMAND_PURPOSES):  # what installs depends on the others' folders
+        candidates = [one for one in commands if one.purpose == purpose and one.folder in projects]
+        of_root = _choose_best([one for one in candidates if not one.folder], ci_keys)
+        nested = [one for one in candidates if one.folder]
+        if of_root:
+            folders = {one.folder for one in chosen} if purpose == "install" else set()
+            nested = [one for one in nested if one.folder in folders]
+        chosen[:0] = [*of_root, *_choose_best_nested(nested, ci_keys)]
     return tuple(chosen)
+
+
+def _find_projects(commands: Sequence[ProjectCommand], members: frozenset[str]) -> frozenset[str]:
+    """Return the folders whose commands count, with the root."""
+    named = [one for one in commands if one.origin != "ci"]
+    if not any(one.folder == "" for one in named):
+        return frozenset(one.folder for one in commands)
+    tested = frozenset(one.folder for one in named if one.purpose == "test")
+    projects = members | {""}
+    return projects | tested if tested.isdisjoint(projects) else projects
 
 
 def _choose_best(

@@ -16,6 +16,7 @@ from cub.errors import CubError
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier
 from cub.repomap.listing.file_listing import list_files, read_listed_file
 from cub.repomap.map_types import MapOmission
+from cub.repomap.safe_text import truncate_text
 from cub.repomap.stack.facts import (
     ManifestFacts,
     ProjectCommand,
@@ -153,11 +154,8 @@ def sanitize_facts(facts: ManifestFacts) -> ManifestFacts:
 
 
 def sanitize_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return a text in one line, cut at a word if it is too long."""
-    line = " ".join(_INVISIBLE.sub(" ", text[: 4 * max_chars]).split())
-    if len(line) <= max_chars:
-        return line
-    return f"{line[: max_chars - 1].rpartition(' ')[0] or line[: max_chars - 1]}…"
+    """Return a text in one line, shortened if it is too long."""
+    return truncate_text(" ".join(_INVISIBLE.sub(" ", text[: 4 * max_chars]).split()), max_chars)
 
 
 def _fits(text: str, max_chars: int = MAX_NAME_CHARS) -> bool:

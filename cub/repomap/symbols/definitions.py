@@ -14,11 +14,11 @@ from cub.repomap.symbols.grammars import load_grammar
 from cub.repomap.symbols.language_rules import (
     EXPORT_RULES,
     IMPLICITLY_CALLED,
+    MATCH_REWRITERS,
     SIGNATURE_REWORDERS,
     ExportCandidate,
     hoist_lua_modules,
     name_javascript_value,
-    rewrite_javascript_matches,
 )
 from cub.repomap.symbols.query_matches import (
     QueryMatch,
@@ -45,8 +45,8 @@ def find_definitions(grammar_name: str, data: bytes) -> tuple[Definition, ...] |
         return None
     language = index_grammars()[grammar_name]
     matches: Iterable[QueryMatch] = run_query(grammar, tree.root_node, len(data))
-    if language.definitions == "script":
-        matches = rewrite_javascript_matches(data, matches)
+    if rewrite := MATCH_REWRITERS.get(language.definitions):
+        matches = rewrite(data, matches)
     revealed = set[str]()
     scoped = islice(
         assign_scopes(data, _collect_reveals(data, matches, revealed)), _MAX_DEFINITIONS

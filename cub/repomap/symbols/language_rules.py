@@ -1,11 +1,13 @@
 """Apply what is special about each language: its signatures, what it exports, where it defines.
 
-The table of languages names the functions here by a word: `SIGNATURE_REWORDERS`, `EXPORT_RULES`.
+The table of languages names the functions here by a word: `SIGNATURE_REWORDERS`, `EXPORT_RULES`,
+`MATCH_REWRITERS`.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,7 +126,7 @@ _VALUE = re.compile(r"(async\b)?\s*(function\b\s*\*?|class\b)?\s*")
 _OWN_NAME = re.compile(r"(?!extends\b|implements\b)[\w$]+\s*")
 
 
-def rewrite_javascript_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
+def _rewrite_javascript_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
     """Yield the matches, with roles that follow from their values and assignments."""
     for match in matches:
         of = match.get_node("of")
@@ -196,6 +198,47 @@ def name_javascript_value(text: str, name: str, kind: str) -> str:
     keyword = "" if kind == "method" else (keyword or "function").replace(" ", "")
     words = (is_async, keyword, name + gap + rest)
     return " ".join(word for word in words if word)
+
+
+_OVERLOAD = re.compile(rb"^[ \t]*@(?:\w+\.)*overload\b(?!\()", re.MULTILINE)
+_PYTHON_START = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
+_RUST_TEST = re.compile(
+    rb"^[ \t]*#\[\s*(?:cfg\(\s*(?:all\((?:[^()\]]*,\s*)?)?test\s*[,)]"
+    rb"|(?:\w+::)*(?:test|bench|fixture|quickcheck|rstest|test_case|wasm_bindgen_test)\s*[\](])",
+    re.MULTILINE,
+)
+_RUST_END = re.compile(rb"[;{}][,) \t]*(?://[^\n]*)?\n")
+_MAX_MARK_BYTES = 2_000  # between an attribute and what it stands before
+
+
+def _iter_marked(
+    data: bytes, matches: Iterable[QueryMatch], mark: re.Pattern[bytes], barrier: re.Pattern[bytes]
+) -> Iterator[tuple[QueryMatch, bool]]:
+    """Yield the matches, each with whether a mark stands before it, and no barrier between."""
+    marks = [found.start() for found in mark.finditer(data)]
+    for match in matches:
+        start = marks[bisect(marks, match.start) - 1] if marks else match.start
+        is_near = 0 < match.start - start <= _MAX_MARK_BYTES
+        yield match, is_near and not barrier.search(data, start, match.start)
+
+
+def _rewrite_python_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
+    """Yield the matches, those with `@overload` as prototypes of what implements them."""
+    for match, is_overload in _iter_marked(data, matches, _OVERLOAD, _PYTHON_START):
+        yield match._replace(role="prototype") if is_overload else match
+
+
+def _rewrite_rust_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
+    """Yield the matches, those with an attribute of tests as local, with all that they hold."""
+    for match, is_test in _iter_marked(data, matches, _RUST_TEST, _RUST_END):
+        yield match._replace(role="local", nodes={}) if is_test else match
+
+
+MATCH_REWRITERS: Mapping[str, Callable[[bytes, Iterable[QueryMatch]], Iterator[QueryMatch]]] = {
+    "script": _rewrite_javascript_matches,
+    "python": _rewrite_python_matches,
+    "rust": _rewrite_rust_matches,
+}
 
 
 def hoist_lua_modules(

@@ -13,7 +13,7 @@ CASES = {
     FileKind.SOURCE: [
         "src/app.py", "main.go", "lib/contest.kt", "src/Latest.java", "packages/a/src/index.ts",
         "django/test/client.py", "flask/testing.py", "src/documents/a.py", "app/attestation.rb",
-        "core/Specification.java", "tools/build.py", "src/latest.js",
+        "core/Specification.java", "tools/build.py", "src/latest.js", "src/latests.rs",
     ],
     FileKind.TEST: [
         "tests/test_app.py", "pkg/test_app.py", "pkg/app_test.go", "src/a.test.ts",
@@ -21,7 +21,7 @@ CASES = {
         "src/test/java/com/AppTest.java", "App.Tests/Program.cs", "spec/app_spec.rb", "conftest.py",
         "e2e/login.ts", "src/__tests__/a.js", "app/fixtures/a.js", "a/testdata/x.go", "test/a.js",
         "Tests/AppTests.swift", "crates/a/tests/b.rs", "test/a.bats",
-        "okio/src/jvmTest/kotlin/A.kt",
+        "okio/src/jvmTest/kotlin/A.kt", "src/parser/tests.rs", "src/parser_tests.rs",
     ],
     FileKind.DOCS: [
         ".github/x.py", "docs/conf.py", "examples/a/b.go", "benches/a.rs", "playground/x/y.ts",

@@ -4,7 +4,11 @@ import json
 
 import pytest
 
-from cub.repomap.outline.descriptions import describe_folders, summarize_project
+from cub.repomap.outline.descriptions import (
+    MAX_DESCRIPTION_CHARS,
+    describe_folders,
+    summarize_project,
+)
 
 
 class _Files(dict[str, bytes]):
@@ -35,7 +39,9 @@ def _summary(files: dict[str, str | bytes]) -> str:
     return summarize_project(frozenset(there), there.read)
 
 
+_BADGE = "[![state of all](https://badge.test/s)](https://c.test/c)"
 _SAYS = "reads the tasks from disk"
+_MUCH = "on a disk that is far away from you and from us or on any other of the disks"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_a_folder_is_described_by_its_own_files(path: str, text: str) -> None:
 )
 def test_a_file_that_says_nothing_describes_nothing(text: str | bytes) -> None:
     said = _describe({"p/__init__.py": text})
-    assert all(len(words) <= 60 for words in said.values())
+    assert all(len(words) <= MAX_DESCRIPTION_CHARS for words in said.values())
     assert not said or "x" in said["p"]
 
 
@@ -98,10 +104,13 @@ def test_the_manifest_speaks_before_the_readme() -> None:
 @pytest.mark.parametrize(
     ("text", "short"),
     [
-        ("Reads tasks from the disk, which may be slow for a very long list of them.",
-         "Reads tasks from the disk"),
-        ("Reads all of the many tasks that somebody has put on the disk before today.",
-         "Reads all of the many tasks that somebody has put..."),
+        (f"Reads tasks {_MUCH}.", f"Reads tasks {_MUCH}"),
+        (f"Reads all of the tasks that are there, which may be slow {_MUCH}.",
+         "Reads all of the tasks that are there…"),
+        (f"Reads all of the tasks that are there (slow; but not so {_MUCH}).",
+         "Reads all of the tasks that are there…"),
+        (f"Reads all of the tasks {_MUCH} for the sake of others.",
+         f"Reads all of the tasks {_MUCH} for the sake…"),
         ("p - a reader of tasks", "reader of tasks"),
         ("This package provides the reader of tasks.", "reader of tasks"),
         ("This is a reader of tasks.", "reader of tasks"),
@@ -163,6 +172,12 @@ def test_only_so_many_folders_are_read() -> None:
           "README.md": "# N\n\nN is a tool that does one thing. It does it well. Always.\n"},
          "N is a tool that does one thing. It does it well."),
         ({"package.json": '{"description": "Too short"}'}, "Too short"),
+        ({"README.md": "# N\n\nN is a tool that does one thing. npm knows it" + " well" * 50},
+         "N is a tool that does one thing."),
+        ({"README.md": f"# N\n\n{_BADGE}\n" + 99 * f"{_BADGE}\n"
+          + "\nIt does one thing very well.\n"}, "It does one thing very well."),
+        ({"README.md": "# N\n\n```\n" + "x\n" * 16_350 + "```\n\nN is a tool that does "
+          + "one thing after another " * 20}, ""),
         ({"package.json": "[1, 2]", "Cargo.toml": "broken = ["}, ""),
         ({"package.json": "[" * 100_000 + '"description"'}, ""),
         ({"pkg/README.md": "# N\n\nN is not the project but a part.\n"}, ""),
@@ -176,7 +191,7 @@ def test_the_project_says_what_it_is(files: dict[str, str | bytes], said: str) -
 
 def test_a_summary_is_cut_at_a_word() -> None:
     said = _summary({"README.md": "# N\n\n" + "many words " * 100})
-    assert said.endswith(("words...", "many..."))
+    assert said.endswith(("words…", "many…"))
     assert len(said) <= 200
 
 

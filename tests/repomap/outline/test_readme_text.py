@@ -20,6 +20,7 @@ from cub.repomap.outline.readme_text import (
     [
         ('a [link](https://x.test "t") and [other][ref]', "a link and other"),
         ("[![badge](https://b.test)](https://c.test) words", "words"),
+        ("a [link](https://x.test/wiki/It_(really)), and more", "a link, and more"),
         ("**bold**, *thin*, __both__ and ~~gone~~", "bold, thin, both and gone"),
         ("`code` and ``more``", "code and more"),
         ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),

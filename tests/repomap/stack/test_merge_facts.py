@@ -74,6 +74,39 @@ def shown(commands: tuple[ProjectCommand, ...]) -> list[str]:
             ],
             ["b: make test", "d: x", "e: y", "ruff check"],
         ),
+        # Below a root without tests, those that only the CI names left out: folders with tests.
+        (
+            [
+                ("build", "make", "target"),
+                ("test", "make check", "ci"),
+                ("test", "b: pytest", "tool"),
+                ("lint", "b: flake8", "tool"),
+                ("lint", "c: eslint .", "tool"),
+            ],
+            ["make", "make check", "b: flake8"],
+        ),
+        (
+            [
+                ("build", "make", "target"),
+                ("test", "b: pytest", "tool"),
+                ("test", "member: pytest", "tool"),
+            ],
+            ["make", "member: pytest"],
+        ),
+        # A folder is installed on its own if anything else is typed in it.
+        (
+            [
+                ("install", "npm install", "target"),
+                ("install", "a: pip install -e .", "tool"),
+                ("install", "b: bundle install", "tool"),
+                ("test", "a: pytest", "tool"),
+            ],
+            ["npm install", "a: pip install -e .", "a: pytest"],
+        ),
+        (
+            [("install", "b: bundle install", "tool"), ("test", "a: pytest", "tool")],
+            ["b: bundle install", "a: pytest"],
+        ),
     ],
 )
 def test_the_best_commands_are_chosen(rows: list[Row], expected: list[str]) -> None:

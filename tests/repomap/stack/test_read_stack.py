@@ -53,6 +53,48 @@ def test_the_seed_of_hashes_makes_no_difference() -> None:
     assert shown == {f"{stack_of(PROJECT)}{os.linesep}".encode()}
 
 
+CMAKE = "cmake -B build && cmake --build build && ctest --test-dir build"
+XUNIT = '<ItemGroup><PackageReference Include="Microsoft.NET.Test.Sdk" /></ItemGroup>'
+TESTS = {  # the file, what is in it, and what tests by it
+    "dev group": ("pyproject.toml", "[dependency-groups]\ndev = ['pytest']\n", "pytest"),
+    "extra": ("setup.cfg", "[options.extras_require]\ntest =\n  pytest>=8\n  tox\n", "pytest"),
+    "setup.py": ("setup.py", "setup(extras_require={'dev': ['pytest>=8']})\n", "pytest"),
+    "tests_require": ("setup.py", "setup(tests_require='pytest')\n", "pytest"),
+    "pytest.ini": ("pytest.ini", "[pytest]\n", "pytest"),
+    "tox": ("tox.ini", "[testenv]\ncommands = pytest\n", "tox -e py"),
+    "nox": ("noxfile.py", "@nox.session\ndef tests(session): pass\n", "nox -s tests"),
+    "npm": ("package.json", '{"scripts": {"test": "mocha"}}', "npm test"),
+    "make": ("Makefile", "test:\n\t./run\n", "make test"),
+    "just": ("justfile", "test:\n  ./run\n", "just test"),
+    "cargo": ("Cargo.toml", "[package]\nname = 'a'\n", "cargo test"),
+    "go": ("go.mod", "module example.com/a\n", "go test ./..."),
+    "maven": ("pom.xml", "<project><artifactId>a</artifactId></project>", "mvn test"),
+    "gradle": ("build.gradle", "plugins { id 'java' }\n", "gradle test"),
+    "rspec": ("Gemfile", "gem 'rspec'\n", "bundle exec rspec"),
+    "gem": ("a.gemspec", "s.add_development_dependency 'rspec'\n", "bundle exec rspec"),
+    "rake": ("Rakefile", "RSpec::Core::RakeTask.new(:spec)\n", "rake spec"),
+    "minitest": ("Rakefile", "Minitest::TestTask.create\n", "rake test"),
+    "phpunit": (
+        "composer.json", '{"require-dev": {"phpunit/phpunit": "^10"}}', "vendor/bin/phpunit"
+    ),
+    "mix": ("mix.exs", "def project do\n[app: :a]\nend\n", "mix test"),
+    "ctest": ("CMakeLists.txt", "enable_testing()\n", CMAKE),
+    "solution": ("A.slnx", "<Solution/>", "dotnet test"),
+    "project": ("A.csproj", f"<Project>{XUNIT}</Project>", "dotnet test"),
+    "deno": ("deno.json", "{}", "deno test"),
+    "no tests": ("A.csproj", "<Project/>", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "line"), TESTS.values(), ids=TESTS)
+def test_what_tests_comes_with_the_file_that_names_it(path: str, text: str, line: str) -> None:
+    for folder in ("", "packages/api/"):
+        stack = stack_of({f"{folder}{path}": text})
+        start = f"cd {folder.rstrip('/')} && " if folder else ""
+        rows = [(command.shell_line, command.source) for command in stack.filter_commands("test")]
+        assert rows == ([(start + line, folder + path)] if line else [])
+
+
 def test_only_manifests_are_read() -> None:
     paths = ["a.py", "tests/pyproject.toml", "node_modules/x/package.json", "README.md", "setup"]
 

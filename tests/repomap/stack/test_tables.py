@@ -86,6 +86,13 @@ def test_programs_are_words_for_one_purpose() -> None:
     assert all(" ".join(program.split()) == program for program in programs)
 
 
+def test_a_program_is_of_one_ecosystem() -> None:
+    ecosystems = load_table("programs")["ecosystems"]
+    assert all(is_texts(programs) for programs in ecosystems.values())
+    once = [program for programs in ecosystems.values() for program in programs]
+    assert len(once) == len(set(once))
+
+
 def test_words_of_targets_have_one_purpose() -> None:
     words, plain, special = (load_table("targets")[k] for k in ("words", "plain_names", "special"))
     assert set(words) == set(plain) == PURPOSES

@@ -170,6 +170,53 @@ CASES = [
         """,
         id="python: generics",
     ),
+    pytest.param(
+        "python",
+        """
+        @overload
+        def get(key: str) -> str: ...
+        @typing.overload  # the default is used
+        @deprecated(
+            "define no default"
+        )
+        async def get(key: str, default: T) -> str | T: ...
+        def get(key, default=None):
+            return default
+
+        class Store:
+            @t.overload
+            @classmethod
+            def open(cls, path: str) -> Store: ...
+            @t.overload
+            @classmethod
+            def open(cls) -> None: ...
+            @classmethod
+            def open(cls, path=None): ...
+            @overload
+            def close(self) -> int: ...
+
+            def flush(self): ...
+
+        @overload
+        def only(a: int) -> int: ...
+        @overload
+        def only(a: str) -> str: ...
+
+        @overloaded
+        def marked(a: int): ...
+        def marked(b): ...
+        """,
+        """
+        8 function get | def get(key, default=None)
+        11 class Store | class Store
+        19 method Store.open | def open(path=None)
+        21 method Store.close | def close() -> int
+        23 method Store.flush | def flush()
+        26 function only | def only(a: int) -> int
+        31 function marked | def marked(a: int)
+        """,
+        id="python: what implements overloads",
+    ),
 ]
 
 

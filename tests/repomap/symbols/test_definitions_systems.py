@@ -211,6 +211,68 @@ CASES = [
         id="rust: functions, constants, macros and modules",
     ),
     pytest.param(
+        "rust",
+        """
+        #[cfg(test)]
+        use std::fs;
+        pub struct Oven {
+            #[cfg(test)]
+            probes: u8,
+        }
+        impl Oven {
+            pub fn heat(&self) {}
+            #[cfg(test)]
+            pub fn probe(&self) {}
+            pub fn cool(&self) {}
+        }
+        #[test]
+        fn heats() {}
+        #[tokio::test(flavor = "multi_thread")]
+        async fn heats_slowly() {}
+        #[rstest]
+        #[case(1)]
+        /// Heats in any case.
+        #[ignore = "it is slow"] // for now
+        fn heats_so(#[case] n: u8) {}
+        #[bench]
+        fn heats_fast(b: &mut Bencher) {}
+        #[test_case(1 ; "one")]
+        fn heats_all(n: u8) {}
+        #[cfg(all(unix, test))]
+        mod probing {
+            pub fn probe() {}
+            pub struct Probe;
+        }
+        #[cfg(test)] mod beside { pub fn probe() {} }
+        #[cfg(test)]
+        impl Oven { pub fn inspect(&self) {} }
+        #[cfg(test)]
+        pub const PROBES: u8 = 1;
+        #[cfg(test)]
+        mod elsewhere;
+        pub fn bake() {}
+        #[cfg(not(test))]
+        pub fn serve() {}
+        #[cfg(any(test, feature = "probes"))]
+        pub fn offer() {}
+        #[cfg_attr(test, derive(Debug))]
+        pub struct Tin;
+        #[cfg(all(not(test), unix))]
+        pub fn test() {}
+        """,
+        """
+        3 struct Oven | struct Oven
+        8 method Oven.heat | fn heat(&self)
+        11 method Oven.cool | fn cool(&self)
+        38 function bake | fn bake()
+        40 function serve | fn serve()
+        42 function offer | fn offer()
+        44 struct Tin | struct Tin
+        46 function test | fn test()
+        """,
+        id="rust: tests",
+    ),
+    pytest.param(
         "swift",
         """
         import Foundation

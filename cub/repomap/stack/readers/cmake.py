@@ -93,12 +93,14 @@ def _iter_dependencies(calls: list[_Call]) -> Iterator[tuple[str, str]]:
 
 
 def _list_commands(calls: list[_Call], manifest: Manifest) -> Iterator[ProjectCommand]:
-    yield manifest.make_command("build", "cmake -B build && cmake --build build")
+    """Yield what builds, and what tests: without a build, CTest runs the programs of the last."""
+    build = "cmake -B build && cmake --build build"
+    yield manifest.make_command("build", build)
     if any(
         name in ("enable_testing", "add_test") or (name == "include" and words[:1] == ["CTest"])
         for name, words in calls
     ):
-        yield manifest.make_command("test", "ctest --test-dir build")
+        yield manifest.make_command("test", f"{build} && ctest --test-dir build")
 
 
 def _list_programs(
@@ -125,12 +127,14 @@ def read_cmake_presets(manifest: Manifest) -> ManifestFacts:
     """Read the first preset of each kind that is not hidden."""
     tree = parse_json(manifest.text)
     configure, build, test = (_find_preset(tree, kind) for kind in ("configure", "build", "test"))
+    lines = [f"cmake --preset {configure}", f"cmake --build --preset {build}"]
+    lines = lines if configure and build else []
     commands = []
-    if configure and build:
-        line = f"cmake --preset {configure} && cmake --build --preset {build}"
-        commands.append(manifest.make_command("build", line, "target"))
+    if lines:
+        commands.append(manifest.make_command("build", " && ".join(lines), "target"))
     if test:
-        commands.append(manifest.make_command("test", f"ctest --preset {test}", "target"))
+        line = " && ".join([*lines, f"ctest --preset {test}"])
+        commands.append(manifest.make_command("test", line, "target"))
     return ManifestFacts(commands=tuple(commands))
 
 

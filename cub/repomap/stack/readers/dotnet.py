@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _LANGUAGES = {"csproj": "C#", "fsproj": "F#", "vbproj": "Visual Basic"}
+_TEST_SDK = "MSTest.Sdk"
+_TEST_PACKAGES = frozenset({"microsoft.net.test.sdk", "tunit", "xunit.v3"})
 _SERVICES = ("Microsoft.NET.Sdk.Web", "Microsoft.NET.Sdk.Worker")
 _IN_SOLUTION = re.compile(r'Project\("[^"\n]*+"\)[ \t]*+=[ \t]*+"([^"\n]*+)",[ \t]*+"([^"\n]*+)"')
 
@@ -31,7 +33,8 @@ def read_project_file(manifest: Manifest) -> ManifestFacts:
     name, _, ending = manifest.name.rpartition(".")
     sdk = root.get("Sdk", "").partition("/")[0]
     version = "".join(re.findall(r"^\d[\d.]*$", _get_property(root, "LangVersion")))  # or "latest"
-    runs = _is_program(root, sdk)
+    is_test = _is_test(root, sdk)
+    runs = not is_test and _is_program(root, sdk)
     main_file = "".join(manifest.match_siblings("Program.?s")[:1])
     target = manifest.resolve_path(main_file) or manifest.path
     packages = [(sdk, ""), *_iter_packages(root)]
@@ -41,7 +44,10 @@ def read_project_file(manifest: Manifest) -> ManifestFacts:
             *_list_frameworks(root, manifest),
             *find_known_technologies("nuget", packages, manifest.path),
         ),
-        (*_list_commands(manifest), *(manifest.make_commands(run="dotnet run") if runs else ())),
+        (
+            *_list_commands(manifest, has_tests=is_test),
+            *(manifest.make_commands(run="dotnet run") if runs else ()),
+        ),
         (manifest.make_entry_point(name, target),) if runs else (),
         (manifest.make_package(name, _get_property(root, "Description")),),
     )
@@ -75,24 +81,31 @@ def _iter_packages(root: Element) -> Iterator[tuple[str, str]]:
             yield child.get("Include", ""), "" if "$(" in version else version
 
 
+def _is_test(root: Element, sdk: str) -> bool:
+    names = {name.lower() for name, _ in _iter_packages(root)}
+    is_named = _get_property(root, "IsTestProject").lower() == "true"
+    return is_named or sdk == _TEST_SDK or not _TEST_PACKAGES.isdisjoint(names)
+
+
 def _is_program(root: Element, sdk: str) -> bool:
     kind = _get_property(root, "OutputType").lower()
-    is_test = _get_property(root, "IsTestProject").lower() == "true" or any(
-        name.lower() == "microsoft.net.test.sdk" for name, _ in _iter_packages(root)
-    )
     is_service = sdk in _SERVICES and kind != "library"
-    return (is_service or kind in ("exe", "winexe")) and not is_test
+    return is_service or kind in ("exe", "winexe")
 
 
-def _list_commands(manifest: Manifest) -> tuple[ProjectCommand, ...]:
-    """Return what builds everything; of several solutions in a folder, one has to be named."""
+def _list_commands(manifest: Manifest, *, has_tests: bool) -> tuple[ProjectCommand, ...]:
+    """Return what builds everything; of several solutions in a folder, one has to be named.
+
+    Without tests, `dotnet test` would succeed and test nothing.
+    """
     solutions = manifest.match_siblings("*.sln", "*.slnx")
     argument = f" {manifest.name}" if len(solutions) > 1 else ""
     if " " in argument.strip() or (solutions and manifest.name != solutions[0]):
         return ()
+    test = {"test": f"dotnet test{argument}"} if has_tests else {}
     return manifest.make_commands(
         build=f"dotnet build{argument}",
-        test=f"dotnet test{argument}",
+        **test,
         lint=f"dotnet format{argument} --verify-no-changes",
         format=f"dotnet format{argument}",
     )
@@ -107,7 +120,7 @@ def read_solution(manifest: Manifest) -> ManifestFacts:
         raise ValueError("this is no solution of Visual Studio's")
     folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
     return ManifestFacts(
-        commands=_list_commands(manifest),
+        commands=_list_commands(manifest, has_tests=True),
         packages=tuple(manifest.make_member(folder) for folder in sorted(folders) if folder),
     )
 

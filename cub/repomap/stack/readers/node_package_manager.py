@@ -56,6 +56,11 @@ def detect_node_package_manager(manifest: Manifest, field: str = "") -> NodePack
     return NodePackageManager("npm")
 
 
+def has_manager_file(manifest: Manifest) -> bool:
+    """Tell if a lock file or the like is beside: then the package is installed on its own."""
+    return any(manifest.find_beside(*row["files"]) for row in _load_managers().values())
+
+
 def _load_managers() -> dict[str, dict[str, Any]]:
     managers: dict[str, dict[str, Any]] = load_table("tools")["node_managers"]
     return managers

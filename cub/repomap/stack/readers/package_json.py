@@ -25,6 +25,7 @@ from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.node_package_manager import (
     NodePackageManager,
     detect_node_package_manager,
+    has_manager_file,
 )
 
 _BUILT = re.compile(r"^(?:\./)?(?:dist|lib|build|out|output|esm?|cjs|bin)/(?:(?:esm?|cjs|src)/)?")
@@ -103,7 +104,7 @@ def _list_commands(
     tree: dict[str, Any], manager: NodePackageManager, manifest: Manifest
 ) -> Iterator[ProjectCommand]:
     targets = build_target_commands(manifest, _get_scripts(tree), manager.format_run_command)
-    if not manifest.exists_above("package.json"):
+    if has_manager_file(manifest) or not manifest.exists_above("package.json"):
         yield manifest.make_command("install", f"{manager.name} install", "target")
     yield from targets
     purposes = {target.purpose for target in targets}

@@ -73,6 +73,7 @@ def _list_gem_commands(manifest: Manifest, gems: dict[str, str]) -> Iterator[Pro
 def read_gemspec(manifest: Manifest) -> ManifestFacts:
     """Read a gemspec, line by line."""
     lines = list(iter_code_lines(manifest.text))
+    gems = dict(_iter_gems(_DEPENDENCY, lines))
     fields = {match[1]: match[2] for line in reversed(lines) if (match := _SPEC.match(line))}
     name = fields.get("name") or manifest.name.removesuffix(".gemspec")
     description = fields.get("summary") or fields.get("description", "")
@@ -81,14 +82,15 @@ def read_gemspec(manifest: Manifest) -> ManifestFacts:
     return ManifestFacts(
         (
             manifest.make_technology("Ruby", "language", _find_first(_REQUIRED_RUBY, lines)),
-            *find_known_technologies("rubygems", _iter_gems(_DEPENDENCY, lines), manifest.path),
+            *find_known_technologies("rubygems", gems.items(), manifest.path),
         ),
-        entry_points=tuple(
+        tuple(_list_gem_commands(manifest, gems)),
+        tuple(
             manifest.make_entry_point(name, manifest.resolve_path(path))
             for path in (program, library)
             if path
         ),
-        packages=(manifest.make_package(name, description),),
+        (manifest.make_package(name, description),),
     )
 
 

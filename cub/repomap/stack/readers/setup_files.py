@@ -13,13 +13,18 @@ from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, combine_facts
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, parse_ini, split_ini_lines
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
+    detect_run_prefix,
     evaluate_literal,
     get_last_name,
     list_configured_tools,
     list_tox_ini_commands,
     parse_python,
 )
-from cub.repomap.stack.readers.requirements import find_required_technologies, parse_requirement
+from cub.repomap.stack.readers.requirements import (
+    find_required_technologies,
+    list_pytest,
+    parse_requirement,
+)
 
 _MAX_PROGRAMS = 12
 
@@ -32,12 +37,17 @@ def read_setup_py(manifest: Manifest) -> ManifestFacts:
     programs = sections.get("console_scripts", ())
     if isinstance(programs, dict):
         programs = [f"{name} = {target}" for name, target in programs.items()]
-    return _build_facts(
+    project = _build_facts(
         manifest,
         manifest.make_package(get_text_at(keywords, "name"), get_text_at(keywords, "description")),
         get_text_at(keywords, "python_requires"),
         _list_lines(keywords.get("install_requires")),
         _list_lines(programs),
+    )
+    extras = as_table(keywords.get("extras_require")).values()
+    groups = [keywords.get("tests_require"), *extras]
+    return combine_facts(
+        project, _list_tests(manifest, [line for group in groups for line in _list_lines(group)])
     )
 
 
@@ -86,9 +96,20 @@ def read_setup_cfg(manifest: Manifest) -> ManifestFacts:
         split_ini_lines(sections.get("options.entry_points", {}).get("console_scripts", "")),
     )
     tox = list_tox_ini_commands(manifest, manifest.text, "") if "tox:tox" in sections else ()
+    extras = sections.get("options.extras_require", {}).values()
+    groups = [options.get("tests_require", ""), *extras]
     return combine_facts(
-        project, ManifestFacts(commands=tox), list_configured_tools(manifest, sections)
+        project,
+        ManifestFacts(commands=tox),
+        list_configured_tools(manifest, sections),
+        _list_tests(manifest, [line for group in groups for line in split_ini_lines(group)]),
     )
+
+
+def _list_tests(manifest: Manifest, requirements: list[str]) -> ManifestFacts:
+    """Return pytest with its command, if it is among what developers need."""
+    names = {parse_requirement(line)[0] for line in requirements}
+    return list_pytest(manifest, names, detect_run_prefix(manifest))
 
 
 def _build_facts(

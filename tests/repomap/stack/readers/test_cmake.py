@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Files, str]] = {
         library GoogleTest
         build CMake >=3.20
         build: cmake -B build && cmake --build build
-        test: ctest --test-dir build
+        test: cmake -B build && cmake --build build && ctest --test-dir build
         tool -> src/main.cpp
         package . tool: A small tool
         """,
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Files, str]] = {
         build CMake
         build: cmake --preset dev && cmake --build --preset dev-build
         build: cmake -B build && cmake --build build
-        test: ctest --test-dir build
+        test: cmake -B build && cmake --build build && ctest --test-dir build
         package . p
         """,
     ),

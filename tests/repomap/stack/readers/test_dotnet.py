@@ -60,7 +60,6 @@ CASES: dict[str, tuple[Files, str]] = {
         language F# 8.0
         runtime .NET netstandard2.0, 8.0-windows
         build: dotnet build
-        test: dotnet test
         lint: dotnet format --verify-no-changes
         format: dotnet format
         package . Lib

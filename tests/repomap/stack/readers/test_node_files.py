@@ -127,6 +127,18 @@ COMMANDS: dict[str, tuple[Files, dict[str, list[str]]]] = {
         },
         {"install": ["yarn install"], "test": ["packages/a: yarn test", "packages/b: yarn test"]},
     ),
+    "packages of a root that is none: one with its own lock file is installed on its own": (
+        {
+            "package.json": package(devDependencies={"husky": "9"}),
+            "api/package.json": package(scripts={"test": "jest"}),
+            "web/package.json": package(scripts={"test": "jest"}),
+            "web/package-lock.json": "{}",
+        },
+        {
+            "install": ["npm install", "web: npm install"],
+            "test": ["api: npm test", "web: npm test"],
+        },
+    ),
     "a front end below a root that says nothing": (
         {
             "web/package.json": package(scripts={"dev": "vite"}),
