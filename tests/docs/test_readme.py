@@ -39,7 +39,7 @@ def test_the_other_commands_exist(cub: Cub, project: Path, home: Path) -> None:
     (project / "AGENTS.md").write_text("# Rules\n", encoding="utf-8")
     (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
     (project / ".cub").mkdir()
-    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: "DOZEN = 12"}}]}\n')
+    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: "x"}}]}\n')
     assert cub("config", "set", "--user", "run.harness", "scripted").code == 0
     for line in _block("sh", 2):
         command = shlex.split(line, comments=True)[1:]

@@ -169,16 +169,44 @@ RUN = (
     Mutation(
         "checks that judged nothing accept an attempt",
         "cub/actions/run/verdict.py",
-        "return check.is_passing or bool(comparison.fixed) or (bool(check.items) and check.passes)",
-        "return check.is_passing or bool(comparison.fixed) or bool(check.items) or check.passes",
+        "return bool(comparison.fixed) or (bool(check.items) and check.passes)",
+        "return bool(comparison.fixed) or bool(check.items) or check.passes",
         ("tests/actions/run/test_verdict.py",),
     ),
     Mutation(
         "a check that cannot be run is no obstacle",
         "cub/actions/run/verdict.py",
-        "        if check.exit in NOT_RUN_EXIT_CODES:\n",
-        "        if check.exit is None:\n",
+        "any(check.can_run or _may_come(check, task_checks) for check in checks)",
+        "any(check.command for check in checks)",
         ("tests/actions/run/test_verdict.py",),
+    ),
+    Mutation(
+        "a pass without a test judges an attempt",
+        "cub/actions/run/verdict.py",
+        "        return not check.finds_no_test\n",
+        "        return True\n",
+        ("tests/actions/run/test_verdict.py",),
+    ),
+    Mutation(
+        "what a formatter left is committed unchecked",
+        "cub/actions/run/attempt_checks.py",
+        "        yield from _run_final_checks(context, attempt, baseline)\n        _undo",
+        "        _undo",
+        ("tests/actions/run/test_odd_checks.py",),
+    ),
+    Mutation(
+        "what was ignored before the attempt is committed",
+        "cub/git/take_snapshot.py",
+        "    exposed = base.select_ignored(status.untracked_paths) if base else set[str]()\n",
+        "    exposed = set[str]()\n",
+        ("tests/actions/run/test_hidden_work.py",),
+    ),
+    Mutation(
+        "a hook of the run acts for the person",
+        "cub/actions/tasks/current_attempt.py",
+        "(pid in pids or folder.name == run)",
+        "folder.name == run",
+        ("tests/actions/run/test_inside_run.py",),
     ),
     Mutation(
         "a client that failed by itself is judged by the checks",
@@ -225,8 +253,8 @@ RUN = (
     Mutation(
         "a changed script of a check is not noticed",
         "cub/actions/run/check_inputs.py",
-        "if _identify(root, file.path) != identity]",
-        "if not _identify(root, file.path) and identity]",
+        "if before.get(file) != after.get(file)]",
+        "if not after.get(file)]",
         ("tests/actions/run/test_check_inputs.py",),
     ),
     Mutation(
@@ -239,8 +267,8 @@ RUN = (
     Mutation(
         "a check that came later is trusted with the configuration",
         "cub/actions/run/command_trust.py",
-        "    if is_config_trusted and not missing:\n",
-        "    if is_config_trusted or not missing:\n",
+        "    if is_config_trusted and not missing and not proposed:\n",
+        "    if is_config_trusted or not missing and not proposed:\n",
         ("tests/actions/run/test_command_trust.py",),
     ),
     Mutation(

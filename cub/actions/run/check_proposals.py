@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from shlex import quote
 
-from cub.actions.build_prompt import find_check_commands
+from cub.actions.build_prompt import find_check_commands, read_configured_stack
 from cub.actions.run.run_options import RunSettings
 from cub.actions.run.task_queue import list_runnable_tasks
 from cub.actions.tasks.stores import Stores
@@ -15,6 +15,7 @@ from cub.errors import CubError
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.repomap.stack.facts import CommandPurpose
+from cub.repomap.stack.install_commands import find_install_command
 
 _PURPOSES: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
 _MAX_PROPOSED = 3  # commands
@@ -53,6 +54,15 @@ def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
             hint="set run.checks, or use `--check CMD`; `--no-checks` accepts any change",
         )
     return replace(settings, checks=tuple(proposed), proposed_checks=proposed)
+
+
+def suggest_installation(project: Project, checks: Iterable[str]) -> str:
+    """Return the hint for checks that can't run: what installs what they need; "" if unknown."""
+    stack = read_configured_stack(project)
+    commands = [find_install_command(stack, check) for check in checks]
+    lines = dict.fromkeys(command.shell_line for command in commands if command)
+    names = " and ".join(f"`{line}`" for line in lines)
+    return f"run {names} first, or fix the check" if names else ""
 
 
 def describe_proposed_checks(proposed: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cub import git
 from cub.actions.run.attempt import run_attempt
-from cub.actions.run.attempt_checks import find_start_obstacle
+from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
     describe_error,
@@ -18,6 +18,7 @@ from cub.actions.run.attempt_finish import (
     make_start_event,
 )
 from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError, RunTally
@@ -72,23 +73,24 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         **_describe_place(context),
     )
     yield start
-    if obstacle := (yield from _find_obstacle(context)):
-        raise RunRefusedError(obstacle, hint=UNVERIFIED_HINT)
+    yield from _require_usable_checks(context)
     context.initial_stores.ledger.append_events(start)
     end = yield from _run_until_end(context, pool, tally)
     yield from _end_run(context, tally, end)
 
 
-def _find_obstacle(context: RunContext) -> Generator[Event, None, str]:
-    """Return why the checks can't decide on the first task; "" if they can, or if none has to."""
+def _require_usable_checks(context: RunContext) -> Iterator[Event]:
+    """Raise RunRefusedError if no check can decide on the first task, although one has to."""
     stores, options = context.current_stores, context.settings.options
     tasks = stores.backend.read_tasks()
     queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
     if not queue or options.no_checks or context.settings.accept_unverified:
-        return ""
+        return
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
-    return (yield from find_start_obstacle(context, attempt))
+    if obstacle := (yield from find_start_obstacle(context, attempt)):
+        hint = suggest_installation(stores.project, list_checks(context, attempt))
+        raise RunRefusedError(obstacle, hint=hint or UNVERIFIED_HINT)
 
 
 def _run_until_end(

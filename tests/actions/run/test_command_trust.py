@@ -117,6 +117,7 @@ def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
     trust_project(_stores(stall), {})
     other = Shop(tmp_path / "other", stall.environ)
     other.root.mkdir()
+    git(other.root, "init", "-q")
     other.write(".cub/config.yaml", (stall.cub / "config.yaml").read_bytes())
     other.task()
     assert _refused(other)

@@ -44,7 +44,6 @@ def started(shop: Shop) -> int:
 @pytest.mark.parametrize(
     ("check", "says"),
     [
-        (f"{_PYTHON} -m nopytest_here", "No module named nopytest_here"),
         ("no-such-check --all", "can't be run"),
         ("./not-there.sh", "can't be run"),
         ("echo 'npm error Missing script: \"test\"'; exit 1", "Missing script"),
@@ -82,6 +81,15 @@ def test_a_module_that_a_manifest_names_has_to_be_installed_first(
     with pytest.raises(RunRefusedError, match="No module named 'no_such_module_here'"):
         stocked.run(checks=_PYTEST)
     assert started(stocked) == 0
+
+
+def test_the_hint_names_what_installs_the_tool(stocked: Shop) -> None:
+    scripts = '{"scripts": {"test": "no-such-runner"}, "devDependencies": {"jest": "1"}}'
+    stocked.write("package.json", scripts)
+    stocked.commit()
+    with pytest.raises(RunRefusedError) as refusal:
+        stocked.run(checks="no-such-runner && npm test")
+    assert refusal.value.hint == "run `npm install` first, or fix the check"
 
 
 def test_a_module_that_is_to_be_written_is_no_obstacle(stocked: Shop) -> None:
