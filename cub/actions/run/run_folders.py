@@ -23,6 +23,7 @@ from cub import git
 from cub.actions.tasks.current_attempt import REQUEST_FILE, RESULT_FILE
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
+from cub.files.lock import require_lock_file
 from cub.files.signed_state import (
     find_project_state,
     make_private_folder,
@@ -286,6 +287,7 @@ def _lock(path: Path) -> BaseFileLock | None:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    require_lock_file(path, path.as_posix())
     try:
         lock = FileLock(path, timeout=0)
         return lock.acquire().lock
