@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 
 # Commands are short and make few cycles: looking for them often costs more than it frees.
 _OBJECTS = 1_000_000
@@ -16,8 +17,10 @@ def main() -> None:
         # Scripts ask this often: answered before anything heavy is imported.
         from cub import __version__
 
-        sys.stdout.write(f"cub {__version__}\n")
-        sys.exit(0)
+        with suppress(OSError, AttributeError):  # closed or full: handled below, as for any command
+            sys.stdout.write(f"cub {__version__}\n")
+            sys.stdout.flush()
+            sys.exit(0)
     gc.set_threshold(_OBJECTS)
     if os.environ.get("_CUB_COMPLETE"):
         from cub.cli.completion.answer import respond_to_shell

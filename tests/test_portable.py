@@ -117,6 +117,5 @@ def test_what_is_printed_has_lf_even_where_text_streams_write_crlf() -> None:
         terminal.configure_streams()
         output.print_line("--- a/x")
         output.print_line("+++ b/x")
-        terminal.flush_streams()
     assert written.getvalue() == b"--- a/x\n+++ b/x\n"
     stream.close()

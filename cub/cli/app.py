@@ -23,7 +23,7 @@ from cub import __version__
 from cub.cli import output
 from cub.cli.json_output import error_to_json
 from cub.cli.options import add_global_options
-from cub.cli.terminal import configure_streams, discard_stdout, flush_streams, get_help_width
+from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError, UsageError
 from cub.files import MessageSink, use_message_sink
 from cub.files.read_files import make_os_error
@@ -169,32 +169,39 @@ def build_root_command() -> Any:
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run the command line and return its exit code: 0, 1, 2, 3 or 130."""
-    configure_streams()
-    code = 0
+    """Run the command line and return its exit code: 0, 1, 2, 3 or 130.
+
+    All output ends here. A reader that goes away ends the command with 1 and without a word.
+    """
+    try:
+        configure_streams()
+        code = _run_and_report(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except OSError as error:  # stdout is closed or full; user files have errors of their own
+        code = 1
+        if not isinstance(error, BrokenPipeError):
+            output.print_error(make_os_error(error, "", "cannot write the output"))
+    discard_unwritten_output()
+    return code
+
+
+def _run_and_report(arguments: list[str]) -> int:
+    """Run the command line and print the error that ends it; return the exit code."""
     problem: CubError | None = None
     bug: Exception | None = None
     try:
-        command = build_root_command()
-        with use_message_sink(MessageSink(output.print_warnings, output.print_message)):
-            result = command.main(arguments, prog_name="cub", standalone_mode=False)
-        flush_streams()
-        code = result if isinstance(result, int) else 0
+        return _run(arguments)
     except CubError as error:
         code, problem = error.exit_code, error
         bug = error if code == BUG_EXIT_CODE else None
     except typer.TyperException as error:
         code, problem = int(error.exit_code), _make_usage_error(error)
-    except (KeyboardInterrupt, typer.Abort):
-        code = 130
-    except OSError as error:  # stdout is closed or full; user files have errors of their own
-        discard_stdout()
-        broken = isinstance(error, BrokenPipeError)
-        prefix = "cannot be used" if error.filename else "cannot write the output"
-        code, problem = (
-            1,
-            None if broken else make_os_error(error, str(error.filename or ""), prefix),
-        )
+    except OSError as error:
+        if not error.filename:
+            raise
+        code, problem = 1, make_os_error(error, str(error.filename), "cannot be used")
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
         code, problem, bug = BUG_EXIT_CODE, CubError(f"{type(error).__name__}: {error}"), error
     if problem:
@@ -202,6 +209,20 @@ def run_command_line(arguments: list[str]) -> int:
     if bug:
         write_bug_report(bug, arguments)
     return code
+
+
+def _run(arguments: list[str]) -> int:
+    """Run the command line without typer's `main`, which handles a closed stdout in its own way."""
+    command = build_root_command()
+    sink = MessageSink(output.print_warnings, output.print_message)
+    try:
+        with use_message_sink(sink), command.make_context("cub", arguments) as context:
+            result = command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except (typer.Abort, EOFError):
+        raise KeyboardInterrupt from None
+    return result if isinstance(result, int) else 0
 
 
 def _print_problem(problem: CubError, code: int, *, as_json: bool) -> None:

@@ -263,8 +263,9 @@ def has_color() -> bool:
 
 
 def _print_to_stderr(text: str) -> None:
-    for part in _wrap(text, sys.stderr, _HANGING_INDENT):
-        _print(part, sys.stderr)
+    with suppress(OSError):  # a message that nobody can read ends no command
+        for part in _wrap(text, sys.stderr, _HANGING_INDENT):
+            _print(part, sys.stderr)
 
 
 def _wrap(text: str, stream: IO[str], indent: str) -> list[str]:

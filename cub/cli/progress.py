@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PATIENCE = 0.3  # seconds; about as many have passed since the user pressed Enter
+_LONG_WORK = 2_000_000  # bytes to read, in about half a second: shown at once
 
 
 def _should_show() -> bool:
@@ -36,7 +37,8 @@ class ProgressBar:
             self._stop()
             return
         if self._bar is None:
-            if time.monotonic() - self._start < self._patience or not _should_show():
+            is_early = time.monotonic() - self._start < self._patience and total < _LONG_WORK
+            if is_early or not _should_show():
                 return
             self._bar = self._start_bar()
         progress, task = self._bar

@@ -106,15 +106,13 @@ def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
         return codecs.lookup_error("backslashreplace")(error)
 
 
-def flush_streams() -> None:
-    """Write what is buffered, while errors can still be reported."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-
-
-def discard_stdout() -> None:
-    """Redirect stdout after its reader has gone, so that the interpreter does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard_unwritten_output() -> None:
+    """Discard what nobody can read any more: the interpreter's last flush would complain of it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def supports_live_view(stream: IO[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError, InternalError
 from cub.files.disk import Disk
 from cub.files.journal import warn_pending_change
-from cub.files.read_files import make_os_error
+from cub.files.read_files import describe_file_type, make_os_error
 from cub.files.recovery import recover_change
 from cub.files.stat_signature import StatSignature
 
@@ -62,7 +63,9 @@ def lock_project(
     only the lock is removed again.
     """
     disk, path = disk or Disk(), root / LOCK_FILE
-    _require_own_lock(root, path)
+    if not path.parent.resolve().is_relative_to(root):
+        raise CubError("this leads out of the project", where=".cub", hint="replace the link")
+    require_lock_file(path, LOCK_FILE)
     lock = _acquire_lock(path, wait or LockWaitPolicy(), disk)
     log_debug("the project is locked")
     try:
@@ -79,15 +82,17 @@ def lock_project(
         lock.release()
 
 
-def _require_own_lock(root: Path, path: Path) -> None:
-    """Raise CubError for a link, under the name that leads elsewhere."""
-    if not path.parent.resolve().is_relative_to(root):
-        raise CubError("this leads out of the project", where=".cub", hint="replace the link")
-    if path.is_symlink():
+def require_lock_file(path: Path, where: str) -> None:
+    """Raise CubError if there is something else than a file; `where` is its name in messages."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:  # it is missing, or taking the lock will fail in the same way
+        return
+    if not stat.S_ISREG(mode):
         raise CubError(
-            "this is a symbolic link, where cub needs a file of its own",
-            where=LOCK_FILE,
-            hint=f"delete the link: rm {LOCK_FILE}",
+            f"this is {describe_file_type(mode)}, not a file",
+            where=where,
+            hint=f"delete it: rm {'-r ' if stat.S_ISDIR(mode) else ''}{where}",
         )
 
 

@@ -16,12 +16,12 @@ from cub.debug_log import log_debug
 from cub.errors import CubError
 from cub.text import describe_os_error
 
-_KINDS = {
+_FILE_TYPES = {
     stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "a file",
+    stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
 }
 
 
@@ -72,14 +72,19 @@ def find_regular_file(root: Path, path: str) -> Path | None:
         raise make_os_error(error, path, "cannot be read") from error
     real = _follow_links(full, path)
     _require_inside(root, real, path)
-    kind = stat.S_IFMT(real.stat().st_mode)
-    if kind != stat.S_IFREG:
+    mode = real.stat().st_mode
+    if not stat.S_ISREG(mode):
         raise CubError(
-            f"this is {_KINDS.get(kind, 'not a regular file')}, not a text file",
+            f"this is {describe_file_type(mode)}, not a text file",
             where=path,
             hint="move it out of the way",
         )
     return real
+
+
+def describe_file_type(mode: int) -> str:
+    """Return the type of a file in words, such as "a folder"; `mode` is its `st_mode`."""
+    return _FILE_TYPES.get(stat.S_IFMT(mode), "a device")
 
 
 def resolve_path(root: Path, path: str) -> str:

@@ -12,15 +12,15 @@ from cub.masking.http_credentials import mask_credentials
 from cub.masking.named_values import SECRET_NAME_HINT, mask_named_values
 from cub.masking.private_keys import mask_private_keys
 from cub.masking.value_heuristics import MASK
-from cub.masking.vendor_keys import mask_vendor_keys
+from cub.masking.vendor_keys import ZERO_WIDTH, mask_split_keys, mask_vendor_keys
 
 __all__ = ["MASK", "StreamMasker", "mask_text"]
 
 # Each secret has one of these: a long word, a mark of an address or a key, a name. Most lines have
 # none, and are searched only once.
 _SECRET_HINT = re.compile(
-    rf"[\w.~+/=:@-]{{15}}|://|-{{4}}|private-|{SECRET_NAME_HINT.pattern}"
-    r"|basic|-u|user|machine |value|-cli"
+    rf"[\w.~+/=:@{ZERO_WIDTH}-]{{15}}|[\w-]{{8}}\\?\r?\n|://|-{{4}}|private-"
+    rf"|{SECRET_NAME_HINT.pattern}|basic|-u|user|machine |value|-cli|mysql|mariadb"
 )
 _MAX_ROUNDS = 12  # a text that nests more secrets on purpose is not masked further
 
@@ -53,7 +53,8 @@ class StreamMasker:
 def _mask_until_stable(text: str) -> str:
     # The text around a secret may read as one after that is masked.
     for _ in range(_MAX_ROUNDS):
-        masked = mask_vendor_keys(mask_named_values(mask_credentials(text)))
+        masked = mask_split_keys(text)  # before a part of a key is masked
+        masked = mask_vendor_keys(mask_named_values(mask_credentials(masked)))
         masked = mask_private_keys(masked)[0]
         if masked == text:
             break

@@ -51,6 +51,12 @@ _LOGIN = re.compile(
     r"\b(?:sshpass|(?:docker|podman|helm|az|oc)[^\S\n](?:registry[^\S\n])?login|redis-cli)\b"
     r"(?:[^\S\n]+[^\s]{1,80}){0,8}?[^\S\n]-[pa][^\S\n]?(?P<value>[^\s]{3,200})"
 )
+# `-p` is also an option of commands that are given a folder or a container of this name.
+_MYSQL = re.compile(
+    r"(?<![\w.-])(?:mysql|mariadb)[\w-]{0,20}+[\"',]{0,2}(?:[^\S\n]+[^\s]{1,80}){0,12}?[^\S\n]"
+    r"[\"']?(?:--password\d?=|-p(?!(?:rint0?|ath|erm|rune|ort|re|[arv]|\d{1,5}(?::\d{1,5})?)(?![\w:])))"
+    r"[\"']?(?P<value>(?<=')[^'\n]{1,200}|(?<=\")[^\"\n]{1,200}|[^\s\"'`;|&()<>]{1,200})"
+)
 _LISTED = re.compile(
     r"\bname[\"']?: [\"']?(?P<name>[\w-]{1,80})[\"']?,?\s{1,20}[\"']?value[\"']?: "
     r"[\"']?(?P<value>[^\s\"',{}]{4,400})"
@@ -63,6 +69,7 @@ _MENTION = re.compile(
 _FORMS = (
     (_ENTRY, "machine ", "password"), (_USER, "-u"), (_USER, "user"), (_LOGIN, " -", "login"),
     (_LOGIN, "sshpass"), (_LOGIN, "redis-cli"), (_LISTED, "name", "value"), (_JWK, '"kty"'),
+    (_MYSQL, "mysql"), (_MYSQL, "mariadb"),
 )  # fmt: skip
 # As in settings of name servers: `secret "…";`.
 _DIRECTIVE = re.compile(rf"(?P<name>[\w-]{{1,120}})[^\S\n]{{1,4}}{_QUOTED};")

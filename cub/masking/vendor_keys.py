@@ -1,13 +1,15 @@
 """Hide keys that have a form of their own: a prefix, a fixed length, a host.
 
-Each form comes from public documentation of its vendor or of a secret scanner.
+Each form comes from public documentation of its vendor or of a secret scanner. A line ending
+or characters without a width may split a key.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from cub.masking.value_heuristics import MASK, mask_group
+from cub.masking.value_heuristics import MASK, looks_like_id, looks_random, mask_group, mask_spans
 
 _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
@@ -95,7 +97,7 @@ _FORMS = (
     rf"xai-{_A}{{20,}}",
     rf"ya29\.{_W}{{20,}}|1//0{_W}{{30,}}",  # Google
     rf"{_W}{{3}}\dQ~[\w~.-]{{28,}}",  # Azure
-    rf"\d{{8,10}}:{_W}{{35}}(?!{_W})",  # Telegram
+    rf"\d{{8,10}}:{_W}{{35}}(?!{_W})|(?:bot)?\d{{6,12}}:AA(?!AA){_W}{{32,36}}(?!{_W})",  # Telegram
 )
 _KEY = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_FORMS)})")
 # Secrets in the path of an address, of which the rest stays.
@@ -116,7 +118,59 @@ _IBM_KEY = re.compile(
     r"[_-]?(?:api)?[_-]?(?:key|pwd?|pass(?:word)?|token)[\"'\]]{0,2} {0,9}(?:=>|:=|::|[:= ]) {0,9}"
     r"[\"']?(?P<value>[0-9a-z]{64}|[0-9a-f]{48}|[\w-]{44}|[a-z]{24})(?![\w-])"
 )
-_LONG_WORD = re.compile(r"[\w.~+/=:@-]{15,}")
+# A soft hyphen, and spaces and joiners of no width.
+ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_LONG_WORD = re.compile(rf"[\w.~+/=:@{ZERO_WIDTH}-]{{15,}}")
+_ZERO_WIDTH_TABLE = dict.fromkeys(map(ord, ZERO_WIDTH))
+_CHARACTER = r"[\w.~+/=:@-]"
+# As a terminal wraps a line, or as a shell continues one. The key's start has to be recognizable.
+_MIN_START = 8
+_LINE_END = re.compile(
+    rf"(?<!{_CHARACTER})(?P<first>{_CHARACTER}{{{_MIN_START},}}+)\\?\r?\n[ \t]{{0,16}}"
+    rf"(?=(?P<rest>{_CHARACTER}++))"
+)
+_RUN = re.compile(rf"{_A}+")
+_MIN_JOINED_RUN, _MIN_CONTINUED_RUN = 16, 12
+
+
+def mask_split_keys(text: str) -> str:
+    """Replace the parts of each key that is split by line ends with the mask."""
+    return mask_spans(text, _find_parts(text)) if "\n" in text else text
+
+
+def _find_parts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of split keys are."""
+    next_part = (-1, -1)  # a part that fills its line: the key may go on
+    for match in _LINE_END.finditer(text):
+        first, rest, rest_start = match["first"], match["rest"], match.start("rest")
+        if match.span("first") == next_part:
+            length = len(rest) if _continues_key(rest) else 0
+        else:
+            start, length = _find_split_key(first, rest)
+            if length:
+                yield match.start() + start, match.end("first")
+        if length:
+            yield rest_start, rest_start + length
+        next_part = (rest_start, rest_start + length)
+
+
+def _find_split_key(first: str, rest: str) -> tuple[int, int]:
+    """Return where a key starts in `first`, and how much of `rest` belongs to it; 0 if nothing."""
+    for key in _KEY.finditer(first + rest):
+        start, length = key.start(), key.end() - len(first)
+        if start <= len(first) - _MIN_START and length > 0:
+            if _KEY.match(first, start):  # a whole key, after which another word may follow
+                return start, length if _continues_key(rest[:length]) else 0
+            longest = max(_RUN.findall(key[0]), key=len)
+            is_random = len(longest) >= _MIN_JOINED_RUN and not longest.isalpha()
+            return start, length if is_random and not longest.isdigit() else 0
+    return 0, 0
+
+
+def _continues_key(part: str) -> bool:
+    """Tell whether the first word of a line, after a whole key, looks like more of that key."""
+    longest = max(_RUN.findall(part), key=len, default="")
+    return looks_random(longest, _MIN_CONTINUED_RUN) and not looks_like_id(part)
 
 
 def mask_vendor_keys(text: str) -> str:
@@ -124,7 +178,13 @@ def mask_vendor_keys(text: str) -> str:
     text = _IBM_KEY.sub(mask_group, _AWS_SECRET.sub(mask_group, text))
     if "/" in text and any(hint in text for hint in _URL_HINTS):
         text = _URL_SECRET.sub(mask_group, text)
-    return _LONG_WORD.sub(lambda word: _KEY.sub(_mask_key, word[0]), text)
+    return _LONG_WORD.sub(_mask_word, text)
+
+
+def _mask_word(match: re.Match[str]) -> str:
+    word = match[0] if match[0].isascii() else match[0].translate(_ZERO_WIDTH_TABLE)
+    masked = _KEY.sub(_mask_key, word)
+    return match[0] if masked == word else masked
 
 
 def _mask_key(match: re.Match[str]) -> str:

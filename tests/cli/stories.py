@@ -270,6 +270,9 @@ def _trust(scene: Scene) -> None:
     root = scene.project()
     nothing = scene.json("trust", root, "trust", "--show")
     assert (nothing["trusted"], nothing["config"], nothing["checks"]) == (True, [], [])
+    write(root, "Makefile", "test:\n\ttrue\n")
+    proposed = scene.json("trust", root, "trust", "--show")["proposed"]
+    assert proposed == [{"command": "make test", "source": "Makefile", "trusted": False}]
     write(root, ".cub/config.yaml", "run: {checks: [make test]}\n")
     put(root, *ALL)
     shown = scene.json("trust", root, "trust", "--show")

@@ -15,20 +15,20 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo 
 ERASE = "\x1b[2K"
 
 
-def script(folder: Path, done: tuple[int, ...], patience: float) -> str:
-    """A program with a bar that is told these numbers of three, and then prints a line."""
+def script(folder: Path, done: tuple[int, ...], patience: float, total: int = 3) -> str:
+    """A program with a bar that is told these numbers of `total`, and then prints a line."""
     path = folder / "bar.py"
     path.write_text(
         "from cub.cli.progress import ProgressBar as Bar\n"
         f"with Bar(patience={patience}) as bar:\n"
-        f"    for done in {done}:\n        bar(done, 3, 'Reading files')\n"
+        f"    for done in {done}:\n        bar(done, {total}, 'Reading files')\n"
         "    print('The result.')\n"
     )
     return str(path)
 
 
-def shown(folder: Path, home: Path, *done: int, patience: float = 0) -> Screen:
-    return in_terminal(cwd=folder, home=home, program=(script(folder, done, patience),))
+def shown(folder: Path, home: Path, *done: int, patience: float = 0, total: int = 3) -> Screen:
+    return in_terminal(cwd=folder, home=home, program=(script(folder, done, patience, total),))
 
 
 def test_it_shows_how_far_the_work_is(tmp_path: Path, home: Path) -> None:
@@ -53,6 +53,11 @@ def test_it_does_not_show_when_there_is_nothing_left_to_do(
 
 def test_it_does_not_show_for_quick_work(tmp_path: Path, home: Path) -> None:
     assert shown(tmp_path, home, 1, 2, 3, patience=3600).text == "The result.\n"
+
+
+def test_it_shows_at_once_for_work_that_will_take_long(tmp_path: Path, home: Path) -> None:
+    seen = shown(tmp_path, home, 0, patience=3600, total=12_000_000).text
+    assert "Reading files" in seen
 
 
 def test_it_does_not_show_in_a_pipe(tmp_path: Path, home: Path) -> None:

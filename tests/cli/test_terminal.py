@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -110,56 +109,6 @@ def test_warnings_are_on_stderr_with_a_hint(project: Path, cub: Cub) -> None:
     result = cub("init", "--diff")
     assert result.err.startswith("warning: AGENTS.md: the section goes to the top: ")
     assert result.out.startswith("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ ")
-
-
-def without_reader(project: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run cub with a stdout that nobody reads any more."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        return subprocess.run(
-            [*get_cub_command(), *arguments],
-            cwd=project,
-            env=environment(home),
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    finally:
-        os.close(writer)
-
-
-@posix
-@pytest.mark.parametrize(
-    "command", [*RESULTS, "init", pytest.param("demo", marks=pytest.mark.thorough)]
-)
-def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, command: str) -> None:
-    (project / "AGENTS.md").write_bytes(MINE * 20_000)
-    done = without_reader(project, home, *command.split())
-    assert done.returncode in (0, 1)
-    for word in ("Traceback", "Exception", "BrokenPipe", "this is a bug"):
-        assert word not in done.stderr
-
-
-@posix
-def test_a_reader_that_is_gone_leaves_nothing_half_done(
-    project: Path, home: Path, cub: Cub
-) -> None:
-    (project / "AGENTS.md").write_bytes(MINE)
-    without_reader(project, home, "init")
-    names = sorted(path.name for path in project.iterdir())
-    assert names in ([".git", "AGENTS.md"], [".cub", ".git", "AGENTS.md", "CLAUDE.md"])
-    assert cub("init").code == 0
-    assert cub("update", "--check").code == 0
-
-
-@posix
-def test_head_takes_one_line_and_goes(project: Path, home: Path) -> None:
-    (project / "AGENTS.md").write_bytes(b"x\n")
-    done = run_in_shell("init --diff | head -n 1", project, home, get_cub_command())
-    assert done.stdout == "--- a/AGENTS.md\n"
-    assert "Traceback" not in done.stderr
 
 
 def to_a_full_stdout(arguments: Sequence[str], cwd: Path, home: Path) -> Result:

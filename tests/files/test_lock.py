@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,17 +123,34 @@ def test_a_lock_that_is_a_link_is_not_written_through(root: Path, target: str) -
     file = root / ".cub" / target
     file.write_bytes(b"theirs")
     (root / ".cub" / "lock").symlink_to(target)
-    with pytest.raises(CubError, match="this is a symbolic link") as error, lock_project(root):
+    with pytest.raises(CubError, match="a symbolic link, not a file") as error, lock_project(root):
         pass
     assert (error.value.where, file.read_bytes()) == (".cub/lock", b"theirs")
 
 
 @posix
-def test_a_folder_in_the_place_of_the_lock_is_named(root: Path) -> None:
-    (root / ".cub/lock").mkdir(parents=True)
+@pytest.mark.parametrize(
+    ("make", "kind", "words"),
+    [
+        (lambda path: (path / "x").mkdir(parents=True), "a folder", "rm -r"),
+        (os.mkfifo, "a FIFO", "rm"),
+        (lambda path: path.symlink_to("nowhere"), "a symbolic link", "rm"),
+        (lambda path: path.symlink_to(path.parent), "a symbolic link", "rm"),
+    ],
+    ids=["folder", "FIFO", "dangling link", "link to a folder"],
+)
+def test_another_thing_in_the_place_of_the_lock_is_named_with_what_to_do(
+    root: Path, make: Callable[[Path], object], kind: str, words: str
+) -> None:
+    (root / ".cub").mkdir()
+    make(root / ".cub/lock")
     with pytest.raises(CubError) as error, lock_project(root):
         pass
-    assert error.value.where == ".cub/lock"
+    assert str(error.value) == f".cub/lock: this is {kind}, not a file"
+    assert error.value.hint == f"delete it: {words} .cub/lock"
+    subprocess.run(error.value.hint.removeprefix("delete it: ").split(), cwd=root, check=True)
+    with lock_project(root):
+        pass
 
 
 @posix

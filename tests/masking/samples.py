@@ -258,4 +258,48 @@ def _requests() -> list[Sample]:
     )
 
 
-SECRETS = [*_keys(), *_prefixed(), *_named(), *_requests()]
+def _bots() -> list[Sample]:
+    token = "123456789:AA" + chance(33)
+    return _with(
+        "vendors' keys",
+        ("https://proxy.example.org/", f"bot{token}", "/getMe"),
+        ("TELEGRAM ", "987654321:AA" + chance(35), ""),
+    )
+
+
+def _split() -> list[Sample]:
+    """Keys that a line ending, or a character without a width, splits."""
+    short, long = "ghp_" + chance(36), "sk-ant-api03-" + chance(90)
+    aws = "AKIA" + chance(16, ascii_uppercase + digits)
+    parts = {
+        "a terminal": ("x {}\n{} y", short[:10], short[10:]),
+        "after a whole key": ("{}\r\n{}", long[:60], long[60:]),
+        "three lines": ("'{}\n{}\n{}'", long[:40], long[40:70], long[70:]),
+        "a shell": ("TOKEN={}\\\n{}", short[:25], short[25:]),
+        "indented": ('"{}\\\n    {}"', short[:16], short[16:]),
+        "a short key": ("{}\n{}", aws[:11], aws[11:]),
+        "no width": ("{}\u200b{}", short[:9], short[9:]),
+        "each": ("{}", "\u2060".join(short)),
+        "soft hyphens": ("{}\u00ad{}\u00ad{}", short[:9], short[9:20], short[20:]),
+    }
+    return [
+        Sample("vendors' keys", form.format(*secrets), secrets)
+        for form, *values in parts.values()
+        for secrets in [tuple(values)]
+    ]
+
+
+def _mysql() -> list[Sample]:
+    return _with(
+        "named values",
+        ("mysql -uroot -p", chance(12), " shop < dump.sql"),
+        ("mysqldump -u root -p'", chance(6) + " " + chance(6), "' shop"),
+        ("mariadb-admin --password=", "seahorses", " ping"),
+        ('["CMD", "mysqladmin", "ping", "-h", "localhost", "-p', "swordfish", '"]'),
+        ("docker exec db /usr/bin/mysql -p", "12345678", ""),
+    )
+
+
+SECRETS = [
+    *_keys(), *_prefixed(), *_named(), *_requests(), *_bots(), *_split(), *_mysql(),
+]  # fmt: skip

@@ -64,6 +64,10 @@ NAMED = [
     ("ibm_cloud_iam_key ", MIXED + MIXED[:17], ""),
     ("aws key of the day: '", MIXED[:20] + "/" + MIXED[:19], "'"),
     ("https://api.softlayer.com/soap/v3.1/", HEX * 2, ""),
+    ("mysql -h db -uroot -p", "root", " shop"),
+    ("mysqldump -p'", "my dog is 7", "' shop"),
+    ("$(/usr/bin/mariadb -p", "hunter2", ")"),
+    ("mysqladmin --password=", "swordfish", "; x"),
 ]
 HARMLESS = [
     "",
@@ -94,6 +98,15 @@ HARMLESS = [
     "class APActivityMonitor, APEXLOCATOR",
     "cloud_key: a_name_that_has_no_secret_in_it",
     "MASK = '[masked]'",
+    "mysql -u root -p shop",
+    'mysql -u root -p"$PASSWORD" shop',
+    "find /var/lib/mysql -print",
+    "mkdir mysql -pv",
+    "docker run --name mysql -p3306:3306 mariadb -p 22",
+    "grep: keys:123456:AAAAB3NzaC1yc2EAAAADAQABAAABgQC7h6",
+    "sk-learn-2\nfoo-bar2-baz_of_many_words",
+    "the service\nsvc-us-east\n1a2b3c4d",
+    "co\u00adoperation and risk\u00admanagement-of-everything\u200b-there-is",
     "azbfS2KB93+xAjPW+M1IRb23bdyWzmY5M3QhYlF4c+LPyc633gH+9I08U9nP5EdH",
 ]
 AROUND = ["{}", "x {} y", '"{}"', "a\n{}\nb", "x={}", "({})"]
@@ -111,6 +124,21 @@ def test_known_secrets_are_masked(secret: str, around: str) -> None:
 @pytest.mark.parametrize(("before", "secret", "after"), NAMED)
 def test_what_a_name_calls_secret_is_masked_alone(before: str, secret: str, after: str) -> None:
     assert mask_text(before + secret + after) == before + MASK + after
+
+
+@pytest.mark.parametrize("gap", ["\n", "\r\n", "\\\n", "\\\n    "])
+@pytest.mark.parametrize("at", [8, 14, 30])
+def test_both_parts_of_a_key_are_masked_and_the_line_ending_stays(gap: str, at: int) -> None:
+    key = SECRETS["anthropic"]
+    assert mask_text(f"x {key[:at]}{gap}{key[at:]} y") == f"x {MASK}{gap}{MASK} y"
+
+
+@pytest.mark.parametrize(
+    "following",
+    ["hello world", "3f786850e387550fdab836ed7e6dc881de23001b", "x86_64-linux-gnu", "aB3dE6gH9"],
+)
+def test_a_line_that_follows_a_whole_key_stays(following: str) -> None:
+    assert mask_text(f"{SECRETS['github']}\n{following}") == f"{MASK}\n{following}"
 
 
 def test_every_secret_of_a_line_is_masked() -> None:
@@ -169,6 +197,7 @@ BEGINNINGS = [
     "hooks.slack.com/services/", "://a:bpassword",
     "12345678:", "lsv2_pt_", "re_abcdefgh", "dt0c01.A1b2", "dp.pt.", "pk.eyJ", "AKC", "a_b_1_C_",
     "\u0130token=", "\x1b[0m", "password: string=", "key: '", "-p ", "sshpass ", "redis-cli a ",
+    "mysql ", "mysql -p", "ghp_aB3d\n", "aB3dE6gH9jK2mN5p\\\n", "ghp_\u200b", "bot123456789:AA",
     "aws", "aws key '", "cl_key", "cloud_iam_key= ", "AP5",
 ]  # fmt: skip
 

@@ -219,8 +219,8 @@ FILES = (
     Mutation(
         "a lock that is a link is written through",
         "cub/files/lock.py",
-        "    if path.is_symlink():\n",
-        "    if path.is_dir():\n",
+        "    if not stat.S_ISREG(mode):\n",
+        "    if stat.S_ISDIR(mode):\n",
         ("tests/files/test_lock.py",),
     ),
     Mutation(
@@ -268,8 +268,8 @@ FILES = (
     Mutation(
         "a FIFO is opened as if it were a file",
         "cub/files/read_files.py",
-        "    if kind != stat.S_IFREG:\n",
-        "    if kind == stat.S_IFDIR:\n",
+        "    if not stat.S_ISREG(mode):\n",
+        "    if stat.S_ISDIR(mode):\n",
         ("tests/files/test_read_files.py",),
     ),
     Mutation(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cub.actions.tasks.stores import read_status_changes
 from cub.files import lock_project, read_file
-from cub.files.read_files import make_os_error
+from cub.files.read_files import describe_file_type, make_os_error
 from cub.files.single_file import replace_single_file
 from cub.store.backend import StoreTransaction
 from cub.store.record_merge import merge_records, update_record
@@ -30,13 +30,6 @@ _STATUS_FIELDS = ("status", "close_reason", "closed_at", "deleted_at")
 _EXCLUDED_FILES = (TASKS_FILE, LEDGER_FILE, ".cub/lock", ".cub/journal.jsonl")
 _MAX_FILE = 4 << 20  # bytes; what a person keeps in .cub/ is smaller
 _MAX_LEDGER = 64 << 20  # bytes; `cub` asks elsewhere to archive a larger one
-_FILE_TYPES = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFREG: "a file",
-    stat.S_IFLNK: "a link",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-}
 
 
 @dataclass(slots=True)
@@ -61,8 +54,9 @@ class CubFolderBackup:
         """Copy `.cub/` as it is now."""
         is_large = _get_size(root / LEDGER_FILE) > _MAX_LEDGER
         ledger = b"" if is_large else read_file(root, LEDGER_FILE) or b""
-        others, modes = dict(_read_other_files(root / ".cub")), read_entry_modes(root)
+        others = dict(_read_other_files(root / ".cub"))
         with lock_project(root):  # a command records a change first, then writes it into the tasks
+            modes = read_entry_modes(root)  # the lock is one of the entries
             tasks, count = read_file(root, TASKS_FILE) or b"", len(read_status_changes(state))
         return cls(root, state, tasks, ledger, modes, others, count)
 
@@ -200,8 +194,7 @@ def restore_entry_modes(root: Path, before: Mapping[str, int]) -> RestoredModes:
         path, current = root / name, _read_mode(root / name)
         if current and stat.S_IFMT(current) != stat.S_IFMT(mode):
             _move_away(path)
-            file_type = _FILE_TYPES.get(stat.S_IFMT(current), "a device")
-            replacements.append(f"{name} was replaced by {file_type}")
+            replacements.append(f"{name} was replaced by {describe_file_type(current)}")
             current = 0
         if not current and name == CUB_FOLDER:
             path.mkdir()

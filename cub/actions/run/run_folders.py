@@ -29,6 +29,7 @@ from cub.actions.tasks.current_attempt import (
 )
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
+from cub.files.lock import require_lock_file
 from cub.files.signed_state import (
     find_project_state,
     make_private_folder,
@@ -291,6 +292,7 @@ def _lock(path: Path) -> BaseFileLock | None:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    require_lock_file(path, path.as_posix())
     try:
         lock = FileLock(path, timeout=0)
         return lock.acquire().lock

@@ -11,7 +11,6 @@ import typer
 from cub.actions.ledger_report import AttemptTotals, LedgerStats, TaskHistory, format_agent_label
 from cub.cli import output
 from cub.cli.task_stores import Id, Json, open_task_stores
-from cub.cli.terminal import flush_streams
 from cub.cli.time_format import format_local_time
 from cub.store.events import Event, get_mapping, get_outcome
 
@@ -117,7 +116,6 @@ def tail(
         elif not follow:
             return
         else:
-            flush_streams()
             time.sleep(_POLL_INTERVAL)
 
 

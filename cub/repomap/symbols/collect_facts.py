@@ -64,16 +64,16 @@ class FactsCollector:
         self._changed = {f: job for f, job in jobs.items() if not _holds(self._cached, f, job)}
         self._scanned = dict(scanned or {})
         waiting = [(f, job) for f, job in self._changed.items() if f not in self._scanned]
-        self._total = sum(file.size for file, _ in waiting)
-        self.is_parallel, self._results = _start_scan(os.fspath(root), waiting, self._total)
+        self._total = _estimate_cost(waiting)
+        if self._total:
+            progress(0, self._total, STEP_READING)
+        self.is_parallel, self._results = _start_scan(os.fspath(root), waiting)
 
     def collect(self) -> dict[str, FileFacts]:
         """Return the facts of all jobs by path, in the order of the jobs; call it once."""
         finished = 0
-        if self._total:
-            self._progress(finished, self._total, STEP_READING)
         for chunk, facts in self._results:
-            finished += sum(file.size for file, _ in chunk)
+            finished += _estimate_cost(chunk)
             self._progress(finished, self._total, STEP_READING)
             self._scanned.update(zip((file for file, _ in chunk), facts, strict=True))
         facts_by_path = {
@@ -103,14 +103,21 @@ _BYTES_PER_PROCESS = 1_500_000 if sys.platform == "linux" else 6_000_000
 _MAX_PROCESSES = 8
 _MIN_FORK_BYTES = 150_000
 _CHUNK_BYTES = 200_000  # so few that processes end together
+_FILE_COST = 1_000  # bytes that take as long as an empty file
 
 ScanChunk = list[tuple[ListedFile, ScanJob]]
 ScanResults = Iterator[tuple[ScanChunk, list[FileFacts]]]
 
 
-def _start_scan(root: str, waiting: ScanChunk, total: int) -> tuple[bool, ScanResults]:
+def _estimate_cost(chunk: ScanChunk) -> int:
+    """Return how long a scan takes, in bytes."""
+    return sum(file.size + _FILE_COST for file, _ in chunk)
+
+
+def _start_scan(root: str, waiting: ScanChunk) -> tuple[bool, ScanResults]:
     """Return whether other processes scan, and an iterator over the results."""
     chunks = list(_split_chunks(waiting))
+    total = sum(file.size for file, _ in waiting)
     limit = 1 + total // _BYTES_PER_PROCESS
     processes = min(count_usable_cores(), _MAX_PROCESSES, len(chunks), limit)
     if processes > 1:
@@ -168,7 +175,7 @@ def _split_chunks(waiting: ScanChunk) -> Iterator[ScanChunk]:
     size = 0
     for file, job in waiting:
         chunk.append((file, job))
-        size += file.size + 1_000
+        size += file.size + _FILE_COST
         if size >= _CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0

@@ -129,21 +129,22 @@ def test_a_program_whose_name_has_a_placeholder_is_known_with_its_attempt(bakery
     assert bakery.run(once=True).outcomes == ["harness_missing"]
 
 
-def _previewed(shop: Shop, harness: str, *, json: bool = False) -> None:
+def _previewed(shop: Shop, harness: str, *, json: bool = False) -> int:
     stores = open_stores(Project.load(shop.root), "cub run")
-    preview_run(stores, RunOptions(harness=harness, trust=True, no_checks=True), None, json=json)
+    options = RunOptions(harness=harness, trust=True, no_checks=True)
+    return preview_run(stores, options, None, json=json)
 
 
 def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     _clients(bakery, gone=_GONE, mine={"argv": _SH})
-    _previewed(bakery, "gone,mine")
+    assert _previewed(bakery, "gone,mine") == 0
     shown = capsys.readouterr()
     assert "agent: gone, mine\n" in shown.out
     assert "the agent gone is left out: no-such-agent is not in PATH" in shown.err
-    assert "It would not begin" not in shown.err
-    _previewed(bakery, "gone")
+    assert "would be refused" not in shown.err
+    assert _previewed(bakery, "gone") == 1
     refused = "the agent gone can't be started: no-such-agent is not in PATH"
-    assert f"It would not begin: {refused}." in capsys.readouterr().err
+    assert f"This run would be refused: {refused}." in capsys.readouterr().err
     _previewed(bakery, "gone,mine", json=True)
     missing = json.loads(capsys.readouterr().out)["missing"]
     assert missing == [{"harness": "gone", "why": "no-such-agent is not in PATH"}]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.errors import CubError
 from tests.actions.run import full_disk_run
 from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
@@ -72,6 +73,30 @@ def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, mak
         assert (shop.cub / name).read_bytes() == before
 
 
+@pytest.mark.parametrize("make", ["mkdir -p .cub/lock/x", "ln -sf nowhere .cub/lock"])
+def test_another_thing_in_the_place_of_the_lock_keeps_no_later_run_out(
+    shop: Shop, make: str
+) -> None:
+    """R17: every later command that writes ended with an error."""
+    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {make}")
+    done = shop.run(checks=CHECK)
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    assert ".cub/lock was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
+    assert is_untouched(shop)
+    shop.client("cat > /dev/null; echo C > c.py")
+    assert shop.run(checks=CHECK).outcomes == ["ok"]
+
+
+def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop: Shop) -> None:
+    lock = shop.root / ".git/cub-run.lock"
+    lock.mkdir()
+    shop.client("cat > /dev/null; echo C > c.py")
+    with pytest.raises(CubError) as error:
+        shop.run(checks=CHECK)
+    assert str(error.value) == f"{lock.as_posix()}: this is a folder, not a file"
+    assert error.value.hint == f"delete it: rm -r {lock.as_posix()}"
+
+
 def test_rights_of_cubs_folder_are_given_back(shop: Shop) -> None:
     shop.client("cat > /dev/null; echo C > c.py; chmod 000 .cub .cub/tasks.jsonl")
     modes = [(shop.cub / name).stat().st_mode for name in ("", "tasks.jsonl")]
@@ -113,7 +138,7 @@ def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, 
     shop.client("cat > /dev/null; head -c 100000 /dev/urandom > big; echo 'A = 2' > a.py")
     limited = f"import resource, runpy; resource.setrlimit(resource.{limit}, ({count}, {count}))"
     start = f"{limited}; runpy.run_module('cub', run_name='__main__', alter_sys=True)"
-    argv = [sys.executable, "-c", start, "run", "--trust", "--check", CHECK]
+    argv = [sys.executable, "-B", "-c", start, "run", "--trust", "--check", CHECK]
     done = subprocess.run(
         argv, cwd=shop.root, env=shop.environ, capture_output=True, text=True, check=False
     )

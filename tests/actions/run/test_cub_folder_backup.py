@@ -155,7 +155,9 @@ def test_a_link_in_the_place_of_the_folder_goes_and_nothing_that_it_leads_to(roo
     before, elsewhere = read_entry_modes(root), root / "elsewhere"
     (root / ".cub").rename(elsewhere)
     (root / ".cub").symlink_to(elsewhere)
-    assert restore_entry_modes(root, before).replacements == [".cub was replaced by a link"]
+    assert restore_entry_modes(root, before).replacements == [
+        ".cub was replaced by a symbolic link"
+    ]
     assert [*(root / ".cub").iterdir()] == []
     assert not (root / ".cub").is_symlink()
     assert (elsewhere / "map.md").read_text() == "map"

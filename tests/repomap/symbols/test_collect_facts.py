@@ -11,7 +11,7 @@ import pytest
 
 from cub.files.internal_files import CacheWrite
 from cub.repomap.listing.file_listing import ListedFile, list_files
-from cub.repomap.symbols.collect_facts import FactsCache
+from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 from cub.repomap.symbols.file_facts import FileFacts, ScanJob
 from tests.repomap.archives import write
 from tests.repomap.maps import collect
@@ -41,6 +41,18 @@ def root(tmp_path: Path) -> Path:
     for number in range(3):
         write(tmp_path / f"project/f{number}.py", b"def one(): ...\n")
     return tmp_path / "project"
+
+
+def test_how_much_there_is_to_read_is_told_before_it_is_read(root: Path, tmp_path: Path) -> None:
+    calls = list[tuple[int, int, str]]()
+    jobs = {f: ScanJob(f.path, "python", needs_parsing=True) for f in list_files(root).files}
+    collector = FactsCollector(
+        root, jobs, FactsCache(tmp_path / "cache", "v"), lambda *c: calls.append(c)
+    )
+    ((done, total, _),) = calls
+    assert (done, total > 3 * len("def one(): ...\n")) == (0, True)
+    collector.collect()
+    assert calls[-1][:2] == (total, total)
 
 
 def test_a_file_in_the_same_state_is_not_read_again(root: Path, tmp_path: Path) -> None:
@@ -152,7 +164,7 @@ def test_the_bytes_that_are_done_are_told(root: Path, tmp_path: Path) -> None:
     jobs[ListedFile("gone.py", 400_000, 0, 0)] = ScanJob("gone.py", "python", True)
     cache = FactsCache(tmp_path / "cache", "v")
     collect(root, jobs, cache, lambda done, total, _: told.append((done, total)))
-    assert told[-1] == (400_045, 400_045)
+    assert told[-1] == (404_045, 404_045)  # a file costs 1,000 bytes more
     told.clear()
     collect(
         root, dict(list(jobs.items())[:3]), cache, lambda done, total, _: told.append((done, total))

@@ -124,9 +124,8 @@ def run(
     stores = open_task_stores(context, "cub run")
     options = _resume_options(stores, options) if resume else options
     if dry_run:
-        preview_run(stores, options, profile, json=json)
-    else:
-        _start_run(stores, options, profile, json=json)
+        raise typer.Exit(preview_run(stores, options, profile, json=json))
+    _start_run(stores, options, profile, json=json)
 
 
 def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
@@ -161,8 +160,8 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
     return merge_options(options, previous)
 
 
-def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
-    """Print the agents, the checks, and the queue in its order."""
+def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
+    """Print the agents, the checks, and the queue in its order; return the exit code."""
     from cub.actions.run.agent_process import find_missing_programs, require_available
     from cub.actions.run.check_proposals import resolve_checks
     from cub.actions.run.command_trust import require_trust
@@ -188,7 +187,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
         unchecked = error.message
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
     unavailable = _find_refusal(lambda: require_available(harnesses, missing))
-    refusals = [unchecked, untrusted, unavailable]
+    refusals = [mask_text(one) for one in (unchecked, untrusted, unavailable) if one]
     names, checks = [harness.name for harness in harnesses], list(map(mask_text, settings.checks))
     if json:
         tree = {
@@ -201,7 +200,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
             "tasks": [task.id for task in queue],
         }
         output.print_json(tree)
-        return
+        return 1 if refusals else 0
     output.print_paragraph(f"agent: {', '.join(names)}")
     for check in checks:
         source = settings.proposed_checks.get(check)
@@ -209,8 +208,9 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     _print_queue(queue, tasks, options)
     for program in missing if len(missing) < len(harnesses) else ():
         output.print_message(f"{program.to_text()}.")
-    for refusal in filter(None, refusals):
-        output.print_message(f"It would not begin: {mask_text(refusal)}.")
+    for refusal in refusals:
+        output.print_message(f"This run would be refused: {refusal}.")
+    return 1 if refusals else 0
 
 
 def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:

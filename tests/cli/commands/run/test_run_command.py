@@ -13,6 +13,7 @@ import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
 from tests.cli.commands.run.started import WAIT, client_of, start_run, started
+from tests.command_line import Result
 from tests.conftest import Cub, git
 from tests.fork_server import start_cub
 
@@ -106,12 +107,23 @@ def test_events_are_lines_of_json(cub: Cub) -> None:
 
 def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> None:
     before = sorted(ready.cub.iterdir())
-    done = cub("run", "--dry-run", "--check", "make test")
-    assert (done.code, done.out) == (0, "agent: mine\ncheck: make test\ntask: s-1: Do s-1\n")
-    assert "not trusted" in done.err
-    tree = json.loads(cub("run", "--dry-run", "--json").out)
-    assert (tree["tasks"], tree["harnesses"], tree["trusted"]) == (["s-1"], ["mine"], False)
+    done = cub("run", "--dry-run", "--trust", "--check", "make test")
+    assert done == Result(0, "agent: mine\ncheck: make test\ntask: s-1: Do s-1\n", "")
     assert sorted(ready.cub.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [(), ("--trust", "--harness", "gone")])
+def test_a_dry_run_of_what_would_be_refused_is_1(
+    ready: Shop, cub: Cub, words: tuple[str, ...]
+) -> None:
+    known = json.loads((ready.cub / "config.yaml").read_text())["harnesses"]
+    ready.configure(harnesses={**known, "gone": {"argv": ["no-such-agent"]}})
+    done = cub("run", "--dry-run", *words)
+    assert (done.code, "task: s-1: Do s-1\n" in done.out) == (1, True)
+    assert "This run would be refused: " in done.err
+    shown = cub("run", "--dry-run", "--json", *words)
+    tree = json.loads(shown.out)
+    assert (shown.code, tree["tasks"], tree["trusted"]) == (1, ["s-1"], bool(words))
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",), ("--worktree",)])
