@@ -21,6 +21,7 @@ def main() -> None:
             sys.stdout.write(f"cub {__version__}\n")
             sys.stdout.flush()
             sys.exit(0)
+    _require_utf8()
     gc.set_threshold(_OBJECTS)
     if os.environ.get("_CUB_COMPLETE"):
         from cub.cli.completion.answer import respond_to_shell
@@ -32,6 +33,16 @@ def main() -> None:
     code = run_command_line(sys.argv[1:])
     gc.freeze()  # nothing is left to be found: the process ends, and the system takes all back
     sys.exit(code)
+
+
+def _require_utf8() -> None:
+    """Start again in Python's UTF-8 mode if file names have another encoding.
+
+    Git's names are UTF-8 in every locale: one file must not have two names.
+    """
+    if sys.getfilesystemencoding() != "utf-8":
+        argv = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+        os.execv(sys.executable, argv)  # noqa: S606 - cub itself
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ _ESCAPE = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC and kin
     r"|\x1b[ -/]*[0-~]"
 )
+_MOVE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[GK]")
 _CONTROL = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 _UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_END = re.compile(r"(?<!\r)\r+\n")
@@ -24,7 +25,8 @@ def to_plain_text(text: str) -> str:
     """
     if _UNPRINTED.search(text) is None:
         return text
-    text = _ESCAPE.sub(_read_escape, _CONTROL.sub("", text))
+    text = _CONTROL.sub("", text)
+    text = _ESCAPE.sub(_read_escape if _MOVE.search(text) else "", text)
     lines = _LINE_END.sub("\n", text).split("\n")
     lines = [_replay_line(line) if "\r" in line or "\b" in line else line for line in lines]
     return _UNPRINTED.sub("", "\n".join(lines))

@@ -1,6 +1,7 @@
 """Keep the journal of a transaction on disk: after a crash, all files are old or all are new.
 
-If a change can be neither finished nor undone, the error names the state of each file.
+A journal counts only where cub wrote it: its first line is signed with the user's key, for this
+place. If a change can be neither finished nor undone, the error names the state of each file.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
+import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -19,11 +21,12 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.disk import Disk
 from cub.files.read_files import read_file, read_link_text
+from cub.files.signed_state import read_signed_line, sign_line
 from cub.text import describe_os_error
 
 JOURNAL_FILE = ".cub/journal.jsonl"
+_VERSION = 1
 _COMMITTED = b'{"committed":true}\n'
-_TEMP = re.compile(r"\..+\.cub-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +87,27 @@ def hash_content(data: bytes | None) -> str:
 
 
 def warn_pending_change(root: Path) -> list[PlanWarning]:
-    """Warn if an interrupted transaction waits for the next writing command."""
+    """Warn if a journal waits for the next writing command."""
     if not os.path.lexists(root / JOURNAL_FILE):
         return []
+    with suppress(CubError):  # a FIFO, or unreadable: a writing command reports that
+        if load_journal(root, Disk()) is None:
+            hint = "any command that writes, such as `cub update`, renames the journal"
+            return [PlanWarning("cub did not write this journal here", JOURNAL_FILE, hint=hint)]
     hint = "any command that writes, such as `cub update`, ends it first"
     return [PlanWarning("a change was interrupted here", JOURNAL_FILE, hint=hint)]
+
+
+def set_journal_aside(root: Path, disk: Disk) -> PlanWarning:
+    """Rename a journal that cub didn't write here; nothing that it names is changed."""
+    name = f"{JOURNAL_FILE}.{secrets.token_hex(4)}.old"
+    disk.move_aside(root / JOURNAL_FILE, root / name)
+    return PlanWarning(
+        f"cub did not write this journal here: no file was changed, and the journal is now {name}",
+        JOURNAL_FILE,
+        hint=f"delete {name}; if cub was killed here as another user, or before the project was"
+        " moved, first look for files named .*.cub-*.tmp: they hold old and new text",
+    )
 
 
 def begin_journal(
@@ -100,9 +119,9 @@ def begin_journal(
     process's, and stays.
     """
     journal = Journal(root, tuple(steps), tuple(folders), disk)
-    record = {"v": 1, "steps": [asdict(step) for step in steps], "folders": list(folders)}
+    record = {"v": _VERSION, "steps": [asdict(step) for step in steps], "folders": list(folders)}
     try:
-        disk.create(root / JOURNAL_FILE, json.dumps(record).encode() + b"\n")
+        disk.create(root / JOURNAL_FILE, _sign_record(root, json.dumps(record).encode()))
         disk.sync_folder((root / JOURNAL_FILE).parent)
     except FileExistsError:
         raise
@@ -112,12 +131,24 @@ def begin_journal(
     return journal
 
 
-def load_journal(root: Path, disk: Disk) -> Journal:
-    """Read the journal that a crash left; CubError if it names files outside the project."""
-    record, _, commit_line = (read_file(root, JOURNAL_FILE) or b"").partition(b"\n")
-    steps, folders = _parse_record(record)
-    _require_inside(root, steps, folders)
-    journal = Journal(root, tuple(steps), tuple(folders), disk)
+def _sign_record(root: Path, record: bytes) -> bytes:
+    """Return the first line; unsigned if there is no key, and then no later command believes it."""
+    try:
+        return sign_line(root / JOURNAL_FILE, record)
+    except (OSError, CubError):
+        return record + b"\n"
+
+
+def load_journal(root: Path, disk: Disk) -> Journal | None:
+    """Read the journal that a crash left; None if cub didn't write it here."""
+    line, line_end, commit_line = (read_file(root, JOURNAL_FILE) or b"").partition(b"\n")
+    if not line_end:  # torn while it was written, before anything else
+        return Journal(root, (), (), disk)
+    content = json.loads(read_signed_line(root / JOURNAL_FILE, line) or b"{}")
+    if content.get("v") != _VERSION:
+        return None
+    steps = tuple(JournalStep(**step) for step in content["steps"])
+    journal = Journal(root, steps, tuple(content["folders"]), disk)
     if commit_line == _COMMITTED:
         return replace(journal, stage="committed")
     # A line without its end was revoked, or torn while it was written, before anything else.
@@ -132,44 +163,6 @@ def encode_undo(data: bytes) -> str:
 def decode_undo(step: JournalStep) -> bytes:
     """Return the old bytes of a file that is overwritten in place."""
     return b64decode(step.undo)
-
-
-def _parse_record(record: bytes) -> tuple[list[JournalStep], list[str]]:
-    try:
-        content = json.loads(record)
-        steps = [_parse_step(step) for step in content["steps"]]
-        return steps, [*map(str, content["folders"])]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [], []  # torn while it was written, before anything else
-
-
-def _parse_step(values: dict[str, object]) -> JournalStep:
-    if values["action"] not in ("rename", "overwrite", "delete", "unlink"):
-        raise ValueError("no such action")
-    return JournalStep(**{key: str(value) for key, value in values.items()})  # type: ignore[arg-type]
-
-
-def _require_inside(root: Path, steps: Sequence[JournalStep], folders: Sequence[str]) -> None:
-    """Raise CubError for a journal that came with a repository, not from a crash of cub's."""
-    temps = [name for step in steps for name in (step.temp, step.keep) if name]
-    names = [*temps, *folders, *(step.target for step in steps)]
-    are_inside = all(_is_inside(root, name) for name in names)
-    if not are_inside or not all(_TEMP.fullmatch(temp.rpartition("/")[2]) for temp in temps):
-        raise CubError(
-            "this journal was not written by cub; nothing was touched",
-            where=JOURNAL_FILE,
-            hint=f"look into it, then delete {JOURNAL_FILE}",
-        )
-
-
-def _is_inside(root: Path, name: str) -> bool:
-    if "\0" in name or ".." in name.split("/"):
-        return False
-    parent = Path(os.path.realpath((root / name).parent))
-    if not parent.is_relative_to(root):
-        return False
-    parts = (*parent.relative_to(root).parts, Path(name).name)
-    return ".git" not in {part.casefold() for part in parts}
 
 
 def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> CubError:
@@ -201,7 +194,7 @@ def find_error_path(journal: Journal, error: OSError) -> str:
 def _read_stage(journal: Journal) -> str:
     """Return the stage that the next command will read from disk."""
     try:
-        return load_journal(journal.root, journal.disk).stage
+        return (load_journal(journal.root, journal.disk) or journal).stage
     except (CubError, OSError):
         return journal.stage
 

@@ -20,7 +20,7 @@ from cub.files.journal import (
     hash_content,
     load_journal,
     make_incomplete_error,
-    warn_pending_change,
+    set_journal_aside,
 )
 from cub.files.read_files import make_os_error, read_link_text
 from cub.text import describe_os_error
@@ -33,12 +33,14 @@ class RolledBackError(CubError):
 def recover_change(root: Path, disk: Disk) -> list[PlanWarning]:
     """End an interrupted change: undo it, or carry it out if it was committed.
 
-    A file that was changed since stays as it is, and a warning names it.
+    A file that was changed since stays as it is, and a warning names it. A journal that cub didn't
+    write here is set aside.
     """
-    if not warn_pending_change(root):
+    if not os.path.lexists(root / JOURNAL_FILE):
         return []
     try:
-        return _end_journal(load_journal(root, disk))
+        journal = load_journal(root, disk)
+        return _end_journal(journal) if journal else [set_journal_aside(root, disk)]
     except OSError as error:
         raise make_os_error(error, JOURNAL_FILE, "an interrupted change can't be ended") from error
 

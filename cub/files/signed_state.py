@@ -26,10 +26,20 @@ _MAX_FILE_SIZE = 256 << 20  # bytes; a snapshot of a million files takes less
 
 
 def find_state_folder() -> Path:
-    """Return this user's folder for cub's state; on Linux `~/.local/state/cub`."""
+    """Return this user's folder for cub's state; on Linux `~/.local/state/cub`.
+
+    Raises CubError if there is none: a relative path would lead into the project.
+    """
     from platformdirs import user_state_path
 
-    return user_state_path("cub").absolute()
+    with suppress(RuntimeError):
+        folder = user_state_path("cub")
+        if folder.is_absolute():
+            return folder
+    raise CubError(
+        "there is no home directory, where cub keeps its state",
+        hint="set HOME or XDG_STATE_HOME to an absolute path",
+    )
 
 
 def find_project_state(root: Path) -> Path:
@@ -69,10 +79,9 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
 
 def append_signed(path: Path, tree: dict[str, Any]) -> None:
     """Add a signed mapping to a file of many; CubError if it can't be written."""
-    data = json.dumps(tree).encode()
     try:
         make_private_folder(path.parent)
-        line = data + b"\t" + _sign(_name_place(path), data, _read_key() or _make_key()) + b"\n"
+        line = sign_line(path, json.dumps(tree).encode())
         with path.open("ab", buffering=0) as file:
             file.write(line)
     except OSError as error:
@@ -81,17 +90,28 @@ def append_signed(path: Path, tree: dict[str, Any]) -> None:
 
 def read_signed_lines(path: Path) -> list[dict[str, Any]]:
     """Return the mappings that `append_signed` wrote, without lines that are not cub's own."""
-    mappings = []
-    try:
-        key, lines = _read_key(), path.read_bytes().splitlines() if path.is_file() else []
-        place = _name_place(path)
-        for line in lines if key else ():
-            data, _, signature = line.rpartition(b"\t")
-            if compare_digest(signature, _sign(place, data, key)):
-                mappings.append(json.loads(data))
-    except (OSError, ValueError):
-        pass
+    mappings: list[dict[str, Any]] = []
+    with suppress(OSError, ValueError):
+        lines = path.read_bytes().splitlines() if path.is_file() else []
+        mappings += [json.loads(data) for line in lines if (data := read_signed_line(path, line))]
     return mappings
+
+
+def sign_line(path: Path, data: bytes) -> bytes:
+    """Return a signed line, which counts only in the file at `path`. Raises OSError."""
+    make_private_folder(find_state_folder())
+    return data + b"\t" + _sign(_name_place(path), data, _read_key() or _make_key()) + b"\n"
+
+
+def read_signed_line(path: Path, line: bytes) -> bytes:
+    """Return the data of a line in the file at `path`; b"" if cub didn't sign it for there."""
+    data, _, signature = line.rpartition(b"\t")
+    try:
+        key = _read_key()
+        is_signed = key and compare_digest(signature, _sign(_name_place(path), data, key))
+    except (OSError, CubError):
+        return b""
+    return data if is_signed else b""
 
 
 def make_private_folder(folder: Path) -> None:
@@ -113,7 +133,8 @@ def make_state_error(error: OSError) -> CubError:
 
 def _name_place(path: Path) -> bytes:
     """Return the location that a signature covers: a file that is moved elsewhere doesn't count."""
-    return os.fsencode(os.path.relpath(path, find_state_folder()))
+    folder = find_state_folder()
+    return os.fsencode(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def _sign(place: bytes, data: bytes, key: bytes) -> bytes:

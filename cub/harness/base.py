@@ -42,8 +42,11 @@ class LaunchCommand(NamedTuple):
 class OutputReader(Protocol):
     """Read the stdout of one attempt."""
 
-    def read_line(self, line: bytes) -> Iterable[AgentEvent]:
-        """Return the events of a line: any bytes, perhaps cut, without its ending. Never raises."""
+    def read(self, data: bytes) -> Iterable[AgentEvent]:
+        """Return the events of the next piece of stdout. Never raises."""
+
+    def finish(self) -> Iterable[AgentEvent]:
+        """Return the events that only the end of stdout makes certain."""
 
 
 class Harness(Protocol):
@@ -97,8 +100,7 @@ class TokenUsage(NamedTuple):
         return self.input + self.output + self.cache_write
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEvent:
+class AgentEvent(NamedTuple):
     """Hold one event of an agent.
 
     The `text` of a text event is a piece that the next one follows directly, so a whole line or

@@ -27,19 +27,51 @@ from cub.harness.base import AgentEvent, EventKind, TokenUsage
 _TEXTS = ("text", "tool", "denied", "limit", "result")
 _MAX_TOKENS = 10**12
 _MAX_USD = 10**6
+_MAX_SINGLE_LINES = 5_000  # an event for each of millions of lines takes minutes
+_DECODER = json.JSONDecoder()
 _MAX_REPLAYED = 2_000  # characters: to replay a line as a terminal does has quadratic costs
 
 
 class EventProtocolReader:
-    """Read events from the lines of an agent's stdout."""
+    """Read events from an agent's stdout as it comes. Never raises.
 
-    def read_line(self, line: bytes) -> Iterator[AgentEvent]:
-        """Yield the event of a line; none for usage or cost without a valid value."""
-        tree = _parse_object(line)
-        if tree is None:
+    A line of plain text is an event; of very many lines, all but the last one of a piece are a
+    single event.
+    """
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+        self._count = 0
+
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        return self._read_lines(self._lines.feed(data))
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """Yield the event of the last line if no newline ended it."""
+        return self._read_lines(self._lines.flush())
+
+    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
+        """Yield events; none for usage or cost without a valid value."""
+        plain = list[bytes]()
+        for line in lines:
+            if (tree := _parse_object(line)) is None:
+                plain.append(line)
+                continue
+            if plain:
+                yield from self._read_plain_lines(plain)
+                plain = []
+            if event := _parse_event(tree):
+                yield event
+        yield from self._read_plain_lines(plain)
+
+    def _read_plain_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
+        if self._count > _MAX_SINGLE_LINES and len(lines) > 1:
+            yield AgentEvent("text", _decode_lines(lines[:-1]))
+            lines = lines[-1:]
+        self._count += len(lines)
+        for line in lines:
             yield AgentEvent("text", decode_line(line) + "\n")
-        elif (event := _parse_event(tree)) is not None:
-            yield event
 
 
 def decode_line(line: bytes) -> str:
@@ -50,14 +82,24 @@ def decode_line(line: bytes) -> str:
     return to_plain_text(text[:_MAX_REPLAYED]) + text[_MAX_REPLAYED:]
 
 
+def _decode_lines(lines: list[bytes]) -> str:
+    """Return lines as a terminal shows them, each with its newline."""
+    text = b"\n".join([*lines, b""]).decode("utf-8", "replace")
+    if "\r" in text or "\b" in text:
+        return "".join(f"{decode_line(line)}\n" for line in lines)
+    return to_plain_text(text)
+
+
 def _parse_object(line: bytes) -> dict[str, Any] | None:
-    if not line.lstrip().startswith(b"{"):
+    line = line.strip()
+    if line[:1] != b"{":
         return None
     try:
-        tree = json.loads(line)
+        text = line.decode("utf-8", "surrogatepass")
+        tree, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError too
         return None
-    return tree if isinstance(tree, dict) else None
+    return tree if end == len(text) else None
 
 
 def _parse_event(tree: Mapping[str, Any]) -> AgentEvent | None:
@@ -101,18 +143,23 @@ class LineSplitter:
     _line: bytearray = field(default_factory=bytearray)
     _is_cut: bool = False
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the lines that end in this piece, without LF or CRLF."""
-        *ends, start = data.split(b"\n")
-        for end in ends:
-            self._append(end)
-            yield self._take_line()
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the lines that end in this piece, without LF or CRLF."""
+        *lines, start = data.split(b"\n")
+        if lines:
+            self._append(lines[0])
+            lines[0] = self._take_line()
+            if b"\r" in data or len(data) > self.max_length:  # nothing to do for most
+                lines[1:] = map(self._trim, lines[1:])
         self._append(start)
+        return lines
 
-    def flush(self) -> Iterator[bytes]:
-        """Yield the last line if no newline ended it."""
-        if self._line or self._is_cut:
-            yield self._take_line()
+    def flush(self) -> list[bytes]:
+        """Return the last line if no newline ended it."""
+        return [self._take_line()] if self._line or self._is_cut else []
+
+    def _trim(self, line: bytes) -> bytes:
+        return line[: self.max_length] if len(line) > self.max_length else line.removesuffix(b"\r")
 
     def _append(self, piece: bytes) -> None:
         space = self.max_length - len(self._line)

@@ -23,6 +23,7 @@ from cub.files.internal_files import CacheWrite
 from cub.project.project import Project
 from cub.store.jsonl import encode_record
 from tests.cli.standing import MINE, NO_END
+from tests.files.worlds import sign_journal
 from tests.store.records import task
 
 Entry = tuple[str, bytes | str, int]
@@ -60,6 +61,7 @@ def rebuilt(tree: Tree, folder: Path) -> Path:
         else:
             path.write_bytes(bytes(content))  # type: ignore[arg-type]
             known[number] = path
+    sign_journal(root.resolve())
     return root.resolve()
 
 

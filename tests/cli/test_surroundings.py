@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Cub, tree
+from tests.conftest import Cub, git, tree
 
 TEXT = "# Bäckerei\r\n\r\nÜber 🥖.\r\n".encode()
 SURROUNDINGS = {
@@ -66,6 +66,30 @@ def test_the_same_bytes_come_out_everywhere(
     assert call("init", **env).code == 0
     assert tree(project) == expected[0]
     assert call("status", **env).code == call("update", "--check", **env).code == 0
+
+
+AGENT = """run: {harness: mine}
+harnesses:
+  mine: {argv: [sh, -c, 'cat > /dev/null; echo x > é.py; echo x > "$(printf "a\\\\377")"']}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+@pytest.mark.parametrize("locale", ["C", pytest.param("POSIX", marks=pytest.mark.thorough)])
+def test_a_run_commits_names_that_the_locale_has_not(
+    project: Path, cub: Cub, cub_interpreter: Cub, locale: str
+) -> None:
+    cub("init")
+    (project / ".cub/config.yaml").write_text(AGENT, "utf-8")
+    (project / "ü.py").touch()
+    for arguments in ("config user.name t", "config user.email t@t", "add -A", "commit -qm first"):
+        git(project, *arguments.split())
+    env = {"LC_ALL": locale, "PYTHONUTF8": "0"}
+    assert cub_interpreter("task", "add", "Bake é", **env).code == 0
+    done = cub_interpreter("run", "--once", "--trust", "--no-checks", **env)
+    assert (done.code, "Bake é" in done.out) == (0, True), done.err
+    names = git(project, "-c", "core.quotePath=true", "ls-files").splitlines()
+    assert {'"\\303\\251.py"', '"\\303\\274.py"', '"a\\377"'} <= {*names}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")

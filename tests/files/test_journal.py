@@ -1,127 +1,144 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from cub.errors import CubError
-from cub.files.journal import hash_content
-from tests.files.worlds import mend, whole
+from cub.files import warn_pending_change
+from cub.files.disk import Disk
+from cub.files.journal import JournalStep, begin_journal, hash_content
+from cub.files.signed_state import KEY_FILE, find_state_folder
+from tests.files.worlds import Tree, build, change, mend, whole
 
-# A journal is ignored by git, but a repository can hold one all the same: whoever clones it and
-# runs cub must not have files changed that are not the project's.
-VICTIM = b"precious"
-# Names as cub makes them, so that the place alone is what is wrong.
-THEIRS, PAYLOAD = ".victim.cub-01234567.tmp", ".payload.cub-01234567.tmp"
+# A repository can hold a journal, also one that names files that it only guesses.
+SECRET = b"DEBUG=1\n"
+STEPS = {
+    "delete": JournalStep("delete", ".env", ".env", "", hash_content(SECRET), "", keep=".env.x"),
+    "clean up": JournalStep("rename", "x", "x", ".env", "", ""),
+    "replace": JournalStep(
+        "rename", ".env", ".env", "evil", hash_content(SECRET), hash_content(b"e")
+    ),
+    "hook": JournalStep("rename", ".git/hooks/x", ".git/hooks/x", "evil", "", hash_content(b"e")),
+    "outside": JournalStep("rename", "../x", "../x", "evil", "", hash_content(b"e")),
+}
 COMMITTED = b'{"committed":true}\n'
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project as it was cloned; beside it, a folder of the user's."""
-    for name in ("project/.cub", "project/pkg", "home"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "home" / THEIRS).write_bytes(VICTIM)
-    (tmp_path / "home" / "empty").mkdir()
-    (tmp_path / "project" / PAYLOAD).write_bytes(b"evil")
-    return (tmp_path / "project").resolve()
+    """A project as it was cloned, with a private file."""
+    root = tmp_path.resolve() / "project"
+    for folder in (".cub", ".git/hooks", "empty"):
+        (root / folder).mkdir(parents=True)
+    (root / ".env").write_bytes(SECRET)
+    (root / "evil").write_bytes(b"e")
+    return root
 
 
-def write(
-    root: Path,
-    step: dict[str, str] | None = None,
-    *,
-    committed: bool,
-    folders: tuple[str, ...] = (),
+def pack(step: JournalStep, end: bytes) -> bytes:
+    record = {"v": 1, "steps": [asdict(step)], "folders": ["empty"]}
+    return json.dumps(record).encode() + end + b"\n"
+
+
+def without_journal(root: Path) -> Tree:
+    return {name: entry for name, entry in whole(root).items() if "journal.jsonl" not in name}
+
+
+def require_set_aside(root: Path, data: bytes) -> None:
+    """The next commands say where the journal is, and change nothing that it names."""
+    before = without_journal(root)
+    [warning] = warn_pending_change(root)
+    assert warning.message == "cub did not write this journal here"
+    [(where, message)] = mend(root)
+    assert where == ".cub/journal.jsonl"
+    assert (root / message.split()[-1]).read_bytes() == data
+    assert without_journal(root) == before
+    assert mend(root) == []
+
+
+@pytest.mark.parametrize("end", [b"", b"\t", b"\tabc", b"\t" + b"0" * 64])
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize("attack", STEPS)
+def test_a_journal_that_came_with_a_repository_changes_nothing(
+    root: Path, attack: str, is_committed: bool, end: bytes
 ) -> None:
-    blank = {"action": "rename", "path": "x", "target": "x", "temp": "", "before": "", "after": ""}
-    record: dict[str, Any] = {"v": 1, "steps": [{**blank, **step}] if step else []}
-    data = json.dumps({**record, "folders": folders}).encode() + b"\n"
-    (root / ".cub" / "journal.jsonl").write_bytes(data + (COMMITTED if committed else b""))
+    data = pack(STEPS[attack], end) + COMMITTED * is_committed
+    (root / ".cub/journal.jsonl").write_bytes(data)
+    require_set_aside(root, data)
 
 
-ATTACKS: dict[str, dict[str, str]] = {
-    "delete by undoing": {"temp": f"../home/{THEIRS}"},
-    "delete by finishing": {
-        "action": "delete",
-        "target": f"../home/{THEIRS}",
-        "before": hash_content(VICTIM),
-    },
-    "create": {"target": "../home/new", "temp": PAYLOAD, "after": hash_content(b"evil")},
-    "replace": {
-        "target": f"../home/{THEIRS}",
-        "temp": PAYLOAD,
-        "before": hash_content(VICTIM),
-        "after": hash_content(b"evil"),
-    },
-    "take away": {
-        "target": "taken",
-        "temp": f"../home/{THEIRS}",
-        "after": hash_content(VICTIM),
-    },
-    "delete what was kept": {"keep": f"../home/{THEIRS}"},
-    "drop": {"temp": f"../home/{THEIRS}", "before": "x", "after": "y"},
-}
+def leave_journal(root: Path) -> bytes:
+    """Leave what cub leaves that is killed behind its commit."""
+    begin_journal(root, [STEPS["delete"]], ["empty"], Disk()).commit()
+    return (root / ".cub/journal.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("committed", [False, True])
-@pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_a_journal_that_leads_out_of_the_project_is_refused(
-    root: Path, attack: str, absolute: bool, committed: bool
+def test_one_that_cub_wrote_here_is_carried_out(root: Path) -> None:
+    leave_journal(root)
+    mend(root)
+    assert not (root / ".env").exists()
+
+
+def test_one_that_cub_wrote_elsewhere_changes_nothing(root: Path) -> None:
+    data = leave_journal(root)
+    moved = root.rename(root.with_name("moved"))
+    require_set_aside(moved, data)
+
+
+def test_a_moved_project_can_be_moved_back(root: Path) -> None:
+    leave_journal(root)
+    moved = root.rename(root.with_name("moved"))
+    [(_, message)] = mend(moved)
+    (moved / message.split()[-1]).rename(moved / ".cub/journal.jsonl")
+    moved.rename(root)
+    mend(root)
+    assert not (root / ".env").exists()
+
+
+def test_one_of_another_user_changes_nothing(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = ATTACKS[attack]
-    if absolute:
-        step = {key: value.replace("..", str(root.parent)) for key, value in step.items()}
-    write(root, step, committed=committed)
-    before = whole(root.parent)
-    with pytest.raises(CubError) as error:
-        mend(root)
-    assert error.value.where == ".cub/journal.jsonl"
-    assert error.value.hint
-    assert whole(root.parent) == before
+    data = leave_journal(root)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    require_set_aside(root, data)
+    change(build(tmp_path / "with a key of their own"))
+    (root / ".cub/journal.jsonl").write_bytes(data)
+    require_set_aside(root, data)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_nor_does_it_get_out_by_a_link(root: Path, attack: str) -> None:
-    (root / "link").symlink_to("../home")
-    step = {key: value.replace("../home", "link") for key, value in ATTACKS[attack].items()}
-    write(root, step, committed=True)
-    before = whole(root.parent / "home")
-    with pytest.raises(CubError):
-        mend(root)
-    assert whole(root.parent / "home") == before
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda data: data.replace(b".env", b"evil"),
+        lambda data: data.replace(b'"v": 1', b'"v": 2'),
+        lambda data: data.replace(b"\t", b" "),
+        lambda data: b"{}" + data[data.index(b"\t") :],
+        lambda data: b"\n" + data,
+    ],
+)
+def test_an_altered_one_changes_nothing(root: Path, alter: Callable[[bytes], bytes]) -> None:
+    data = alter(leave_journal(root))
+    (root / ".cub/journal.jsonl").write_bytes(data)
+    require_set_aside(root, data)
 
 
-@pytest.mark.parametrize("folder", ["../home/empty", "..", ".", "", "pkg/../../home/empty"])
-def test_no_folder_outside_is_removed(root: Path, folder: str) -> None:
-    write(root, committed=False, folders=(folder,))
-    with pytest.raises(CubError):
-        mend(root)
-    assert (root.parent / "home" / "empty").is_dir()
+def test_without_a_state_folder_cub_writes_and_believes_no_journal(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    change(build(tmp_path / "written"))
+    assert (tmp_path / "written/made.md").exists()
+    require_set_aside(root, leave_journal(root))
 
 
-@pytest.mark.parametrize("role", ["temp", "keep"])
-@pytest.mark.parametrize("name", ["payload", "pkg/AGENTS.md", ".cub/constitution.md", ".git/HEAD"])
-def test_only_temporary_files_of_cub_s_own_are_cleaned_up(root: Path, name: str, role: str) -> None:
-    (root / name).parent.mkdir(exist_ok=True)
-    (root / name).write_bytes(b"theirs")
-    write(root, {role: name}, committed=False)
-    with pytest.raises(CubError):
-        mend(root)
-    assert (root / name).read_bytes() == b"theirs"
-
-
-@pytest.mark.parametrize("target", [".git/hooks/post-checkout", ".GIT/hooks/x", ".git", "pkg/.git"])
-def test_nothing_is_put_where_git_would_run_it(root: Path, target: str) -> None:
-    temp = ".x.cub-01234567.tmp"
-    (root / temp).write_bytes(b"evil")
-    (root / target).parent.mkdir(parents=True, exist_ok=True)
-    write(root, {"target": target, "temp": temp, "after": hash_content(b"evil")}, committed=True)
-    with pytest.raises(CubError):
-        mend(root)
-    assert not (root / target).exists()
+def test_a_damaged_key_is_made_again(root: Path) -> None:
+    data = leave_journal(root)
+    (find_state_folder() / KEY_FILE).write_bytes(b"short")
+    require_set_aside(root, data)
+    leave_journal(root)
+    mend(root)
+    assert not (root / ".env").exists()

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 
 
 def run(root: Path, number: int = 0, name: str = "") -> int:
-    work = ForkedFunction(lambda: run_plan(root, number, name), environment(root.parent))
-    with work as process:
+    own = {**environment(root.parent), "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
+    with ForkedFunction(lambda: run_plan(root, number, name), own) as process:
         return process.wait()
 
 

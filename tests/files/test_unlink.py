@@ -11,10 +11,9 @@ from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, InternalError
 from cub.files import read_link_text
 from cub.files.disk import Disk
-from cub.files.journal import hash_content
+from cub.files.journal import JournalStep, begin_journal, hash_content
 from tests.files.crashing import Choose, World, calm, crashes, points
 from tests.files.disks import refuse
-from tests.files.test_journal import write as write_journal
 from tests.files.worlds import change, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and links")
@@ -155,7 +154,7 @@ def test_a_link_behind_a_linked_folder_is_found_only_inside_the_project(tmp_path
 @pytest.mark.parametrize("before", ["", hash_content(OLD)])
 def test_a_journal_can_not_unlink_a_regular_file(tmp_path: Path, before: str) -> None:
     root = build(tmp_path / "project")
-    step = {"action": "unlink", "target": "stays.md", "before": before}
-    write_journal(root, step, committed=True)
+    step = JournalStep("unlink", "stays.md", "stays.md", "", before, "")
+    begin_journal(root, [step], [], Disk()).commit()
     mend(root)
     assert (root / "stays.md").read_bytes() == OLD

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.edit.plan import FileEdit, Plan
-from cub.files import apply_plan, lock_project
+from cub.files import JOURNAL_FILE, apply_plan, lock_project
 from cub.files.disk import Disk
+from cub.files.signed_state import sign_line
 
 _OLD = b"old, and longer than what comes\r\n"
 _NEW = b"new\r\nbytes\0\xff"
@@ -66,7 +67,16 @@ def copy_project(source: Path, target: Path) -> Path:
             copies[inode] = shutil.copy(file, to)
 
     shutil.copytree(source, target, symlinks=True, copy_function=copy)
+    sign_journal(target)
     return target
+
+
+def sign_journal(root: Path) -> None:
+    """Sign the journal of a copy as if cub had written it there, unless it is torn."""
+    path = root / JOURNAL_FILE
+    record, _, rest = path.read_bytes().partition(b"\t") if path.exists() else (b"", b"", b"")
+    if b"\n" in rest:
+        path.write_bytes(sign_line(path, record) + rest.partition(b"\n")[2])
 
 
 PLAN = Plan(

@@ -65,7 +65,8 @@ def test_a_line_without_end_takes_no_long_time_and_little_memory() -> None:
 
 
 def read(line: bytes) -> list[AgentEvent]:
-    return list(EventProtocolReader().read_line(line))
+    reader = EventProtocolReader()
+    return [*reader.read(line + b"\n"), *reader.finish()]
 
 
 @pytest.mark.parametrize(
@@ -125,19 +126,43 @@ def test_half_a_character_does_no_harm() -> None:
     assert event.text == "?\n"
 
 
+def join_texts(reader: EventProtocolReader, pieces: list[bytes]) -> str:
+    events = [event for piece in pieces for event in reader.read(piece)]
+    return "".join(event.text for event in [*events, *reader.finish()])
+
+
+def test_very_many_lines_are_few_events() -> None:
+    reader = EventProtocolReader()
+    assert len([*reader.read(b"x\n" * 6_000)]) == 6_000
+    lines = b"a\n\x1b[31mred\x1b[0m\n10%\r20%\n" * 1_000 + b'{"type":"tool","text":"ls"}\nb\nc\nd'
+    assert [*reader.read(lines)] == [
+        AgentEvent("text", "a\nred\n20%\n" * 999 + "a\nred\n"),
+        AgentEvent("text", "20%\n"),
+        AgentEvent("tool", "ls"),
+        AgentEvent("text", "b\n"),
+        AgentEvent("text", "c\n"),
+    ]
+    assert [*reader.finish()] == [AgentEvent("text", "d\n")]
+
+
+@few_examples
+@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"\n", b"\r\n", b"\x1b[1m", b"\b"])))
+def test_many_lines_say_the_same_as_few(pieces: list[bytes]) -> None:
+    many = EventProtocolReader()
+    assert [*many.read(b"x\n" * 6_000)]
+    whole = b"".join(pieces)
+    assert join_texts(many, [whole]) == join_texts(EventProtocolReader(), [whole])
+    assert join_texts(EventProtocolReader(), pieces) == join_texts(EventProtocolReader(), [whole])
+
+
+COUNTS = st.builds(TokenUsage, st.integers(1, 9), *[st.integers(0, 9)] * 3)
 EVENTS = st.one_of(
-    st.builds(
-        AgentEvent, st.sampled_from(["tool", "denied", "limit", "session"]), st.text(max_size=9)
-    ),
-    st.builds(AgentEvent, st.just("text"), st.text(max_size=9).map(lambda said: said + "\n")),
-    st.builds(AgentEvent, st.just("result"), st.text(max_size=9), failed=st.booleans()),
-    st.builds(AgentEvent, st.just("cost"), usd=st.floats(0, 999)),
-    st.builds(
-        AgentEvent,
-        st.just("usage"),
-        tokens=st.builds(TokenUsage, st.integers(1, 9), *[st.integers(0, 9)] * 3),
-    ),
-)
+    st.tuples(st.sampled_from(["tool", "denied", "limit", "session"]), st.text(max_size=9)),
+    st.tuples(st.just("text"), st.text(max_size=9).map(lambda said: said + "\n")),
+    st.tuples(st.just("result"), st.text(max_size=9), st.none(), st.none(), st.booleans()),
+    st.tuples(st.just("cost"), st.just(""), st.none(), st.floats(0, 999)),
+    st.tuples(st.just("usage"), st.just(""), COUNTS),
+).map(lambda values: AgentEvent(*values))
 
 
 @few_examples

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from cub.harness.base import LaunchRequest, Transcript
-from cub.harness.event_protocol import LineSplitter
 from cub.harness.scripted_harness import ScriptedHarness, load_scripted_harness
 from tests.conftest import Cub, environment, git, tree
 from tests.examples import keep_few
@@ -65,10 +64,9 @@ class Played:
         return self.told
 
     def read(self) -> None:
-        lines, stream = LineSplitter(), self.client.open_reader()
-        for line in (*lines.feed(self.out), *lines.flush()):
-            for event in stream.read_line(line):
-                self.told.add_event(event)
+        stream = self.client.open_reader()
+        for event in (*stream.read(self.out), *stream.finish()):
+            self.told.add_event(event)
 
     @property
     def succeeded(self) -> bool:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple, Self
 
@@ -34,7 +34,6 @@ from cub.errors import CubError
 from cub.git.process import try_git
 from cub.harness.base import AgentEvent, Harness, LaunchRequest, Transcript
 from cub.harness.custom_harness import CONFIG_PATH
-from cub.harness.event_protocol import LineSplitter
 from cub.masking import StreamMasker, mask_text
 from cub.processes.command import (
     CommandSpec,
@@ -48,8 +47,10 @@ from cub.store.events import Event
 
 _MAX_LOG = 20 << 20  # bytes of an agent's output that are kept
 _MAX_STDERR = 64 << 10  # bytes that are looked at, from the end
-_MAX_TEXTS = 5_000  # texts of one attempt that are shown, then one a tick; the file has all
+# Events of one attempt that are shown, and their characters; then one a tick. The file has all.
+_MAX_SHOWN, _MAX_SHOWN_CHARS = 5_000, 4 << 20
 _PROGRESS_KINDS = ("text", "tool")
+_THROTTLED_KINDS = (*_PROGRESS_KINDS, "other")
 _TICK_SECONDS = 1.0
 RUN_MARK_VARIABLE = RUN_VARIABLE
 _ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
@@ -73,8 +74,9 @@ def run_agent(
     files.write_state(AGENT_START_FILE, {"at": context.timestamp})
     command = _make_command(context, harness, request, files)
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
-    transcript, lines, reader = Transcript(), LineSplitter(), harness.open_reader()
+    transcript, reader = Transcript(), harness.open_reader()
     errors, throttle = bytearray(), _EventThrottle(context, request)
+    is_over_budget = False
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
         out = stack.enter_context(_CappedLog(files, EVENTS_FILE))
@@ -93,20 +95,17 @@ def run_agent(
                 yield context.make_event("tick", task=request.task_id)
                 continue
             out.write(piece.data)
-            for line in lines.feed(piece.data):
-                for event in reader.read_line(line):
-                    transcript.add_event(event)
-                    yield from throttle.accept(event)
-                    # Not at other events: an agent that has come to its end may say so.
-                    if (
-                        event.kind in _PROGRESS_KINDS
-                        and context.budget.with_attempt(transcript).is_exceeded
-                    ):
-                        running.terminate()
-        for line in lines.flush():
-            for event in reader.read_line(line):
+            for event in reader.read(piece.data):
                 transcript.add_event(event)
-                yield from throttle.accept_now(event)
+                yield from throttle.accept(event)
+                if event.tokens is not None or event.usd is not None:
+                    is_over_budget = context.budget.with_attempt(transcript).is_exceeded
+                # Not at other events: an agent that has come to its end may say so.
+                if is_over_budget and event.kind in _PROGRESS_KINDS:
+                    running.terminate()
+        for event in reader.finish():
+            transcript.add_event(event)
+            yield from throttle.accept_now(event)
     stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
     return AgentResult(running.result, transcript, stderr)
 
@@ -161,44 +160,48 @@ def _make_cub_shim(folder: RunFolder) -> str:
 class _EventThrottle:
     """Pass an agent's events on as events of the run, without secrets.
 
-    Of texts beyond the first `_MAX_TEXTS`, the newest one waits for the next tick.
+    Of progress beyond `_MAX_SHOWN` or `_MAX_SHOWN_CHARS`, the newest event waits for the next tick.
     """
 
     context: RunContext
     request: LaunchRequest
-    _text_count: int = 0
+    _count: int = 0
+    _char_count: int = 0
     _newest: AgentEvent | None = None
     _mask: StreamMasker = field(default_factory=StreamMasker)
 
-    def accept(self, event: AgentEvent) -> Iterator[Event]:
-        """Yield the event if it is passed on now."""
-        self._text_count += event.kind == "text"
-        if event.kind != "text" or self._text_count <= _MAX_TEXTS:
-            yield from self.accept_now(event)
-            return
-        self._skip_newest()
-        self._newest = event
+    def accept(self, event: AgentEvent) -> Sequence[Event]:
+        """Return the event if it is passed on now."""
+        if event.kind in _THROTTLED_KINDS:
+            self._count += 1
+            self._char_count += len(event.text)
+            if self._count > _MAX_SHOWN or self._char_count > _MAX_SHOWN_CHARS:
+                if event.kind in _PROGRESS_KINDS:
+                    self._skip_newest()
+                    self._newest = event
+                return ()
+        return self.accept_now(event)
 
     def flush_pending(self) -> Iterator[Event]:
-        """Yield the text that waits, if there is one."""
+        """Yield the event that waits, if there is one."""
         if self._newest:
             yield self._make_event(self._newest)
         self._newest = None
 
-    def accept_now(self, event: AgentEvent) -> Iterator[Event]:
-        """Yield an event that is passed on in any case."""
+    def accept_now(self, event: AgentEvent) -> Sequence[Event]:
+        """Return an event that is passed on in any case."""
         if event.kind == "text":
             self._skip_newest()
-        yield self._make_event(event)
+        return (self._make_event(event),)
 
     def _skip_newest(self) -> None:
-        if self._newest:  # nobody sees it, but a secret may start or end in it
-            self._mask.skip(self._newest.text)
+        if self._newest and self._newest.kind == "text":
+            self._mask.skip(self._newest.text)  # not shown, but a secret may start or end in it
         self._newest = None
 
     def _make_event(self, event: AgentEvent) -> Event:
         mask = self._mask.mask if event.kind == "text" else mask_text
-        event = replace(event, text=mask(event.text)) if event.text else event
+        event = event._replace(text=mask(event.text)) if event.text else event
         task_id, number = self.request.task_id, self.request.attempt
         return self.context.make_event("client", task=task_id, n=number, **event.to_dict())
 

@@ -236,6 +236,19 @@ def test_what_an_agent_leaves_running_is_ended(stocked: Shop) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["text", "tool", "assistant"])
+def test_of_a_flood_little_is_shown(stocked: Shop, kind: str) -> None:
+    words = "flood " * (200 if kind == "text" else 1)
+    line = json.dumps({"type": kind, "text": words})
+    stocked.client(f"{_MAKE}; yes '{line}' | head -c 6000000; echo Status: done")
+    done = stocked.run()
+    shown = done.of("client")
+    assert len(shown) < 5_100
+    assert sum(len(event.get("text", "")) for event in shown) < 5 << 20
+    assert done.outcomes == ["ok"]
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "line", ["flood" * 40, '\'{"type": "text", "text": "%s"}\'' % ("flood " * 160)]
 )
