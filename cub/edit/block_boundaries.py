@@ -135,7 +135,8 @@ class BlockBoundaries:
 
     def _parse_opened(self, piece: int, opener: int) -> tuple[int, list[BlockSpan]]:
         """Return the first boundary found below an opener, and its piece's blocks above it."""
-        first, begin = self._starts[piece], opener + 1
+        # The opener's own line, however long, is always part of what is parsed: it is a block.
+        first, begin = self._starts[piece], self._get_offset(self.get_line_number(opener) + 1)
         while True:
             limit = begin + max(_FIRST_PARSED_CHARS, begin - first)
             margin = _MARGIN_LINE.search(self._text, begin, limit)

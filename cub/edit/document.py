@@ -15,6 +15,7 @@ from cub.errors import CubError
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 BOM = b"\xef\xbb\xbf"
+MAX_BYTES = 1024 * 1024  # whatever is in them, so many are edited in seconds
 _WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"\xfe\xff")
 _BULLET = re.compile(rb"^([ \t]*)[*+](?=[ \t]|$)")
 _FENCE = re.compile(rb"---[ \t]*")
@@ -81,7 +82,8 @@ class Document:
 
     @classmethod
     def parse(cls, data: bytes, path: str = "") -> Document:
-        """Take bytes as they are; refuse UTF-16 and UTF-32, which have no ASCII markers."""
+        """Take bytes as they are; refuse too many, and UTF-16 and UTF-32, without ASCII markers."""
+        require_size(data, path, "this file")
         if _is_wide(data):
             raise CubError(
                 "this file is UTF-16 or UTF-32, which no agent reads reliably",
@@ -163,6 +165,16 @@ class Document:
         if unchanged_lines:
             other.boundaries.reuse_boundaries(self.boundaries, unchanged_lines)
         return other
+
+
+def require_size(data: bytes, path: str, what: str) -> None:
+    """Raise CubError for more bytes than cub edits; `what` has them, as its message says."""
+    if len(data) > MAX_BYTES:
+        raise CubError(
+            f"{what} has {len(data):,} bytes, more than the {MAX_BYTES:,} that cub edits",
+            where=path,
+            hint="agents read all of it: move parts of it to other files, and refer to these",
+        )
 
 
 def _is_wide(data: bytes) -> bool:

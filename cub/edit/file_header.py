@@ -12,8 +12,8 @@ CommentStyle = Literal["<!-- {} -->", "# {}"]
 
 _REFRESHED = "`cub update` refreshes it while nobody edits it"
 _HEADER = re.compile(
-    rb"\s*[^\n]*?cub file v(?P<version>\d{1,9}):[^\n]*\n"
-    rb"\s*[^\n]*?cub:digest (?P<digest>sha256-[0-9a-f]{16})[^\n]*\n"
+    rb"\s*+[^\n]*?cub file v(?P<version>\d{1,9}):[^\n]*\n"
+    rb"\s*+[^\n]*?cub:digest (?P<digest>sha256-[0-9a-f]{16})[^\n]*\n"
 )
 
 

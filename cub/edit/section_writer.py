@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cub.edit import markers
-from cub.edit.document import BOM, Document, count_lines, get_line_end, split_lines
+from cub.edit.document import (
+    BOM,
+    Document,
+    count_lines,
+    get_line_end,
+    require_size,
+    split_lines,
+)
 from cub.edit.sections import Section, compute_digest, find_section
 from cub.edit.verification import describe_open_block, find_fault
 from cub.errors import CubError, InternalError
@@ -62,7 +69,7 @@ def put_section(
     if not top or document.head_size == len(document.data):
         cut = _append(document, body, version)
         if not (wrong := _find_cut_fault(document, None, cut)):
-            return PutResult(document.replace_data(cut.data))
+            return PutResult(_make_document(document, cut))
         if not (reason := describe_open_block(document)):
             raise InternalError(wrong, where=document.path)
     else:
@@ -130,6 +137,12 @@ def _make_line_end(rest: bytes, newline: bytes) -> bytes:
 def _verify_cut(document: Document, section: Section | None, cut: _Cut) -> Document:
     if wrong := _find_cut_fault(document, section, cut):
         raise InternalError(wrong, where=document.path)
+    return _make_document(document, cut)
+
+
+def _make_document(document: Document, cut: _Cut) -> Document:
+    """Return the result, unless it is too large to be read again."""
+    require_size(cut.data, document.path, "with its section, this file")
     return document.replace_data(cut.data)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.repair import RepairReport, describe_repair_next_step, make_repair_report
+from cub.edit.document import MAX_BYTES
 from cub.edit.plan import Plan
 from cub.errors import UsageError
 from cub.project.project import Project
@@ -74,13 +75,15 @@ def test_a_file_that_is_not_there_is_a_mistake(bakery: Path) -> None:
         (b"- Claim:", MINE.encode() + b"- Claim:", "edited by hand", "--edited move"),
         (b"SECTION v1", b"SECTION v99", "newer cub (v99", "upgrade cub"),
         (b"# Bakery\n", "# Bäckerei\n".encode("utf-16"), "UTF-16", "save AGENTS.md as UTF-8"),
+        (b"# Bakery\n", b"- Bake.\n" * 131_073, "1,048,584 bytes", "to other files"),
     ],
 )
 def test_what_is_not_broken_is_left_to_others(
     bakery: Path, old: bytes, new: bytes, words: str, way: str
 ) -> None:
     agents = bakery / "AGENTS.md"
-    agents.write_bytes(new if b"\xff" in new else agents.read_bytes().replace(old, new))
+    whole = b"\xff" in new or len(new) > MAX_BYTES
+    agents.write_bytes(new if whole else agents.read_bytes().replace(old, new))
     found = look(bakery)
     (warning,) = found.warnings
     assert found.broken_files == ()

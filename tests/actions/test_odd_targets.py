@@ -8,6 +8,7 @@ import pytest
 
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.repair import make_repair_report
+from cub.edit.document import MAX_BYTES
 from cub.errors import CubError
 from cub.project.project import Project
 from tests.actions.helpers import init, remove, settled, update, write
@@ -27,6 +28,7 @@ ODD = {
     "a dangling link": lambda path: path.symlink_to("nothing"),
     "a link out of the project": lambda path: path.symlink_to("/etc/hostname"),
     "UTF-16": lambda path: path.write_bytes("---\na: b\n---\ntext\n".encode("utf-16")),
+    "a large file": lambda path: path.write_bytes(b"x" * (MAX_BYTES + 1)),
     "broken markers": lambda path: path.write_bytes(b"<!-- END CUB MANAGED SECTION -->\n"),
 }
 
@@ -53,7 +55,7 @@ def test_odd_files_stop_only_those_who_want_them_managed(
     assert warned(update(project)) == []
     assert path not in rows(project)
     assert make_repair_report(Project.load(project)).warnings == ()
-    if odd != "UTF-16" or path != CURSOR:
+    if odd not in ("UTF-16", "a large file") or path != CURSOR:  # somebody else's, and left alone
         with pytest.raises(CubError) as caught:
             plan_init(Project.load(project), InitOptions(targets=(AGENTS, path)))
         assert caught.value.where.partition(":")[0] == path

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks large`: instruction files of extreme size or form."""
+"""`python -m tests.benchmarks large`: files as large as cub edits them, or of extreme form."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.edit.document import MAX_BYTES
 from tests.benchmarks.map.processes import Cost, Place, cost, median, memory
 from tests.conftest import git
 
@@ -20,6 +21,16 @@ _PROSE = (
     "- `make test` runs the unit tests\n- `make lint` runs the linters\n\n"
     "```sh\nmake test lint\n```\n\n"
 )
+_UNITS = {
+    "comments": "<!-- a note -->\n\nSome words of prose in a line.\n\n",
+    "nested lists": "- a\n  - b\n    - c\n      - d\n        - e\n",
+    "fences": "```sh\nmake\n```\n\n",
+    "fences in a list": "- a\n\n  ```sh\n  x\n  ```\n",
+    "one list": "- a\n",
+    "imports": "@a [b](c)\n- @x\n",
+    "prose, lists and code": _PROSE,
+}
+_SIZE = MAX_BYTES - 4096  # there is place for a section
 _PAIR = "<!-- BEGIN CUB MANAGED SECTION v1 -->\n\nx\n\n<!-- END CUB MANAGED SECTION -->\n\n"
 
 
@@ -33,13 +44,12 @@ class Case(NamedTuple):
 
 
 def _cases() -> Iterator[Case]:
-    for size in (5, 10, 20):
-        bar = "bar: 10 s, 400 MB" if size == 20 else ""
-        text = _PROSE * (size * 1_000_000 // len(_PROSE))
-        yield Case(f"{size} MB of prose, lists and code", text, ("init", "update"), bar)
-        yield Case(f"{size} MB and END alone", text + _PAIR[-34:], ("repair",), bar)
-    items = "- an item of a list\n" * 1_000_000
-    yield Case("20 MB of one list", items, ("init", "update"), "bar: 10 s, 400 MB")
+    bar = "bar: 10 s, 400 MB"
+    for what, unit in _UNITS.items():
+        text = unit * (_SIZE // len(unit))
+        yield Case(f"1 MB of {what}", text, ("init", "update"), bar)
+    yield Case("1 MB and END alone", text + _PAIR[-34:], ("repair",), bar)
+    yield Case("1 MB of one fence", "```\n" + "x\n" * (_SIZE // 2), ("init", "update"), bar)
     pairs = "".join(f"text {n}\n\n{_PAIR}" for n in range(5_000))
     yield Case("5,000 pairs of markers", pairs, ("repair",), "")
     yield Case("200 kB of `[`", "[" * 200_000, ("init", "update"), "bar: 1 s")

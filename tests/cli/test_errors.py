@@ -14,6 +14,10 @@ FAULTS = {
     "newer": (NEWER, "AGENTS.md:3: this section was written by a newer cub (v99, this cub"),
     "UTF-16": ("# Título\n".encode("utf-16"), "AGENTS.md: this file is UTF-16 or UTF-32"),
     "UTF-16 without a mark": ("# Title\n".encode("utf-16-le"), "AGENTS.md: this file is UTF-16"),
+    "too large": (
+        b"- Bake.\n" * 131_073,
+        "AGENTS.md: this file has 1,048,584 bytes, more than the 1,048,576 that cub edits",
+    ),
     "UTF-32": ("# Title\n".encode("utf-32"), "AGENTS.md: this file is UTF-16 or UTF-32"),
 }
 

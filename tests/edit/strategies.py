@@ -44,3 +44,41 @@ def texts(pieces: list[str]) -> st.SearchStrategy[bytes]:
 
 PROSE = texts(_PIECES)
 ANYTHING = texts(_PIECES + MARKERS) | st.binary(max_size=200)
+
+# Line lengths and block sizes on both sides of the powers of two that buffers have.
+SIZES = [2**power + more for power in (12, 13, 14, 16) for more in (-1, 0, 1)] + [100_000]
+RAW_BLOCKS = [
+    ("<!--", "-->"), ("<?", "?>"), ("<!X", ">"), ("<![CDATA[", "]]>"), ("<pre>", "</pre>"),
+    ("<script>", "</script>"), ("<style>", "</style>"), ("<textarea>", "</textarea>"),
+    ("```", "```"), ("~~~", "~~~"),
+]  # fmt: skip
+
+
+def make_raw_block(kind: tuple[str, str], indent: int, size: int, form: str) -> str:
+    """A fence or raw HTML that is `size` long without its end, and has its end unless it is `open`.
+
+    `form` is `line` for a single long line, `lines` for a few of them, both also with ` open`.
+    """
+    opener, closer = kind
+    begin = " " * indent + opener + "\n" * ("lines" in form)
+    row = "x" * 1000 + "\n\n" if "lines" in form else "x"
+    filled = (begin + row * (size // len(row) + 1))[:size]
+    if "open" in form:
+        return filled + "\n"
+    return filled + "\n" * ("lines" in form or opener in ("```", "~~~")) + closer + "\n"
+
+
+RAW_TEXT = st.builds(
+    make_raw_block,
+    st.sampled_from(RAW_BLOCKS),
+    st.integers(0, 3),
+    st.sampled_from(SIZES) | st.integers(1, 100_000),
+    st.sampled_from(["line", "line open", "lines", "lines open"]),
+)
+LONG_TEXTS = st.lists(
+    RAW_TEXT
+    | st.builds(lambda size: "x" * size + "\n", st.sampled_from(SIZES))
+    | st.lists(st.sampled_from([*_PIECES, *MARKERS]), max_size=4).map("\n".join)
+    | st.just("\n"),
+    max_size=6,
+).map("".join)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import SupportsIndex
 
 import pytest
@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 from cub.edit.block_boundaries import BlockBoundaries
 from cub.edit.blocks import parse_block_spans, parse_blocks
 from cub.edit.document import Document
-from tests.edit.strategies import MARKERS, PROSE, texts
+from tests.edit.strategies import (
+    LONG_TEXTS,
+    MARKERS,
+    PROSE,
+    RAW_BLOCKS,
+    SIZES,
+    make_raw_block,
+    texts,
+)
 from tests.edit.test_commonmark import EXAMPLES
-from tests.examples import few_examples
+from tests.examples import few_examples, keep_few
 
 _PIECES = [
     "text", "# Title", "", "", "", " ", "```", "   ```", "~~~ py", "- a", "  - b", "    - c",
@@ -44,7 +52,7 @@ def agrees(text: str) -> None:
     ]
     assert blocks == list(parse_blocks(text))
     assert [(b.start, b.end, b.kind) for b in blocks] == parse_block_spans(text)
-    for line in range(len(found) + 1):
+    for line in range(0, len(found) + 1, 1 + len(found) // 30):
         above = max(n for n in lines if n <= line)
         assert found.find_at_or_above(line) == above
         assert BlockBoundaries(text).find_at_or_above(line) == above
@@ -68,6 +76,23 @@ def test_pieces_have_the_blocks_of_the_whole(text: str) -> None:
 @given(PROSE | texts([*_PIECES, *MARKERS]))
 def test_pieces_of_documents_have_the_blocks_of_the_whole(data: bytes) -> None:
     agrees(Document(data).text)
+
+
+@few_examples
+@given(LONG_TEXTS)
+def test_pieces_of_long_texts_have_the_blocks_of_the_whole(text: str) -> None:
+    agrees(Document(text.encode()).text)
+
+
+@pytest.mark.parametrize(("kind", "size"), keep_few(product(RAW_BLOCKS, SIZES), 20))
+def test_a_long_block_of_any_kind_ends_where_it_ends_in_the_whole(
+    kind: tuple[str, str], size: int
+) -> None:
+    for form in ("line", "line open", "lines", "lines open"):
+        block = make_raw_block(kind, size % 4, size, form)
+        for below in ("", "text\n", "\ntext\n\n- a list\n\nmore text\n"):
+            agrees(block + below)
+            agrees(f"- a list\n\ntext\n\n{block}{below}")
 
 
 @pytest.mark.skipif(not EXAMPLES, reason="needs the specification's examples")

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.edit.document import Document, count_lines, decode_with_lf, normalize_lines, split_lines
+from cub.edit.document import (
+    MAX_BYTES,
+    Document,
+    count_lines,
+    decode_with_lf,
+    normalize_lines,
+    split_lines,
+)
 from cub.errors import CubError
 from tests.edit.strategies import ANYTHING
 from tests.examples import few_examples
@@ -69,6 +76,14 @@ def test_wide_encodings_are_refused_with_a_hint(codec: str) -> None:
         Document.parse("# Title\n\nSome rules.\n".encode(codec), "AGENTS.md")
     assert caught.value.where == "AGENTS.md"
     assert "UTF-8" in caught.value.hint
+
+
+def test_a_file_has_a_largest_size() -> None:
+    largest = b"x" * MAX_BYTES
+    assert Document.parse(largest).data == largest
+    with pytest.raises(CubError, match="1,048,577 bytes, more than the 1,048,576") as caught:
+        Document.parse(largest + b"x", "AGENTS.md")
+    assert caught.value.where == "AGENTS.md"
 
 
 @pytest.mark.parametrize("data", [b"\0", b"a\0b\n", b"\xff\n", b"\x80" * 40, b"\0" * 64, b"a"])

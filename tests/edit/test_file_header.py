@@ -91,6 +91,10 @@ def test_a_file_without_a_header_is_its_own_body() -> None:
     assert strip_file_header(b"Mine.\r\n") == b"Mine.\r\n"
 
 
+def test_long_blank_lines_have_no_header() -> None:
+    assert parse_file_header(b" " * 200_000 + b"\n\nMine.\n") is None
+
+
 SEALED = add_file_header(BODY, 1, "<!-- {} -->", FRONT)
 
 

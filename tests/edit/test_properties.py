@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cub.edit import sections
 from cub.edit.document import Document
 from cub.edit.line_matching import extract_user_lines
+from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.section_writer import put_section, remove_section
 from cub.errors import CubError, InternalError
-from tests.edit.strategies import ANYTHING, BODY, PROSE
+from tests.edit.strategies import ANYTHING, BODY, LONG_TEXTS, PROSE
 from tests.examples import few_examples, hardly_any_examples
 
 OTHER = "## Cub Integration\n\nQuite another text.\n\n- With a list.\n"
@@ -82,6 +85,21 @@ def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes
 
 @given(ANYTHING | WITH_SECTION)
 def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
+    _edit(data)
+
+
+@given(LONG_TEXTS.map(str.encode))
+def test_long_lines_and_large_blocks_are_edited_or_refused_but_never_damaged(data: bytes) -> None:
+    if _edit(data) is None:
+        with suppress(CubError):
+            list_repair_choices(_parsed(data), lambda _: None)
+
+
+def _edit(data: bytes) -> Document | None:
+    """Put a section in or replace it, and check that no byte outside it changes; None if refused.
+
+    What is put in can be taken out again, and what is written again stays as it is.
+    """
     document = _parsed(data)
     try:
         before = sections.find_section(document)
@@ -89,13 +107,17 @@ def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
     except InternalError:
         raise
     except CubError:
-        return  # refused, and nothing was made of it
+        return None  # nothing was made of it
     after = sections.find_section(done)
     assert after is not None
     if before is not None:
         assert sections.get_bytes_outside(done, after) == sections.get_bytes_outside(
             document, before
         )
+    else:
+        assert remove_section(done, after) == data
+    assert put_section(done, BODY, 1).document.data == done.data
+    return done
 
 
 @given(

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from cub.edit.document import Document
+from cub.edit.document import MAX_BYTES, Document
 from cub.edit.section_writer import put_section, remove_section, render_section
 from cub.edit.sections import find_section, get_bytes_outside
+from cub.errors import CubError
 from tests.edit.strategies import BODY
 
 SECTION = render_section(BODY, 1, b"\n")
@@ -128,6 +129,13 @@ def test_what_a_separator_does_not_explain_stays() -> None:
     assert _removed(b"above\n" + SECTION + b"\n") == b"above\n"
     assert _removed(SECTION + b"\nmine\n") == b"mine\n"
     assert _removed(SECTION + b"\n\nmine\n") == b"\nmine\n"
+
+
+@pytest.mark.parametrize("top", [False, True])
+def test_no_section_makes_a_file_too_large_to_be_read_again(top: bool) -> None:
+    document = Document.parse(b"x" * (MAX_BYTES - 100) + b"\n", "AGENTS.md")
+    with pytest.raises(CubError, match="with its section, this file has"):
+        put_section(document, BODY, 1, top=top)
 
 
 ENDS = [

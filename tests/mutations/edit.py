@@ -48,6 +48,13 @@ EDIT = (
         ("tests/edit",),
     ),
     Mutation(
+        "a section makes a file larger than cub reads again",
+        "cub/edit/section_writer.py",
+        'require_size(cut.data, document.path, "with its section, this file")',
+        'require_size(b"", document.path, "with its section, this file")',
+        ("tests/edit",),
+    ),
+    Mutation(
         "UTF-16 without a mark is taken for ASCII",
         "cub/edit/document.py",
         "return len(sample) >= 8 and max(shares) > 0.8 and min(shares) < 0.1",

@@ -120,7 +120,7 @@ def _review_file(path: str, commits: RevisionPair, change: EntryChange) -> Itera
 
 
 def _parse_side(path: str, entry: TreeEntry | None, data: bytes | None) -> SectionSide:
-    """Return what one side has of a section; links and UTF-16 files have none."""
+    """Return what one side has of a section; links, large and UTF-16 files have none."""
     if entry is None or data is None:
         return SectionSide()
     document = Document(data, path)
