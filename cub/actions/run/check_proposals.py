@@ -7,6 +7,7 @@ from dataclasses import replace
 from shlex import quote
 
 from cub.actions.build_prompt import find_check_commands, read_configured_stack
+from cub.actions.run.git_workspace import require_repository
 from cub.actions.run.run_options import RunSettings
 from cub.actions.run.task_queue import list_runnable_tasks
 from cub.actions.tasks.stores import Stores
@@ -49,6 +50,7 @@ def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
         return settings
     proposed = list_proposed_checks(stores.project)
     if not proposed and not settings.accept_unverified:
+        require_repository(stores.project.root)  # without git nothing else is of use
         raise CubError(
             f"no check decides whether {unchecked[0]} is done",
             hint="set run.checks, or use `--check CMD`; `--no-checks` accepts any change",

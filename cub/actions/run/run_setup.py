@@ -26,7 +26,6 @@ from cub.actions.run.git_workspace import (
     GitWorkspace,
     open_git_workspace,
     remove_run_worktree,
-    require_repository,
 )
 from cub.actions.run.run_context import (
     Budget,
@@ -104,7 +103,6 @@ def prepare_run(
     layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
     configured = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
-    require_repository(stores.project.root)
     require_startable(stores.backend.read_tasks(), stores, options)
     settings = resolve_checks(stores, settings)
     approved_checks = require_trust(stores, settings)
