@@ -136,9 +136,14 @@ def _save_user_lines(
 
 
 def make_backup_path(file: InstructionFile) -> str:
-    """Return where the section of `file` is kept when it goes: the same bytes, the same name."""
-    name = sha256(_get_old_section(file)).hexdigest()[:16]
-    return f"{BACKUP_FOLDER}/{file.real_path.replace('/', '-')}.{name}.md"
+    """Return where the section of `file` is kept when it goes."""
+    return make_backup_name(file.real_path, _get_old_section(file))
+
+
+def make_backup_name(path: str, data: bytes) -> str:
+    """Return where `data` of a file is kept: the same bytes, the same name."""
+    name = sha256(data).hexdigest()[:16]
+    return f"{BACKUP_FOLDER}/{path.replace('/', '-')}.{name}.md"
 
 
 def _plan_section_backup(options: SectionWriteOptions, file: InstructionFile, why: str) -> Plan:

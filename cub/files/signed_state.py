@@ -134,8 +134,8 @@ def make_state_error(error: OSError) -> CubError:
 def _name_place(path: Path) -> bytes:
     """Return the location that a signature covers: a file that is moved elsewhere doesn't count."""
     folder = find_state_folder()
-    is_inside = path.is_relative_to(folder)
-    return os.fsencode(path.relative_to(folder).as_posix() if is_inside else path)
+    is_state = path.is_relative_to(folder)
+    return os.fsencode(path.relative_to(folder).as_posix() if is_state else path.as_posix())
 
 
 def _sign(place: bytes, data: bytes, key: bytes) -> bytes:

@@ -27,15 +27,17 @@ class MoveStep:
 
 @dataclass(frozen=True, slots=True)
 class DeleteStep:
-    """Delete files whose hash is in `known_hashes`, or any if the user passes --prune.
+    """Delete files whose hash is in `known_hashes`, or that begin with one of `openings`.
 
-    `hint` says what a user can do with a file that was edited.
+    Openings count only if the user passes --prune. `hint` says what a user can do with a file that
+    was edited.
     """
 
     paths: tuple[str, ...]
     known_hashes: tuple[str, ...]
     only_with_prune: bool
     hint: str
+    openings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def _parse_move(fields: StepFields) -> MoveStep:
 
 def _parse_delete(fields: StepFields) -> DeleteStep:
     paths, known = parse_names(fields, "paths"), parse_names(fields, "known")
-    return DeleteStep(paths, known, fields.get("only_with_prune", False), fields.get("hint", ""))
+    only_with_prune, hint = fields.get("only_with_prune", False), fields.get("hint", "")
+    return DeleteStep(paths, known, only_with_prune, hint, parse_names(fields, "begins_with"))
 
 
 def _parse_json_import(fields: StepFields) -> ImportJsonStep:

@@ -14,7 +14,7 @@ STAND_INS = CASES / "stand-ins"
 _KNOWN = "      known:\n"
 OLD_BODY = "# Task workflow\n\nOld text."
 RECORD = ".cub/config.yaml"
-_LOCAL = (".git/", ".cub/state.json", ".cub/cache/")
+_LOCAL = (".git/", ".cub/state.json", ".cub/cache/", ".cub/backups/")
 
 
 def with_stand_ins(folder: Path) -> Path:
@@ -70,3 +70,13 @@ def said(plan: Plan) -> dict[str, str]:
 
 def told_reasons(plan: Plan) -> dict[str, str]:
     return {edit.path: edit.reason for edit in plan.edits}
+
+
+# How the older layout began files that only --prune deletes.
+OPENINGS = {
+    "progress.txt": "# Progress Log\nStarted: 2025-01-08\n\n## Codebase Patterns\n",
+    ".cub/progress.txt": "# Session Progress Log\n\n<!--\nWHAT IS THIS FILE?\n",
+    "fix_plan.md": "# Fix Plan\r\n\r\n<!--\r\nWHAT IS THIS FILE?\r\n",
+    ".cub/guardrails.md": "# Cub Guardrails\n\nLessons learned from previous runs. Read before each"
+    " task iteration.\n",
+}

@@ -21,7 +21,7 @@ def older(project: Path) -> Path:
         ".cub/prompt.md": b"Mine.\n",
         ".cub/config.json": JSON,
         "AGENTS.md": MINE,
-        "progress.txt": b"Found the oven.\n",
+        "progress.txt": b"# Progress Log\nStarted: 2025-01-08\n\nFound the oven.\n",
     }.items():
         (project / name).write_bytes(data)
     return project

@@ -261,7 +261,7 @@ FILES = (
     Mutation(
         "a signature counts for any place",
         "cub/files/signed_state.py",
-        "return os.fsencode(path.relative_to(folder) if path.is_relative_to(folder) else path)",
+        "return os.fsencode(path.relative_to(folder).as_posix() if is_state else path.as_posix())",
         'return b""',
         ("tests/files/test_signed_state.py",),
     ),

@@ -51,7 +51,9 @@ STEPS: dict[str, MigrationStep] = {
     f"move: {{from: [a, b/c], to: d, keep_as: d.old, known: [{HASH}]}}": MoveStep(
         ("a", "b/c"), "d", "d.old", (HASH,)
     ),
-    "delete: {paths: [a], only_with_prune: true}": DeleteStep(("a",), (), True, ""),
+    "delete: {paths: [a], only_with_prune: true, begins_with: x}": DeleteStep(
+        ("a",), (), True, "", ("x",)
+    ),
     f"delete: {{paths: a, known: {HASH}, hint: look}}": DeleteStep(("a",), (HASH,), False, "look"),
     "rewrite_marker: {digest: sha256}": RewriteMarkerStep(),
     "config_from_json: {path: a.json, keep_as: a.old, keys: {x.y: run.model}, default: {z: [1]}}": (
@@ -75,7 +77,7 @@ _HEAD_FIELDS = {"number", "summary", "since", "where", "steps"}
 # The fields of each verb, those that must be there first.
 _FIELDS = {
     "move": ({"from", "to"}, {"keep_as", "known"}),
-    "delete": ({"paths"}, {"known", "only_with_prune", "hint"}),
+    "delete": ({"paths"}, {"known", "only_with_prune", "begins_with", "hint"}),
     "rewrite_marker": ({"digest"}, set[str]()),
     "config_from_json": ({"path", "keep_as"}, {"keys", "default", "known"}),
     "note": ({"path", "message"}, {"to", "hint"}),
@@ -109,8 +111,10 @@ def list_step_faults(step: dict[str, Any]) -> list[str]:
     known = texts_of(fields.get("known", []))
     found += [f"known {item}" for item in known if not _HASH.fullmatch(item)]
     found += ["known twice"] if len({*known}) < len(known) else []
-    if verb == "delete" and bool(known) == (fields.get("only_with_prune") is True):
-        found.append("deleted unasked")
+    if verb == "delete":
+        asked, openings = fields.get("only_with_prune") is True, fields.get("begins_with", [])
+        is_proven = bool(known) != asked and asked == (openings != [] and all(openings))
+        found += [] if is_proven else ["deleted unasked"]
     if verb == "rewrite_marker" and fields["digest"] != "sha256":
         found.append("digest")
     pairs = [*fields.get("keys", {}).items(), *((key, "") for key in fields.get("default", {}))]
@@ -171,6 +175,11 @@ _STEP = "steps: [{note: {path: a, message: b}}]\n"
                     "deleted unasked",
                 ),
                 ("{delete: {paths: a, only_with_prune: 1}}", "deleted unasked"),
+                ("{delete: {paths: a, only_with_prune: true}}", "deleted unasked"),
+                (
+                    "{delete: {paths: a, only_with_prune: true, begins_with: ['']}}",
+                    "deleted unasked",
+                ),
                 ("{rewrite_marker: {digest: md5}}", "digest"),
                 ("{config_from_json: {path: a, keep_as: b, keys: {x: 1}}}", "keys"),
                 ("{config_from_json: {path: a, keep_as: b, keys: {1: x}}}", "keys"),
@@ -253,7 +262,7 @@ def test_the_page_has_every_verb_with_its_fields() -> None:
     rows = {row[0].strip("`"): set(re.findall(r"`(\w+)\b", row[1])) for row in _rows("Verb")}
     assert rows == {
         "move": {"from", "to", "keep_as", "known"},
-        "delete": {"paths", "known", "only_with_prune", "hint"},
+        "delete": {"paths", "known", "only_with_prune", "begins_with", "hint"},
         "rewrite_marker": {"digest"},
         "config_from_json": {"path", "keep_as", "keys", "default", "known"},
         "note": {"path", "to", "message", "hint"},

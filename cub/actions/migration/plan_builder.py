@@ -54,12 +54,12 @@ class PlanBuilder:
             self.warn(path, f"left: {error.message}", error.hint)
             return None
 
-    def write(self, path: str, data: bytes | None, why: str) -> None:
+    def write(self, path: str, data: bytes | None, why: str, *, is_local: bool = False) -> None:
         """Plan the new bytes of a file, None for a deletion."""
         real = self.project.tree.resolve_path(path)
         reason = f"{self.label}: {why}"
         edit = self.edits.get(real) or FileEdit(path, self.project.tree.read(path), None, reason)
-        self.edits[real] = replace(edit, after=data)
+        self.edits[real] = replace(edit, after=data, is_local=is_local)
 
     def unlink(self, path: str, why: str) -> None:
         """Plan to delete a link whose target is deleted."""

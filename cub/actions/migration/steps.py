@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cub.actions.managed_files import MANAGED_FILES
 from cub.actions.migration.plan_builder import PlanBuilder
+from cub.actions.section_edits import make_backup_name
 from cub.edit.file_header import parse_file_header
 from cub.edit.sections import has_legacy_digest, rewrite_legacy_digest
 from cub.project import config_writer
@@ -23,6 +24,7 @@ from cub.project.migrations import Migration, hash_content
 from cub.project.targets import TARGETS
 
 PRUNE_HINT = "`cub update --prune` deletes it"
+FOREIGN_HINT = "cub does not read it; if you don't need it, delete it"
 UNREAD_HINT = "cub does not read it: move what you need of it elsewhere, then delete it"
 
 
@@ -95,14 +97,27 @@ def _apply_delete(step: DeleteStep, builder: PlanBuilder, *, prune: bool) -> Non
         data = read_movable_file(path, builder, even_imported=step.only_with_prune)
         if data is None:
             continue
-        if step.only_with_prune and prune:
-            builder.write(path, None, "deleted as --prune asks")
-        elif step.only_with_prune:
-            builder.warn(path, "left: a file of the older layout, without a use now", PRUNE_HINT)
+        if step.only_with_prune:
+            _apply_prune(path, data, step, builder, prune=prune)
         elif hash_content(data) in step.known_hashes:
             builder.write(path, None, "a placeholder that nobody edited")
         else:
             builder.warn(path, "left, because it is not as cub wrote it", step.hint)
+
+
+def _apply_prune(
+    path: str, data: bytes, step: DeleteStep, builder: PlanBuilder, *, prune: bool
+) -> None:
+    """Delete a file that begins as the older layout began it, and keep a copy."""
+    openings = tuple(text.encode() for text in step.openings)
+    if not data.replace(b"\r\n", b"\n").startswith(openings):
+        builder.warn(path, "left: nothing in it shows that the older layout wrote it", FOREIGN_HINT)
+    elif not prune:
+        builder.warn(path, "left: a file of the older layout, without a use now", PRUNE_HINT)
+    else:
+        copy = make_backup_name(path, data)
+        builder.write(copy, data, f"keep a copy of {path}", is_local=True)
+        builder.write(path, None, f"deleted as --prune asks; {copy} is a copy")
 
 
 def _list_removed_paths(step: MigrationStep) -> tuple[str, ...]:

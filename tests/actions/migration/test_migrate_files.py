@@ -15,6 +15,7 @@ from cub.project.project import Project
 from tests.actions.helpers import init, settled, update, write
 from tests.actions.migrating import (
     OLD_BODY,
+    OPENINGS,
     RECORD,
     old_section,
     said,
@@ -66,37 +67,50 @@ class TestNamesThatAreTaken:
 
 
 class TestPrune:
-    """Files without a use go only if they are asked for, now or later."""
-
-    FILES = ("progress.txt", "progress.md", "fix_plan.md", ".cub/guardrails.md")
+    """Files without a use go only if they are asked for, now or later, and leave a copy."""
 
     @pytest.fixture
     def older(self, project: Path) -> Path:
-        for name in self.FILES:
-            write(project, name, "Mine.\n")
+        for name, text in OPENINGS.items():
+            write(project, name, f"{text}Mine.\n")
         return project
 
     def test_each_is_named_once_and_can_go_later(self, older: Path) -> None:
         plan = init(older)
-        left = [w for w in plan.warnings if w.path in self.FILES]
-        assert [warning.path for warning in left] == list(self.FILES)
-        assert {warning.hint for warning in left} == {"`cub update --prune` deletes it"}
+        left = {w.path: w.hint for w in plan.warnings if w.path in OPENINGS}
+        assert left == dict.fromkeys(OPENINGS, "`cub update --prune` deletes it")
         assert (older / RECORD).read_text() == "schema: 1\n"
         assert settled(older)
         assert not update(older).warnings
-        assert [edit.path for edit in update(older, prune=True).edits] == list(self.FILES)
-        assert not set(self.FILES) & tree(older).keys()
+        edits = [edit.path for edit in update(older, prune=True).edits if not edit.is_local]
+        assert {*edits} == OPENINGS.keys()
+        assert not OPENINGS.keys() & tree(older).keys()
         assert update(older, prune=True).is_empty
 
     @pytest.mark.parametrize("command", [init, update])
-    def test_all_go_at_once(self, older: Path, command: object) -> None:
+    def test_all_go_at_once_and_leave_a_copy(self, older: Path, command: object) -> None:
+        before = whole(older)
         plan = command(older, prune=True)  # type: ignore[operator]
-        assert not set(self.FILES) & tree(older).keys()
-        assert not set(self.FILES) & said(plan).keys()
+        assert not OPENINGS.keys() & tree(older).keys()
+        assert not OPENINGS.keys() & said(plan).keys()
+        copies = [path.read_bytes() for path in (older / ".cub/backups").iterdir()]
+        assert sorted(copies) == sorted(before[name] for name in OPENINGS)
+
+    @pytest.mark.parametrize("text", ["", "Mine.\n", "# Fix Plan\n\n- Mine.\n", "# Guardrails\n"])
+    @pytest.mark.parametrize("name", [*OPENINGS, "progress.md"])
+    def test_what_a_person_wrote_stays_and_is_named(
+        self, older: Path, name: str, text: str
+    ) -> None:
+        write(older, name, text)
+        for prune in (False, True):
+            plan = init(older, prune=prune)
+            message = "left: nothing in it shows that the older layout wrote it"
+            assert said(plan)[name] == message
+            assert (older / name).read_text() == text
+        assert settled(older)
 
     @needs_links
     def test_a_link_stays_unless_its_file_goes(self, older: Path) -> None:
-        (older / "progress.md").unlink()
         (older / "progress.md").symlink_to("progress.txt")
         (older / "fix_plan.md").unlink()
         (older / "fix_plan.md").symlink_to("notes.md")
@@ -193,7 +207,7 @@ class TestImports:
 
     def test_prune_deletes_what_it_was_asked_to(self, project: Path) -> None:
         write(project, "AGENTS.md", "@progress.txt\n")
-        write(project, "progress.txt", "Mine.\n")
+        write(project, "progress.txt", OPENINGS["progress.txt"])
         write(project, ".cub.json", "{}\n")
         init(project, prune=True)
         assert not (project / "progress.txt").exists()

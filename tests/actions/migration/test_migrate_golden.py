@@ -36,7 +36,7 @@ def test_before_becomes_after(name: str, tmp_path: Path, request: pytest.Fixture
     plan = init(root, prune=prune, migrations=folder)
     if request.config.getoption("force_regen"):
         shutil.rmtree(case / "after", ignore_errors=True)
-        ignored = shutil.ignore_patterns("state.json", "cache")
+        ignored = shutil.ignore_patterns("state.json", "cache", "backups")
         shutil.copytree(root, case / "after", symlinks=True, ignore=ignored)
         (case / "plan.txt").write_text(_told(plan), encoding="utf-8")
     assert whole(root) == whole(case / "after")

@@ -17,7 +17,7 @@ from cub.actions.managed_files import MAP
 from cub.edit.plan import Plan
 from cub.project.project import Project
 from tests.actions.helpers import init, update
-from tests.actions.migrating import STAND_INS, whole, with_stand_ins
+from tests.actions.migrating import OPENINGS, STAND_INS, whole, with_stand_ins
 from tests.examples import limit_examples
 
 # Two whole projects an example, each migrated and looked at.
@@ -34,6 +34,7 @@ _OLD = (
 _MINE = st.sampled_from([b"One.\n", b"Two.\r\n", b"", b"\xff\x00"])
 _PROMPT = st.one_of(_MINE, st.just(_KNOWN["prompt.md"]))
 _AGENT = st.one_of(_MINE, st.sampled_from([_KNOWN["agent.md"], b"Three.\n\n" + _OLD]))
+_PRUNED = st.sampled_from([text.encode() for text in OPENINGS.values()])
 _JSON = st.sampled_from([b"{}", b'{"harness": "codex"}', b'{"project_id": "x"}\n', b"[", b"[]"])
 _TEXT = st.sampled_from([b"Three.\n", b"Three.\n\n" + _OLD, b"@AGENTS.md\n", b"@PROMPT.md\n"])
 
@@ -50,9 +51,9 @@ _FILES = {
     ".cub/config.yaml": st.sampled_from(
         [b"# ours\nplacement: bottom\n", b"run: {harness: a}\n", b"placement: top\r\nschema: 0\r\n"]
     ),
-    ".cub/guardrails.md": _MINE,
-    "progress.txt": st.one_of(_MINE, st.sampled_from(["docs/x.md", "fix_plan.md"])),
-    "fix_plan.md": _MINE,
+    ".cub/guardrails.md": st.one_of(_MINE, _PRUNED),
+    "progress.txt": st.one_of(_MINE, _PRUNED, st.sampled_from(["docs/x.md", "fix_plan.md"])),
+    "fix_plan.md": st.one_of(_MINE, _PRUNED),
     "AGENTS.md": st.one_of(_TEXT, st.sampled_from(["CLAUDE.md", ".cub/agent.md"])),
     "CLAUDE.md": st.one_of(_TEXT, st.just(".cub/agent.md")),
     "docs/x.md": _MINE,
@@ -145,5 +146,9 @@ def test_prune_deletes_only_what_it_names(known: Path, world: dict[str, bytes | 
         kept, left = whole(plain), whole(pruned)
         for found in (kept, left):
             assert found.pop(MAP)  # it speaks of the files, and so of those that are gone
-        assert kept.keys() - left.keys() <= named
+        copies = {path.read_bytes() for path in (pruned / ".cub/backups").glob("*")}
+        gone = {path: kept[path] for path in kept.keys() - left.keys()}
+        assert gone.keys() <= named
+        assert {data for data in gone.values() if isinstance(data, bytes)} <= copies
+        assert not {*gone.values()} & {b"One.\n", b"Two.\r\n", b"", b"\xff\x00"}
         assert left.items() <= kept.items()
