@@ -51,7 +51,7 @@ Prune = Annotated[
     typer.Option(
         "--prune",
         help="Also delete what the layout before 0.1 left: progress.txt, progress.md, fix_plan.md "
-        "and .cub/guardrails.md.",
+        "and .cub/guardrails.md, if they begin as that layout began them.",
     ),
 ]
 

@@ -57,7 +57,7 @@ Checks = Annotated[
         "--check", metavar="CMD", help="A command that decides, in place of run.checks; repeatable."
     ),
 ]
-NoChecks = Annotated[bool, typer.Option("--no-checks", help="Let no check decide.")]
+NoChecks = Annotated[bool, typer.Option("--no-checks", help="Accept any change without a check.")]
 Branch = Annotated[
     str,
     typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
