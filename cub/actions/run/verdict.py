@@ -257,8 +257,8 @@ def describe_undecided_checks(
 ) -> Iterator[str]:
     """Yield a message for each check of the project that can decide nothing now."""
     for check in before.values():
-        is_undecided = check.finds_no_test or not (check.is_passing or check.items)
-        if check.command not in task_checks and is_undecided:
+        has_decided = check.is_passing or check.passes or not _has_only_errors(check)
+        if check.command not in task_checks and (check.finds_no_test or not has_decided):
             yield _explain_undecided(check)
 
 
@@ -289,7 +289,12 @@ def has_run_project_code(checks: Sequence[CheckComparison]) -> bool:
 def _has_run(check: CheckResult) -> bool:
     if check.finds_no_test or not check.can_run:
         return False
-    return not check.items or any(item.kind != "error" for item in check.items)
+    return not check.items or not _has_only_errors(check)
+
+
+def _has_only_errors(check: CheckResult) -> bool:
+    """Return whether no test was reached, as far as its output shows."""
+    return all(item.kind == "error" for item in check.items)
 
 
 def _may_come(check: CheckResult, task_checks: Collection[str]) -> bool:
@@ -311,6 +316,8 @@ def _explain_undecided(check: CheckResult) -> str:
         return f"`{check.command}` finds no test: it can't decide before there is one"
     if not check.can_run:
         return f"`{check.command}` can't be run{_quote_reason(check)}: it decides nothing"
+    if check.items:
+        return f"{_describe_first_item(check)}: no test can be collected, so only a pass decides"
     return f"`{check.command}` fails already, and names no failing item: only a pass decides"
 
 

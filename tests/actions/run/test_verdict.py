@@ -160,8 +160,12 @@ def test_a_pass_without_a_test_judges_nothing() -> None:
 
 
 def test_a_check_that_decides_nothing_is_told() -> None:
-    checks = {str(n): check for n, check in enumerate((PASSED, FAILED, MUTE))}
-    assert len([*describe_undecided_checks(checks, ())]) == 1
+    broken = CheckResult("pytest", 2, items=(CRASH,))
+    checks = {str(n): check for n, check in enumerate((PASSED, FAILED, MUTE, broken))}
+    mute, crashed = describe_undecided_checks(checks, ("make tea",))
+    assert "names no failing item" in mute
+    assert crashed.startswith("`pytest`: test_b.py: no module named b: no test can be collected")
+    del checks["3"]
     assert not [*describe_undecided_checks(checks, ("make",))]
 
 
