@@ -44,7 +44,8 @@ def find_reason(output: str) -> str:
         where = f" ({crash.location})" if crash.location else ""
         return truncate_line(crash.message, MAX_REASON - len(where)) + where
     errors = (line for line in lines if _ERROR.search(line) and _is_telling(line))
-    return truncate_line(next(errors, "") or _find_last(lines), MAX_REASON)
+    line = next(errors, "") or _find_last(lines)
+    return truncate_line(re.sub(r"^E {3,}", "", line), MAX_REASON)  # pytest marks errors with an E
 
 
 def find_last_error(output: str) -> str:

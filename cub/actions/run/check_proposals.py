@@ -59,16 +59,18 @@ def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
 
 
 def suggest_installation(project: Project, checks: Iterable[str]) -> str:
-    """Return the hint for checks that can't run: what installs what they need; "" if unknown."""
+    """Return the hint for checks that can't run: what installs what they need, if that is known."""
     stack = read_configured_stack(project)
     commands = [find_install_command(stack, check) for check in checks]
     lines = dict.fromkeys(command.shell_line for command in commands if command)
     names = " and ".join(f"`{line}`" for line in lines)
-    return f"run {names} first, or fix the check" if names else ""
+    if names:
+        return f"run {names} first, or fix the check"
+    return "install what the check needs, or set another one with run.checks or `--check CMD`"
 
 
 def describe_proposed_checks(proposed: Mapping[str, str]) -> str:
-    """Say which checks decide, and how to keep them."""
+    """Say which checks decide, and how to configure them."""
     names = ", ".join(f"`{line}` (from {source})" for line, source in proposed.items())
     command = f"cub config set run.checks {quote(format_yaml(list(proposed)))}"
-    return f"run.checks is not set, so {names} decide; `{command}` keeps that"
+    return f"run.checks is not set; the run uses {names}; to keep that: `{command}`"

@@ -90,7 +90,7 @@ def _require_usable_checks(context: RunContext) -> Iterator[Event]:
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
     if obstacle := (yield from find_start_obstacle(context, attempt)):
         hint = suggest_installation(stores.project, list_checks(context, attempt))
-        raise RunRefusedError(obstacle, hint=hint or UNVERIFIED_HINT)
+        raise RunRefusedError(obstacle, hint=hint)
 
 
 def _run_until_end(

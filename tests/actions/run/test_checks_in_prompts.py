@@ -39,8 +39,8 @@ def test_tests_come_first(bakery: Shop, files: dict[str, str], proposed: str) ->
         bakery.write(path, text)
     bakery.commit("manifests")
     text = describe_proposed_checks(list_proposed_checks(Project.load(bakery.root)))
-    assert text.startswith("run.checks is not set, so `")
-    assert f"{proposed} keeps that" in text
+    assert text.startswith("run.checks is not set; the run uses `")
+    assert text.endswith(f"to keep that: {proposed}")
 
 
 def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
