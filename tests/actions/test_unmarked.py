@@ -198,8 +198,8 @@ def test_a_file_that_is_no_target_is_nobodys_business_unless_named(bakery: Path)
     repair(bakery, 1)
     assert settled(bakery)
     assert [c.title for c in look(bakery, "GEMINI.md").choices] == [
-        "put both markers back around lines 3-32",
-        "drop lines 3-32",
+        "put both markers back around lines 3-33",
+        "drop lines 3-33",
     ]
 
 
