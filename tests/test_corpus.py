@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.edit.document import Document
+from cub.edit.repair.similar_text import find_similar_text
+from cub.prompt.section_text import SectionSpec, list_released_bodies
+from cub.prompt.templates import load_shipped_templates
 from tests.conftest import environment
 from tests.fork_server import get_cub_command
 
@@ -64,3 +68,12 @@ def test_every_real_file_passes_every_check(part: int, tmp_path: Path, home: Pat
 def test_a_few_real_files_pass_every_check(tmp_path: Path, home: Path) -> None:
     rows = read_rows()
     check_files(rows[:: len(rows) // 4], "AGENTS.md", tmp_path, home)
+
+
+def test_no_real_file_has_a_text_that_is_taken_for_cubs() -> None:
+    templates, specs = load_shipped_templates(), (SectionSpec("agents"), SectionSpec("nested"))
+    released = [list_released_bodies(templates, spec).load_bodies() for spec in specs]
+    bodies = list(dict.fromkeys(body for each in released for body in each))
+    files = sorted((SHARED / "corpus" / "files").iterdir())
+    assert len(files) >= 125
+    assert [p.name for p in files if find_similar_text(Document(p.read_bytes()), bodies)] == []

@@ -81,7 +81,8 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
         settings,
         Plan((), tuple(plan_warnings.warn_unread_sections(state, sections))),
     ]
-    return migrated.append_plan(merge_plans(parts), both_reasons=True)
+    plan = migrated.append_plan(merge_plans(parts), both_reasons=True)
+    return plan_warnings.add_flag_warnings(project, plan)
 
 
 def plan_update(
@@ -118,7 +119,8 @@ def plan_update(
     )
     managed = _plan_managed_files(state, state.local_state, add=False)
     rest = merge_plans([sections, map_plan, managed, Plan((), warnings)])
-    return migrated.append_plan(rest, both_reasons=True)
+    plan = migrated.append_plan(rest, both_reasons=True)
+    return plan_warnings.add_flag_warnings(project, plan)
 
 
 def _load_init_state(

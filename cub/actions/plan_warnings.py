@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from cub import git
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MAP, map_local_files
@@ -130,6 +131,20 @@ def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:
     for path in () if project.is_commit else git.filter_tracked_files(project.root, [*local]):
         message = f"git tracks this file, so `{local[path]}: false` does not keep it out of commits"
         yield PlanWarning(f"{message} yet", path, hint=f"`git rm --cached {path}`, then commit")
+
+
+def add_flag_warnings(project: Project, plan: Plan) -> Plan:
+    """Return `plan` with a warning for each file whose change git is told not to show."""
+    paths = [edit.path for edit in plan.shared_edits if edit.before is not None]
+    warnings = (
+        PlanWarning(
+            f"git will not show this change: the file is marked {flag}",
+            path,
+            hint=f"`git update-index --no-{flag} {path}` shows it in `git status` and `git diff`",
+        )
+        for path, flag in git.find_flagged_files(project.root, paths).items()
+    )
+    return replace(plan, warnings=(*plan.warnings, *warnings))
 
 
 def warn_ignored_folder(state: ProjectState) -> Iterator[PlanWarning]:

@@ -27,7 +27,6 @@ from cub.store.store_paths import TASKS_FILE
 
 _AUTHORS = {"cub": "as cub wrote it", "edited": "edited by hand", "unknown": "by who knows whom"}
 SKILLS_FOLDER = ".claude/skills"
-_EXTENT = {True: "cub's own text", False: "cub's comments; the text below them was edited"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,14 @@ def make_unmarked_error(document: Document, parts: Sequence[UnmarkedSection]) ->
         "a managed section without its BEGIN and END markers",
         where=document.format_location(parts[0].start),
         hint="run `cub repair`: it puts them back, drops the text, or leaves it to you",
-        details=[f"{document.format_location(p.start)}: {_EXTENT[p.is_proven]}" for p in parts],
+        details=[f"{document.format_location(p.start)}: {_describe_unmarked(p)}" for p in parts],
     )
+
+
+def _describe_unmarked(part: UnmarkedSection) -> str:
+    if part.similar:
+        return f"an edited text of cub's, {part.similar.share:.0%} of which is unchanged"
+    return "cub's own text" if part.is_proven else "cub's comments; the text below them was edited"
 
 
 def load_project_state(

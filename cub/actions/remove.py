@@ -16,6 +16,7 @@ from cub.actions.managed_files import (
     is_intact,
     parse_known_header,
 )
+from cub.actions.plan_warnings import add_flag_warnings
 from cub.actions.project_map import CACHE_FILES, CACHE_FOLDER
 from cub.actions.project_state import ProjectState, load_project_state
 from cub.actions.section_edits import (
@@ -58,7 +59,7 @@ def plan_remove(
     plan = merge_plans([plan, Plan((), tuple(warn_dangling_settings(state.tree, deleted_paths)))])
     if plan.is_empty and not state.tree.list_names(".cub") - {Path(LOCK_FILE).name}:
         raise CubError("there is no cub in this project")
-    return plan
+    return add_flag_warnings(project, plan)
 
 
 def plan_section_removals(

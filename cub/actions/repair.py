@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cub.actions.broken_files import BrokenFile, list_broken_files, warn_other_faults
+from cub.actions.plan_warnings import add_flag_warnings
 from cub.actions.project_state import ProjectState, load_project_state, with_planned_files
 from cub.actions.section_edits import SectionWriteOptions, plan_section
 from cub.edit.document import Document
@@ -85,7 +86,7 @@ def plan_repair(
         available = f"the choices are 1 to {len(choices)}" if choices else "there is none"
         message = f"there is no choice {number}: {available}"
         raise UsageError(message, hint="`cub repair` lists them")
-    return Plan((choices[number].edit,))
+    return add_flag_warnings(project, Plan((choices[number].edit,)))
 
 
 def describe_repair_next_step(

@@ -16,6 +16,7 @@ from cub.git.objects import ObjectReader, TreeEntry, read_merge_stages
 from cub.git.tracked_files import (
     GitDiskTree,
     filter_tracked_files,
+    find_flagged_files,
     list_tracked_files,
     read_tracked_file,
     require_in_checkout,
@@ -30,7 +31,8 @@ from cub.git.worktree import (
 
 __all__ = [
     "CommitRange", "CommitTree", "EntryChange", "GitDiskTree", "ObjectReader", "PathError",
-    "TreeEntry", "filter_tracked_files", "find_common_dir", "find_toplevel", "is_bare_repository",
-    "is_git_usable", "is_ignored", "iter_changed_entries", "list_tracked_files",
-    "read_merge_stages", "read_tracked_file", "require_in_checkout", "resolve_range",
+    "TreeEntry", "filter_tracked_files", "find_common_dir", "find_flagged_files", "find_toplevel",
+    "is_bare_repository", "is_git_usable", "is_ignored", "iter_changed_entries",
+    "list_tracked_files", "read_merge_stages", "read_tracked_file", "require_in_checkout",
+    "resolve_range",
 ]  # fmt: skip

@@ -41,11 +41,23 @@ def list_tracked_files(
     return _run_ls_files(folder, waiting, *others) if paths == () else paths
 
 
-def filter_tracked_files(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the paths that git tracks; none where git can't tell."""
+def filter_tracked_files(folder: Path, paths: Sequence[str], *options: str) -> tuple[str, ...]:
+    """Return those of the paths that git tracks, as `options` print them; none where git can't
+    tell.
+    """
     if not paths or find_toplevel(folder) is None:
         return ()
-    return _run_ls_files(folder, lambda: None, "--", *(f":(literal){path}" for path in paths)) or ()
+    literal = (f":(literal){path}" for path in paths)
+    return _run_ls_files(folder, lambda: None, *options, "--", *literal) or ()
+
+
+def find_flagged_files(folder: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Return those of the paths whose changes git never shows, each with the flag that says so."""
+    entries = (entry.partition(" ") for entry in filter_tracked_files(folder, paths, "-v"))
+    flags = {path: tag for tag, _, path in entries if tag == "S" or tag.islower()}
+    return {
+        path: "skip-worktree" if tag == "S" else "assume-unchanged" for path, tag in flags.items()
+    }
 
 
 def _run_ls_files(

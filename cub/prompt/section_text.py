@@ -9,7 +9,8 @@ from itertools import product
 from typing import Literal
 
 from cub.edit.document import normalize_lines
-from cub.edit.repair.unmarked_sections import ReleasedBodies, ReleasedBody
+from cub.edit.repair.similar_text import ReleasedBody
+from cub.edit.repair.unmarked_sections import ReleasedBodies
 from cub.edit.sections import compute_digest
 from cub.prompt.templates import TemplateSet
 

@@ -17,8 +17,10 @@ from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.actions.helpers import init, remove, update, write
+from tests.actions.repairs import change, repair
 from tests.actions.targets import AGENTS, CLAUDE, rows, warned
 from tests.conftest import git, tree
+from tests.edit.broken import END
 
 NESTED = "packages/api/AGENTS.md"
 
@@ -93,6 +95,29 @@ def test_an_instruction_file_that_git_keeps_back_is_not_written_anew(
     assert (project / path).read_text() == "Mine.\n"
     init(project)
     assert (project / path).read_text().startswith("Mine.\n")
+
+
+@pytest.mark.parametrize("flag", ["skip-worktree", "assume-unchanged"])
+def test_a_change_that_git_is_told_not_to_show_is_said(project: Path, flag: str) -> None:
+    committed(project, **{AGENTS: "Mine.\n", CLAUDE: "Mine.\n"})
+    git(project, "update-index", f"--{flag}", AGENTS)
+    words = f"git will not show this change: the file is marked {flag}"
+    plan = init(project)
+    assert [path for path, message in warned(plan) if message == words] == [AGENTS]
+    assert git(project, "status", "--short", AGENTS) == ""
+    assert not warned(init(project))
+    assert (AGENTS, words) in warned(remove(project))
+    (warning,) = (one for one in init(project).warnings if one.message == words)
+    git(project, *warning.hint.split("`")[1].split()[1:])
+    assert git(project, "status", "--short", AGENTS) == f" M {AGENTS}\n"
+    assert words not in dict(warned(remove(project))).values()
+
+
+def test_a_repair_says_so_too(bakery: Path) -> None:
+    committed(bakery)
+    git(bakery, "update-index", "--skip-worktree", AGENTS)
+    change(bakery / AGENTS, END.encode(), b"")
+    assert [path for path, _ in warned(repair(bakery))] == [AGENTS]
 
 
 @pytest.mark.parametrize("command", [init, update, remove])

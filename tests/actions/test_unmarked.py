@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from textwrap import fill
 
 import pytest
 
@@ -19,6 +23,7 @@ from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.actions.helpers import carry_out, init, remove, settled, update, write
 from tests.actions.repairs import change, look, repair
 from tests.edit.broken import END
+from tests.examples import keep_few
 
 
 def strip(file: Path, *, comments: bool = True) -> bytes:
@@ -92,21 +97,67 @@ def test_the_copy_becomes_yours_and_nobody_asks_again(bakery: Path, comments: bo
     assert settled(bakery)
 
 
-def test_a_text_that_was_edited_before_is_only_left_to_its_person(bakery: Path) -> None:
-    strip(bakery / "AGENTS.md", comments=False)
-    file = bakery / "AGENTS.md"
-    file.write_bytes(file.read_bytes().replace(b"Work in tasks", b"Work in our tasks"))
-    with pytest.raises(CubError) as caught:
+def reflow(text: str, width: int) -> str:
+    """Wrap every paragraph and item anew, as an editor does."""
+    items = re.sub(r"\n(?=- )", "\n\n", text).split("\n\n")
+    return "\n\n".join(fill(" ".join(item.split()), width) for item in items) + "\n"
+
+
+EDITS: dict[str, Callable[[str], str]] = {
+    "a word": lambda text: text.replace("Work in tasks", "Work in our tasks"),
+    "the heading": lambda text: text.replace("## Cub Integration", "# How we work"),
+    "no heading": lambda text: text.replace("## Cub Integration\n\n", ""),
+    "bullets and emphasis": lambda text: re.sub(r"(?m)^- (\w+)", r"* **\1**", text),
+    "no line breaks": lambda text: reflow(text, 10_000),
+    "short lines": lambda text: reflow(text, 40),
+    "a line more": lambda text: text.replace("- Claim", "- Bake first.\n- Claim"),
+    "a line less": lambda text: text.replace("- Search for code", ""),
+    "one in twelve words": lambda text: re.sub(r"((?:\w+\W+){11})\w+", r"\1bread", text),
+}
+
+
+def text_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("<!--")]
+
+
+@pytest.mark.parametrize(
+    ("edit", "name", "comments"),
+    keep_few(product(EDITS, ["AGENTS.md", "CLAUDE.md"], [False, True]), 9),
+)
+def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
+    bakery: Path, edit: str, name: str, comments: bool
+) -> None:
+    file = bakery / name
+    lost = strip(file, comments=comments).decode()
+    at = lost.index("## Cub")
+    mine = lost[at:].rstrip("\n")
+    edited = EDITS[edit](mine + "\n") + "\nMore of mine.\n"
+    file.write_text(lost[:at] + edited)
+    with pytest.raises(CubError, match="without its BEGIN and END markers") as caught:
         init(bakery)
-    assert "was edited" in caught.value.details[0]
-    (choice,) = look(bakery).choices
-    assert choice.title == "keep all text as yours"
-    assert (
-        describe_repair_next_step(Project.load(bakery), repair(bakery))
-        == "`cub init` adds a new section."
-    )
-    assert b"Work in our tasks" in file.read_bytes()
-    init(bakery)
+    assert re.search(r": an edited text of cub's, \d+% of which", caught.value.details[-1])
+    marked, _ = look(bakery).choices
+    assert marked.title.startswith("put both markers back")
+    repair(bakery)
+    document = Document(file.read_bytes())
+    section = find_section(document)
+    assert section is not None
+    assert section.author == "edited"
+    assert text_lines(file.read_text()) == text_lines(lost[:at] + edited)
+    update(bakery, edited="replace")
+    assert settled(bakery)
+
+
+@pytest.mark.parametrize("comments", [False, True])
+def test_an_edited_text_becomes_yours_and_nobody_asks_again(bakery: Path, comments: bool) -> None:
+    file = bakery / "AGENTS.md"
+    edited = strip(file, comments=comments).replace(b"Work in tasks", b"Work in our tasks")
+    file.write_bytes(edited)
+    found = look(bakery).choices[-1]
+    assert found.title == "keep all text as yours"
+    assert found.why.endswith("; a new section is added")
+    repair(bakery, found.n)
+    assert edited[edited.index(b"## Cub") :] in file.read_bytes()
     assert settled(bakery)
 
 
@@ -147,8 +198,8 @@ def test_a_file_that_is_no_target_is_nobodys_business_unless_named(bakery: Path)
     repair(bakery, 1)
     assert settled(bakery)
     assert [c.title for c in look(bakery, "GEMINI.md").choices] == [
-        "put both markers back around lines 3-32",
-        "drop lines 3-32",
+        "put both markers back around lines 3-33",
+        "drop lines 3-33",
     ]
 
 

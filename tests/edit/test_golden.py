@@ -9,7 +9,8 @@ from markdown_it.utils import read_fixture_file
 
 from cub.edit.document import Document, normalize_lines
 from cub.edit.repair.marker_choices import list_repair_choices
-from cub.edit.repair.unmarked_sections import ReleasedBodies, ReleasedBody
+from cub.edit.repair.similar_text import ReleasedBody
+from cub.edit.repair.unmarked_sections import ReleasedBodies
 from cub.edit.section_writer import put_section, remove_section
 from cub.edit.sections import find_section
 from cub.errors import CubError

@@ -363,6 +363,20 @@ EDIT = (
         ("tests/edit",),
     ),
     Mutation(
+        "a sample in a fence is taken for an edited section",
+        "cub/edit/repair/similar_text.py",
+        "if block.kind in _SAMPLES:",
+        "if block.kind in ():",
+        ("tests/edit",),
+    ),
+    Mutation(
+        "an edited section without markers is doubled",
+        "cub/edit/repair/unmarked_sections.py",
+        "text := find_similar_text(document, bodies)",
+        "text := find_similar_text(document, ())",
+        ("tests/actions/test_unmarked.py",),
+    ),
+    Mutation(
         "a boundary is sought within an open fence",
         "cub/edit/block_boundaries.py",
         "if end == line or piece in self._open:",

@@ -1,4 +1,4 @@
-"""Find sections that have lost both markers, by digest or word for word, and offer repairs."""
+"""Find sections that have lost both markers, by digest or by their words, and offer repairs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from cub.edit import markers
 from cub.edit.document import Document, normalize_line
 from cub.edit.markers import filter_html_lines, find_markers
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
+from cub.edit.repair.similar_text import ReleasedBody, SimilarText, find_similar_text
 from cub.edit.sections import (
     compute_digest,
     find_digest_end,
@@ -23,13 +24,7 @@ _OLDEST_VERSION = 1  # a text that no template gives may be of any version
 _MAX_PARSED_PARTS = 20  # digest lines and headings: each costs a pass over the document
 _MAX_MARKED_CHOICES = 7
 _PROVEN = "every line of it is as cub wrote it"
-
-
-class ReleasedBody(NamedTuple):
-    """Hold a body that the templates of `version` give, as normalized lines."""
-
-    version: int
-    lines: tuple[bytes, ...]
+_SIMILAR = "every line stays; `cub update` then shows the edit"
 
 
 class ReleasedBodies(NamedTuple):
@@ -46,7 +41,8 @@ NO_RELEASED_BODIES = ReleasedBodies()
 class UnmarkedSection:
     """Describe half-open lines: what is left of cub's comments, and the body from `body_start` on.
 
-    If it is not proven, cub's text may end anywhere, and `end` is where the comments end.
+    If it is not proven, cub's text may end anywhere, and `end` is where the comments end; `similar`
+    is then the edited text below them, if there is one that is known by its words.
     """
 
     start: int
@@ -54,6 +50,7 @@ class UnmarkedSection:
     end: int
     version: int = _OLDEST_VERSION
     is_proven: bool = True
+    similar: SimilarText | None = None
 
     @property
     def line_range(self) -> range:
@@ -77,10 +74,27 @@ def find_unmarked_sections(
 
     Only the top level counts: in a fence, a quote, or a list, cub's text is the user's sample.
     """
-    headings = _find_openings(document, released_bodies)
-    if (b"cub:digest" not in document.data and not headings) or find_markers(document):
+    if b"cub" not in document.data.lower() or find_markers(document):
         return []
+    headings = _find_openings(document, released_bodies)
     comments, bodies = _find_comments(document), released_bodies.load_bodies()
+    sections = _find_exact_sections(document, comments, headings, bodies)
+    if not any(part.is_proven for part in sections) and (
+        text := find_similar_text(document, bodies)
+    ):
+        start = next((run.start for run in comments if run.text == text.start), text.start)
+        sections = [other for other in sections if other.start != start]
+        version = text.body.version
+        sections.append(UnmarkedSection(start, text.start, text.start, version, False, text))
+    return sorted(sections, key=lambda part: part.start)
+
+
+def _find_exact_sections(
+    document: Document,
+    comments: Sequence[_Comments],
+    headings: Sequence[int],
+    bodies: Sequence[ReleasedBody],
+) -> list[UnmarkedSection]:
     sections: list[UnmarkedSection] = []
     for run in [run for run in comments if run.has_digest][:_MAX_PARSED_PARTS]:
         if not _is_inside(run.start, sections):
@@ -93,7 +107,7 @@ def find_unmarked_sections(
             start = next((run.start for run in comments if run.text == line), line)
             sections = [other for other in sections if other.start != start]
             sections.append(replace(match, start=start))
-    return sorted(sections, key=lambda part: part.start)
+    return sections
 
 
 def _find_openings(document: Document, released: ReleasedBodies) -> list[int]:
@@ -157,6 +171,7 @@ def list_unmarked_choices(
     proven = [part for part in sections if part.is_proven]
     marked = (_mark(document, part, sections) for part in proven[:_MAX_MARKED_CHOICES])
     choices = [choice for choice in marked if choice]
+    choices += [_mark_similar(document, part, sections) for part in sections if part.similar]
     if proven:
         data = rebuild_document(document, _list_cub_lines(document, sections))
         choices.append(RepairChoice(f"drop {_describe_parts(proven)}", _PROVEN, data))
@@ -172,7 +187,9 @@ def _mark(
     others = [other for other in sections if other != part]
     end = _find_end(document, part)
     removed = {*range(part.start, part.body_start), *_list_cub_lines(document, others)}
-    new_lines = {part.start: _render_header(document, part), end: make_end_line(document, end)}
+    _, body = split_header([document.get_line(number) for number in part.line_range])
+    header = _render_header(document, part.version, body)
+    new_lines = {part.start: header, end: make_end_line(document, end)}
     data = rebuild_document(document, removed, new_lines)
     section = find_section_or_none(document.replace_data(data))
     if section is None or section.author != "cub":
@@ -183,10 +200,22 @@ def _mark(
     return RepairChoice(title, _PROVEN, data)
 
 
-def _render_header(document: Document, part: UnmarkedSection) -> bytes:
-    _, body = split_header([document.get_line(number) for number in part.line_range])
+def _mark_similar(
+    document: Document, part: UnmarkedSection, sections: Sequence[UnmarkedSection]
+) -> RepairChoice:
+    """Put header and END around an edited text: the digest is that of the text as cub wrote it."""
+    text = part.similar
+    assert text is not None
+    header = _render_header(document, part.version, [line + b"\n" for line in text.body.lines])
+    new_lines = {part.start: header, text.end: make_end_line(document, text.end)}
+    data = rebuild_document(document, _list_cub_lines(document, sections), new_lines)
+    title = f"put both markers back around lines {part.start + 1}-{text.end}"
+    return RepairChoice(title, _SIMILAR, data)
+
+
+def _render_header(document: Document, version: int, body: Iterable[bytes]) -> bytes:
     lines = (
-        markers.BEGIN_MARKER.format(version=part.version),
+        markers.BEGIN_MARKER.format(version=version),
         *markers.HEADER_COMMENTS,
         markers.DIGEST_COMMENT.format(digest=compute_digest(b"".join(body))),
         "",

@@ -85,7 +85,7 @@ def test_a_number_that_nobody_offered_is_a_mistake(bakery: Path, number: int) ->
     [
         (END, "", 1, ""),
         (END, "", 2, ""),
-        ("need to know.\n\n" + END, "must know.\n", 1, "`cub init` adds a new section."),
+        ("need to know.\n\n" + END, "must know.\n", 1, ""),
         (END, END + END, 1, ""),
         ("- Claim:", END + "- Claim:", 1, ""),
         (END, MINE + END + END, 1, ""),

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from cub.edit.document import BOM, Document, normalize_lines
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
+from cub.edit.repair.similar_text import ReleasedBody
 from cub.edit.repair.unmarked_sections import (
     NO_RELEASED_BODIES,
     ReleasedBodies,
-    ReleasedBody,
     UnmarkedSection,
     find_unmarked_sections,
 )
