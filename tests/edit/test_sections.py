@@ -118,7 +118,8 @@ def test_other_sections_are_not_of_the_older_form(data: bytes) -> None:
     assert not has_legacy_digest(section)
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\r<"), min_size=1))
+# No HTML and no fence: what is left open there would hide the END marker.
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\r<`~"), min_size=1))
 def test_whatever_the_body_says_it_is_cub_s_afterwards(body: str) -> None:
     document = Document(older(body))
     section = find_section(document)
