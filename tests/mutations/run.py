@@ -190,7 +190,7 @@ RUN = (
     Mutation(
         "what a formatter left is committed unchecked",
         "cub/actions/run/attempt_checks.py",
-        "        yield from _run_final_checks(context, attempt, baseline)\n        _undo",
+        "        yield from _run_final_checks(context, attempt)\n        _undo",
         "        _undo",
         ("tests/actions/run/test_odd_checks.py",),
     ),

@@ -21,7 +21,7 @@ from cub.actions.run.attempt_checks import (
     list_checks,
     run_baseline_checks,
 )
-from cub.actions.run.attempt_state import Attempt, save_start, set_result
+from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_inputs import (
     CheckInputs,
     describe_changes,
@@ -60,12 +60,15 @@ def run_attempt(
 ) -> AttemptEvents:
     """Make an attempt at a claimed task; yield its events, and return its verdict."""
     workspace = context.workspace
-    save_git_settings(context, attempt)  # before checks, which run what agents wrote
-    before = attempt.before = take_snapshot(workspace.worktree)
-    save_start(context, attempt, before)
-    baseline = yield from run_baseline_checks(context, attempt, before)
-    before = attempt.before
-    if verdict := judge_before_start(context, attempt, baseline):
+    if attempt.before is None:
+        save_git_settings(context, attempt)  # before checks, which run what agents wrote
+        attempt.before = take_snapshot(workspace.worktree)
+        save_start(context, attempt, attempt.before)
+        yield from run_baseline_checks(context, attempt, attempt.before)
+    else:  # as the start of the run has left it
+        save_start(context, attempt, attempt.before)
+    before, baseline = attempt.before, attempt.baseline
+    if verdict := judge_before_start(context, attempt):
         attempt.after = before
         return verdict
     for text in describe_undecided_checks(baseline, attempt.task_checks):
@@ -86,7 +89,7 @@ def run_attempt(
         return Verdict("unknown", "; ".join(attempt.replacements))
     if verdict := judge_before_checks(evidence) or _judge_inputs(context, attempt):
         return verdict
-    return (yield from judge_by_final_checks(context, attempt, before, evidence, baseline))
+    return (yield from judge_by_final_checks(context, attempt, before, evidence))
 
 
 def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
@@ -100,14 +103,6 @@ def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolde
         rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
         names += restore_git_settings(attempt.settings, rescue_folder)
     attempt.notices += [f"{name} was changed by the attempt, and is back" for name in names]
-
-
-def save_git_settings(context: RunContext, attempt: Attempt) -> None:
-    """Read git's settings, and write them down for recovery unless the same are there."""
-    attempt.settings = context.workspace.read_git_settings()
-    tree = {"settings": attempt.settings.to_json()}
-    if context.folder.read_state(run_folders.GIT_SETTINGS_FILE) != tree:
-        context.folder.write_state(run_folders.GIT_SETTINGS_FILE, tree)
 
 
 def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:

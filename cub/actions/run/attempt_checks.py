@@ -6,13 +6,13 @@ undone; after the agent, the checks run once more on what they have made of the 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import replace
 from typing import BinaryIO
 
 from cub.actions.run import run_folders
 from cub.actions.run.agent_process import make_attempt_mark
-from cub.actions.run.attempt_state import Attempt, save_start, set_result
+from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_runner import CheckResult, check_syntax, compare_check
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.verdict import (
@@ -35,8 +35,6 @@ from cub.git.take_snapshot import take_snapshot
 from cub.store.events import Event
 from cub.text import join_first
 
-CheckResults = dict[str, CheckResult]
-
 
 def list_checks(context: RunContext, attempt: Attempt) -> tuple[str, ...]:
     """Return the commands that decide on an attempt: the task's own ones come first."""
@@ -45,8 +43,8 @@ def list_checks(context: RunContext, attempt: Attempt) -> tuple[str, ...]:
 
 def run_baseline_checks(
     context: RunContext, attempt: Attempt, before: Snapshot
-) -> Generator[Event, None, CheckResults]:
-    """Return the results of checks on the files before the attempt; run those not stored."""
+) -> Generator[Event, None, None]:
+    """Take the results of checks on the files before the attempt; run those not stored."""
     runner, commands = context.check_runner, list_checks(context, attempt)
     results = {command: runner.find_result(before.tree, command) for command in commands}
     missing = [command for command, result in results.items() if result is None]
@@ -57,7 +55,7 @@ def run_baseline_checks(
         before = _restore_after_baseline(context, attempt, before)
         for result in filter(None, results.values()):
             runner.store_result(before.tree, result)
-    return {command: result for command, result in results.items() if result}
+    attempt.baseline = {command: result for command, result in results.items() if result}
 
 
 def _restore_after_baseline(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:
@@ -90,28 +88,27 @@ def _restore_after_baseline(context: RunContext, attempt: Attempt, before: Snaps
 def find_start_obstacle(context: RunContext, attempt: Attempt) -> Generator[Event, None, str]:
     """Return why a run should not start at all, by the checks before its first task; "" if it may.
 
-    The task is not claimed yet. What the checks say holds for the attempt, too.
+    The task is not claimed yet. The attempt at it goes on from here.
     """
-    settings = context.workspace.read_git_settings()
-    before = attempt.before = take_snapshot(context.workspace.worktree)
-    baseline = yield from run_baseline_checks(context, attempt, before)
-    rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
-    restore_git_settings(settings, rescue_folder)
-    for text in attempt.notices:
-        yield context.make_event("notice", task=attempt.task_id, text=text)
-    verdict = judge_before_start(context, attempt, baseline)
-    return verdict.reason if verdict and verdict.failure == UNVERIFIED else ""
+    save_git_settings(context, attempt)
+    attempt.before = take_snapshot(context.workspace.worktree)
+    yield from run_baseline_checks(context, attempt, attempt.before)
+    verdict = judge_before_start(context, attempt)
+    if verdict is None or verdict.failure != UNVERIFIED:
+        return ""
+    if attempt.settings is not None:  # checks may have changed them
+        rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
+        restore_git_settings(attempt.settings, rescue_folder)
+    return verdict.reason
 
 
-def judge_before_start(
-    context: RunContext, attempt: Attempt, baseline: Mapping[str, CheckResult]
-) -> Verdict | None:
+def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Return the verdict if there is no use in starting the agent, or None."""
     settings = context.settings
     if context.stop.is_requested:
         return Verdict("interrupted", "the run was stopped")
-    obstacle = find_check_obstacle(baseline, attempt.task_checks)
-    if not baseline and not settings.options.no_checks:
+    obstacle = find_check_obstacle(attempt.baseline, attempt.task_checks)
+    if not attempt.baseline and not settings.options.no_checks:
         obstacle = NO_CHECK
     if not obstacle:
         return None
@@ -122,17 +119,13 @@ def judge_before_start(
 
 
 def judge_by_final_checks(
-    context: RunContext,
-    attempt: Attempt,
-    before: Snapshot,
-    evidence: AttemptEvidence,
-    baseline: Mapping[str, CheckResult],
+    context: RunContext, attempt: Attempt, before: Snapshot, evidence: AttemptEvidence
 ) -> Generator[Event, None, Verdict]:
     """Run the checks on the files after the agent, and return the verdict."""
-    yield from _run_final_checks(context, attempt, baseline)
+    yield from _run_final_checks(context, attempt)
     if paths := _take_edits_of_checks(context, attempt, before):
         attempt.notices.append(f"the checks changed {join_first(paths)}, and ran again on that")
-        yield from _run_final_checks(context, attempt, baseline)
+        yield from _run_final_checks(context, attempt)
         _undo_edits_of_checks(context, attempt, before)
     changes, head_move = attempt.changes, attempt.head_move
     evidence = replace(evidence, has_changes=bool(changes), head_move=head_move)
@@ -145,9 +138,7 @@ def judge_by_final_checks(
     return _judge_unverified(context, attempt, verdict, doubt) if verdict.is_ok else verdict
 
 
-def _run_final_checks(
-    context: RunContext, attempt: Attempt, baseline: Mapping[str, CheckResult]
-) -> Generator[Event, None, None]:
+def _run_final_checks(context: RunContext, attempt: Attempt) -> Generator[Event, None, None]:
     """Run the checks on the attempt's result, unless this run has theirs for the same files."""
     tree = attempt.after.tree if attempt.after else ""
     attempt.checks.clear()
@@ -158,7 +149,7 @@ def _run_final_checks(
             if result is None:
                 result = yield from _run_check(context, attempt, command, log, base=False)
             is_task_check = command in attempt.task_checks
-            before = baseline.get(command)
+            before = attempt.baseline.get(command)
             attempt.checks.append(compare_check(result, before, is_task_check=is_task_check))
             if context.stop.is_requested:
                 return

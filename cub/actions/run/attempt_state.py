@@ -8,7 +8,7 @@ from typing import Any
 from cub.actions.run import run_folders
 from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_inputs import CheckInputs
-from cub.actions.run.check_runner import CheckComparison
+from cub.actions.run.check_runner import CheckComparison, CheckResult
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder
@@ -26,6 +26,7 @@ class Attempt:
     """Hold what is known of an attempt so far.
 
     - `before`, `after`: snapshots around the agent's work; None until they are taken.
+    - `baseline`: what each check said before the agent, by its command.
     - `inputs`: what the checks go by; `input_changes` describes what of it was changed.
     - `notices`: what to report to a person and to the next attempt.
     - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
@@ -43,6 +44,7 @@ class Attempt:
         default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), "")
     )
     changes: list[FileChange] = field(default_factory=list)
+    baseline: dict[str, CheckResult] = field(default_factory=dict)
     checks: list[CheckComparison] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -57,6 +59,14 @@ class Attempt:
     def task_id(self) -> str:
         """Return the task's id."""
         return str(self.task["id"])
+
+
+def save_git_settings(context: RunContext, attempt: Attempt) -> None:
+    """Read git's settings, and write them down for recovery unless the same are there."""
+    attempt.settings = context.workspace.read_git_settings()
+    tree = {"settings": attempt.settings.to_json()}
+    if context.folder.read_state(run_folders.GIT_SETTINGS_FILE) != tree:
+        context.folder.write_state(run_folders.GIT_SETTINGS_FILE, tree)
 
 
 def save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from shlex import quote
 from typing import Any
@@ -73,30 +74,34 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         **_describe_place(context),
     )
     yield start
-    yield from _require_usable_checks(context)
+    first_attempt = yield from _require_usable_checks(context)
     context.initial_stores.ledger.append_events(start)
-    end = yield from _run_until_end(context, pool, tally)
+    end = yield from _run_until_end(context, pool, tally, first_attempt)
     yield from _end_run(context, tally, end)
 
 
-def _require_usable_checks(context: RunContext) -> Iterator[Event]:
-    """Raise RunRefusedError if no check can decide on the first task, although one has to."""
+def _require_usable_checks(context: RunContext) -> Generator[Event, None, Attempt | None]:
+    """Return the first attempt after its checks, None if none has to decide on it.
+
+    Raises RunRefusedError if none can.
+    """
     stores, options = context.current_stores, context.settings.options
     tasks = stores.backend.read_tasks()
     queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
     if not queue or options.no_checks or context.settings.accept_unverified:
-        return
+        return None
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
     if obstacle := (yield from find_start_obstacle(context, attempt)):
         hint = suggest_installation(stores.project, list_checks(context, attempt))
         raise RunRefusedError(obstacle, hint=hint)
+    return attempt
 
 
 def _run_until_end(
-    context: RunContext, pool: HarnessPool, tally: RunTally
+    context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: Attempt | None
 ) -> Generator[Event, None, str]:
-    """Run attempts; return why the run ends."""
+    """Run attempts; return why the run ends. The checks of `first_attempt` have run already."""
     while True:
         if context.stop.is_requested:
             return INTERRUPTED
@@ -114,7 +119,8 @@ def _run_until_end(
         claimed = _claim_task(context, harness)
         if claimed is None:
             return DONE if tally.statuses else NOTHING
-        outcome = yield from _run_one_attempt(context, harness, claimed)
+        outcome = yield from _run_one_attempt(context, harness, claimed, first_attempt)
+        first_attempt = None
         _update_tally(tally, claimed.task, outcome)
         context.is_broken |= outcome.is_broken
         pool.record_verdict(harness, outcome.verdict, context.clock.now())
@@ -164,11 +170,13 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
 
 
 def _run_one_attempt(
-    context: RunContext, harness: Harness, claimed: ClaimedTask
+    context: RunContext, harness: Harness, claimed: ClaimedTask, prepared: Attempt | None
 ) -> Generator[Event, None, AttemptOutcome]:
     # The start of this attempt is in the ledger already.
     number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
     attempt = _make_attempt(context, harness, claimed.tasks, claimed.task, number)
+    if prepared and prepared.files == attempt.files and prepared.task_checks == attempt.task_checks:
+        attempt = replace(prepared, task=attempt.task, harness=harness)
     start = make_start_event(context, claimed.task, number, harness.name)
     yield {**start, "title": attempt.task.get("title", ""), "waiting": claimed.ready_count}
     for warning in claimed.warnings:
