@@ -365,8 +365,8 @@ EDIT = (
     Mutation(
         "a sample in a fence is taken for an edited section",
         "cub/edit/repair/similar_text.py",
-        "if block.kind in _SAMPLES:",
-        "if block.kind in ():",
+        "samples = [block for block in blocks if block.kind in _SAMPLES]",
+        "samples = [block for block in blocks if block.kind in ()]",
         ("tests/edit",),
     ),
     Mutation(

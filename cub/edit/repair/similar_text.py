@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from cub.edit.blocks import Block
 from cub.edit.document import Document
 
 _WORD = re.compile(rb"[^\W_]+")
 _MIN_WORDS = 20  # fewer are too few to tell whose they are
-_MIN_SHARE = 0.4  # of 125 instruction files of others, none has more than 0.08
+_MIN_SHARE = 0.4  # of 125 instruction files of others, none has more than 0.04
+_MAX_SAMPLES = 20  # each costs a pass over the document
 _SPREAD = 1.5  # times as long as the body, and no longer, is a text with additions
 _SAMPLES = ("fence", "code_block", "html_block", "blockquote_open")
 _BEGINNINGS = ("heading_open", "paragraph_open")
@@ -40,23 +42,32 @@ def find_similar_text(document: Document, bodies: Iterable[ReleasedBody]) -> Sim
     """Return the text that has the most of a body, if it begins like one at the top level.
 
     Words are compared without their case and what stands between them, three in a row at a time.
-    A document is parsed only if all of its words together have enough of a body.
+    Only the blocks around a text are parsed, to see whether it is a sample.
     """
     triples = {body: frozenset(_list_triples(body.lines)) for body in bodies}
     triples = {body: own for body, own in triples.items() if len(own) >= _MIN_WORDS - 2}
-    if _find_closest(document.lines, triples) is None:
-        return None
-    lines = list(document.lines)
-    for block in document.blocks:
-        if block.kind in _SAMPLES:
-            lines[block.start : block.end] = [b""] * (block.end - block.start)
-    text = _find_closest(lines, triples)
-    if text is None:
-        return None
-    number = bisect_right([block.start for block in document.blocks], text.start) - 1
-    block = document.blocks[max(0, number)]
-    begins = block.kind in _BEGINNINGS and block.start <= text.start < block.end
-    return text._replace(start=block.start) if begins else None
+    lines = document.text.encode("utf-8", "surrogateescape").split(b"\n")  # front matter is blank
+    for _ in range(_MAX_SAMPLES):
+        text = _find_closest(lines, triples)
+        if text is None:
+            return None
+        blocks = _parse_around(document, text)
+        samples = [block for block in blocks if block.kind in _SAMPLES]
+        samples += [block for block in blocks[:1] if block.kind not in _BEGINNINGS]
+        numbers = {n for block in samples for n in range(block.start, block.end) if lines[n]}
+        if not numbers:
+            return text._replace(start=blocks[0].start)
+        for number in numbers:
+            lines[number] = b""
+    return None
+
+
+def _parse_around(document: Document, text: SimilarText) -> list[Block]:
+    """Return the blocks that have a line of `text`."""
+    boundaries = document.boundaries
+    start = boundaries.find_at_or_above(text.start)
+    blocks = boundaries.parse_blocks_between(start, boundaries.find_at_or_below(text.end))
+    return [block for block in blocks if block.start < text.end and text.start < block.end]
 
 
 def _list_triples(lines: Iterable[bytes]) -> list[_Triple]:
@@ -73,20 +84,27 @@ def _find_closest(
     if not triples:
         return None
     body = max(triples, key=lambda one: 2 * len(triples[one] & present) - len(triples[one]))
-    found = [number for number, triple in enumerate(own) if triple in triples[body]]
-    first, last = _find_densest(found, int(_SPREAD * len(triples[body])))
-    share = len({own[n] for n in found if first <= n <= last}) / len(triples[body])
+    found = [(number, triple) for number, triple in enumerate(own) if triple in triples[body]]
+    count, first, last = _find_densest(found, int(_SPREAD * len(triples[body])))
+    share = count / len(triples[body])
     if share < _MIN_SHARE:
         return None
     numbers = [n for n, line in enumerate(lines) for _ in _WORD.findall(line.lower())]
     return SimilarText(numbers[first], numbers[last + 2] + 1, share, body)
 
 
-def _find_densest(numbers: Sequence[int], length: int) -> tuple[int, int]:
-    """Return the first and the last of most numbers that are less than `length` apart."""
-    most, start = (0, 0, -1), 0
-    for index, number in enumerate(numbers):
-        while number - numbers[start] >= length:
+def _find_densest(found: Sequence[tuple[int, _Triple]], length: int) -> tuple[int, int, int]:
+    """Return how many different triples there are at most in `length` words, and the first and the
+    last of their numbers; one that comes again is no beginning.
+    """
+    most, start, counts = (0, 0, 0), 0, Counter[_Triple]()
+    for number, triple in found:
+        counts[triple] += 1
+        while number - found[start][0] >= length or counts[found[start][1]] > 1:
+            first = found[start][1]
+            counts[first] -= 1
+            if not counts[first]:
+                del counts[first]
             start += 1
-        most = max(most, (index - start + 1, numbers[start], number), key=lambda one: one[0])
-    return most[1], most[2]
+        most = max(most, (len(counts), found[start][0], number), key=lambda one: one[0])
+    return most

@@ -111,10 +111,16 @@ def _find_exact_sections(
 
 
 def _find_openings(document: Document, released: ReleasedBodies) -> list[int]:
-    if not any(opening in document.data for opening in released.first_lines):
-        return []
-    lines = (block.start for block in document.blocks if block.kind == "heading_open")
-    return [n for n in lines if normalize_line(document.get_line(n)) in released.first_lines]
+    candidates = {n for opening in released.first_lines for n in document.find_lines_with(opening)}
+    lines = sorted(candidates)
+    lines = [n for n in lines if normalize_line(document.get_line(n)) in released.first_lines]
+    headings, piece, boundaries = set[int](), range(0), document.boundaries
+    for line in lines:
+        if line not in piece:
+            start, end = boundaries.find_at_or_above(line), boundaries.find_at_or_below(line + 1)
+            piece, blocks = range(start, end), boundaries.parse_blocks_between(start, end)
+            headings |= {block.start for block in blocks if block.kind == "heading_open"}
+    return [line for line in lines if line in headings]
 
 
 def _find_comments(document: Document) -> list[_Comments]:

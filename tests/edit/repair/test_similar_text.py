@@ -62,6 +62,8 @@ def test_words_that_are_far_apart_are_no_text() -> None:
     "lines",
     [
         ["```", *LINES, "```"],
+        ["Mine, word0 word1 word2:", "", "```", *LINES, "```"],
+        ["Mine, word0 word1 word2:", "", "```", *LINES[3:], "```"],
         ["<!--", *LINES[2:], "-->"],
         [f"> {line}" for line in LINES],
         [f"    {line}" for line in LINES],
@@ -71,6 +73,23 @@ def test_words_that_are_far_apart_are_no_text() -> None:
 )
 def test_a_sample_is_none(lines: list[str]) -> None:
     assert found(["Mine.", "", *lines, "", "Mine."]) is None
+    text = found(["Mine.", "", *lines, "", "Mine.", "", *LINES])
+    assert text is not None
+    assert text.start == len(lines) + 5
+
+
+def test_front_matter_is_no_text() -> None:
+    front = ["---", "a: 1", *(f"# {line}" for line in LINES), "---", ""]
+    assert found([*front, "Mine."]) is None
+    text = found([*front, *LINES])
+    assert text is not None
+    assert text.start == len(front)
+
+
+def test_after_many_samples_it_is_sought_no_more() -> None:
+    fence = ["```", *LINES, "```", ""]
+    assert found([*fence * 19, *LINES]) is not None
+    assert found([*fence * 60, *LINES]) is None
 
 
 @few_examples
