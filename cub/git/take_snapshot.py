@@ -102,12 +102,9 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
             where=status.conflicts[0],
             hint="resolve them and commit, or give it up with `git merge --abort` and the like",
         )
-    exposed = base.select_ignored(status.untracked_paths) if base else set[str]()
-    new = [
-        path
-        for path in status.untracked_paths
-        if _is_included(worktree, path) and path not in exposed
-    ]
+    included = [path for path in status.untracked_paths if _is_included(worktree, path)]
+    exposed = base.select_ignored(included) if base else set[str]()
+    new = [path for path in included if path not in exposed]
     if base:
         new += _list_newly_ignored(worktree, base, {*state.untracked_paths, *new})
     untracked = {*state.untracked_paths, *new} - status.removed_paths
@@ -140,7 +137,7 @@ def _take(worktree: Worktree, base: Snapshot | None, *, rebuild: bool) -> Snapsh
         tuple(_list_ignored(status, base)[:_MAX_LISTED_PATHS]),
         status.conflicts or named.conflicts,
         tuple(edits.oversized),
-        tuple(sorted(path for path in exposed if _is_included(worktree, path))),
+        tuple(sorted(exposed)),
     )
     if not status.conflicts:
         paths = snapshot.untracked_paths, tree, snapshot.missing_paths

@@ -197,7 +197,7 @@ RUN = (
     Mutation(
         "what was ignored before the attempt is committed",
         "cub/git/take_snapshot.py",
-        "    exposed = base.select_ignored(status.untracked_paths) if base else set[str]()\n",
+        "    exposed = base.select_ignored(included) if base else set[str]()\n",
         "    exposed = set[str]()\n",
         ("tests/actions/run/test_hidden_work.py",),
     ),

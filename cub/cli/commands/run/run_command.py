@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -14,7 +14,8 @@ from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from cub.actions.run.run_options import RunOptions
+    from cub.actions.run.agent_process import MissingProgram
+    from cub.actions.run.run_options import RunOptions, RunSettings
     from cub.actions.tasks.stores import Stores
     from cub.store.task_index import TaskIndex, TaskSummary
 
@@ -162,55 +163,70 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
 
 def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
     """Print the agents, the checks, and the queue in its order; return the exit code."""
-    from cub.actions.run.agent_process import find_missing_programs, require_available
-    from cub.actions.run.check_proposals import resolve_checks
-    from cub.actions.run.command_trust import require_trust
-    from cub.actions.run.git_workspace import require_repository
     from cub.actions.run.run_options import resolve_settings
     from cub.actions.run.task_queue import list_runnable_tasks, require_startable
-    from cub.harness.harness_registry import load_harnesses
     from cub.masking import mask_text
     from cub.project.config_layers import resolve_config
 
     layers = resolve_config(stores.project, os.environ, profile)
-    settings = resolve_settings(layers.values, options)
-    harnesses = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
-    require_repository(stores.project.root)
+    run = _find_obstacles(stores, resolve_settings(layers.values, options))
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
     queue = list_runnable_tasks(tasks, stores, options)
-    missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
-    unchecked = ""
-    try:
-        settings = resolve_checks(stores, settings)
-    except CubError as error:
-        unchecked = error.message
-    untrusted = _find_refusal(lambda: require_trust(stores, settings))
-    unavailable = _find_refusal(lambda: require_available(harnesses, missing))
-    refusals = [mask_text(one) for one in (unchecked, untrusted, unavailable) if one]
-    names, checks = [harness.name for harness in harnesses], list(map(mask_text, settings.checks))
+    checks = list(map(mask_text, run.settings.checks))
     if json:
         tree = {
             "v": 1,
             "root": stores.root.as_posix(),
-            "harnesses": names,
-            "missing": [{"harness": program.harness, "why": program.why} for program in missing],
+            "harnesses": run.names,
+            "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
             "checks": checks,
-            "trusted": not untrusted,
+            "trusted": run.is_trusted,
             "tasks": [task.id for task in queue],
         }
         output.print_json(tree)
-        return 1 if refusals else 0
-    output.print_paragraph(f"agent: {', '.join(names)}")
+        return 1 if run.refusals else 0
+    output.print_paragraph(f"agent: {', '.join(run.names)}")
     for check in checks:
-        source = settings.proposed_checks.get(check)
+        source = run.settings.proposed_checks.get(check)
         output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
     _print_queue(queue, tasks, options)
-    for program in missing if len(missing) < len(harnesses) else ():
+    for program in run.missing if len(run.missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")
-    for refusal in refusals:
-        output.print_message(f"This run would be refused: {refusal}.")
-    return 1 if refusals else 0
+    for refusal in run.refusals:
+        output.print_message(f"This run would be refused: {mask_text(refusal)}.")
+    return 1 if run.refusals else 0
+
+
+class _RunPreview(NamedTuple):
+    """Hold the settings of a run, its agents, and why it would be refused."""
+
+    settings: RunSettings
+    names: list[str]
+    missing: list[MissingProgram]
+    refusals: list[str]
+    is_trusted: bool
+
+
+def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
+    from cub.actions.run.agent_process import find_missing_programs, require_available
+    from cub.actions.run.check_proposals import resolve_checks
+    from cub.actions.run.command_trust import require_trust
+    from cub.actions.run.git_workspace import require_repository
+    from cub.harness.harness_registry import load_harnesses
+
+    harnesses = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    require_repository(stores.project.root)
+    missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
+    refusals = []
+    try:
+        settings = resolve_checks(stores, settings)
+    except CubError as error:
+        refusals.append(error.message)
+    untrusted = _find_refusal(lambda: require_trust(stores, settings))
+    refusals += [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
+    names = [harness.name for harness in harnesses]
+    return _RunPreview(settings, names, missing, list(filter(None, refusals)), not untrusted)
 
 
 def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
