@@ -312,6 +312,7 @@ EVENTS: list[dict[str, Any]] = [
     {"type": "limit", "text": "wait"},
     {"type": "result", "text": SAID, "failed": False},
 ]
+NO_TEST = "echo Ran 0 tests in 0.0s"
 SETTINGS = {"permissions": "bypass", "max_attempts": 1, "model": "small"}
 # It tells each of them, and makes a file.
 WORKS = 'cat > /dev/null; echo bread >> bread.txt; cat "$HOME/said.jsonl"'
@@ -338,8 +339,11 @@ def _runs(scene: Scene) -> None:
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
     scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks", "--once")
-    scene.lines("run-event", place.root, *run, "stuck", "--once", "--worktree", code=1)
-    unjudged = ("works", "--task", "s-5", "--check", "false", "--once")
+    scene.lines(
+        "run-event", place.root, *run, "stuck", "--once", "--worktree", "--no-checks", code=1
+    )
+    place.configure(run={**SETTINGS, "checks": [NO_TEST]})
+    unjudged = ("works", "--task", "s-5", "--once")
     scene.lines("run-event", place.root, *run, *unjudged, code=1)
     _work_apart(scene, place, *run, *unjudged)
     _killed(place)
@@ -355,7 +359,8 @@ def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
     """Leave changes beside a commit, in a work tree, that no check has judged."""
     made = git(place.root, "commit-tree", "-p", "HEAD", "-m", "Bake", "HEAD^{tree}")
     git(place.root, "branch", "night", made.strip())
-    place.configure(run={**SETTINGS, "accept_unverified": True, "commit": False})
+    unjudged = {**SETTINGS, "accept_unverified": True, "checks": [NO_TEST]}
+    place.configure(run={**unjudged, "commit": False})
     scene.lines("run-event", place.root, *words, "--worktree", "--branch", "night")
     place.configure(run={**SETTINGS, "accept_unverified": True})
 
