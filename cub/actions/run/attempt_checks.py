@@ -1,7 +1,7 @@
 """Run the checks of an attempt, before the agent and after it, and judge the attempt by them.
 
-A check may change files, as a formatter does. Before the agent, what it did to tracked files is
-undone; after the agent, the checks run once more on what they have made of the files.
+A check may change files, as a formatter does. Before the agent, that is a reason not to start;
+after the agent, the checks run once more on what they have made of the files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cub.actions.run.verdict import (
 from cub.git.private_index import reset_user_index, write_tree_without
 from cub.git.repository_settings import restore_git_settings
 from cub.git.restore_snapshot import check_out_paths
-from cub.git.snapshot import Snapshot, diff_trees, write_patch
+from cub.git.snapshot import Snapshot, diff_trees
 from cub.git.take_snapshot import take_snapshot
 from cub.store.events import Event
 from cub.text import join_first
@@ -52,17 +52,17 @@ def run_baseline_checks(
         with attempt.files.open_file(run_folders.BASELINE_LOG) as log:
             for command in missing:
                 results[command] = yield from _run_check(context, attempt, command, log, base=True)
-        before = _restore_after_baseline(context, attempt, before)
+        before = _take_start(context, attempt, before)
         for result in filter(None, results.values()):
             runner.store_result(before.tree, result)
     attempt.baseline = {command: result for command, result in results.items() if result}
 
 
-def _restore_after_baseline(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:
-    """Return the snapshot that the attempt starts from: new files of checks stay in it.
+def _take_start(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:
+    """Return the snapshot that the attempt starts from, after its first checks; note edited files.
 
-    What a check did to tracked files is undone, since nobody would commit it; a patch has it. Of
-    commits made meanwhile, those with private files do not stay, as with an agent's.
+    Nothing is undone: a check may have changed a file, or a person. Of commits made meanwhile,
+    those with private files do not stay, as with an agent's.
     """
     workspace = context.workspace
     current = take_snapshot(workspace.worktree)
@@ -70,14 +70,8 @@ def _restore_after_baseline(context: RunContext, attempt: Attempt, before: Snaps
         attempt.notices += workspace.adopt_commits(before)
         reset_user_index(workspace.worktree)
         current = take_snapshot(workspace.worktree)
-    elif paths := _find_edits(context, before, before, current):
-        patch = attempt.files.prepare_path(run_folders.BASELINE_PATCH)
-        changed = take_snapshot(workspace.worktree, before)
-        write_patch(workspace.worktree, before, changed, patch)
-        attempt.notices += workspace.restore_files(before, changed)
-        what = f"before the agent was started, the checks changed {join_first(paths)}"
-        attempt.notices.append(f"{what}: that is undone, and kept in {run_folders.BASELINE_PATCH}")
-        current = take_snapshot(workspace.worktree)
+    else:
+        attempt.edited_paths = _find_edits(context, before, before, current)
     if current.tree != before.tree or current.head != before.head:
         attempt.before = before = current
         if attempt.files.read_state(run_folders.START_FILE):
@@ -110,6 +104,8 @@ def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
     obstacle = find_check_obstacle(attempt.baseline, attempt.task_checks)
     if not attempt.baseline and not settings.options.no_checks:
         obstacle = NO_CHECK
+    if attempt.edited_paths:  # no commit would have what the checks are to judge
+        obstacle = f"{join_first(attempt.edited_paths)} changed while the checks ran at the start"
     if not obstacle:
         return None
     if not settings.accept_unverified:
@@ -185,8 +181,7 @@ def _undo_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapsho
 def _find_edits(context: RunContext, before: Snapshot, old: Snapshot, new: Snapshot) -> list[str]:
     """Return the files that were changed or deleted between two snapshots.
 
-    New files are reports and caches. Files that were untracked before the attempt are restored in
-    any case.
+    New files are reports and caches, and files that were untracked before are no part of a commit.
     """
     private = set(before.untracked_paths)
     entries = diff_trees(context.workspace.worktree, old.tree, new.tree).entries

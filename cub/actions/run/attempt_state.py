@@ -27,6 +27,7 @@ class Attempt:
 
     - `before`, `after`: snapshots around the agent's work; None until they are taken.
     - `baseline`: what each check said before the agent, by its command.
+    - `edited_paths`: tracked files that changed while the checks before the agent ran.
     - `inputs`: what the checks go by; `input_changes` describes what of it was changed.
     - `notices`: what to report to a person and to the next attempt.
     - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
@@ -45,6 +46,7 @@ class Attempt:
     )
     changes: list[FileChange] = field(default_factory=list)
     baseline: dict[str, CheckResult] = field(default_factory=dict)
+    edited_paths: list[str] = field(default_factory=list)
     checks: list[CheckComparison] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)

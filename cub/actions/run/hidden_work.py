@@ -76,6 +76,8 @@ def _iter_newly_ignored(
     parts = split_nul(try_git(workspace.toplevel, *words, stdin=join_nul(visible)).stdout)
     for source, _, _, path in zip(*[iter(parts)] * _FIELDS, strict=True):
         file = workspace.toplevel / source
+        if source.startswith(".git/"):
+            continue  # it is what it was before: git's own files are restored
         if file.is_relative_to(workspace.toplevel):
             rules = workspace.read_file_before(before, source)
             folder = source.rpartition("/")[0]

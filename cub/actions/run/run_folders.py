@@ -50,7 +50,7 @@ GIT_SETTINGS_FILE = "settings.json"  # git's settings before the current attempt
 SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
 EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
 BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
-PATCH_FILE, BASELINE_PATCH, REPLACED_SETTINGS_FOLDER = "changes.patch", "baseline.patch", "git"
+PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
 # What recovery needs: the files before the attempt, that the agent was started, when its last
 # process ended, the commit that it left, when the last check ended; what was decided, the commit
 # that was about to be made, and that the files were being restored.

@@ -49,6 +49,9 @@ _HINTS = {
     UNVERIFIED: UNVERIFIED_HINT,
     BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
 }
+_EDITED_HINT = (
+    "commit it, or undo it with git; if a check did it, have it only look, as `ruff format --check`"
+)
 _MASKED_BEFORE = ("client", "tick")
 _STORES_MESSAGE = "chore(cub): record what the run did"
 _MAX_NAMED = 10  # tasks, and commits
@@ -93,7 +96,9 @@ def _require_usable_checks(context: RunContext) -> Generator[Event, None, Attemp
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
     if obstacle := (yield from find_start_obstacle(context, attempt)):
-        hint = suggest_installation(stores.project, list_checks(context, attempt))
+        hint = _EDITED_HINT
+        if not attempt.edited_paths:
+            hint = suggest_installation(stores.project, list_checks(context, attempt))
         raise RunRefusedError(obstacle, hint=hint)
     return attempt
 

@@ -100,6 +100,12 @@ def test_what_tools_and_settings_leave_does_not(shop: Shop, leave: str) -> None:
     assert shop.run(checks=CHECK, once=True).outcomes == ["ok"]
 
 
+def test_the_persons_own_rules_hide_no_work(shop: Shop) -> None:
+    shop.write(".git/info/exclude", "local/\n")
+    shop.client("cat > /dev/null; echo C > c.py; mkdir local; echo D > local/d.py")
+    assert shop.run(checks=CHECK, once=True).outcomes == ["ok"]
+
+
 def test_new_files_in_a_place_that_the_person_ignores_are_told(shop: Shop) -> None:
     shop.write(".gitignore", "secret.env\nprivate/\nbuild/\nlocal/\n")
     git(shop.root, "commit", "-qam", "more rules")
