@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from cub.checks.terminal_text import to_plain_text
+from cub.harness.refusals import Refusal
 from cub.masking import mask_text
 
 
@@ -19,7 +21,8 @@ class LaunchRequest(NamedTuple):
     """Hold what a harness needs to start an agent for an attempt.
 
     prompt.md and system.md in the attempt's `folder` have the two prompts. Attempts of a task count
-    from 1. `permissions` is `auto` or `bypass`.
+    from 1. `permissions` is `auto` or `bypass`. `system_prompt` has the contract of a run, and the
+    instructions that the agent would miss otherwise.
     """
 
     prompt: str
@@ -45,6 +48,9 @@ class OutputReader(Protocol):
     def read(self, data: bytes) -> Iterable[AgentEvent]:
         """Return the events of the next piece of stdout. Never raises."""
 
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:
+        """Return what the next piece of stderr says of limits, logins and the service."""
+
     def finish(self) -> Iterable[AgentEvent]:
         """Return the events that only the end of stdout makes certain."""
 
@@ -64,6 +70,14 @@ class Harness(Protocol):
     def environ(self) -> Mapping[str, str]:
         """Return additional variables for the agent."""
 
+    @property
+    def reads(self) -> str:
+        """Return the agent whose instruction files it reads, as in cub.project.agent_reading."""
+
+    @property
+    def reports_cost(self) -> bool:
+        """Return whether the agent reports dollars; True if that is unknown."""
+
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt; may write files into the attempt's folder.
 
@@ -76,10 +90,15 @@ class Harness(Protocol):
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether an attempt ended well; `exit_code` is None or negative after a signal."""
 
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what kept the agent from working: a limit, a login or the service; else None."""
+
 
 EventKind = Literal[
-    "text", "tool", "usage", "cost", "session", "limit", "denied", "result", "other",
+    "text", "tool", "usage", "cost", "session", "model", "limit", "login", "service", "denied",
+    "result", "other",
 ]  # fmt: skip
+REFUSAL_KINDS = ("limit", "login", "service")
 
 
 class TokenUsage(NamedTuple):
@@ -104,8 +123,9 @@ class AgentEvent(NamedTuple):
     """Hold one event of an agent.
 
     The `text` of a text event is a piece that the next one follows directly, so a whole line or
-    message ends with a newline. Tokens and dollars are added to those before. A result event is the
-    agent's last word; `failed` is what it says of itself.
+    message ends with a newline. Tokens and dollars are added to those before. A limit, login or
+    service event says why the agent can't go on for now. A result event is the agent's last word;
+    `failed` is what it says of itself.
     """
 
     kind: EventKind
@@ -136,16 +156,17 @@ MAX_DENIALS = 20
 class Transcript:
     """Add up the events of an attempt.
 
-    `has_cost`: the agent reported dollars. `has_result`: there was a result event. `limit_message`
-    is the last text about a limit. Secrets are masked there and in the final message.
+    Tokens and dollars are None if the agent reported none. `has_result`: there was a result event.
+    `refusal` is the last event about a limit, a login or the service that the agent has not
+    got over. Secrets are masked there and in the final message.
     """
 
-    tokens: TokenUsage = field(default_factory=TokenUsage)
-    usd: float = 0.0
-    has_cost: bool = False
+    tokens: TokenUsage | None = None
+    usd: float | None = None
     session: str = ""
+    model: str = ""
     denials: list[str] = field(default_factory=list)
-    limit_message: str = ""
+    refusal: AgentEvent | None = None
     has_failed: bool = False
     has_result: bool = False
     _result: str = ""
@@ -169,24 +190,28 @@ class Transcript:
         """Take an event into account."""
         self._final = None
         if event.tokens is not None:
-            self.tokens = self.tokens.add(event.tokens)
+            self.tokens = self.tokens.add(event.tokens) if self.tokens else event.tokens
         if event.usd is not None:
-            self.usd, self.has_cost = self.usd + event.usd, True
+            self.usd = (self.usd or 0.0) + event.usd
         match event.kind:
             case "text":
                 self._add_piece(event.text)
             case "tool":
                 self._pieces.clear()
                 self._length = 0
+                self.refusal = None  # the agent went on
             case "session":
                 self.session = event.text or self.session
-            case "limit":
-                self.limit_message = mask_text(event.text) or self.limit_message
+            case "model":
+                self.model = event.text or self.model
+            case "limit" | "login" | "service":
+                self.refusal = event._replace(text=mask_text(event.text))
             case "denied":
                 self.denials += [mask_text(event.text)] if len(self.denials) < MAX_DENIALS else []
             case "result":
                 self.has_result, self.has_failed = True, event.failed
                 self._result = event.text[-MAX_FINAL:]
+                self.refusal = self.refusal if event.failed else None
 
     def _add_piece(self, text: str) -> None:
         self._pieces.append(text[-MAX_FINAL:])

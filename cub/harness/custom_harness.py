@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.refusals import Refusal
+from cub.harness.reported_refusals import find_refusal_in_output
 
 CONFIG_PATH = ".cub/config.yaml"
 PROMPT_CHANNELS = ("stdin", "file", "arg")
@@ -34,6 +37,8 @@ class CustomHarness:
     prompt_channel: str
     success_rule: str | re.Pattern[str]
     environ: Mapping[str, str]
+    reads: str = ""
+    reports_cost: bool = True
 
     @property
     def program(self) -> str:
@@ -75,6 +80,10 @@ class CustomHarness:
             return self.success_rule.search(transcript.final_message) is not None
         return self.success_rule == "exit" or (transcript.has_result and not transcript.has_failed)
 
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what kept the agent from working, by its events, or else by its last lines."""
+        return find_refusal_in_output(transcript, stderr, now)
+
     def _make_argument(self, prompt: str) -> str:
         prompt = prompt.replace("\0", "")  # no argument can have one
         if (size := len(prompt.encode("utf-8", "replace"))) > _MAX_ARGUMENT:
@@ -97,7 +106,7 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
     if prompt not in PROMPT_CHANNELS:
         message = f"{prompt!r} is none of {', '.join(PROMPT_CHANNELS)}"
         raise _make_error(name, "prompt", message, "")
-    success_rule, environ = _parse_success_rule(name, settings), _parse_environ(name, settings)
+    success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
     return CustomHarness(name, tuple(argv), prompt, success_rule, environ)
 
 
@@ -114,7 +123,8 @@ def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Patt
         raise _make_error(name, "success", f"this is no pattern: {error}", "") from None
 
 
-def _parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+def parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables of `harnesses.NAME.env`. Raises CubError for one that is not valid."""
     variables = settings.get("env") or {}
     if not isinstance(variables, Mapping):
         raise _make_error(name, "env", "this is not a mapping", "write it like {NAME: value}")

@@ -7,6 +7,9 @@
     {"type": "session", "id": "…"}
     {"type": "denied", "text": "rm -rf build"}           what it was not allowed to do
     {"type": "limit", "text": "resets 3pm (UTC)"}        why it can't go on for now
+    {"type": "login", "text": "Invalid API key"}         what a person has to solve
+    {"type": "service", "text": "HTTP 503"}              the service or the network failed
+    {"type": "model", "text": "gpt-5"}                   the model that answers
     {"type": "result", "text": "Status: done", "failed": false}      the final message
 
 Tokens and dollars are new ones each time. A field whose value is not valid is left out; an object
@@ -17,14 +20,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.base import AgentEvent, EventKind, TokenUsage
+from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind, TokenUsage
 
-_TEXTS = ("text", "tool", "denied", "limit", "result")
+_TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")
 _MAX_TOKENS = 10**12
 _MAX_USD = 10**6
 _MAX_SINGLE_LINES = 5_000  # an event for each of millions of lines takes minutes
@@ -46,6 +49,10 @@ class EventProtocolReader:
     def read(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield the events of the lines that end in this piece."""
         return self._read_lines(self._lines.feed(data))
+
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - any agent's
+        """Return nothing: the last lines of stderr are read when the agent has ended."""
+        return ()
 
     def finish(self) -> Iterator[AgentEvent]:
         """Yield the event of the last line if no newline ended it."""
@@ -139,7 +146,7 @@ def _parse_dollars(value: Any) -> float | None:
 class LineSplitter:
     """Split pieces of a stream into lines, each cut to its first `max_length` bytes."""
 
-    max_length: int = 1_000_000
+    max_length: int = 16_000_000
     _line: bytearray = field(default_factory=bytearray)
     _is_cut: bool = False
 

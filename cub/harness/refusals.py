@@ -1,8 +1,8 @@
 """Find out whether a limit or a missing login kept an agent from working, by its last output.
 
 `rate_limited` is whatever needs waiting; `auth` is what a person has to solve, such as used up
-credit. Only errors in the form that programs print count: a model may well talk about such errors,
-but not at the start of a line.
+credit; `service_failed` is a service or a network that does not answer. Only errors in the form
+that programs print count: a model may well talk about such errors, but not at the start of a line.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ _ERROR = re.compile(
 )
 _JSON = re.compile(r"b?['\"]?\s*[\[{]|\\*\"\w+\\*\"\s*:")
 
+RefusalKind = Literal["rate_limited", "auth", "service_failed"]
+
 
 class Refusal(NamedTuple):
     """Hold why an agent could not work, until when (in UTC) if it says so, and its message."""
 
-    kind: Literal["rate_limited", "auth"]
+    kind: RefusalKind
     reset_time: datetime | None
     message: str
 
@@ -55,11 +57,11 @@ def find_refusal(text: str, now: datetime, zone: tzinfo | None = None) -> Refusa
     """
     lines = _list_last_lines(text)
     for at in range(len(lines) - 1, -1, -1):
-        kind, message = _classify_line(lines[at]), " ".join(lines[at].split())[:_MAX_MESSAGE]
-        if kind == "auth":
-            return Refusal("auth", None, message)
-        if kind == "rate_limited":
-            return Refusal("rate_limited", _find_nearby_time(lines, at, now, zone), message)
+        if kind := _classify_line(lines[at]):
+            message = " ".join(lines[at].split())[:_MAX_MESSAGE]
+            is_limit = kind == "rate_limited"
+            reset_time = _find_nearby_time(lines, at, now, zone) if is_limit else None
+            return Refusal(kind, reset_time, message)
     return None
 
 
@@ -73,12 +75,13 @@ def _list_last_lines(text: str) -> list[str]:
     return [line.text for line in lines if not (line.is_fence or line.is_in_fence)] + unclosed
 
 
-def _classify_line(line: str) -> Literal["rate_limited", "auth"] | None:
+def _classify_line(line: str) -> RefusalKind | None:
     parts = list(_split_line(line))
     if any(_is_match(part, AUTH_PATTERN, AUTH_JSON_PATTERN) for part in parts):
         return "auth"
-    is_limit = any(_is_match(part, LIMIT_PATTERN, LIMIT_JSON_PATTERN) for part in parts)
-    return "rate_limited" if is_limit else None
+    if any(_is_match(part, LIMIT_PATTERN, LIMIT_JSON_PATTERN) for part in parts):
+        return "rate_limited"
+    return "service_failed" if any(map(SERVICE_PATTERN.match, parts)) else None
 
 
 def _is_match(part: str, words: re.Pattern[str], codes: re.Pattern[str]) -> bool:
@@ -200,6 +203,18 @@ _LOGINS = (
     r"(?:http )?40[12]\s*(?:[:-]\s*)?(?:[{\[]|unauthorized|invalid|payment required)",
     r"unauthorized" + _STOP,
 )
+# Only what names a model's service: a project's own server may refuse connections as well.
+_SERVICE_FAILURES = (
+    _CODE + r"\(?50[0234]\)?(?=\s*(?:$|[{\[\"'·(:]|internal|server|bad|service|gateway))",
+    r"(?:unexpected|last) status:? (?:code )?50[0-4]\b",
+    r"exceeded retry limit, last status: 50[0-4]\b",
+    r"attempt \d+ failed with status (?:code )?50[0-4]",
+    r"(?:litellm\.)?(?:internalserver|serviceunavailable|apiconnection|badgateway|timeout)error\s*[:(]",
+    r"the api provider['\u2019]s servers are down",
+    r"stream disconnected before completion",
+    r"error sending request for url",
+    r"unable to connect to (?:api|anthropic|the (?:api|service))\b",
+)
 _LIMIT_CODES = (
     r"rate_limit_error|overloaded_error|rate_limit_exceeded|usage_limit_reached|FreeUsageLimitError"
     r"|RESOURCE_EXHAUSTED|rateLimitExceeded|MODEL_CAPACITY_EXHAUSTED|too_many_requests"
@@ -224,5 +239,6 @@ def _compile_codes(codes: str, numbers: str) -> re.Pattern[str]:
 
 
 LIMIT_PATTERN, AUTH_PATTERN = _compile_any(_LIMITS), _compile_any(_LOGINS)
+SERVICE_PATTERN = _compile_any(_SERVICE_FAILURES)
 LIMIT_JSON_PATTERN = _compile_codes(_LIMIT_CODES, "429|529")
 AUTH_JSON_PATTERN = _compile_codes(_LOGIN_CODES, "401|402")

@@ -22,6 +22,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from cub.files.read_files import make_os_error
 from cub.harness import script_player
 from cub.harness.base import LaunchCommand, LaunchRequest, TokenUsage, Transcript
 from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.refusals import Refusal
+from cub.harness.reported_refusals import find_refusal_in_output
 from cub.harness.script_player import explain_forbidden_path
 from cub.text import describe_os_error, suggest_similar
 
@@ -54,6 +57,8 @@ class ScriptedHarness:
     name: str = SCRIPTED
     program: str = sys.executable
     environ: Mapping[str, str] = field(default_factory=dict)
+    reads: str = ""
+    reports_cost: bool = True
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Write the attempt's step into its folder, and return the command that plays it."""
@@ -76,6 +81,10 @@ class ScriptedHarness:
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and with a result that is not a failure."""
         return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what its script says of a limit."""
+        return find_refusal_in_output(transcript, stderr, now)
 
 
 def load_scripted_harness(path: Path, display_path: str = "") -> ScriptedHarness:

@@ -85,6 +85,10 @@ _ROWS = (
             ("stdin", "file", "arg")),
     Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
     Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
+    Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
+    Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
+    Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
+            "all projects; only for claude."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
     Setting("context_commands", "list", [], "Commands whose output goes into prompts."),
 )  # fmt: skip
@@ -104,7 +108,7 @@ SECTION_DESCRIPTIONS = {
     "tasks": "The tasks of the project.",
     "run": "The run loop.",
     "run.budget": "What a run may use up.",
-    "harnesses": "Agents of your own, by name.",
+    "harnesses": "Agents by name: your own, or changes to those that cub knows.",
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }

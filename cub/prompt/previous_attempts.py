@@ -15,12 +15,15 @@ from cub.prompt.untrusted_text import embed_code, embed_line
 from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, truncate_text
 
 # Classes that say something about the machine, and nothing about the task.
-INFRASTRUCTURE_FAILURES = ("interrupted", "rate_limited", "auth", "harness_missing", "budget")
+INFRASTRUCTURE_FAILURES = (
+    "interrupted", "rate_limited", "auth", "service_failed", "harness_missing", "budget",
+)  # fmt: skip
 QUESTION_FAILURE = "asked_question"
 _MEANING = {
     "interrupted": "the run was stopped, for no fault of the task",
     "rate_limited": "the agent had reached its limit, for no fault of the task",
     "auth": "the agent was not logged in, for no fault of the task",
+    "service_failed": "the agent's service did not answer, for no fault of the task",
     "harness_missing": "the agent could not be started, for no fault of the task",
     "budget": "the run's budget was used up, for no fault of the task",
     "timeout_idle": "the agent was stopped because it was silent for too long",

@@ -43,9 +43,10 @@ def test_the_final_message_is_bounded() -> None:
 def test_tokens_and_dollars_add_up() -> None:
     one = AgentEvent("usage", tokens=TokenUsage(1, 2, 3, 4))
     found = told(one, one, AgentEvent("result", usd=0.5), AgentEvent("cost", usd=0.25))
-    assert (found.tokens, found.tokens.total) == (TokenUsage(2, 4, 6, 8), 14)
-    assert (found.usd, found.has_cost) == (0.75, True)
-    assert not told(one).has_cost
+    assert found.tokens == TokenUsage(2, 4, 6, 8)
+    assert found.tokens.total == 14
+    assert found.usd == 0.75
+    assert told(one).usd is None
 
 
 def test_what_else_is_kept() -> None:
@@ -55,7 +56,16 @@ def test_what_else_is_kept() -> None:
         AgentEvent("limit", "resets 3pm"),
         AgentEvent("other", "noise"),
     )
-    assert (found.session, found.limit_message) == ("s-1", "resets 3pm")
+    assert (found.session, found.refusal) == ("s-1", AgentEvent("limit", "resets 3pm"))
+
+
+def test_a_refusal_that_the_agent_gets_over_is_cleared() -> None:
+    limit = AgentEvent("limit", "resets 3pm")
+    assert told(limit, AgentEvent("text", "Waiting.")).refusal == limit
+    assert told(limit, AgentEvent("result", "no", failed=True)).refusal == limit
+    assert told(limit, AgentEvent("tool", "edit a.py")).refusal is None
+    assert told(limit, AgentEvent("result", "done")).refusal is None
+    assert told(limit, AgentEvent("login", "401")).refusal == AgentEvent("login", "401")
 
 
 def test_no_more_than_twenty_denied_commands_are_kept() -> None:

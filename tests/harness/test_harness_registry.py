@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError, UsageError
+from cub.harness.claude import ClaudeHarness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.harness_registry import load_harnesses
 
 MINE = {"argv": ["run"]}
+_ALL = "choose from mine, claude, codex, gemini, opencode, aider, scripted, auto"
 
 
 def write(path: Path, said: str) -> None:
@@ -17,12 +19,14 @@ def write(path: Path, said: str) -> None:
 
 
 def test_auto_is_all_that_is_configured(tmp_path: Path) -> None:
-    found = load_harnesses(["auto"], {"b": MINE, "a": MINE}, tmp_path)
+    found = load_harnesses(["auto"], {"b": MINE, "a": MINE}, tmp_path, {}).harnesses
     assert [one.name for one in found] == ["b", "a"]
 
 
 def test_names_keep_their_order_and_count_once(tmp_path: Path) -> None:
-    found = load_harnesses(["a", "b", "a", "auto"], {"b": MINE, "c": MINE, "a": MINE}, tmp_path)
+    found = load_harnesses(
+        ["a", "b", "a", "auto"], {"b": MINE, "c": MINE, "a": MINE}, tmp_path, {}
+    ).harnesses
     assert [one.name for one in found] == ["a", "b", "c"]
 
 
@@ -30,36 +34,64 @@ def test_a_script_has_its_place(tmp_path: Path) -> None:
     write(tmp_path / ".cub/script.yaml", "one")
     write(tmp_path / "other.yaml", "two")
     names = ["scripted", "scripted:other.yaml", f"scripted:{tmp_path}/other.yaml"]
-    said = [getattr(one, "steps")["a"][0]["say"] for one in load_harnesses(names, {}, tmp_path)]  # noqa: B009
+    found = load_harnesses(names, {}, tmp_path, {}).harnesses
+    said = [getattr(one, "steps")["a"][0]["say"] for one in found]  # noqa: B009
     assert said == [["one"], ["two"], ["two"]]
 
 
 def test_a_script_that_is_missing_is_named_as_the_person_did(tmp_path: Path) -> None:
     for name, where in (("scripted", ".cub/script.yaml"), ("scripted:x.yaml", "x.yaml")):
         with pytest.raises(CubError, match="can't be read") as error:
-            load_harnesses([name], {}, tmp_path)
+            load_harnesses([name], {}, tmp_path, {})
         assert error.value.where == where
 
 
 def test_a_configured_client_may_have_any_name(tmp_path: Path) -> None:
-    (found,) = load_harnesses(["scripted"], {"scripted": MINE}, tmp_path)
+    (found,) = load_harnesses(["scripted"], {"scripted": MINE}, tmp_path, {}).harnesses
     assert isinstance(found, CustomHarness)
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("mien", "did you mean mine?"), ("scriptd", "did you mean scripted?"),
-     ("zzz", "there are mine, scripted, auto"), ("", "there are mine, scripted, auto")],
+     ("zzz", _ALL), ("", _ALL)],
 )  # fmt: skip
 def test_an_unknown_name_is_an_error_with_those_that_are_known(
     tmp_path: Path, name: str, hint: str
 ) -> None:
-    with pytest.raises(UsageError, match="there is no agent") as error:
-        load_harnesses([name], {"mine": MINE}, tmp_path)
+    with pytest.raises(UsageError, match="unknown agent") as error:
+        load_harnesses([name], {"mine": MINE}, tmp_path, {})
     assert error.value.hint == hint
 
 
-def test_auto_needs_a_configuration(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no agent is configured") as error:
-        load_harnesses(["auto"], {}, tmp_path)
+def test_auto_needs_an_agent(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no agent is installed or configured") as error:
+        load_harnesses(["auto"], {}, tmp_path, {})
     assert ".cub/config.yaml" in error.value.hint
+    assert "npm install -g @anthropic-ai/claude-code" in error.value.hint
+
+
+def install(folder: Path, *programs: str) -> dict[str, str]:
+    folder.mkdir()
+    for program in programs:
+        (folder / program).write_text("#!/bin/sh\n")
+        (folder / program).chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+def test_without_a_configuration_auto_is_the_first_agent_that_is_installed(tmp_path: Path) -> None:
+    environ = install(tmp_path / "bin", "aider", "codex", "gemini")
+    chosen = load_harnesses(["auto"], {}, tmp_path, environ)
+    assert [one.name for one in chosen.harnesses] == ["codex"]
+    assert chosen.reason == "the first one installed; also installed: gemini, aider"
+    chosen = load_harnesses(["auto"], {"gemini": {"model": "m"}}, tmp_path, environ)
+    assert [one.name for one in chosen.harnesses] == ["gemini"]
+
+
+def test_an_entry_for_an_agent_that_cub_knows_changes_only_its_keys(tmp_path: Path) -> None:
+    entry = {"args": ["--add-dir", "x"], "env": {"A": "1"}, "model": "opus", "user_settings": False}
+    (found,) = load_harnesses(["claude"], {"claude": entry}, tmp_path, {}).harnesses
+    assert isinstance(found, ClaudeHarness)
+    assert found.options == (("--add-dir", "x"), {"A": "1"}, "opus", False)
+    (found,) = load_harnesses(["claude"], {"claude": MINE}, tmp_path, {}).harnesses
+    assert isinstance(found, CustomHarness)

@@ -1,14 +1,14 @@
-"""Run an agent on one attempt, and find out before a run whether its program is installed."""
+"""Run an agent on one attempt, and end one that waits in vain."""
 
 from __future__ import annotations
 
 import os
-import posixpath
 import shutil
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import NamedTuple, Self
 
@@ -21,7 +21,6 @@ from cub.actions.run.run_folders import (
     AttemptFolder,
     RunFolder,
 )
-from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.current_attempt import (
     ATTEMPT_VARIABLE,
     RUN_VARIABLE,
@@ -30,19 +29,15 @@ from cub.actions.tasks.current_attempt import (
     encode_mark,
 )
 from cub.checks.terminal_text import to_plain_text
-from cub.errors import CubError
-from cub.git.process import try_git
 from cub.harness.base import AgentEvent, Harness, LaunchRequest, Transcript
-from cub.harness.custom_harness import CONFIG_PATH
+from cub.harness.prices import UNKNOWN_COST, AttemptCost, determine_cost
 from cub.masking import StreamMasker, mask_text
 from cub.processes.command import (
     CommandSpec,
     ProcessResult,
     TimeLimits,
-    explain_missing_program,
 )
 from cub.processes.runner import RunningCommand
-from cub.project.project import Project
 from cub.store.events import Event
 
 _MAX_LOG = 20 << 20  # bytes of an agent's output that are kept
@@ -57,11 +52,16 @@ _ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT"
 
 
 class AgentResult(NamedTuple):
-    """Hold how an agent ended, what it reported, and the end of its stderr, without secrets."""
+    """Hold how an agent ended, what it reported, its cost, and the end of its stderr.
+
+    Secrets are masked. `is_over_budget`: it was ended because the budget was used up.
+    """
 
     process: ProcessResult
     transcript: Transcript
     stderr: str
+    cost: AttemptCost = UNKNOWN_COST
+    is_over_budget: bool = False
 
 
 def run_agent(
@@ -76,7 +76,7 @@ def run_agent(
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
     transcript, reader = Transcript(), harness.open_reader()
     errors, throttle = bytearray(), _EventThrottle(context, request)
-    is_over_budget = False
+    patience, is_over_budget, is_ended_early = _Patience(harness), False, False
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
         out = stack.enter_context(_CappedLog(files, EVENTS_FILE))
@@ -86,28 +86,35 @@ def run_agent(
             RunningCommand(command, limits, context.stop, end_time_file, _TICK_SECONDS)
         )
         for piece in running.iter_output():
-            if piece.stream == "err":
-                err.write(piece.data)
-                errors = (errors + piece.data)[-_MAX_STDERR:]
-                continue
             if not piece.stream:
                 yield from throttle.flush_pending()
                 yield context.make_event("tick", task=request.task_id)
+                if patience.is_over(transcript, context.clock.now()):
+                    running.terminate()
                 continue
-            out.write(piece.data)
-            for event in reader.read(piece.data):
+            if piece.stream == "err":
+                err.write(piece.data)
+                errors = (errors + piece.data)[-_MAX_STDERR:]
+                events = reader.read_errors(piece.data)
+            else:
+                out.write(piece.data)
+                events = reader.read(piece.data)
+            for event in events:
                 transcript.add_event(event)
                 yield from throttle.accept(event)
                 if event.tokens is not None or event.usd is not None:
-                    is_over_budget = context.budget.with_attempt(transcript).is_exceeded
+                    used = context.budget.with_attempt(transcript.tokens, transcript.usd)
+                    is_over_budget = used.is_exceeded
                 # Not at other events: an agent that has come to its end may say so.
                 if is_over_budget and event.kind in _PROGRESS_KINDS:
+                    is_ended_early = True
                     running.terminate()
         for event in reader.finish():
             transcript.add_event(event)
             yield from throttle.accept_now(event)
     stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
-    return AgentResult(running.result, transcript, stderr)
+    cost = determine_cost(transcript, request.model)
+    return AgentResult(running.result, transcript, stderr, cost, is_ended_early)
 
 
 def _make_command(
@@ -154,6 +161,35 @@ def _make_cub_shim(folder: RunFolder) -> str:
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cub "$@"\n', encoding="utf-8")
         shim.chmod(0o755)
     return str(shim.parent)
+
+
+# Seconds for which an agent may try again by itself after it has reported a refusal.
+_PATIENCE = {"limit": 120, "login": 15, "service": 120}
+_FEW_SECONDS = 10  # for an agent that ends by itself
+
+
+@dataclass(slots=True)
+class _Patience:
+    """Tell when an agent that met a limit, or no service, waits in vain.
+
+    The run can wait for a limit's end without an agent, and go on with another one.
+    """
+
+    harness: Harness
+    _since: datetime | None = None
+
+    def is_over(self, transcript: Transcript, now: datetime) -> bool:
+        """Return whether the agent should be ended now."""
+        if transcript.refusal is None:
+            self._since = None
+            return False
+        self._since = self._since or now
+        seconds = float(_PATIENCE[transcript.refusal.kind])
+        refusal = self.harness.find_refusal(transcript, "", self._since)
+        if refusal and refusal.reset_time:
+            wait = (refusal.reset_time - self._since).total_seconds()
+            seconds = wait + _FEW_SECONDS if wait <= seconds else _FEW_SECONDS
+        return (now - self._since).total_seconds() >= seconds
 
 
 @dataclass(slots=True)
@@ -228,92 +264,3 @@ class _CappedLog:
     def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self._file.close()
-
-
-# Wrappers that start the program after them on this machine, as it would be without them.
-_TRANSPARENT_WRAPPERS = (
-    "nice", "ionice", "chrt", "taskset", "nohup", "setsid", "stdbuf", "timeout", "caffeinate",
-)  # fmt: skip
-
-
-class MissingProgram(NamedTuple):
-    """Say why an agent can't be started, and which key names the program."""
-
-    harness: str
-    why: str
-    key: str
-
-    def to_text(self) -> str:
-        """Say that another agent works instead."""
-        return f"the agent {self.harness} is left out: {self.why} ({self.key})"
-
-
-def find_missing_programs(
-    harnesses: Sequence[Harness],
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-) -> list[MissingProgram]:
-    """Return the agents that can't be started, judged by the first word of their commands."""
-    environ = build_environment(settings.hidden_variables, environ)
-    programs = (
-        _find_missing(harness, settings, project, {**environ, **harness.environ})
-        for harness in harnesses
-    )
-    return list(filter(None, programs))
-
-
-def require_available(
-    harnesses: Sequence[Harness], missing: Sequence[MissingProgram]
-) -> list[Harness]:
-    """Return the harnesses whose agents can be started. Raises CubError if there are none."""
-    names = {program.harness for program in missing}
-    if available := [harness for harness in harnesses if harness.name not in names]:
-        return available
-    first, hint = missing[0], _suggest_fix(missing[0])
-    if len(missing) == 1:
-        message = f"the agent {first.harness} can't be started: {first.why}"
-        raise CubError(message, where=f"{CONFIG_PATH}: {first.key}", hint=hint)
-    details = [f"{program.harness}: {program.why} ({program.key})" for program in missing]
-    message = "none of the agents can be started"
-    raise CubError(message, where=CONFIG_PATH, hint=hint, details=details)
-
-
-def _find_missing(
-    harness: Harness, settings: RunSettings, project: Project, environ: Mapping[str, str]
-) -> MissingProgram | None:
-    programs = [("run.wrap", word) for word in settings.wrapper[:1]]
-    if not programs or posixpath.basename(settings.wrapper[0]) in _TRANSPARENT_WRAPPERS:
-        programs.append((f"harnesses.{harness.name}.argv", harness.program))
-    for key, name in programs:
-        if name and (why := _explain_missing(name, settings, project, environ)):
-            return MissingProgram(harness.name, why, key)
-    return None
-
-
-def _explain_missing(
-    name: str, settings: RunSettings, project: Project, environ: Mapping[str, str]
-) -> str:
-    """Say why a program can't be started; "" if it can.
-
-    A linked worktree has only what is committed. What another branch has is not looked up.
-    """
-    if not (settings.options.worktree and "/" in name and not name.startswith("/")):
-        return explain_missing_program(name, project.root, environ)
-    if settings.branch_template:
-        return ""
-    answer = try_git(project.root, "ls-tree", "HEAD", "--", posixpath.normpath(name))
-    if answer.exit_code == 0 and not answer.stdout:
-        return f"{name} is not in the last commit, and a work tree has nothing else"
-    return ""
-
-
-def _suggest_fix(missing: MissingProgram) -> str:
-    name = missing.why.split(" ", 1)[0]
-    if name.startswith("~"):
-        return "write the whole path: no shell replaces `~`"
-    if missing.why.endswith("is not executable"):
-        return f"`chmod +x {name}`"
-    if missing.why.endswith("nothing else"):
-        return "commit it, or write its whole path"
-    return "install it, add its folder to PATH, or name another agent with --harness"

@@ -152,8 +152,10 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
         uncommittable=list_changed_submodules(before, after),
         hidden_work=find_hidden_work(workspace, before, after, attempt.changes, attempt.started_at),
         request=attempt.request,
-        is_over_budget=process.cause == "ended",
-        time=context.clock.now(),
+        is_over_budget=attempt.agent_result.is_over_budget,
+        refusal=attempt.harness.find_refusal(
+            transcript, attempt.agent_result.stderr, context.clock.now()
+        ),
     )
 
 

@@ -219,13 +219,15 @@ def make_start_event(context: RunContext, task: str, number: int, harness: str) 
 
 def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
     """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
-    process, transcript, _ = attempt.agent_result
+    process, transcript, cost = (
+        attempt.agent_result.process, attempt.agent_result.transcript, attempt.agent_result.cost
+    )  # fmt: skip
     signals = parse_signals(transcript.final_message)
     event = context.make_event(
         ATTEMPT_END, task=attempt.task_id, n=attempt.number, harness=attempt.harness.name
     )
-    if context.settings.model:
-        event["model"] = context.settings.model
+    if model := transcript.model or context.settings.model:
+        event["model"] = model
     if transcript.session:
         event["session"] = transcript.session
     event |= {
@@ -236,8 +238,8 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
         **({"unverified": verdict.doubt} if verdict.doubt else {}),
         **_describe_failure(attempt, verdict),
         "tok": tokens_to_json(transcript.tokens),
-        "usd": transcript.usd,
-        "usd_src": "reported" if transcript.has_cost else "none",
+        "usd": cost.usd,
+        "usd_src": cost.source,
         "git": _summarize_change(context, attempt, head),
         "checks": checks_to_json(attempt.checks),
     }

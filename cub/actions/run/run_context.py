@@ -16,7 +16,7 @@ from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.harness.base import Harness, TokenUsage, Transcript
+from cub.harness.base import Harness, TokenUsage
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event
@@ -102,29 +102,32 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Hold the limits of a run, None for no limit, and what it has used of them."""
+    """Hold the limits of a run, None for no limit, and what it has used of them.
+
+    Dollars and tokens are None as long as no agent has reported any.
+    """
 
     usd: float | None = None
     tokens: int | None = None
     iterations: int | None = None
-    spent_usd: float = 0.0
-    spent_tokens: TokenUsage = TokenUsage()  # noqa: RUF009 - immutable
+    spent_usd: float | None = None
+    spent_tokens: TokenUsage | None = None
     attempts: int = 0
 
-    def with_attempt(self, transcript: Transcript) -> Budget:
-        """Return the budget after an attempt."""
+    def with_attempt(self, tokens: TokenUsage | None, usd: float | None) -> Budget:
+        """Return the budget after an attempt; None is for what the agent has not reported."""
         return replace(
             self,
-            spent_usd=self.spent_usd + transcript.usd,
-            spent_tokens=self.spent_tokens.add(transcript.tokens),
+            spent_usd=self.spent_usd if usd is None else (self.spent_usd or 0.0) + usd,
+            spent_tokens=_add_tokens(self.spent_tokens, tokens),
             attempts=self.attempts + 1,
         )
 
     @property
     def is_exceeded(self) -> bool:
         """Return whether dollars or tokens are used up."""
-        over_usd = self.usd is not None and self.spent_usd >= self.usd
-        return over_usd or (self.tokens is not None and self.spent_tokens.total >= self.tokens)
+        over_usd = self.usd is not None and (self.spent_usd or 0.0) >= self.usd
+        return over_usd or (self.tokens is not None and self._token_count >= self.tokens)
 
     @property
     def is_out_of_attempts(self) -> bool:
@@ -133,18 +136,28 @@ class Budget:
 
     def describe_overrun(self) -> str:
         """Say which limit is used up, and how much of it."""
-        if self.usd is not None and self.spent_usd >= self.usd:
-            return f"${self.spent_usd:.2f} of ${self.usd:.2f} are used up"
-        return f"{self.spent_tokens.total:,} of {self.tokens:,} tokens are used up"
+        if self.usd is not None and (self.spent_usd or 0.0) >= self.usd:
+            return f"${self.spent_usd or 0.0:.2f} of ${self.usd:.2f} are used up"
+        return f"{self._token_count:,} of {self.tokens:,} tokens are used up"
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of a run_end event about attempts, tokens and dollars."""
-        tokens, usd = tokens_to_json(self.spent_tokens), round(self.spent_usd, 6)
-        return {"attempts": self.attempts, "tok": tokens, "usd": usd}
+        usd = None if self.spent_usd is None else round(self.spent_usd, 6)
+        return {"attempts": self.attempts, "tok": tokens_to_json(self.spent_tokens), "usd": usd}
+
+    @property
+    def _token_count(self) -> int:
+        return self.spent_tokens.total if self.spent_tokens else 0
 
 
-def tokens_to_json(tokens: TokenUsage) -> dict[str, int]:
-    """Return tokens under the ledger's keys."""
+def _add_tokens(first: TokenUsage | None, second: TokenUsage | None) -> TokenUsage | None:
+    return first.add(second) if first and second else first or second
+
+
+def tokens_to_json(tokens: TokenUsage | None) -> dict[str, int] | None:
+    """Return tokens under the ledger's keys; None if they are not known."""
+    if tokens is None:
+        return None
     return dict(zip(("in", "out", "cache_read", "cache_write"), tokens, strict=True))
 
 

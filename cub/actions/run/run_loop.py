@@ -192,7 +192,7 @@ def _run_one_attempt(
     except (CubError, OSError) as error:
         verdict = Verdict("unknown", describe_error(error), is_uncounted=is_machine_error(error))
     transcript = attempt.agent_result.transcript
-    context.budget = context.budget.with_attempt(transcript)
+    context.budget = context.budget.with_attempt(transcript.tokens, attempt.agent_result.cost.usd)
     if claimed.ready_count and parse_signals(transcript.final_message).promise:
         tasks = (
             "1 more task is"

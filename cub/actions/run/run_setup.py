@@ -12,12 +12,8 @@ from typing import Any
 
 from cub.actions.build_prompt import find_check_commands, read_system_prompt
 from cub.actions.managed_files import GITIGNORE, map_local_files
-from cub.actions.run.agent_process import (
-    RUN_MARK_VARIABLE,
-    build_environment,
-    find_missing_programs,
-    require_available,
-)
+from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
+from cub.actions.run.agent_programs import find_missing_programs, require_available
 from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks, require_trust
@@ -102,12 +98,14 @@ def prepare_run(
     stores = finish_interrupted_change(stores)
     layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
-    configured = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    chosen = load_harnesses(
+        settings.harnesses, settings.harness_configs, stores.root, environment.environ
+    )
     require_startable(stores.backend.read_tasks(), stores, options)
     settings = resolve_checks(stores, settings)
     approved_checks = require_trust(stores, settings)
-    missing = find_missing_programs(configured, settings, stores.project, environment.environ)
-    harnesses = require_available(configured, missing)
+    missing = find_missing_programs(chosen.harnesses, settings, stores.project, environment.environ)
+    harnesses = require_available(chosen.harnesses, missing)
     if not (stores.root / GITIGNORE).exists():
         with lock_project(stores.root) as lock:
             install_git_files(lock)

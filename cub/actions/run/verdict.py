@@ -21,8 +21,7 @@ from cub.harness.final_message import (
     parse_signals,
     summarize_final_message,
 )
-from cub.harness.refusals import Refusal, find_refusal
-from cub.harness.reset_times import find_reset_time
+from cub.harness.refusals import Refusal
 from cub.processes.command import ProcessResult
 from cub.prompt.previous_attempts import INFRASTRUCTURE_FAILURES
 from cub.store.task_schema import UNDONE_REASONS
@@ -62,7 +61,8 @@ class AttemptEvidence:
 
     `is_success` is by the harness's rule; `restored_files` are untracked files that the attempt had
     changed; `conflicts` are files of an unfinished merge; `hidden_work` is a new file that no
-    commit will have; `request` is what the agent asked for.
+    commit will have; `request` is what the agent asked for; `refusal` is what kept it from working,
+    if it did no work.
     """
 
     process: ProcessResult
@@ -78,7 +78,7 @@ class AttemptEvidence:
     hidden_work: str
     request: dict[str, Any]
     is_over_budget: bool
-    time: datetime
+    refusal: Refusal | None
 
     @property
     def signals(self) -> FinalSignals:
@@ -109,7 +109,7 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     if process.cause == "stopped":
         return Verdict("interrupted", "the run was stopped")
     may_be_refused = (failed or idle) and evidence.signals.stuck is None
-    if may_be_refused and (refusal := _find_refusal(evidence)):
+    if may_be_refused and (refusal := evidence.refusal):
         return Verdict(refusal.kind, refusal.message, reset_time=refusal.reset_time)
     is_silent = not evidence.transcript.final_message.strip()
     if process.start_error or (failed and process.exit_code in NOT_RUN_EXIT_CODES and is_silent):
@@ -192,21 +192,6 @@ def _describe_restored_files(files: Sequence[str]) -> str:
         return ""
     names = ", ".join(files[:3])
     return f"only files that git does not know were changed, and they are put back: {names}"
-
-
-def _find_refusal(evidence: AttemptEvidence) -> Refusal | None:
-    """Return what the agent's output says of limits and logins, or None.
-
-    An event about a limit comes first, and counts whatever its text is.
-    """
-    time = evidence.time
-    if limit := evidence.transcript.limit_message:
-        message = " ".join(limit.split())
-        refusal = Refusal("rate_limited", find_reset_time(limit, time), message)
-        return find_refusal(limit, time) or refusal
-    texts = (evidence.stderr[-_MAX_TAIL:], evidence.transcript.final_message[-_MAX_TAIL:])
-    refusals = (find_refusal(text, time) for text in texts if text)
-    return next(filter(None, refusals), None)
 
 
 def _describe_exit(evidence: AttemptEvidence) -> str:

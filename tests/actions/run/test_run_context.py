@@ -14,7 +14,7 @@ _ATTEMPT = Transcript(
 
 def _after(budget: Budget, attempts: int) -> Budget:
     for _ in range(attempts):
-        budget = budget.with_attempt(_ATTEMPT)
+        budget = budget.with_attempt(_ATTEMPT.tokens, _ATTEMPT.usd)
     return budget
 
 

@@ -6,7 +6,6 @@ Whether checks can decide about an attempt, and did, by their results alone.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -45,7 +44,7 @@ _FINE = AttemptEvidence(
     hidden_work="",
     request={},
     is_over_budget=False,
-    time=datetime(2026, 1, 1, tzinfo=UTC),
+    refusal=None,
 )
 
 

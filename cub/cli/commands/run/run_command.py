@@ -14,7 +14,7 @@ from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from cub.actions.run.agent_process import MissingProgram
+    from cub.actions.run.agent_programs import MissingProgram
     from cub.actions.run.run_options import RunOptions, RunSettings
     from cub.actions.tasks.stores import Stores
     from cub.store.task_index import TaskIndex, TaskSummary
@@ -209,13 +209,15 @@ class _RunPreview(NamedTuple):
 
 
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
-    from cub.actions.run.agent_process import find_missing_programs, require_available
+    from cub.actions.run.agent_programs import find_missing_programs, require_available
     from cub.actions.run.check_proposals import resolve_checks
     from cub.actions.run.command_trust import require_trust
     from cub.actions.run.git_workspace import require_repository
     from cub.harness.harness_registry import load_harnesses
 
-    harnesses = load_harnesses(settings.harnesses, settings.harness_configs, stores.root)
+    harnesses = load_harnesses(
+        settings.harnesses, settings.harness_configs, stores.root, os.environ
+    ).harnesses
     require_repository(stores.project.root)
     missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
     refusals = []

@@ -1,0 +1,42 @@
+"""Drive Codex."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
+from cub.harness.native_harness import (
+    AgentFacts,
+    JsonLineReader,
+    JsonObject,
+    NativeHarness,
+    prepend_system_prompt,
+)
+
+
+class CodexHarness(NativeHarness):
+    """Drive Codex."""
+
+    facts: ClassVar = AgentFacts(
+        "codex", "Codex", "codex", "0.169.0", "npm install -g @openai/codex", reports_cost=False
+    )
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command, with the prompt on its stdin."""
+        argv = (self.program, *("exec", "--json", "-"), *self.options.arguments)
+        return LaunchCommand(
+            argv, prepend_system_prompt(request).encode("utf-8", "replace"), self.environ
+        )
+
+    def open_reader(self) -> CodexReader:
+        """Return a reader of its stream."""
+        return CodexReader()
+
+
+class CodexReader(JsonLineReader):
+    """Read its stream."""
+
+    def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:  # noqa: ARG002
+        """Yield the events of an object."""
+        yield AgentEvent("other")

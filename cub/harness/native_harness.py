@@ -1,0 +1,197 @@
+"""Hold what cub's own agents have in common: facts, options, and a reader of JSON lines.
+
+Each has a module with its command line, the reader of its stream and its rule of success. The table
+of all of them is in harness_registry.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
+
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, OutputReader, Transcript
+from cub.harness.event_protocol import LineSplitter
+from cub.harness.refusals import Refusal
+from cub.harness.reported_refusals import find_reported_refusal
+
+JsonObject = Mapping[str, Any]
+
+
+class AgentFacts(NamedTuple):
+    """Describe an agent: its program, the oldest version known to work, and how to install it.
+
+    `reports_cost`: it reports dollars.
+    """
+
+    name: str
+    title: str
+    program: str
+    oldest_version: str
+    installation: str
+    reports_cost: bool
+
+
+class NativeOptions(NamedTuple):
+    """Hold what `harnesses.NAME` adds to an agent's own command line.
+
+    `user_settings`: the agent also reads the settings that the user has for all projects.
+    """
+
+    arguments: tuple[str, ...] = ()
+    environ: Mapping[str, str] = {}
+    model: str | None = None
+    user_settings: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NativeHarness(ABC):
+    """Drive an agent that cub knows."""
+
+    facts: ClassVar[AgentFacts]
+    default_environ: ClassVar[Mapping[str, str]] = {}
+    options: NativeOptions = field(default_factory=NativeOptions)
+
+    @property
+    def name(self) -> str:
+        """Return the agent's name."""
+        return self.facts.name
+
+    @property
+    def program(self) -> str:
+        """Return the agent's program."""
+        return self.facts.program
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """Return variables for the agent; the configuration replaces cub's own."""
+        return {**self.default_environ, **self.options.environ}
+
+    @property
+    def reads(self) -> str:
+        """Return the agent's name: it reads what its table says."""
+        return self.facts.name
+
+    @property
+    def reports_cost(self) -> bool:
+        """Return whether the agent reports dollars."""
+        return self.facts.reports_cost
+
+    def choose_model(self, request: LaunchRequest) -> str | None:
+        """Return the model to ask for, None for the agent's default."""
+        return request.model or self.options.model
+
+    @abstractmethod
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command for an attempt, with the prompt on its stdin."""
+
+    @abstractmethod
+    def open_reader(self) -> OutputReader:
+        """Return a new reader of the agent's stream."""
+
+    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
+        """Return whether the agent ended with 0 and a result that is not a failure."""
+        return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def find_refusal(
+        self,
+        transcript: Transcript,
+        stderr: str,  # noqa: ARG002 - for those that report nothing there
+        now: datetime,
+    ) -> Refusal | None:
+        """Return what the agent reported; words in its messages or a tool's output don't count."""
+        return find_reported_refusal(transcript, now)
+
+
+def prepend_system_prompt(request: LaunchRequest) -> str:
+    """Return the prompt below the system prompt, for agents that take no system prompt."""
+    system = request.system_prompt.strip()
+    return f"{system}\n\n{request.prompt}" if system else request.prompt
+
+
+class JsonLineReader(ABC):
+    """Read an agent's stream of JSON objects, one a line. Never raises.
+
+    Other lines are not the agent's: warnings of its runtime, for instance.
+    """
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        return self._read_lines(self._lines.feed(data))
+
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+        """Return nothing: the stream has all errors."""
+        return ()
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """Yield the events of the last line if no newline ended it."""
+        return self._read_lines(self._lines.flush())
+
+    @abstractmethod
+    def read_object(self, tree: JsonObject) -> Iterable[AgentEvent]:
+        """Return the events of an object; its values may be of any type."""
+
+    def _read_lines(self, lines: Sequence[bytes]) -> Iterator[AgentEvent]:
+        for line in lines:
+            if not line.lstrip().startswith(b"{"):
+                continue
+            try:
+                tree = json.loads(line.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                continue
+            yield from self.read_object(tree)
+
+
+def get_object(tree: JsonObject, *keys: str) -> JsonObject:
+    """Return the object below these keys; {} if there is none."""
+    for key in keys:
+        value = tree.get(key)
+        tree = value if isinstance(value, dict) else {}
+    return tree
+
+
+def get_text(tree: JsonObject, *keys: str) -> str:
+    """Return the string below these keys; "" if there is none."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def get_count(tree: JsonObject, *keys: str) -> int:
+    """Return the number below these keys; 0 if there is none, or a negative one."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    return value if type(value) is int and 0 <= value < 10**12 else 0
+
+
+def list_objects(tree: JsonObject, *keys: str) -> Iterator[JsonObject]:
+    """Yield the objects of the list below these keys."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    yield from (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def get_dollars(tree: JsonObject, *keys: str) -> float | None:
+    """Return the dollars below these keys; None if there are none."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    is_number = type(value) in (int, float) and 0 <= float(str(value)) < 10**6
+    return float(str(value)) if is_number else None
+
+
+_MAX_TOOL_TEXT = 200  # characters
+_TOOL_KEYS = ("command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url")
+
+
+def describe_tool(name: str, values: JsonObject) -> str:
+    """Return an action in a few words: the tool, and the command or path that it gets."""
+    value = next((text for key in _TOOL_KEYS if (text := get_text(values, key))), "")
+    return " ".join(f"{name} {value}".split())[:_MAX_TOOL_TEXT]
+
+
+def make_message(text: str) -> Iterator[AgentEvent]:
+    """Yield a text event for a whole message; nothing for an empty one."""
+    if text.strip():
+        yield AgentEvent("text", text if text.endswith("\n") else f"{text}\n")
