@@ -51,7 +51,10 @@ def format_cost(tokens: int, usd: float) -> str:
 
 def _format_run_start(event: Event) -> Iterator[str]:
     where = f" in {event['worktree']}" if event.get("worktree") else ""
-    yield f"Run {event['run']} with {event['harness']}{where}"
+    versions = event.get("versions") or {}
+    names = (f"{name} {versions.get(name, '')}".strip() for name in event["harness"].split(","))
+    choice = f" (auto: {event['choice']})" if event.get("choice") else ""
+    yield f"Run {event['run']} with {', '.join(names)}{choice}{where}"
     if event.get("permissions") == "bypass":
         yield add_style("The agent asks nobody: its permissions are bypassed.", fg="yellow")
 
@@ -111,8 +114,9 @@ def _format_run_end(event: Event) -> Iterator[str]:
     counts = ", ".join(
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
-    tokens = event["tok"]["in"] + event["tok"]["out"] + event["tok"]["cache_write"]
-    used = format_cost(tokens, event["usd"])
+    usage = event["tok"] or {}
+    tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
+    used = format_cost(tokens, event["usd"] or 0)
     why = f" ({event['why']})" if event.get("why") else ""
     if event["end"] in ("unverified", "broken", "machine"):
         why = ""  # the attempt has said it
