@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
-from cub.actions.managed_files import CONSTITUTION, MANAGED_FILES, MAP, RUNLOOP
+from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MANAGED_FILES, MAP, RUNLOOP
 from cub.actions.section_specs import AvailableFiles, assign_section_specs
 from cub.debug_log import log_debug
 from cub.edit.document import Document
@@ -176,11 +176,11 @@ def _find_available(
         principles = templates.read_file("constitution.md").encode()
     errors: list[CubError] = []
 
-    def inline(name: str, data: bytes | None, path: str, title: str) -> str:
+    def inline(name: str, data: bytes | None) -> str:
         if data is None or name not in config.inline:
             return ""
         try:
-            return inline_file(data, path, title)
+            return inline_file(data, *INLINED_FILES[name])
         except CubError as error:
             errors.append(error)
             return ""
@@ -190,8 +190,8 @@ def _find_available(
         # A map that no commit has counts even if this checkout does not have it yet.
         map=map_data is not None or (bool(config.map_tokens) and not config.map_commit),
         skills=_has_skills(project),
-        map_text=inline("map", map_data, MAP, "Project map"),
-        constitution_text=inline("constitution", principles, CONSTITUTION, "Operating principles"),
+        map_text=inline("map", map_data),
+        constitution_text=inline("constitution", principles),
         gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in targets else (),
     )
     return available, tuple(errors)
