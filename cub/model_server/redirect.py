@@ -46,6 +46,7 @@ _AIDER = {
     "AIDER_SHOW_MODEL_WARNINGS": "false",
     "AIDER_DISABLE_PLAYWRIGHT": "true",
     "AIDER_DETECT_URLS": "false",
+    "AIDER_MAP_TOKENS": "0",  # its map of the project has a cache in the project
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
 _GEMINI_SETTINGS = {
@@ -110,6 +111,10 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
             _write(home / ".config/opencode/opencode.json", json.dumps(config))
         case "aider":
             environ |= {**_AIDER, "OPENAI_API_BASE": f"{url}/v1", "AIDER_MODEL": model}
+            for kind in ("CHAT", "INPUT"):
+                environ[f"AIDER_{kind}_HISTORY_FILE"] = str(home / f".aider.{kind}.history")
+            # aider downloads the prices unless this file has some of today.
+            _write(home / ".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
     return Redirect(environ, model)
 
 
@@ -120,6 +125,8 @@ def _build_opencode_config(url: str, model: str) -> dict[str, Any]:
         "small_model": model,
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,  # it copies the project's files
+        "agent": {"title": {"disable": True}},
         "enabled_providers": [provider],
         "provider": {
             provider: {
