@@ -18,6 +18,7 @@ from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put
 from tests.conftest import environment, git
 
+NATIVE = ("claude", "codex", "gemini", "opencode", "aider")
 Ask = Callable[..., list[tuple[str, str]]]
 
 CONFIG = """\
@@ -105,7 +106,7 @@ OFFERED = {
     "cub task export --format ": ["jsonl", "markdown"],
     "cub task import --format a": ["auto"],
     "cub update --edited ": ["refuse", "move", "replace"],
-    "cub run --harness ": ["mine", "other", "auto", "scripted"],
+    "cub run --harness ": ["mine", "other", *NATIVE, "auto", "scripted"],
     "cub run --harness mine,o": ["mine,other"],
     "cub run --profile ": ["fast"],
     "cub init --agent ": ["gemini", "aider", "opencode"],
@@ -187,7 +188,7 @@ def test_damage_is_no_word_and_no_message(
         if data is not None:
             (project / name).write_bytes(data)
     before = stand(project)
-    assert words(ask(line)) == (["auto", "scripted"] if "harness" in line else [])
+    assert words(ask(line)) == ([*NATIVE, "auto", "scripted"] if "harness" in line else [])
     assert (stand(project), capfd.readouterr()) == (before, ("", ""))
 
 
