@@ -107,7 +107,7 @@ OFFERED = {
     "cub task import --format a": ["auto"],
     "cub update --edited ": ["refuse", "move", "replace"],
     "cub run --harness ": ["mine", "other", *NATIVE, "auto", "scripted"],
-    "cub run --harness mine,o": ["mine,other"],
+    "cub run --harness mine,ot": ["mine,other"],
     "cub run --profile ": ["fast"],
     "cub init --agent ": ["gemini", "aider", "opencode"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
@@ -115,7 +115,8 @@ OFFERED = {
                              "run.budget.iterations"],
     "cub config set harnesses.m": [
         "harnesses.mine.argv", "harnesses.mine.prompt", "harnesses.mine.success",
-        "harnesses.mine.env",
+        "harnesses.mine.env", "harnesses.mine.args", "harnesses.mine.model",
+        "harnesses.mine.user_settings",
     ],
     "cub config set run.commit ": ["true", "false"],
     "cub config set placement ": ["bottom", "top"],
