@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
@@ -176,7 +177,9 @@ class _HttpServer(ThreadingTCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a connection that its client has closed."""
+        """Ignore a connection that its other end has closed; print other errors."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
