@@ -100,7 +100,9 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     """
     name = agent.removesuffix("-acp")
     model = _MODELS[name]
-    environ = {**_COMMON, "HOME": os.fspath(home)}
+    temporary = home / "tmp"  # they leave files of megabytes there
+    temporary.mkdir(exist_ok=True)
+    environ = {**_COMMON, "HOME": os.fspath(home), "TMPDIR": os.fspath(temporary)}
     match name:
         case "claude":
             environ |= {**_CLAUDE, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_MODEL": model}

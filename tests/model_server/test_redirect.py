@@ -33,6 +33,7 @@ def test_the_address_and_the_model_are_named_in_home_or_environment(
     assert any(URL in text for text in texts)
     assert any(redirect.model in text for text in texts)
     assert redirect.environ["HOME"] == str(tmp_path)
+    assert Path(redirect.environ["TMPDIR"]).parent == tmp_path
     assert not redirect.environ["HTTPS_PROXY"]
 
 
