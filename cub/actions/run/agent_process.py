@@ -106,6 +106,8 @@ def run_agent(
         for event in reader.finish():
             transcript.add_event(event)
             yield from throttle.accept_now(event)
+        yield from throttle.flush_pending()
+        yield context.make_event("tick", task=request.task_id)  # saves the last words
     stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
     return AgentResult(running.result, transcript, stderr)
 
