@@ -225,6 +225,7 @@ class _CappedLog:
                 self._file.write(data[: self._left])
                 if len(data) > self._left:
                     self._file.write(b"\n[cub keeps no more of this]\n")
+                self._file.flush()  # `cub run logs -f` reads along
                 self._left -= len(data)
 
     def __exit__(self, *_: object) -> None:

@@ -147,7 +147,7 @@ def format_story(story: TaskHistory) -> Iterator[str]:
     yield f"{story.task_id}  {title}".rstrip()
     for event in story.events:
         yield format_event(event, of_task=False)
-        yield from (f"    {line}" for line in _iter_details(event))
+        yield from (f"    {line}" for line in format_attempt_details(event))
     if not story.events:
         yield "Nothing happened to it yet."
 
@@ -231,7 +231,8 @@ def _describe_event(event: Event) -> str:
     return str(kind or "?").replace("_", " ")
 
 
-def _iter_details(event: Event) -> Iterator[str]:
+def format_attempt_details(event: Event) -> Iterator[str]:
+    """Yield what is known of an attempt that has ended; nothing for another event."""
     if event.get("ev") != "attempt_end":
         return
     usage, facts = get_usage(event), [format_agent_label(event)]
@@ -239,13 +240,18 @@ def _iter_details(event: Event) -> Iterator[str]:
     if facts[-1] or usage.usd or usage.tokens:  # else no agent was started
         facts.append(format_usage(usage.all_tokens, usage.usd, is_estimated=usage.is_estimated))
     yield " · ".join(filter(None, facts))
+    trailer = get_mapping(event, "trailer")
     lines = (
         ("reason", get_mapping(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),
         *(("check", _describe_check(check)) for check in event.get("checks") or () if check),
         ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
         ("commit", _describe_commit(get_mapping(event, "git"))),
-        ("says", get_mapping(event, "trailer").get("summary")),
+        ("says", trailer.get("summary") or event.get("said")),
+        *(("tried", tried) for tried in trailer.get("tried") or ()),
+        ("next", trailer.get("next")),
+        *(("denied", denied) for denied in event.get("denied") or ()),
+        ("patch", get_mapping(event, "git").get("patch")),
         ("log", event.get("log")),
     )
     yield from (f"{name:<7} {value}" for name, value in lines if value)
