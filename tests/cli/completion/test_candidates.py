@@ -255,9 +255,9 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
     "--accept", "--apply", "--as", "--attempt", "--before", "--branch", "--budget-tokens",
-    "--budget-usd", "--check", "--description", "--exclude", "--explain", "--file", "--idle-timeout", "--limit",
-    "--lines", "--max-iterations", "--message", "--model", "--note", "--output", "--search",
-    "--timeout", "--title", "--tokens", "-C",
+    "--budget-usd", "--check", "--description", "--exclude", "--explain", "--file",
+    "--idle-timeout", "--limit", "--lines", "--max-iterations", "--message", "--model",
+    "--note", "--output", "--search", "--timeout", "--title", "--tokens", "-C",
 }  # fmt: skip
 
 
