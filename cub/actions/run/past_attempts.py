@@ -111,17 +111,17 @@ def list_task_attempts(stores: Stores, task: str) -> TaskAttempts:
 
 def list_run_attempts(stores: Stores, run: str) -> list[PastAttempt]:
     """Return the attempts of a run, the first one first."""
-    events: dict[tuple[object, object], Event] = {}
+    events: dict[tuple[str, str], Event] = {}
     for event in stores.ledger.iter_backwards(run):
         if event.get("run") != run:
             continue
         if event.get("ev") == RUN_START:
             break
+        key = (str(event.get("task")), str(event.get("n")))
         if event.get("ev") == ATTEMPT_START:  # where it stands decides, not where it ended
-            key = (event.get("task"), event.get("n"))
             events[key] = events.pop(key, event)
         elif event.get("ev") == ATTEMPT_END:
-            events[(event.get("task"), event.get("n"))] = event
+            events[key] = event
     attempts = [_make_attempt(stores.root, event) for event in events.values()]
     return list(filter(None, reversed(attempts)))
 
