@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,9 +17,8 @@ from cub.errors import CubError, UsageError
 if TYPE_CHECKING:
     from cub.actions.run.past_attempts import PastAttempt, TaskAttempts
     from cub.actions.tasks.stores import Stores
-    from cub.cli.commands.run.agent_log import AgentLogFormatter
+    from cub.cli.commands.run.agent_log import AgentLogPrinter
     from cub.edit.plan import Plan
-    from cub.harness.base import AgentEvent
     from cub.project.project import Project
 
 _POLL_SECONDS = 0.3
@@ -43,16 +41,18 @@ def logs(
     follow: Follow = False,
     json: JsonLines = False,
 ) -> None:
-    """Print what the agent said and did: of an attempt, or of a whole run.
+    """Print what the agent said and did.
 
-    Of a task, the last attempt is shown, or that of --attempt.
+    Without an argument, the last attempt is shown; of a task its last attempt, or that of
+    --attempt; of a run all of its attempts.
 
     Example: cub run logs -f
     """
     from cub.actions.run.past_attempts import open_log
+    from cub.cli.commands.run.agent_log import AgentLogPrinter
 
     stores = open_task_stores(context, "cub run")
-    shown = _LogPrinter(json=json)
+    shown = AgentLogPrinter(json=json)
     if follow:
         _follow(stores, which, number, shown)
         return
@@ -68,7 +68,9 @@ def logs(
 
 
 def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = False) -> None:
-    """Show the attempts at a task: what was tried and said, what failed, and the patch.
+    """Show each attempt at a task.
+
+    It says what was tried and said, what failed, what was used, and where the patch is.
 
     Example: cub run show k3f9a --patch
     """
@@ -98,10 +100,10 @@ def apply(
     diff: Diff = False,
     json: PlanJson = False,
 ) -> None:
-    """Write the changes of a failed attempt into the working tree, all or none.
+    """Write a failed attempt's changes into your files.
 
-    It takes the patch of the newest attempt that left one. Files that differ from the last commit
-    are never overwritten.
+    All files of the patch change, or none. It is that of the newest attempt that left one. A file
+    that differs from the last commit is never overwritten.
 
     Example: cub run apply k3f9a --diff
     """
@@ -145,7 +147,7 @@ def _choose_attempts(stores: Stores, which: str, number: int | None) -> list[Pas
     return [list_task_attempts(stores, which).choose(number)]
 
 
-def _follow(stores: Stores, which: str, number: int | None, shown: _LogPrinter) -> None:
+def _follow(stores: Stores, which: str, number: int | None, shown: AgentLogPrinter) -> None:
     from cub.actions.run.past_attempts import (
         PastAttempt,
         find_alive_run,
@@ -169,56 +171,6 @@ def _follow(stores: Stores, which: str, number: int | None, shown: _LogPrinter) 
         else:
             shown.print_event(item)
     shown.finish()
-
-
-class _LogPrinter:
-    """Print attempts and their events, as lines for a person or as JSON."""
-
-    def __init__(self, *, json: bool) -> None:
-        self._json = json
-        self._identity: dict[str, Any] = {}
-        self._formatter: AgentLogFormatter | None = None
-
-    def start_attempt(self, attempt: PastAttempt) -> None:
-        """Print which attempt comes."""
-        from cub.cli.commands.run.agent_log import AgentLogFormatter
-        from cub.masking import StreamMasker
-
-        event = attempt.event
-        if not self._json and self._formatter:
-            output.print_line()
-        self._identity = {name: event.get(name) for name in ("run", "task", "n")}
-        self._formatter, self._masker = AgentLogFormatter(), StreamMasker()
-        if not self._json:
-            output.print_heading(f"{event['task']}: attempt {event['n']}, {_format_agent(attempt)}")
-
-    def print_event(self, event: AgentEvent) -> None:
-        """Print an event, if there is something to say."""
-        if self._json:
-            from cub.masking import mask_text
-
-            mask = self._masker.mask if event.kind == "text" else mask_text
-            masked = event._replace(text=mask(event.text))
-            output.print_json_line({"v": 1, **self._identity, **masked.to_dict()})
-        elif self._formatter:
-            self._print_lines(self._formatter.format_event(event))
-
-    def finish(self) -> None:
-        """Print the last line of an attempt if no newline ended it."""
-        if self._formatter:
-            self._print_lines(self._formatter.finish_line())
-
-    def _print_lines(self, lines: Iterator[str]) -> None:
-        for line in lines:
-            for part in output.wrap_line(line, ""):
-                output.print_flushed_line(part)
-
-
-def _format_agent(attempt: PastAttempt) -> str:
-    from cub.actions.ledger_report import format_agent_label
-    from cub.cli.time_format import format_local_time
-
-    return f"{format_agent_label(attempt.event)}, {format_local_time(attempt.event.get('ts', '?'))}"
 
 
 def _print_attempts(task: TaskAttempts) -> None:
