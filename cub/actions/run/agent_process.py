@@ -112,6 +112,8 @@ def run_agent(
         for event in reader.finish():
             transcript.add_event(event)
             yield from throttle.accept_now(event)
+        yield from throttle.flush_pending()
+        yield context.make_event("tick", task=request.task_id)  # saves the last words
     stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
     cost = determine_cost(transcript, request.model)
     return AgentResult(running.result, transcript, stderr, cost, is_ended_early)
@@ -259,6 +261,7 @@ class _CappedLog:
                 self._file.write(data[: self._left])
                 if len(data) > self._left:
                     self._file.write(b"\n[cub keeps no more of this]\n")
+                self._file.flush()  # `cub run logs -f` reads along
                 self._left -= len(data)
 
     def __exit__(self, *_: object) -> None:

@@ -61,7 +61,7 @@ OFFERED = {
     "cub task cl": ["claim", "close"],
     "cub task st": ["stats"],
     "cub task dep ": ["add", "remove"],
-    "cub run ": ["status"],
+    "cub run ": ["status", "logs", "show", "apply"],
     "cub nonsense ": [],
     "cub init --dr": ["--dry-run"],
     "cub init -- --dr": [],
@@ -256,10 +256,10 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
-    "--accept", "--apply", "--as", "--before", "--branch", "--budget-tokens", "--budget-usd",
-    "--check", "--description", "--exclude", "--explain", "--file", "--idle-timeout", "--limit",
-    "--lines", "--max-iterations", "--message", "--model", "--note", "--output", "--search",
-    "--timeout", "--title", "--tokens", "-C",
+    "--accept", "--apply", "--as", "--attempt", "--before", "--branch", "--budget-tokens",
+    "--budget-usd", "--check", "--description", "--exclude", "--explain", "--file",
+    "--idle-timeout", "--limit", "--lines", "--max-iterations", "--message", "--model",
+    "--note", "--output", "--search", "--timeout", "--title", "--tokens", "-C",
 }  # fmt: skip
 
 
