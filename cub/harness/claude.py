@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.native_harness import (
-    AgentFacts,
-    JsonLineReader,
+from cub.harness.json_values import (
     JsonObject,
-    NativeHarness,
-    describe_tool,
     get_count,
     get_dollars,
     get_object,
     get_text,
     list_objects,
+)
+from cub.harness.native_harness import (
+    AgentFacts,
+    JsonLineReader,
+    NativeHarness,
+    describe_tool,
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error

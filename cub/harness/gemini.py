@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
+from cub.harness.json_values import JsonObject
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
-    JsonObject,
     NativeHarness,
     prepend_system_prompt,
 )
