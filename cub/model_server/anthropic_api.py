@@ -1,0 +1,117 @@
+"""Read requests of the Anthropic Messages API, and write its replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cub.model_server.exchange import (
+    ModelTurn,
+    RecordedRequest,
+    get_object,
+    iterate_texts,
+    list_objects,
+    render_stream,
+)
+
+_ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+# Claude Code asks with all its tools what the user may type next.
+_SUGGESTION = "[SUGGESTION MODE"
+
+
+def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
+    """Return what a request has; one without tools, or for a single token, is a side request."""
+    messages = list_objects(body, "messages")
+    system = list(iterate_texts(body.get("system")))
+    late = [text for m in messages if m.get("role") == "system" for text in iterate_texts(m)]
+    texts = [text for m in messages if m.get("role") != "assistant" for text in iterate_texts(m)]
+    tools = {
+        str(tool.get("name")): get_object(tool, "input_schema")
+        for tool in list_objects(body, "tools")
+    }
+    return RecordedRequest(
+        api="anthropic",
+        path=path,
+        model=str(body.get("model", "")),
+        system="\n\n".join(system + late),
+        texts=(*system, *texts),
+        tools=tools,
+        is_side_request=not tools
+        or body.get("max_tokens") == 1
+        or any(text.startswith(_SUGGESTION) for text in texts[-1:]),
+        is_streamed=body.get("stream") is True,
+        body=body,
+        headers={},
+    )
+
+
+def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+    """Return a message as JSON, or as the events that build it."""
+    message = _build_message(turn)
+    if is_streamed:
+        return render_stream(_build_events(message), named=True)
+    return json.dumps(message).encode()
+
+
+def render_messages_error(status: int, message: str) -> bytes:
+    """Return an error."""
+    kind = _ERROR_TYPES.get(status, "api_error")
+    return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+
+
+def count_tokens_as_messages(tokens: int) -> bytes:
+    """Return the answer to a request to count tokens."""
+    return json.dumps({"input_tokens": tokens}).encode()
+
+
+def _build_message(turn: ModelTurn) -> dict[str, Any]:
+    content: list[dict[str, Any]] = []
+    if turn.text or not turn.tool:
+        content.append({"type": "text", "text": turn.text})
+    if turn.tool:
+        call = {"id": f"toolu_{turn.number}", "name": turn.tool, "input": turn.arguments}
+        content.append({"type": "tool_use", **call})
+    return {
+        "id": f"msg_{turn.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": turn.model,
+        "content": content,
+        "stop_reason": "tool_use" if turn.tool else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": turn.input_tokens - turn.cached_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": turn.cached_tokens,
+            "output_tokens": turn.output_tokens,
+        },
+    }
+
+
+def _build_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    start = {**message, "content": [], "stop_reason": None}
+    start["usage"] = {**message["usage"], "output_tokens": 1}
+    yield {"type": "message_start", "message": start}
+    empty: dict[str, Any]
+    for index, block in enumerate(message["content"]):
+        if block["type"] == "text":
+            empty = {"type": "text", "text": ""}
+            delta = {"type": "text_delta", "text": block["text"]}
+        else:
+            empty = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": end, "usage": message["usage"]}
+    yield {"type": "message_stop"}

@@ -1,0 +1,112 @@
+"""Read requests of OpenAI's Responses API, and write its replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cub.model_server.exchange import (
+    ModelTurn,
+    RecordedRequest,
+    get_object,
+    iterate_texts,
+    list_objects,
+    render_stream,
+)
+
+_SYSTEM_ROLES = ("system", "developer")
+
+
+def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
+    """Return what a request has; one without tools is a side request."""
+    source = body.get("input")
+    items = list_objects(body, "input") or [{"role": "user", "content": source}]
+    instructions = list(iterate_texts(body.get("instructions")))
+    developer = [
+        text for item in items if item.get("role") in _SYSTEM_ROLES for text in iterate_texts(item)
+    ]
+    texts = [
+        text for item in items if item.get("role") != "assistant" for text in iterate_texts(item)
+    ]
+    tools = {
+        str(tool.get("name")): get_object(tool, "parameters")
+        for tool in list_objects(body, "tools")
+    }
+    return RecordedRequest(
+        api="responses",
+        path=path,
+        model=str(body.get("model", "")),
+        system="\n\n".join(instructions + developer),
+        texts=(*instructions, *texts),
+        tools=tools,
+        is_side_request=not tools,
+        is_streamed=body.get("stream") is True,
+        body=body,
+        headers={},
+    )
+
+
+def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+    """Return a response as JSON, or as the events that build it."""
+    response = _build_response(turn)
+    if is_streamed:
+        return render_stream(_build_events(response), named=True)
+    return json.dumps(response).encode()
+
+
+def render_openai_error(status: int, message: str) -> bytes:
+    """Return an error, as both of OpenAI's APIs write it."""
+    kinds = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+    kind = kinds.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    error = {"message": message, "type": kind, "param": None, "code": kind}
+    return json.dumps({"error": error}).encode()
+
+
+def _build_response(turn: ModelTurn) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    if turn.text or not turn.tool:
+        part = {"type": "output_text", "text": turn.text, "annotations": []}
+        message = {"id": f"msg_{turn.number}", "role": "assistant", "status": "completed"}
+        output.append({"type": "message", **message, "content": [part]})
+    if turn.tool:
+        call = {"id": f"fc_{turn.number}", "call_id": f"call_{turn.number}", "name": turn.tool}
+        arguments = json.dumps(turn.arguments)
+        output.append(
+            {"type": "function_call", **call, "arguments": arguments, "status": "completed"}
+        )
+    return {
+        "id": f"resp_{turn.number}",
+        "object": "response",
+        "created_at": 0,
+        "status": "completed",
+        "model": turn.model,
+        "output": output,
+        "usage": {
+            "input_tokens": turn.input_tokens,
+            "input_tokens_details": {"cached_tokens": turn.cached_tokens},
+            "output_tokens": turn.output_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": turn.input_tokens + turn.output_tokens,
+        },
+    }
+
+
+def _build_events(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    start = {**response, "status": "in_progress", "output": [], "usage": None}
+    yield {"type": "response.created", "response": start}
+    for index, item in enumerate(response["output"]):
+        place = {"output_index": index}
+        where = {**place, "item_id": item["id"]}
+        nothing = ("content", []) if item["type"] == "message" else ("arguments", "")
+        empty = {**item, "status": "in_progress", nothing[0]: nothing[1]}
+        yield {"type": "response.output_item.added", **place, "item": empty}
+        if item["type"] == "message":
+            text = item["content"][0]["text"]
+            delta = {"content_index": 0, "delta": text}
+            yield {"type": "response.output_text.delta", **where, **delta}
+        else:
+            delta = {"delta": item["arguments"]}
+            yield {"type": "response.function_call_arguments.delta", **where, **delta}
+        yield {"type": "response.output_item.done", **place, "item": item}
+    yield {"type": "response.completed", "response": response}

@@ -1,0 +1,278 @@
+"""Serve scripted replies of a model over HTTP, and record the requests for them."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Condition, Event, Thread
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import unquote
+
+from cub.model_server.anthropic_api import (
+    count_tokens_as_messages,
+    parse_messages_request,
+    render_messages_error,
+    render_messages_turn,
+)
+from cub.model_server.chat_api import parse_chat_request, render_chat_turn
+from cub.model_server.exchange import (
+    FINAL_REPLY,
+    SIDE_REPLY,
+    ModelTurn,
+    RecordedRequest,
+    Reply,
+    build_turn,
+)
+from cub.model_server.gemini_api import (
+    count_tokens_as_gemini,
+    parse_gemini_request,
+    render_gemini_error,
+    render_gemini_turn,
+)
+from cub.model_server.responses_api import (
+    parse_responses_request,
+    render_openai_error,
+    render_responses_turn,
+)
+
+_POLL_SECONDS = 0.02  # how long closing may take
+_MAX_BODY = 64 << 20
+_SECRET_HEADERS = re.compile(r"authorization|cookie|key|secret|token", re.IGNORECASE)
+_MODELS = {"object": "list", "data": [], "models": [], "has_more": False}
+
+
+class _Api(NamedTuple):
+    """Hold an API: the paths that ask for a reply, and how to read and write its messages."""
+
+    path: re.Pattern[str]
+    parse: Callable[[str, Mapping[str, Any]], RecordedRequest]
+    render_turn: Callable[[ModelTurn, bool], bytes]
+    render_error: Callable[[int, str], bytes]
+
+
+_ANTHROPIC = _Api(
+    re.compile(r".*/messages"),
+    parse_messages_request,
+    render_messages_turn,
+    render_messages_error,
+)
+_GEMINI = _Api(
+    re.compile(r".*/models/[^/]+:(streamGenerateContent|generateContent)"),
+    parse_gemini_request,
+    render_gemini_turn,
+    render_gemini_error,
+)
+_CHAT = _Api(
+    re.compile(r".*/chat/completions"), parse_chat_request, render_chat_turn, render_openai_error
+)
+_RESPONSES = _Api(
+    re.compile(r".*/responses"),
+    parse_responses_request,
+    render_responses_turn,
+    render_openai_error,
+)
+_APIS = (_ANTHROPIC, _GEMINI, _RESPONSES, _CHAT)
+# Requests to count tokens: agents do it to know how full their context is.
+_COUNTERS = (
+    (re.compile(r".*/messages/count_tokens"), _ANTHROPIC, count_tokens_as_messages),
+    (re.compile(r".*/models/[^/]+:countTokens"), _GEMINI, count_tokens_as_gemini),
+)
+
+
+class ModelServer:
+    """Serve a model on a port of 127.0.0.1 while the context is open.
+
+    Main requests take the replies in order, and a final text after the last one; a function
+    returns one for each. Side requests get a short text. Closing ends what still hangs.
+    """
+
+    def __init__(self, replies: Iterable[Reply] | Callable[[RecordedRequest], Reply] = ()) -> None:
+        rest = iter(()) if callable(replies) else iter(replies)
+        self._choose = replies if callable(replies) else lambda _: next(rest, FINAL_REPLY)
+        self._requests: list[RecordedRequest] = []
+        self._changed = Condition()
+        self._closing = Event()
+        self._http = _HttpServer(self)
+        self._thread = Thread(target=self._http.serve_forever, args=(_POLL_SECONDS,))
+
+    @property
+    def url(self) -> str:
+        """Return the address, without a slash at its end."""
+        return f"http://127.0.0.1:{self._http.server_port}"
+
+    @property
+    def requests(self) -> tuple[RecordedRequest, ...]:
+        """Return the requests for a reply in the order of their arrival, side requests included."""
+        with self._changed:
+            return tuple(self._requests)
+
+    def wait_for_requests(self, count: int, timeout: float) -> bool:
+        """Wait until `count` requests have arrived; return False after `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._requests) >= count, timeout)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        self._http.shutdown()
+        self._http.close_connections()
+        self._http.server_close()  # joins the threads of all connections
+        self._thread.join()
+
+    def answer(self, request: RecordedRequest) -> tuple[ModelTurn, Reply]:
+        """Record a request; return its turn and the reply that the turn is made from.
+
+        A reply that hangs comes back when the server closes.
+        """
+        with self._changed:
+            self._requests.append(request)
+            number = len(self._requests)
+            self._changed.notify_all()
+            reply = SIDE_REPLY if request.is_side_request else self._choose(request)
+        if reply.hangs:
+            self._closing.wait()
+        return build_turn(number, request, reply), reply
+
+
+class _HttpServer(ThreadingHTTPServer):
+    """Serve connections, each in a thread, and know those that are open."""
+
+    daemon_threads = False  # closing joins them
+    request_queue_size = 64
+
+    def __init__(self, model: ModelServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.model = model
+        self._connections = set[Any]()
+
+    def server_bind(self) -> None:
+        """Bind without asking for the name of the host, which may take seconds."""
+        super(ThreadingHTTPServer, self).server_bind()
+        self.server_port = self.server_address[1]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a new connection."""
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def close_connections(self) -> None:
+        """End what is read from and written to all connections."""
+        for connection in tuple(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a connection that its client has closed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answer the requests of one connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: _HttpServer
+
+    def do_HEAD(self) -> None:
+        """Answer a test of the connection."""
+        self._send(200, b"")
+
+    def do_GET(self) -> None:
+        """Answer a request for the list of models: agents use models that it does not name."""
+        path = self._get_path()
+        if path.endswith("/models"):
+            self._send(200, json.dumps(_MODELS).encode())
+        else:
+            self._send_error(_find_api(path), 404, f"not found: {path}")
+
+    def do_POST(self) -> None:
+        """Answer a request for a reply, or to count tokens."""
+        path = self._get_path()
+        api = _find_api(path)
+        try:
+            content = self._read_body()
+            body = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            self.close_connection = True
+            self._send_error(api, 400, f"the body can't be read: {error}")
+            return
+        counters = [render for pattern, _, render in _COUNTERS if pattern.fullmatch(path)]
+        if not isinstance(body, dict):
+            self._send_error(api, 400, "the body is not an object")
+        elif counters:
+            self._send(200, counters[0](len(content) // 4))
+        elif api.path.fullmatch(path):
+            self._send_reply(api, api.parse(path, body))
+        else:
+            self._send_error(api, 404, f"not found: {path}")
+
+    def _send_reply(self, api: _Api, request: RecordedRequest) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        public = {k: v for k, v in headers.items() if not _SECRET_HEADERS.search(k)}
+        turn, reply = self.server.model.answer(request._replace(headers=public))
+        if reply.hangs:
+            self.close_connection = True
+            return
+        if reply.status != 200:
+            self._send_error(api, reply.status, reply.message, reply.headers)
+            return
+        kind = "text/event-stream" if request.is_streamed else "application/json"
+        self._send(200, api.render_turn(turn, request.is_streamed), kind, reply.headers)
+
+    def _send_error(
+        self, api: _Api, status: int, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._send(status, api.render_error(status, message), headers=headers)
+
+    def _send(
+        self,
+        status: int,
+        content: bytes,
+        kind: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.send_response(status)
+        fields = {"Content-Type": kind, "Content-Length": str(len(content)), **(headers or {})}
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _get_path(self) -> str:
+        return unquote(self.path.partition("?")[0])
+
+    def _read_body(self) -> bytes:
+        """Return the body of a request. Raises ValueError if it can't be read."""
+        if self.headers.get("Content-Encoding", "identity") != "identity":
+            raise ValueError("it is compressed")
+        length = int(self.headers.get("Content-Length", ""))
+        if not 0 <= length <= _MAX_BODY:
+            raise ValueError("it is too large")
+        return self.rfile.read(length)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        """Print nothing."""
+
+
+def _find_api(path: str) -> _Api:
+    """Return the API that a path belongs to, or the one whose errors most agents read."""
+    for pattern, api, _ in _COUNTERS:
+        if pattern.fullmatch(path):
+            return api
+    return next((api for api in _APIS if api.path.fullmatch(path)), _CHAT)
