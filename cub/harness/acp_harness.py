@@ -33,8 +33,8 @@ sys.exit(main(sys.argv[2:]))
 class AcpAgent(NamedTuple):
     """Describe an agent: its command, and what the protocol does not tell of it.
 
-    `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`: it
-    reports dollars; True if that is not known. `is_tried`: cub was run with it.
+    `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`:
+    it reports dollars; True if that is not known. `is_tried`: cub was run with it.
     """
 
     name: str

@@ -92,7 +92,8 @@ class Conversation:
         """Return the id of a new session, in the mode and with the model that are asked for."""
         params: dict[str, Any] = {"cwd": str(self._root), "mcpServers": []}
         if takes_system and self._options.system_prompt:
-            params["systemPrompt"] = {"mode": "append", "content": self._options.system_prompt}
+            content = [{"type": "text", "text": self._options.system_prompt}]
+            params["systemPrompt"] = {"mode": "append", "content": content}
         answer = self._ask("session/new", params)
         session = get_text(answer, "sessionId")
         self._emit({"type": "session", "id": session})
@@ -102,18 +103,19 @@ class Conversation:
         return session
 
     def _choose(self, session: str, answer: JsonObject, category: str, value: str) -> None:
-        """Set the mode or the model, by an option of the session or the older call for it."""
+        """Set the mode or the model, by the call for it or by an option of the session."""
+        available = list_objects(answer, f"{category}s", f"available{category.title()}s")
+        names = [get_text(one, "id") or get_text(one, "modelId") for one in available]
+        if value in names:
+            self._ask(f"session/set_{category}", {"sessionId": session, f"{category}Id": value})
+            return
         for option in list_objects(answer, "configOptions"):
             if option.get("category") == category:
                 params = {"configId": get_text(option, "id"), "value": value}
                 self._ask("session/set_config_option", {"sessionId": session, **params})
                 return
-        available = list_objects(answer, f"{category}s", f"available{category.title()}s")
-        names = [get_text(one, "id") or get_text(one, "modelId") for one in available]
-        if value not in names:
-            known = f"it has {', '.join(names)}" if names else "it offers no choice"
-            self._fail(f"the agent has no {category} {value!r}: {known}")
-        self._ask(f"session/set_{category}", {"sessionId": session, f"{category}Id": value})
+        known = f"it has {', '.join(names)}" if names else "it offers no choice"
+        self._fail(f"the agent has no {category} {value!r}: {known}")
 
     def _work(self, session: str, prompt: str) -> str:
         """Send the prompt, and return the agent's last words in the turn."""

@@ -42,10 +42,9 @@ def read_error(error: JsonObject, method: str) -> TurnFailure:
     """Return what an error response says."""
     code = error.get("code")
     data = get_object(error, "data")
-    words = _join_words(
-        get_text(error, "message"), get_text(data, "message"), get_text(data, "details"),
-        get_text(error, "data"),
-    )  # fmt: skip
+    message = get_text(error, "message").removeprefix("Internal error: ")
+    details = get_text(data, "message"), get_text(data, "details"), get_text(error, "data")
+    words = _join_words(message, *details)
     if kind := _ERROR_KINDS.get(get_text(data, "errorKind")):
         return TurnFailure(kind, words)
     if code == _LOGIN_REQUIRED:
@@ -60,7 +59,7 @@ def read_error(error: JsonObject, method: str) -> TurnFailure:
 
 def read_retry(error: JsonObject) -> TurnFailure:
     """Return what Codex's adapter says of a request that failed and may be tried again."""
-    words = _join_words(get_text(error, "additionalDetails"), get_text(error, "message"))
+    words = get_text(error, "additionalDetails") or get_text(error, "message")
     status = _get_http_status(get_object(error, "codexErrorInfo"))
     return TurnFailure(_classify(words, status) or "service", words)
 

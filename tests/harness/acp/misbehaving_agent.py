@@ -80,57 +80,85 @@ def initialize() -> dict[str, Any]:
 
 
 def work(prompt: dict[str, Any]) -> None:
-    """Do the steps of a turn; the last one answers the prompt unless a step has done so."""
-    waiting = 100
+    """Do the steps of a turn; `end_turn` answers the prompt unless a step does so."""
     for step in steps:
         if isinstance(step, str):
-            act(step)
+            ACTIONS.get(step, lambda: None)()
         elif "result" in step or "error" in step:
             send(id=prompt["id"], **step)
             return
         elif "do" in step:
             subprocess.run(step["do"], shell=True, check=False)
+        elif "say" in step:
+            say(step.pop("say"), **step)
+        elif "update" in step:
+            update(**step["update"])
         else:
-            is_request = "id" in step
             send(**step)
-            while is_request:
-                answer = receive()
-                if answer.get("id") == step["id"]:
-                    break
-                waiting -= 1
+            while "id" in step and receive().get("id") != step["id"]:
+                pass
     send(id=prompt["id"], result={"stopReason": "end_turn"})
 
 
-def act(name: str) -> None:
-    match name:
-        case "hang":
-            while receive().get("method") != "session/cancel":
-                pass
-            time.sleep(600)
-        case "wait":  # until it is cancelled
-            while receive().get("method") != "session/cancel":
-                pass
-        case "die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "exit":
-            sys.stderr.write("the agent's last line\n")
-            sys.exit(3)
-        case "close":
-            os.close(1)
-            time.sleep(600)
-        case "garbage":
-            sys.stdout.write("Loading…\n[1]\n{\n")
-        case "flood":
-            for _ in range(200):
-                say("x" * 10_000)
-        case "long-line":
-            sys.stdout.write("x" * 20_000_000 + "\n")
-        case "orphan":
-            subprocess.Popen(["sleep", "600"], start_new_session=True)
-        case "child":
-            subprocess.Popen(["sleep", "600"])
-        case "env":
-            say(json.dumps(dict(os.environ)))
+def wait_for_cancel() -> None:
+    while receive().get("method") != "session/cancel":
+        pass
+
+
+def hang() -> None:
+    wait_for_cancel()
+    time.sleep(600)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave() -> None:
+    sys.stderr.write("the agent's last line\n")
+    sys.exit(3)
+
+
+def close() -> None:
+    os.close(1)
+    time.sleep(600)
+
+
+def print_garbage() -> None:
+    sys.stdout.write("Loading\n[1]\n{\n")
+
+
+def flood() -> None:
+    for _ in range(200):
+        say("x" * 10_000)
+
+
+def print_long_line() -> None:
+    for _ in range(17):
+        sys.stdout.write("x" * 1_000_000)
+    sys.stdout.write("\n")
+
+
+def leave_orphan() -> None:
+    subprocess.Popen(["sleep", "600"], start_new_session=True)
+
+
+def leave_child() -> None:
+    subprocess.Popen(["sleep", "600"])
+
+
+ACTIONS = {
+    "cancelled": wait_for_cancel,
+    "hang": hang,
+    "die": die,
+    "leave": leave,
+    "close": close,
+    "garbage": print_garbage,
+    "flood": flood,
+    "long-line": print_long_line,
+    "orphan": leave_orphan,
+    "child": leave_child,
+}
 
 
 def main() -> None:
