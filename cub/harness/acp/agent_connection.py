@@ -11,9 +11,10 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple, cast
 
@@ -22,6 +23,7 @@ from cub.harness.line_splitter import LineSplitter
 
 _CHUNK_BYTES = 65_536
 _MAX_UNSENT = 64_000_000  # bytes; an agent that reads none of its answers gets no more
+_MAX_ERROR_LINE = 2_000  # bytes
 _POLL_SECONDS = 0.02
 
 
@@ -76,28 +78,34 @@ class EndGraces(NamedTuple):
 class AgentConnection:
     """Run an agent. Lines of it that are not JSON objects are counted, and nothing else.
 
+    Its stderr goes to this process's, and each line of it to `read_error_line`.
     Raises OSError if it can't be started.
     """
 
     def __init__(self, argv: Sequence[str], stop: StopSignals) -> None:
         self.garbage_count = 0
+        self.read_error_line: Callable[[str], None] = lambda _: None
         self._stop = stop
         self._process = subprocess.Popen(  # noqa: S603 - the agent that a person has configured
             list(argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
         )
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
+        self._stderr = cast(IO[bytes], self._process.stderr)
+        self._error_lines = LineSplitter(_MAX_ERROR_LINE)
         self._lines = LineSplitter()
         self._messages: deque[JsonObject] = deque()
         self._unsent = bytearray()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
         self._selector.register(stop, selectors.EVENT_READ)
-        for stream in (self._stdin, self._stdout):
+        for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -108,7 +116,7 @@ class AgentConnection:
         self._write_unsent()
 
     def receive(self, deadline: float | None) -> JsonObject | None:
-        """Return the agent's next message; None at the deadline, or when a signal comes.
+        """Return the agent's next message; None at the deadline, after a signal, or after stderr.
 
         Raises AgentClosedError when the agent has closed its stdout.
         """
@@ -122,6 +130,9 @@ class AgentConnection:
                     return None
                 if key.fileobj is self._stdin:
                     self._write_unsent()
+                elif key.fileobj is self._stderr:
+                    self._pass_errors()
+                    return None
                 else:
                     self._read_messages()
         return self._messages.popleft()
@@ -150,9 +161,10 @@ class AgentConnection:
         self._process.poll()
         self._selector.close()
         self._stdout.close()
+        self._stderr.close()
 
     def _read_messages(self) -> None:
-        data = self._read()
+        data = _read(self._stdout)
         lines = self._lines.feed(data) if data else self._lines.flush()
         for line in lines:
             try:
@@ -166,10 +178,15 @@ class AgentConnection:
         if not data and not self._messages:
             raise AgentClosedError("")
 
-    def _read(self) -> bytes:
-        with suppress(OSError):
-            return os.read(self._stdout.fileno(), _CHUNK_BYTES)
-        return b""
+    def _pass_errors(self) -> None:
+        """Print what is new in the agent's stderr."""
+        data = _read(self._stderr)
+        if not data:
+            self._selector.unregister(self._stderr)
+        sys.stderr.buffer.write(data)
+        sys.stderr.flush()
+        for line in self._error_lines.feed(data):
+            self.read_error_line(line.decode("utf-8", "replace"))
 
     def _write_unsent(self) -> None:
         try:
@@ -191,11 +208,16 @@ class AgentConnection:
             is_over = self._process.poll() is not None
             if is_over and not (for_group and self._signal_group(0)):
                 return
-            if not self._selector.select(_POLL_SECONDS):
-                continue
-            self._stop.clear()
-            if not self._read():
-                time.sleep(_POLL_SECONDS)
+            self._drop_output()
+
+    def _drop_output(self) -> None:
+        for key, _ in self._selector.select(_POLL_SECONDS):
+            if key.fileobj is self._stop:
+                self._stop.clear()
+            elif key.fileobj is self._stderr:
+                self._pass_errors()
+            elif not _read(self._stdout):
+                self._selector.unregister(self._stdout)
 
     def _signal_group(self, number: int) -> bool:
         """Send a signal to the agent's group; return False if nothing is left of it."""
@@ -204,3 +226,10 @@ class AgentConnection:
         except OSError:
             return False
         return True
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    """Return what a pipe has now; b"" at its end."""
+    with suppress(OSError):
+        return os.read(stream.fileno(), _CHUNK_BYTES)
+    return b""

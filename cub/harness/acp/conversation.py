@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,22 +11,30 @@ from typing import Any, NamedTuple, NoReturn
 from cub import __version__
 from cub.harness.acp.agent_connection import AgentClosedError, AgentConnection, StopSignals
 from cub.harness.acp.tool_calls import choose_option
-from cub.harness.acp.turn_failure import TurnFailure, read_error, read_stop
+from cub.harness.acp.turn_failure import (
+    TurnFailure,
+    read_broken,
+    read_error,
+    read_retry_line,
+    read_stop,
+)
 from cub.harness.acp.turn_reader import EventSink, TurnReader
 from cub.harness.json_values import JsonObject, get_object, get_text, list_objects
 
 _PROTOCOL_VERSION = 1
 _METHOD_NOT_FOUND = -32601
+# Of Gemini CLI and its relatives, which say nothing of it in the protocol.
+_RETRY_LINE = re.compile(r"attempt \d+ failed with status (?:code )?(\d{3})", re.IGNORECASE)
 _INTERRUPTED = "the attempt was interrupted"
 
 
 class Patience(NamedTuple):
-    """Hold the seconds to wait: for answers before the prompt, for the first sign of life after it,
+    """Hold the seconds to wait: for answers before the prompt, for a sign of the model in a turn,
     while the agent tries a failed request again, and for the response to a cancellation.
     """
 
     start: float = 60.0
-    first_sign: float = 300.0
+    silence: float = 600.0
     retries: float = 60.0
     cancel: float = 2.0
 
@@ -69,6 +78,7 @@ class Conversation:
         self._method = ""
         self._last_id = 0
         self._is_cancelling = False
+        connection.read_error_line = self._read_error_line
 
     def hold(self, prompt: str) -> str:
         """Have the agent work on the prompt, and return its last words.
@@ -123,8 +133,7 @@ class Conversation:
         turn = self._turn = TurnReader(self._emit, self._root)
         params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
         request_id = self._send_request("session/prompt", params)
-        start = time.monotonic()
-        response = self._await_response(request_id, lambda: self._find_deadline(start))
+        response = self._await_response(request_id, self._find_deadline)
         failure = None if response else self._explain_end()
         if response is None:
             self._is_cancelling = True
@@ -141,7 +150,7 @@ class Conversation:
         if "error" in response:
             return read_error(get_object(response, "error"), self._method)
         if self._turn.is_broken:
-            return self._turn.retry or TurnFailure("service", self._turn.said)
+            return self._turn.retry or read_broken(self._turn.said)
         reason, said = get_text(response, "result", "stopReason"), self._turn.said
         return read_stop(reason, said=said, has_worked=self._turn.has_worked, is_unused=is_unused)
 
@@ -151,14 +160,19 @@ class Conversation:
             return TurnFailure("", _INTERRUPTED)
         if self._turn.is_retrying and self._turn.retry:
             return self._turn.retry
-        silence = f"{self._patience.first_sign:.0f} s"
-        return TurnFailure("service", f"no sign of the model for {silence} after the prompt")
+        seconds = f"{self._patience.silence:.0f} s"
+        return TurnFailure("service", f"the model was silent for {seconds} while no tool ran")
 
-    def _find_deadline(self, start: float) -> float | None:
-        """Return when to give up the turn that began at `start`; None for never."""
+    def _find_deadline(self) -> float | None:
+        """Return when to give up the turn; None for never, while a tool is at work."""
         if self._turn.is_retrying:
             return self._turn.retry_time + self._patience.retries
-        return None if self._turn.has_life else start + self._patience.first_sign
+        return self._turn.sign_time + self._patience.silence if self._turn.is_waiting else None
+
+    def _read_error_line(self, line: str) -> None:
+        """Learn from the agent's stderr that it tries a failed request again."""
+        if match := _RETRY_LINE.search(line):
+            self._turn.add_retry(read_retry_line(line, int(match[1])))
 
     def _ask(self, method: str, params: Mapping[str, Any]) -> JsonObject:
         """Return the result of a request that takes no long time."""

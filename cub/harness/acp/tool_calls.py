@@ -14,14 +14,14 @@ _MAX_TEXT = 200  # characters
 _MAX_PATHS = 5
 # What work in a project needs. `fetch` leads out of it, and `switch_mode` changes what is allowed.
 _ALLOWED_KINDS = ("read", "edit", "delete", "move", "search", "execute", "think")
-_RUNNING_STATUSES = ("in_progress", "completed", "failed")
+_END_STATUSES = ("completed", "failed")
 
 
 @dataclass(slots=True)
 class ToolCall:
     """Hold what an agent has said of a tool call so far, in several pieces.
 
-    `is_reported`: the person has been told of it.
+    `is_reported`: the person has been told of it. `is_open`: it has not ended.
     """
 
     title: str = ""
@@ -31,6 +31,7 @@ class ToolCall:
     paths: dict[str, None] = field(default_factory=dict)
     has_diff: bool = False
     is_reported: bool = False
+    is_open: bool = True
 
     def update(self, tree: JsonObject) -> bool:
         """Take a piece into account; return whether it says enough to tell a person.
@@ -45,7 +46,8 @@ class ToolCall:
         self.folder = get_text(values, "cwd") or self.folder
         self.paths |= dict.fromkeys(_list_paths(tree))
         self.has_diff |= any(one.get("type") == "diff" for one in list_objects(tree, "content"))
-        return tree.get("status") in _RUNNING_STATUSES or not (
+        self.is_open &= tree.get("status") not in _END_STATUSES
+        return tree.get("status") in ("in_progress", *_END_STATUSES) or not (
             is_first or not get_text(tree, "title")
         )
 

@@ -31,14 +31,14 @@ EventSink = Callable[[Mapping[str, Any]], None]
 class TurnReader:
     """Read the updates of one turn.
 
-    `has_life`: there was an answer of the model, or a tool. `has_worked`: there was a tool. `retry`
-    is what the agent said last of a request that failed; `is_retrying`: it tries again, since
-    `retry_time`; `is_broken`: it has given up.
+    `sign_time` is when the model or a tool was last heard of, in monotonic seconds. `has_worked`:
+    there was a tool. `retry` is what the agent said last of a request that failed; `is_retrying`:
+    it tries again, since `retry_time`; `is_broken`: it has given up.
     """
 
     emit: EventSink
     root: Path
-    has_life: bool = False
+    sign_time: float = field(default_factory=time.monotonic)
     has_worked: bool = False
     is_broken: bool = False
     is_retrying: bool = False
@@ -53,6 +53,11 @@ class TurnReader:
     _plan: str = ""
 
     @property
+    def is_waiting(self) -> bool:
+        """Return whether only the model can go on: no tool is at work."""
+        return not any(tool.is_open for tool in self._tools.values())
+
+    @property
     def said(self) -> str:
         """Return what the agent has said since its last tool."""
         return "\n\n".join(self._said)[-_MAX_MESSAGE:].strip()
@@ -65,7 +70,7 @@ class TurnReader:
         elif kind == "usage_update":
             self._read_cost(update)
         elif kind in _SIGNS_OF_LIFE:
-            self.has_life, self.is_retrying = True, False
+            self.sign_time, self.is_retrying = time.monotonic(), False
             if kind == "agent_message_chunk":
                 self._read_chunk(update)
             elif kind == "plan":
@@ -83,6 +88,11 @@ class TurnReader:
         if (tool.update(tree) or is_asked) and not tool.is_reported:
             self._report_tool(tool)
         return tool
+
+    def add_retry(self, failure: TurnFailure, *, goes_on: bool = True) -> None:
+        """Remember that a request to the model failed; `goes_on`: the agent tries it again."""
+        self.retry_time = self.retry_time if self.is_retrying else time.monotonic()
+        self.retry, self.is_retrying = failure, goes_on
 
     def read_response(self, result: JsonObject) -> bool:
         """Report the tokens of the turn; return whether it says that no model was used."""
@@ -135,8 +145,7 @@ class TurnReader:
 
     def _read_codex_status(self, status: JsonObject) -> None:
         if error := get_object(status, "error"):
-            self.retry_time = self.retry_time if self.is_retrying else time.monotonic()
-            self.retry, self.is_retrying = read_retry(error), error.get("willRetry") is True
+            self.add_retry(read_retry(error), goes_on=error.get("willRetry") is True)
         self.is_broken |= get_text(status, "threadStatus", "type") == "systemError"
 
     def _read_cost(self, update: JsonObject) -> None:

@@ -23,7 +23,7 @@ from cub.harness.acp.conversation import (
 
 AGENT = (sys.executable, "-I", "-S", str(Path(__file__).with_name("misbehaving_agent.py")))
 Step = str | Mapping[str, Any]
-QUICK = Patience(start=10.0, first_sign=10.0, retries=10.0, cancel=10.0)
+QUICK = Patience(start=10.0, silence=10.0, retries=10.0, cancel=10.0)
 USAGE = {"inputTokens": 10, "outputTokens": 2, "cachedReadTokens": 3, "cachedWriteTokens": 1}
 
 

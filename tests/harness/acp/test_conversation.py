@@ -223,9 +223,30 @@ def test_a_request_that_worked_in_the_end_is_no_failure() -> None:
 
 
 def test_silence_after_the_prompt_is_the_services() -> None:
-    done = talk("cancelled", result("cancelled", usage=USAGE), patience=Patience(first_sign=0.1))
-    assert (done.kind, done.words) == ("service", "no sign of the model for 0 s after the prompt")
+    done = talk("cancelled", result("cancelled", usage=USAGE), patience=Patience(silence=0.1))
+    assert (done.kind, done.words) == (
+        "service",
+        "the model was silent for 0 s while no tool ran",
+    )
     assert len(done.of("usage")) == 1
+
+
+def test_silence_while_a_tool_is_at_work_is_the_tools() -> None:
+    done = talk(
+        update("tool_call", toolCallId="t", title="make", status="in_progress"),
+        {"do": "sleep 0.2"},
+        update("tool_call_update", toolCallId="t", status="completed"),
+        said("Hi"),
+        patience=Patience(silence=0.1),
+    )
+    assert (done.failed, done.said) == (False, "Hi")
+
+
+def test_retries_that_only_stderr_tells_are_bounded() -> None:
+    line = "Attempt 1 failed with status 429. Retrying with backoff"
+    step = {"do": f"echo '{line}' >&2"}
+    done = talk(step, "cancelled", result("cancelled"), patience=Patience(retries=0.1))
+    assert (done.kind, done.words) == ("limit", line)
 
 
 def test_an_agent_that_never_answers_is_given_up() -> None:
