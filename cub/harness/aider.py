@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from cub.files.read_files import make_os_error
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.event_protocol import LineSplitter, decode_line
+from cub.harness.event_protocol import decode_line
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import AgentFacts, NativeHarness
 from cub.harness.reported_refusals import classify_api_error
 

@@ -11,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.harness.base import AgentEvent, LaunchRequest
-from cub.harness.native_harness import (
-    JsonLineReader,
+from cub.harness.json_values import (
     JsonObject,
-    describe_tool,
     get_count,
     get_dollars,
     get_object,
     get_text,
     list_objects,
+)
+from cub.harness.native_harness import (
+    JsonLineReader,
+    describe_tool,
     make_message,
     prepend_system_prompt,
 )

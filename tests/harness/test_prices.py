@@ -22,11 +22,11 @@ def test_a_reported_cost_comes_first() -> None:
     assert determine_cost(transcript, "gpt-5") == (0.0, "reported")
 
 
-def test_a_cost_is_estimated_from_tokens_and_the_model() -> None:
+def test_a_cost_is_computed_from_tokens_and_the_model() -> None:
     pytest.importorskip("genai_prices")
     transcript = spent(AgentEvent("usage", tokens=TOKENS))
     cost = determine_cost(transcript, "gpt-5")
-    assert cost.source == "estimated"
+    assert cost.source == "computed"
     assert cost.usd
     assert 1 < cost.usd < 10
     assert determine_cost(transcript, "openai/gpt-5") == cost

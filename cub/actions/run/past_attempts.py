@@ -193,7 +193,8 @@ def _open_reader(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str
     }
     try:
         name = str(attempt.event.get("harness"))
-        return load_harnesses([name], configured, stores.root)[0].open_reader()
+        chosen = load_harnesses([name], configured, stores.root, environ)
+        return chosen.harnesses[0].open_reader()
     except CubError:
         return EventProtocolReader()
 
