@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def stocked(bakery: Shop) -> Shop:
     return bakery
 
 
-def prompt_of(shop: Shop, **asked: object) -> str:
+def prompt_of(shop: Shop, **asked: Any) -> str:
     done: Done = shop.run(once=True, **asked)
     assert done.outcomes == ["ok"]
     return Path(shop.environ["HOME"], "prompt").read_text()
