@@ -5,6 +5,7 @@ A run's clock leaps: where an agent tries again by itself, a minute passes with 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import chain, repeat
 from pathlib import Path
@@ -46,15 +47,16 @@ class AgentRuns:
 
     def test_an_edit_is_committed_and_its_task_closed(self, start: Start) -> None:
         made = start(write_file("a"), DONE)
-        done = made.run()
-        assert done.outcomes == ["ok"]
+        called = made.shop.call("run", "--once", "--trust", "--json")
+        assert called.code == 0, called.out + called.err
         assert made.shop.status() == "closed"
         assert made.shop.log()[0].endswith("s-1")
         assert (made.shop.root / "new.txt").read_text() == "a\n"
-        (end,) = done.of("attempt_end")
+        events = [json.loads(line) for line in called.out.splitlines()]
+        (end,) = (event for event in events if event["ev"] == "attempt_end")
         assert (end["tok"]["in"], end["tok"]["out"]) == (2000, 100)
         assert end["session"]
-        said = [event["text"] for event in done.of("client") if event["type"] == "text"]
+        said = (one["text"] for one in events if one["ev"] == "client" and one["type"] == "text")
         assert "".join(said) == "I write it.\nI did it.\n\nStatus: done\n"
 
     def test_both_prompts_reach_the_model_once(self, start: Start) -> None:
