@@ -84,6 +84,9 @@ _ERROR = re.compile(
     r"|Model \S+ has hit a token limit!|Message file not found|Error reading message file"
 )
 _EDIT = re.compile(r"Applied edit to (.*)")
+_NOISE = re.compile(
+    r"Executing: /read-only .*|Added .* to read-only files\.|Retrying in [\d.]+ seconds\.\.\."
+)
 _MAX_REPLY_LINES = 5_000
 
 
@@ -138,6 +141,8 @@ class AiderReader:
             yield AgentEvent("cost", usd=float(cost[1]))
         elif self._last_reply and (edit := _EDIT.fullmatch(line)):
             yield AgentEvent("tool", f"edit {edit[1]}")
+        elif _NOISE.fullmatch(line):
+            yield AgentEvent("other")
         elif _ERROR.match(line):
             self._has_failed = True
             self._reply.append(line)
