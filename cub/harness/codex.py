@@ -51,7 +51,7 @@ class CodexHarness(NativeHarness):
         if request.permissions == "bypass":
             argv.append("--dangerously-bypass-approvals-and-sandbox")
         else:  # the folder is where `cub task close` leaves a request if the rest is read-only
-            argv += ["--sandbox", "workspace-write", "--add-dir", str(request.folder)]
+            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
         if model := self.choose_model(request):
             argv += ["--model", model]
         if not self.options.user_settings:

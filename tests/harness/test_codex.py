@@ -55,7 +55,7 @@ def test_the_command_lets_the_agent_write_into_the_project_alone(tmp_path: Path)
     command = HARNESS.build_command(make_request(tmp_path, model="gpt-5"))
     assert command.argv == (
         "codex", "exec", "--json", "--skip-git-repo-check", "-c", "allow_login_shell=false",
-        "--sandbox", "workspace-write", "--add-dir", str(tmp_path), "--model", "gpt-5", "-",
+        "-c", 'sandbox_mode="workspace-write"', "--add-dir", str(tmp_path), "--model", "gpt-5", "-",
     )  # fmt: skip
     assert command.stdin == b"Rules.\n\nDo it."
     assert "codex_otel.trace_safe=info" in command.environ["RUST_LOG"]
