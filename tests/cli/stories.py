@@ -154,6 +154,7 @@ def _review(scene: Scene) -> None:
     """Commits that touch a section by hand, somebody's own text, a mode, and what executes."""
     root = scene.project()
     agents = write(root, "AGENTS.md", "# Bakery\n")
+    write(root, "CLAUDE.md", "")
     call_cub(["init"], cwd=root)
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Add cub")
