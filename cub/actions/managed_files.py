@@ -24,6 +24,11 @@ from cub.prompt.templates import TemplateSet
 CONSTITUTION = ".cub/constitution.md"
 GITIGNORE, GITATTRIBUTES = ".cub/.gitignore", ".cub/.gitattributes"
 MAP = ".cub/map.md"
+# By the word in `inline`: the file, and a title for a text that has none.
+INLINED_FILES = {
+    "map": (MAP, "Project map"),
+    "constitution": (CONSTITUTION, "Operating principles"),
+}
 MAP_FORMAT = 1  # the version in its header, independent of the templates' version
 MAP_LINES = ("/map.md",)
 LEDGER_LINES = ("/ledger.jsonl", "/ledger-archive.jsonl")

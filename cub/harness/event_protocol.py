@@ -12,8 +12,9 @@
     {"type": "model", "text": "gpt-5"}                   the model that answers
     {"type": "result", "text": "Status: done", "failed": false}      the final message
 
-Tokens and dollars are new ones each time. A field whose value is not valid is left out; an object
-of another type says nothing; every other line is text.
+Tokens and dollars are new ones each time. A field whose value is not valid is left out. An object
+of another type, or with a key that the protocol does not have, says nothing: several agents print
+JSON of their own, with the same types. Every other line is text.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind, TokenUsage
 from cub.harness.line_splitter import LineSplitter
 
+_KEYS = {"type", "text", "id", "failed", "usd", *TokenUsage._fields}
 _TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")
 _MAX_TOKENS = 10**12
 _MAX_USD = 10**6
@@ -111,6 +113,8 @@ def _parse_object(line: bytes) -> dict[str, Any] | None:
 
 def _parse_event(tree: Mapping[str, Any]) -> AgentEvent | None:
     kind = tree.get("type")
+    if not tree.keys() <= _KEYS:
+        return AgentEvent("other")
     if kind == "usage":
         tokens = TokenUsage(*(_parse_count(tree.get(name)) for name in TokenUsage._fields))
         return AgentEvent("usage", tokens=tokens) if any(tokens) else None

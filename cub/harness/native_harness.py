@@ -111,6 +111,12 @@ def prepend_system_prompt(request: LaunchRequest) -> str:
     return f"{system}\n\n{request.prompt}" if system else request.prompt
 
 
+def encode_prompt(prompt: str) -> bytes:
+    """Return a prompt for stdin; one that begins with a slash would be taken for a command."""
+    text = f"Task:\n\n{prompt}" if prompt.lstrip().startswith("/") else prompt
+    return text.encode("utf-8", "replace")
+
+
 class JsonLineReader(ABC):
     """Read an agent's stream of JSON objects, one a line. Never raises.
 

@@ -46,6 +46,7 @@ _AIDER = {
     "AIDER_SHOW_MODEL_WARNINGS": "false",
     "AIDER_DISABLE_PLAYWRIGHT": "true",
     "AIDER_DETECT_URLS": "false",
+    "AIDER_MAP_TOKENS": "0",  # its map of the project has a cache in the project
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
 _GEMINI_SETTINGS = {
@@ -74,11 +75,18 @@ wire_api = "responses"
 
 [analytics]
 enabled = false
+
+[features]
+enable_request_compression = false
+plugins = false
 """
 
 
 class Redirect(NamedTuple):
-    """Hold what makes an agent use a model server: variables beside PATH, and the model's name."""
+    """Hold what makes an agent use a model server: its whole environment except PATH, and a model.
+
+    The environment names the model, too: a command line needs none.
+    """
 
     environ: Mapping[str, str]
     model: str
@@ -92,7 +100,9 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     """
     name = agent.removesuffix("-acp")
     model = _MODELS[name]
-    environ = {**_COMMON, "HOME": str(home)}
+    temporary = home / "tmp"  # they leave files of megabytes there
+    temporary.mkdir(exist_ok=True)
+    environ = {**_COMMON, "HOME": os.fspath(home), "TMPDIR": os.fspath(temporary)}
     match name:
         case "claude":
             environ |= {**_CLAUDE, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_MODEL": model}
@@ -105,11 +115,16 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
             environ |= {**_GEMINI, "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_MODEL": model}
             _write(home / ".gemini/settings.json", json.dumps(_GEMINI_SETTINGS))
         case "opencode":
-            environ |= _OPENCODE
+            # opencode installs a package into each of its folders, if it finds the registry.
+            environ |= {**_OPENCODE, "npm_config_registry": url}
             config = _build_opencode_config(url, model)
             _write(home / ".config/opencode/opencode.json", json.dumps(config))
         case "aider":
             environ |= {**_AIDER, "OPENAI_API_BASE": f"{url}/v1", "AIDER_MODEL": model}
+            for kind in ("CHAT", "INPUT"):
+                environ[f"AIDER_{kind}_HISTORY_FILE"] = str(home / f".aider.{kind}.history")
+            # aider downloads the prices unless this file has some of today.
+            _write(home / ".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
     return Redirect(environ, model)
 
 
@@ -120,6 +135,8 @@ def _build_opencode_config(url: str, model: str) -> dict[str, Any]:
         "small_model": model,
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,  # it copies the project's files
+        "agent": {"title": {"disable": True}},
         "enabled_providers": [provider],
         "provider": {
             provider: {

@@ -1,10 +1,14 @@
-"""Find out before a run which agents are installed, and say what to do about a missing one."""
+"""Find out before a run which agents are installed, in which version, and what is missing."""
 
 from __future__ import annotations
 
 import posixpath
+import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from packaging.version import Version
 
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.run_options import RunSettings
@@ -12,6 +16,8 @@ from cub.errors import CubError
 from cub.git.process import try_git
 from cub.harness.base import Harness
 from cub.harness.custom_harness import CONFIG_PATH
+from cub.harness.native_harness import NativeHarness
+from cub.harness.prices import has_price_table
 from cub.processes.command import explain_missing_program
 from cub.project.project import Project
 
@@ -22,11 +28,12 @@ _TRANSPARENT_WRAPPERS = (
 
 
 class MissingProgram(NamedTuple):
-    """Say why an agent can't be started, and which key names the program."""
+    """Say why an agent can't be started, which key names the program, and what to do."""
 
     harness: str
     why: str
     key: str
+    hint: str
 
     def to_text(self) -> str:
         """Say that another agent works instead."""
@@ -55,7 +62,7 @@ def require_available(
     names = {program.harness for program in missing}
     if available := [harness for harness in harnesses if harness.name not in names]:
         return available
-    first, hint = missing[0], _suggest_fix(missing[0])
+    first, hint = missing[0], missing[0].hint
     if len(missing) == 1:
         message = f"the agent {first.harness} can't be started: {first.why}"
         raise CubError(message, where=f"{CONFIG_PATH}: {first.key}", hint=hint)
@@ -69,10 +76,15 @@ def _find_missing(
 ) -> MissingProgram | None:
     programs = [("run.wrap", word) for word in settings.wrapper[:1]]
     if not programs or posixpath.basename(settings.wrapper[0]) in _TRANSPARENT_WRAPPERS:
-        programs.append((f"harnesses.{harness.name}.argv", harness.program))
+        is_native = isinstance(harness, NativeHarness)
+        key = "run.harness" if is_native else f"harnesses.{harness.name}.argv"
+        programs.append((key, harness.program))
     for key, name in programs:
         if name and (why := _explain_missing(name, settings, project, environ)):
-            return MissingProgram(harness.name, why, key)
+            hint = _suggest_fix(why)
+            if isinstance(harness, NativeHarness) and name == harness.program:
+                hint = f"install it: `{harness.facts.installation}`"
+            return MissingProgram(harness.name, why, key, hint)
     return None
 
 
@@ -93,12 +105,77 @@ def _explain_missing(
     return ""
 
 
-def _suggest_fix(missing: MissingProgram) -> str:
-    name = missing.why.split(" ", 1)[0]
+def _suggest_fix(why: str) -> str:
+    name = why.split(" ", 1)[0]
     if name.startswith("~"):
         return "write the whole path: no shell replaces `~`"
-    if missing.why.endswith("is not executable"):
+    if why.endswith("is not executable"):
         return f"`chmod +x {name}`"
-    if missing.why.endswith("nothing else"):
+    if why.endswith("nothing else"):
         return "commit it, or write its whole path"
     return "install it, add its folder to PATH, or name another agent with --harness"
+
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION_SECONDS = 10
+
+
+def read_agent_versions(
+    harnesses: Sequence[Harness], project: Project, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the version that each agent prints, by name; only those of agents that cub knows."""
+    versions = {
+        harness.name: _read_version(harness, project, environ)
+        for harness in harnesses
+        if isinstance(harness, NativeHarness)
+    }
+    return {name: version for name, version in versions.items() if version}
+
+
+def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str, str]) -> str:
+    """Return what the program calls its version; "" if it names none."""
+    try:
+        process = subprocess.run(  # noqa: S603 - the agent itself
+            [harness.program, "--version"],
+            cwd=project.root,
+            env={**environ, **harness.environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = _VERSION.search(process.stdout.decode("utf-8", "replace"))
+    return match[0] if match else ""
+
+
+def list_agent_warnings(
+    harnesses: Sequence[Harness], versions: Mapping[str, str], settings: RunSettings
+) -> list[str]:
+    """Return what to know of the agents before a run: old versions, and costs that none reports."""
+    warnings = []
+    for harness in harnesses:
+        if not isinstance(harness, NativeHarness):
+            continue
+        facts, version = harness.facts, versions.get(harness.name)
+        if version and Version(version) < Version(facts.oldest_version):
+            warnings.append(
+                f"{facts.title} {version} is older than {facts.oldest_version}, "
+                "the oldest version known to work"
+            )
+        if settings.usd is not None and not facts.reports_cost:
+            warnings.append(_warn_of_unknown_cost(facts.title))
+    return warnings
+
+
+def _warn_of_unknown_cost(title: str) -> str:
+    if has_price_table():
+        return (
+            f"{title} reports no cost: the budget in dollars is kept between attempts only, by "
+            "computed prices; `--budget-tokens` can end an attempt"
+        )
+    return (
+        f"{title} reports no cost, so the budget in dollars can't be kept: use `--budget-tokens`, "
+        "or install cub-agents[prices] to have the cost computed after each attempt"
+    )

@@ -8,8 +8,15 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Generator
+from pathlib import Path
 
+from cub.actions.agent_context import (
+    ContextSource,
+    list_context_sources,
+    render_missing_context,
+)
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
+from cub.actions.managed_files import CONSTITUTION, MAP
 from cub.actions.run import run_folders
 from cub.actions.run.agent_process import (
     RUN_MARK_VARIABLE,
@@ -47,8 +54,9 @@ from cub.git.snapshot import (
     list_changed_submodules,
 )
 from cub.git.take_snapshot import take_snapshot
-from cub.harness.base import LaunchRequest
+from cub.harness.base import Harness, LaunchRequest
 from cub.processes.orphans import kill_by_environment
+from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.task_index import TaskIndex
 
@@ -75,10 +83,10 @@ def run_attempt(
         yield context.make_event("notice", task=attempt.task_id, text=text)
     attempt.inputs = _record_inputs(context, attempt)
     attempt.notices += workspace.back_up(before, context.settings.ignored_backup_limit)
-    prompt = _write_prompt(context, attempt, tasks)
+    prompt, system_prompt = _write_prompts(context, attempt, tasks)
     attempt.started_at = time.time()
     request = LaunchRequest(
-        prompt, context.system_prompt, attempt.files.path, attempt.task_id, attempt.number,
+        prompt, system_prompt, attempt.files.path, attempt.task_id, attempt.number,
         context.settings.model, context.settings.permissions,
     )  # fmt: skip
     attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
@@ -110,15 +118,37 @@ def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:
     return record_inputs(context.workspace.folder, list_checks(context, attempt), path)
 
 
-def _write_prompt(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> str:
-    """Return the agent's prompt; keep it and the system prompt in the attempt's folder."""
+def _write_prompts(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> tuple[str, str]:
+    """Return the agent's prompt and system prompt; keep both in the attempt's folder."""
     settings, commands = context.settings, list_checks(context, attempt)
     commands = commands or tuple(command.shell_line for command in context.check_commands)
     options = PromptOptions(tasks, commands, settings.message_template, settings.commits)
     built = build_task_prompt(context.current_stores, attempt.task_id, options=options)
-    attempt.files.save_text(run_folders.SYSTEM_FILE, context.system_prompt)
+    missing = render_missing_context(list_run_sources(context, attempt.harness))
+    system_prompt = "\n".join(filter(None, [context.system_prompt, missing]))
+    attempt.files.save_text(run_folders.SYSTEM_FILE, system_prompt)
     attempt.files.save_text(run_folders.PROMPT_FILE, built.prompt.text)
-    return built.prompt.text
+    return built.prompt.text, system_prompt
+
+
+def list_run_sources(context: RunContext, harness: Harness) -> list[ContextSource]:
+    """Return the project's texts for agents, and how often this agent loads each where it works.
+
+    A worktree lacks what is not committed, such as a map that git ignores: the checkout's counts.
+    """
+    if not harness.reads:
+        return []
+    version = context.agent_versions.get(harness.name, "")
+    numbers = tuple(int(part) for part in version.split(".") if part)
+    home = Path(name) if (name := context.environ.get("HOME")) else None
+    checkout, folder = context.initial_stores.project, context.workspace.folder
+    project = checkout if folder == checkout.root else Project.load(folder)
+    sources = list_context_sources(project, harness.reads, version=numbers, home=home)
+    if project is not checkout:
+        known = {source.path for source in sources}
+        others = list_context_sources(checkout, "nothing")
+        sources += [s for s in others if s.path in (CONSTITUTION, MAP) and s.path not in known]
+    return sources
 
 
 def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -> AttemptEvidence:

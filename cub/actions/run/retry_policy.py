@@ -20,6 +20,8 @@ from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
 
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task
+# Failures after which an agent is tried again later: six in a row take half an hour or more.
+_WAITING_FAILURES, _MAX_WAITING_STREAK = ("rate_limited", "service_failed"), 6
 _MIN_WAIT, _MAX_WAIT = timedelta(minutes=1), timedelta(minutes=15)
 # A commit that fails for three tasks in a row is not the tasks' fault.
 _MACHINE_FAILURES = (*INFRASTRUCTURE_FAILURES, "commit_failed")
@@ -106,7 +108,8 @@ class FailureStreak(NamedTuple):
     @property
     def is_exhausted(self) -> bool:
         """Return whether trying once more makes no sense."""
-        return self.length >= MAX_STREAK
+        waits = self.failure in _WAITING_FAILURES
+        return self.length >= (_MAX_WAITING_STREAK if waits else MAX_STREAK)
 
 
 def _needs_answer(verdict: Verdict, history: AttemptHistory) -> bool:
@@ -141,13 +144,13 @@ def _count_leading(fingerprints: tuple[str, ...], fingerprint: str) -> int:
 class HarnessPool:
     """Choose among harnesses in the order of preference; skip those whose agents met a limit.
 
-    A limit whose end is unknown is tried again after a minute, then after two, four, and so on.
+    A limit whose end is unknown, or a service that failed, is tried again after a minute, then
+    after two, four, and so on; so is a limit that lasts longer than it said.
     """
 
     def __init__(self, harnesses: Sequence[Harness]) -> None:
         self._harnesses = list(harnesses)
         self._until: dict[str, datetime] = {}
-        self._guesses: dict[str, int] = {}
         self._streaks: dict[str, FailureStreak] = {}
 
     @property
@@ -170,12 +173,10 @@ class HarnessPool:
     def record_verdict(self, harness: Harness, verdict: Verdict, now: datetime) -> None:
         """Note a limit and failures in a row; drop a harness that can't work for another."""
         name = harness.name
-        self._streaks[name] = self._streaks.get(name, FailureStreak()).extend(verdict)
-        if verdict.failure == "rate_limited":
-            self._until[name] = verdict.reset_time or now + self._guess_wait(name)
-            return
-        self._guesses.pop(name, None)
-        if verdict.failure in ("auth", "harness_missing") and len(self._harnesses) > 1:
+        self._streaks[name] = streak = self._streaks.get(name, FailureStreak()).extend(verdict)
+        if verdict.failure in _WAITING_FAILURES:
+            self._until[name] = _choose_next_try(verdict.reset_time, streak.length, now)
+        elif verdict.failure in ("auth", "harness_missing") and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
 
     @property
@@ -183,7 +184,11 @@ class HarnessPool:
         """Return whether trying again makes no sense with any harness."""
         return all(self._streaks.get(name, FailureStreak()).is_exhausted for name in self.names)
 
-    def _guess_wait(self, name: str) -> timedelta:
-        count = self._guesses.get(name, 0)
-        self._guesses[name] = count + 1
-        return min(_MIN_WAIT * (1 << min(count, 8)), _MAX_WAIT)
+
+def _choose_next_try(reset_time: datetime | None, failures: int, now: datetime) -> datetime:
+    """Return when to try again after so many failures in a row."""
+    if reset_time and failures == 1:
+        return reset_time
+    doublings = min(failures - (2 if reset_time else 1), 8)
+    guess = now + min(_MIN_WAIT * (1 << doublings), _MAX_WAIT)
+    return max(reset_time, guess) if reset_time else guess

@@ -63,6 +63,8 @@ class RunContext:
     - `environ`: the environment of agents and checks.
     - `cwd`: the folder that `cub run` was called in.
     - `has_recovered`: whether a killed run was finished before this one.
+    - `choice`: why `auto` chose these agents; "" if it did not.
+    - `agent_versions`: the versions that agents which cub knows have printed.
     - `is_broken`: whether the last attempt's files could neither be committed nor restored.
     - `uncommitted_files`: files that accepted attempts have made and nobody has committed.
     """
@@ -82,6 +84,8 @@ class RunContext:
     approved_checks: ApprovedChecks
     cwd: Path
     has_recovered: bool
+    choice: str = ""
+    agent_versions: Mapping[str, str] = field(default_factory=dict)
     is_broken: bool = False
     uncommitted_files: set[str] = field(default_factory=set)
 

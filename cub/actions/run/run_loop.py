@@ -74,6 +74,8 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         RUN_START,
         harness=",".join(pool.names),
         checks=list(context.settings.checks),
+        **({"versions": dict(context.agent_versions)} if context.agent_versions else {}),
+        **({"choice": context.choice} if context.choice else {}),
         **_describe_place(context),
     )
     yield start

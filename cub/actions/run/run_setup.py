@@ -13,7 +13,12 @@ from typing import Any
 from cub.actions.build_prompt import find_check_commands, read_system_prompt
 from cub.actions.managed_files import GITIGNORE, map_local_files
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
-from cub.actions.run.agent_programs import find_missing_programs, require_available
+from cub.actions.run.agent_programs import (
+    find_missing_programs,
+    list_agent_warnings,
+    read_agent_versions,
+    require_available,
+)
 from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks, require_trust
@@ -119,11 +124,14 @@ def prepare_run(
         context, report = _make_context(
             stores, settings, folder, environment, harnesses, approved_checks
         )
+        context.choice = chosen.reason
+        context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
-        events = [context.make_event("notice", text=program.to_text()) for program in missing]
+        notices = [program.to_text() for program in missing]
+        notices += list_agent_warnings(harnesses, context.agent_versions, settings)
         if settings.proposed_checks:
-            text = describe_proposed_checks(settings.proposed_checks)
-            events.append(context.make_event("notice", text=text))
+            notices.append(describe_proposed_checks(settings.proposed_checks))
+        events = [context.make_event("notice", text=text) for text in notices]
         try:
             yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
         except RunRefusedError:

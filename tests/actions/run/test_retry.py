@@ -131,12 +131,34 @@ def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> No
     bakery.task()
     start = bakery.clock.now()
     done = bakery.run()
-    assert done.outcomes == ["rate_limited"] * 3
+    assert done.outcomes == ["rate_limited"] * 6
     assert done.end["end"] == "machine"
-    first, second = done.clock.waits
-    assert timedelta(minutes=1) <= first - start < timedelta(minutes=1, seconds=20)
-    assert timedelta(minutes=3) <= second - start < timedelta(minutes=3, seconds=20)
+    minutes = [round((wait - start).total_seconds() / 60) for wait in done.clock.waits]
+    assert minutes == [1, 3, 7, 15, 30]
     assert bakery.status() == "open"
+
+
+def test_a_limit_that_lasts_longer_than_it_said_is_tried_again_ever_later(bakery: Shop) -> None:
+    bakery.client(_limited("try again in 2 seconds"))
+    bakery.task()
+    start = bakery.clock.now()
+    done = bakery.run()
+    assert done.outcomes == ["rate_limited"] * 6
+    assert done.end["end"] == "machine"
+    minutes = [round((wait - start).total_seconds() / 60) for wait in done.clock.waits]
+    assert minutes == [0, 1, 3, 7, 15]
+
+
+def test_a_service_that_fails_costs_no_attempt_and_is_tried_again(bakery: Shop) -> None:
+    bakery.client("""
+        cat > /dev/null; test -e "$HOME/told" && echo x > x && exit 0; touch "$HOME/told"
+        echo '{"type":"service","text":"HTTP 503"}'; exit 1""")
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert done.outcomes == ["service_failed", "ok"]
+    fail = done.of("attempt_end")[0]["fail"]
+    assert (fail["charge"], fail["reason"]) == (False, "HTTP 503")
+    assert len(done.clock.waits) == 1
 
 
 def test_a_wait_ends_when_it_is_asked_to(bakery: Shop) -> None:

@@ -179,6 +179,8 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
             "v": 1,
             "root": stores.root.as_posix(),
             "harnesses": run.names,
+            "versions": run.versions,
+            "choice": run.choice,
             "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
             "checks": checks,
             "trusted": run.is_trusted,
@@ -186,13 +188,17 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
         }
         output.print_json(tree)
         return 1 if run.refusals else 0
-    output.print_paragraph(f"agent: {', '.join(run.names)}")
+    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
+    choice = f" (auto: {run.choice})" if run.choice else ""
+    output.print_paragraph(f"agent: {agents}{choice}")
     for check in checks:
         source = run.settings.proposed_checks.get(check)
         output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
     _print_queue(queue, tasks, options)
     for program in run.missing if len(run.missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")
+    for warning in run.warnings:
+        output.print_message(f"{warning}.")
     for refusal in run.refusals:
         output.print_message(f"This run would be refused: {mask_text(refusal)}.")
     return 1 if run.refusals else 0
@@ -203,21 +209,30 @@ class _RunPreview(NamedTuple):
 
     settings: RunSettings
     names: list[str]
+    versions: dict[str, str]
+    choice: str
+    warnings: list[str]
     missing: list[MissingProgram]
     refusals: list[str]
     is_trusted: bool
 
 
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
-    from cub.actions.run.agent_programs import find_missing_programs, require_available
+    from cub.actions.run.agent_process import build_environment
+    from cub.actions.run.agent_programs import (
+        find_missing_programs,
+        list_agent_warnings,
+        read_agent_versions,
+        require_available,
+    )
     from cub.actions.run.check_proposals import resolve_checks
     from cub.actions.run.command_trust import require_trust
     from cub.actions.run.git_workspace import require_repository
     from cub.harness.harness_registry import load_harnesses
 
-    harnesses = load_harnesses(
+    harnesses, choice = load_harnesses(
         settings.harnesses, settings.harness_configs, stores.root, os.environ
-    ).harnesses
+    )
     require_repository(stores.project.root)
     missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
     refusals = []
@@ -227,8 +242,18 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         refusals.append(error.message)
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
     refusals += [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
-    names = [harness.name for harness in harnesses]
-    return _RunPreview(settings, names, missing, list(filter(None, refusals)), not untrusted)
+    environ = build_environment(settings.hidden_variables, os.environ)
+    versions = read_agent_versions(harnesses, stores.project, environ)
+    return _RunPreview(
+        settings,
+        [harness.name for harness in harnesses],
+        versions,
+        choice,
+        list_agent_warnings(harnesses, versions, settings),
+        missing,
+        list(filter(None, refusals)),
+        not untrusted,
+    )
 
 
 def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
