@@ -26,7 +26,7 @@ MAX_MODULES = {
     "cub.edit": 21,
     "cub.files": 14,
     "cub.git": 26,
-    "cub.harness": 22,
+    "cub.harness": 30,
     "cub.masking": 8,
     "cub.model_server": 9,
     "cub.processes": 8,

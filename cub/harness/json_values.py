@@ -34,15 +34,15 @@ def list_objects(tree: JsonObject, *keys: str) -> Iterator[JsonObject]:
     yield from (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
 
 
-def get_dollars(tree: JsonObject, *keys: str) -> float | None:
-    """Return the dollars below these keys; None if there are none."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    is_number = type(value) in (int, float) and 0 <= float(str(value)) < 10**6
-    return float(str(value)) if is_number else None
-
-
 def list_texts(tree: JsonObject, *keys: str) -> list[str]:
     """Return the strings of the list below these keys."""
     value = get_object(tree, *keys[:-1]).get(keys[-1])
     texts = value if isinstance(value, list) else []
     return [get_text({"": text}, "") for text in texts if isinstance(text, str)]
+
+
+def get_dollars(tree: JsonObject, *keys: str) -> float | None:
+    """Return the dollars below these keys; None if there are none."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    is_number = type(value) in (int, float) and 0 <= float(str(value)) < 10**6
+    return float(str(value)) if is_number else None

@@ -5,32 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cub.harness.base import AgentEvent, LaunchRequest
-from cub.harness.json_values import (
-    JsonObject,
-    get_count,
-    get_dollars,
-    get_object,
-    get_text,
-    list_objects,
-)
+from cub.harness.json_values import JsonObject, get_text
 from cub.harness.native_harness import (
     JsonLineReader,
     describe_tool,
     make_message,
     prepend_system_prompt,
-)
-from tests.examples import few_examples
-
-TREES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
-    max_leaves=8,
 )
 
 
@@ -58,22 +40,6 @@ def test_a_line_of_three_megabytes_is_read() -> None:
         for event in reader.read(line[start : start + 65_536])
     ]
     assert events == [AgentEvent("text", "end\n")]
-
-
-@few_examples
-@given(TREES, st.lists(st.sampled_from("abc"), min_size=1, max_size=3))
-def test_values_of_any_type_are_read(tree: Any, keys: list[str]) -> None:
-    tree = tree if isinstance(tree, dict) else {"a": tree}
-    assert isinstance(get_text(tree, *keys), str)
-    assert get_count(tree, *keys) >= 0
-    assert isinstance(get_object(tree, *keys), dict)
-    dollars = get_dollars(tree, *keys)
-    assert dollars is None or dollars >= 0
-    assert all(isinstance(item, dict) for item in list_objects(tree, *keys))
-
-
-def test_half_a_character_can_be_encoded() -> None:
-    get_text({"a": "\ud83d"}, "a").encode()
 
 
 def test_a_tool_is_described_in_a_few_words() -> None:

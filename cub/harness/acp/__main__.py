@@ -69,7 +69,11 @@ def _report_work(conversation: Conversation, prompt: str) -> int:
         kind, words = error.failure
         if kind:
             _print_event({"type": kind, "text": words})
-        text = error.said if words in error.said else f"{error.said}\n\n{words}".strip()
+        text = (
+            error.last_words
+            if words in error.last_words
+            else f"{error.last_words}\n\n{words}".strip()
+        )
         _print_event({"type": "result", "text": text, "failed": True})
         return 1
     _print_event({"type": "result", "text": said, "failed": False})

@@ -49,12 +49,12 @@ class SessionOptions(NamedTuple):
 
 
 class TurnFailedError(Exception):
-    """End the conversation; `said` is what the agent has said in the end."""
+    """End the conversation; `last_words` is what the agent has said in the end."""
 
-    def __init__(self, failure: TurnFailure, said: str) -> None:
+    def __init__(self, failure: TurnFailure, last_words: str) -> None:
         super().__init__(failure.words)
         self.failure = failure
-        self.said = said
+        self.last_words = last_words
 
 
 class Conversation:
@@ -142,16 +142,16 @@ class Conversation:
             response = self._await_response(request_id, lambda: deadline) or {}
         is_unused = turn.read_response(get_object(response, "result"))
         if failure := failure or self._judge(response, is_unused=is_unused):
-            raise TurnFailedError(failure, turn.said)
-        return turn.said
+            raise TurnFailedError(failure, turn.last_words)
+        return turn.last_words
 
     def _judge(self, response: JsonObject, *, is_unused: bool) -> TurnFailure | None:
         """Return why the turn failed; None if it did not."""
         if "error" in response:
             return read_error(get_object(response, "error"), self._method)
         if self._turn.is_broken:
-            return self._turn.retry or read_broken(self._turn.said)
-        reason, said = get_text(response, "result", "stopReason"), self._turn.said
+            return self._turn.retry or read_broken(self._turn.last_words)
+        reason, said = get_text(response, "result", "stopReason"), self._turn.last_words
         return read_stop(reason, said=said, has_worked=self._turn.has_worked, is_unused=is_unused)
 
     def _explain_end(self) -> TurnFailure:
@@ -234,7 +234,7 @@ class Conversation:
         return outcome
 
     def _fail(self, words: str) -> NoReturn:
-        raise TurnFailedError(TurnFailure("", words), self._turn.said)
+        raise TurnFailedError(TurnFailure("", words), self._turn.last_words)
 
 
 def _describe_client() -> dict[str, Any]:

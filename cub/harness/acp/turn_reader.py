@@ -58,7 +58,7 @@ class TurnReader:
         return not any(tool.is_open for tool in self._tools.values())
 
     @property
-    def said(self) -> str:
+    def last_words(self) -> str:
         """Return what the agent has said since its last tool."""
         return "\n\n".join(self._said)[-_MAX_MESSAGE:].strip()
 

@@ -63,7 +63,7 @@ def talk(
         one = Conversation(connection, stop, lambda e: done.events.append(dict(e)), told, patience)
         done.said = one.hold(prompt)
     except TurnFailedError as error:
-        done.failed, done.said = True, error.said
+        done.failed, done.said = True, error.last_words
         done.kind, done.words = error.failure
     finally:
         done.garbage = connection.garbage_count

@@ -35,7 +35,7 @@ def test_chunks_become_messages_at_a_new_id_a_tool_or_the_end() -> None:
     turn.say("e")
     turn.end_turn()
     assert turn.of("text") == ["Warning\n\n", "ab", "c", "de"]
-    assert turn.said == "de"
+    assert turn.last_words == "de"
 
 
 def test_the_last_words_are_all_since_the_last_tool() -> None:
@@ -43,7 +43,7 @@ def test_the_last_words_are_all_since_the_last_tool() -> None:
     turn.say("One.", messageId="1")
     turn.say("Two.", messageId="2")
     turn.end_turn()
-    assert turn.said == "One.\n\nTwo."
+    assert turn.last_words == "One.\n\nTwo."
 
 
 def test_a_tool_call_is_told_once_and_at_the_latest_in_the_end() -> None:
