@@ -140,10 +140,10 @@ class ClaudeReader(JsonLineReader):
     def _read_retry(self, tree: JsonObject) -> AgentEvent:
         status, error = get_count(tree, "error_status"), get_text(tree, "error")
         kind = classify_api_error(error, status) or "service"
-        what = f"HTTP {status}" if status else "no answer"
+        what = f"HTTP {status} ({error})" if status else "no connection to the service"
         seconds = get_count(tree, "retry_delay_ms") / 1000
         self._is_refused = True
-        return AgentEvent(kind, f"{what} ({error}), retry in {seconds:.0f}s")
+        return AgentEvent(kind, f"{what}, retry in {seconds:.0f}s")
 
     def _read_denial(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield a denied action once: it comes when it is denied, and again in the result."""

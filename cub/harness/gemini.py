@@ -43,6 +43,7 @@ _LOGIN = re.compile(
 _CODE = re.compile(r'"code"\s*:\s*(\d{3})\b')
 _MAX_LINE = 1_000  # characters
 _DENIALS = ("Tool execution denied", "Tool execution for", "Path not in workspace")
+_LOOP = "Loop detected"
 _SHELL_OR_EDIT = ("run_shell_command", "write_file", "replace")
 
 
@@ -98,6 +99,7 @@ class GeminiReader(JsonLineReader):
         self._tools: dict[str, str] = {}
         self._is_line_open = False
         self._is_refused = False
+        self._is_stopped = False
 
     def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield an event for each failed request and for a missing login."""
@@ -132,9 +134,13 @@ class GeminiReader(JsonLineReader):
             case "tool_result":
                 yield from self._read_tool_result(tree)
             case "error":
-                yield from make_message(get_text(tree, "message"))
+                message = get_text(tree, "message")
+                # It ends after these, with a result that says "success".
+                self._is_stopped |= tree.get("severity") == "error" or message.startswith(_LOOP)
+                yield from make_message(message)
             case "result":
-                yield from _read_result(tree)
+                yield from _report_usage(tree)
+                yield from self._read_end(tree)
             case _:
                 yield AgentEvent("other")
 
@@ -156,8 +162,18 @@ class GeminiReader(JsonLineReader):
         else:
             yield AgentEvent("other")
 
+    def _read_end(self, tree: JsonObject) -> Iterator[AgentEvent]:
+        message = get_text(tree, "error", "message")
+        yield from make_message(message)
+        failed = self._is_stopped or tree.get("status") != "success"
+        code = _CODE.search(message)
+        kind = classify_api_error(message, int(code[1]) if code else None) if message else None
+        if failed and kind:
+            yield AgentEvent(kind, message)
+        yield AgentEvent("result", failed=failed)
 
-def _read_result(tree: JsonObject) -> Iterator[AgentEvent]:
+
+def _report_usage(tree: JsonObject) -> Iterator[AgentEvent]:
     models = get_object(tree, "stats", "models")
     totals = {model: get_count(models, model, "total_tokens") for model in models}
     model = max(totals, key=totals.__getitem__, default="")
@@ -170,12 +186,3 @@ def _read_result(tree: JsonObject) -> Iterator[AgentEvent]:
     tokens = TokenUsage(get_count(stats, "input"), output, get_count(stats, "cached"))
     if any(tokens):
         yield AgentEvent("usage", tokens=tokens)
-    if tree.get("status") == "success":
-        yield AgentEvent("result")
-        return
-    message = get_text(tree, "error", "message")
-    yield from make_message(message)
-    code = _CODE.search(message)
-    if kind := classify_api_error(message, int(code[1]) if code else None):
-        yield AgentEvent(kind, message)
-    yield AgentEvent("result", failed=True)

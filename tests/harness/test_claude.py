@@ -207,19 +207,23 @@ def test_the_time_may_come_before_the_error(status: str, hours: int | None) -> N
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "kind"),
-    [(401, "authentication_failed", "login"), (429, "rate_limit", "limit"),
-     (529, "overloaded", "limit"), (500, "server_error", "service"), (None, "unknown", "service")],
+    ("status", "error", "kind", "words"),
+    [
+        (401, "authentication_failed", "login", "HTTP 401 (authentication_failed)"),
+        (429, "rate_limit", "limit", "HTTP 429 (rate_limit)"),
+        (529, "overloaded", "limit", "HTTP 529 (overloaded)"),
+        (500, "server_error", "service", "HTTP 500 (server_error)"),
+        (None, "unknown", "service", "no connection to the service"),
+    ],
 )  # fmt: skip
 def test_a_request_that_is_tried_again_is_reported_until_the_model_answers(
-    status: int | None, error: str, kind: str
+    status: int | None, error: str, kind: str, words: str
 ) -> None:
     retry = {"type": "system", "subtype": "api_retry", "error_status": status, "error": error}
     stream = encode_lines(retry | {"retry_delay_ms": 8140})
     refusal = replay(HARNESS, stream).transcript.refusal
     assert refusal
-    assert refusal.kind == kind
-    assert refusal.text.endswith(f"({error}), retry in 8s")
+    assert (refusal.kind, refusal.text) == (kind, f"{words}, retry in 8s")
     thinking = say("m1", {"type": "thinking", "thinking": "hm"})
     assert replay(HARNESS, stream + encode_lines(thinking)).transcript.refusal is None
 

@@ -198,11 +198,20 @@ def test_a_model_that_answers_again_clears_what_was_refused() -> None:
     assert [event.kind for event in events] == ["model", "text", "text"]
 
 
-def test_errors_of_the_stream_are_shown() -> None:
-    warning = {"type": "error", "severity": "warning", "message": "Loop detected"}
-    assert replay(HARNESS, encode_lines(say("a"), warning)).shown == [
-        ("text", "a"), ("text", "\n"), ("text", "Loop detected\n"),
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("severity", "message", "succeeds"),
+    [
+        ("warning", "Loop detected, stopping execution", False),
+        ("error", "Maximum session turns exceeded", False),
+        ("warning", "Agent execution blocked: not this", True),
+    ],
+)
+def test_an_agent_that_was_stopped_has_failed(severity: str, message: str, succeeds: bool) -> None:
+    stopped = {"type": "error", "severity": severity, "message": message}
+    found = replay(HARNESS, encode_lines(say("a"), stopped, DONE))
+    assert found.shown[:3] == [("text", "a"), ("text", "\n"), ("text", f"{message}\n")]
+    assert HARNESS.is_success(found.transcript, 0) == succeeds
+    assert found.transcript.final_message == f"a\n{message}"
 
 
 def test_other_lines_are_passed_over() -> None:
