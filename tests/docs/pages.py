@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -58,14 +59,16 @@ def _commands(kind: str, block: str, saving: bool) -> Iterator[Command]:
 
 
 def typed(lines: list[str], folder: Path, home: Path) -> list[Done]:
-    """What came of each line, all typed into one bash."""
+    """What came of each line, all typed into one bash; programs in `home/bin` come first."""
+    environ = environment(home)
+    environ["PATH"] = os.pathsep.join([str(home / "bin"), environ["PATH"]])
     script = f'cub() {{ {shlex.join(get_cub_command())} "$@"; }}\nexec 2>&1\n'
     for line in lines:
         script += f"{line}\ncode=$?; printf '%s%d%s' '{_END}' $code '{_END}'; (exit $code)\n"
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
-        env=environment(home),
+        env=environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

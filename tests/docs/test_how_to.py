@@ -89,6 +89,26 @@ BEFORE = {
         f"(cd ../mill && git init -q && {RULES} > AGENTS.md && cub init && {STALE})",
     ),
 }
+# Agents that a page needs, as what they print for `--version`; nothing else is asked of them.
+AGENTS = {
+    "run-with-aider.md": ("aider", "aider 0.86.2"),
+    "run-with-claude-code.md": ("claude", "2.1.330 (Claude Code)"),
+    "run-with-codex.md": ("codex", "codex-cli 0.169.0"),
+    "run-with-gemini.md": ("gemini", "0.61.0"),
+    "run-with-opencode.md": ("opencode", "1.18.33"),
+}
+TASK = "cub task add 'Count the loaves that are left over' --check 'python3 -m unittest -q'"
+BEFORE |= {
+    page: (
+        f"{RULES} > AGENTS.md",
+        rf"mkdir ~/bin && printf '#!/bin/sh\necho \"%s\"\n' '{version}' > ~/bin/{name}",
+        f"chmod +x ~/bin/{name}",
+        "cub init",
+        TASK,
+        COMMIT,
+    )
+    for page, (name, version) in AGENTS.items()
+}
 # The commands that fail because the page wants to show it.
 FAILING = {
     "ci.md": ["cub update --check"],

@@ -1,46 +1,67 @@
-"""The README's picture is what cub really does, and its commands are the ones that CI runs."""
+"""The README's quick start prints what it shows, and its commands are the ones that CI runs."""
 
 from __future__ import annotations
 
-import shlex
+import os
+import shutil
 from pathlib import Path
 
-from tests.conftest import Cub
+import pytest
+
+from tests.docs.pages import commands, difference, typed
+from tests.docs.recording import normalize_output
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def _block(kind: str, number: int = 0) -> list[str]:
-    return README.split(f"```{kind}\n")[number + 1].split("```")[0].splitlines()
-
-
-def test_the_picture_is_the_diff(project: Path, cub: Cub) -> None:
-    picture = _block("diff")
-    theirs = [line[1:] for line in picture if not line.startswith("+")]
-    (project / "AGENTS.md").write_text("\n".join(theirs) + "\n", encoding="utf-8")
-    (project / "bread.py").write_text("DOZEN = 12\n", encoding="utf-8")
-    printed = iter(cub("init", "--diff").out.splitlines())
-    for line in picture:
-        if line not in ("+…", ""):
-            assert any(line.rstrip() == shown.rstrip() for shown in printed), line
+README = ROOT / "README.md"
+# Stands in for Claude Code: one change, and the end of its stream.
+CLAUDE = r"""#!/bin/sh
+[ "$1" = --version ] && echo "2.1.330 (Claude Code)" && exit
+printf '\n\ndef rest(loaves):\n    return loaves %% 12\n' >> bread.py
+echo '{"type": "system", "subtype": "init", "session_id": "s", "model": "claude-sonnet-4-5"}'
+echo '{"type": "result", "is_error": false, "result": "Status: done", "total_cost_usd": 0.0075,' \
+  '"usage": {"input_tokens": 2000, "output_tokens": 100}}'
+"""
+BAKERY = {
+    "AGENTS.md": "# Bakery\n\nBread is counted in dozens.\n",
+    "bread.py": "def dozens(loaves):\n    return loaves // 12\n",
+    "test_bread.py": (
+        "import unittest\n\nfrom bread import dozens\n\n\nclass Bread(unittest.TestCase):\n"
+        "    def test_dozens(self):\n        self.assertEqual(dozens(30), 2)\n"
+    ),
+    ".gitignore": "__pycache__/\n",
+}
 
 
 def test_ci_runs_the_two_commands_that_set_up() -> None:
-    commands = [line for line in README.splitlines() if line.startswith("python3 -m venv ")]
-    assert len(commands) == 2
+    lines = README.read_text(encoding="utf-8").splitlines()
+    found = [line for line in lines if line.startswith("python3 -m venv ")]
+    assert len(found) == 2
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for command, part in zip(commands, ("cub demo", "python -m tests"), strict=True):
+    for command, part in zip(found, ("cub demo", "python -m tests"), strict=True):
         assert part in command
         assert f"readme '{part}'" in script
 
 
-def test_the_other_commands_exist(cub: Cub, project: Path, home: Path) -> None:
-    (project / "AGENTS.md").write_text("# Rules\n", encoding="utf-8")
+@pytest.mark.thorough
+@pytest.mark.skipif(
+    os.name != "posix" or shutil.which("bash") is None, reason="the commands are for a shell"
+)
+def test_the_quick_start_prints_what_it_shows(tmp_path: Path, home: Path) -> None:
     (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
-    (project / ".cub").mkdir()
-    (project / ".cub" / "script.yaml").write_text('tasks: {"*": [{files: {bread.py: "x"}}]}\n')
-    assert cub("config", "set", "--user", "run.harness", "scripted").code == 0
-    for line in _block("sh", 2):
-        command = shlex.split(line, comments=True)[1:]
-        assert cub(*command).code == 0, line
+    (home / "bin").mkdir()
+    (home / "bin" / "claude").write_text(CLAUDE)
+    (home / "bin" / "claude").chmod(0o755)
+    folder = tmp_path / "bakery"
+    folder.mkdir()
+    for name, text in BAKERY.items():
+        (folder / name).write_text(text)
+    shown = commands(README)
+    for name in ("git", "python3"):  # beside them, other agents may be installed
+        (home / "bin" / name).symlink_to(str(shutil.which(name)))
+    before = ['export PATH="$HOME/bin:/usr/bin:/bin"', "git init -q"]
+    results = typed([*before, *(command.text for command in shown)], folder, home)
+    for command, done in zip(shown, results[len(before) :], strict=True):
+        assert done.code == 0, done.output
+        lines = normalize_output("\n".join(command.shown)).splitlines()
+        real = normalize_output("\n".join(done.output)).splitlines()
+        assert difference(tuple(lines), real) == "", "\n".join(done.output)

@@ -10,12 +10,14 @@ from typing import get_args
 import pytest
 
 from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.harness.harness_registry import NATIVE_HARNESSES
 from cub.project.executable_config import ExecutableKind, classify_executable_path
 from tests.docs.pages import DOCS
 
 _CODE = re.compile(r"`((?:cub|tests|templates|migrations|golden)/[\w/.-]*)`")
 _ANY = re.compile(r"NNNN-\w+|\bvN\b")  # stand for any name, any version
 REVIEW = DOCS / "how-to" / "review.md"
+_LINK = re.compile(r"\[(.+)\]\((.+)\)")
 
 
 def rows(page: Path, header: str) -> Iterator[list[str]]:
@@ -51,3 +53,19 @@ def test_the_examples_of_what_executes_are_of_their_kind() -> None:
         for name in examples:
             path = name.replace("…", "x") + ("x" if name.endswith("/") else "")
             assert classify_executable_path(path) == kind, name
+
+
+def test_the_agents_are_those_that_cub_knows() -> None:
+    page = DOCS / "reference" / "agents.md"
+    links, agents = [], []
+    for agent, program, version, _tokens, dollars in (
+        r for r in rows(page, "Agent") if len(r) == 5
+    ):
+        found = _LINK.fullmatch(agent)
+        assert found, agent
+        links.append(page.parent / found[2])
+        agents.append((found[1], program.strip("`"), version, dollars != "no"))
+    facts = [harness.facts for harness in NATIVE_HARNESSES]
+    assert agents == [(f.title, f.program, f.oldest_version, f.reports_cost) for f in facts]
+    for link, one in zip(links, facts, strict=True):
+        assert one.installation in link.read_text(encoding="utf-8"), link.name
