@@ -75,6 +75,10 @@ wire_api = "responses"
 
 [analytics]
 enabled = false
+
+[features]
+enable_request_compression = false
+plugins = false
 """
 
 
