@@ -7,6 +7,7 @@ constitution, and the map. Each should reach a model once, whichever agent it is
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ from cub.project.agent_reading import (
     AgentFiles,
     LoadedFile,
     find_agent_reading,
+    find_claude_above,
     list_loaded_files,
 )
 from cub.project.instruction_files import follow_flattened_link
@@ -78,9 +80,12 @@ def list_context_sources(
     one. `home` has the user's own settings; with None, only the project's count.
     """
     paths = (*ROOT_FILES, CONSTITUTION, MAP)
-    files = AgentFiles(project.tree, paths, DiskTree(home) if home else None, version)
-    loaded = list_loaded_files(find_agent_reading(agent), files)
-    loads = {files.identify(file.path): file for file in loaded}
+    has_claude_above = find_claude_above(project.root, home) is not None
+    tree = DiskTree(home) if home else None
+    files = AgentFiles(project.tree, paths, tree, version, has_claude_above)
+    loads: dict[Hashable, list[LoadedFile]] = defaultdict(list)
+    for file in list_loaded_files(find_agent_reading(agent), files):
+        loads[files.identify(file.path)].append(file)
     return [_count_loads(text, loads) for text in _list_texts(project, files)]
 
 
@@ -130,16 +135,15 @@ class _RootFile(NamedTuple):
     inlined: Mapping[str, _Part]
 
 
-def _count_loads(text: _Text, loads: Mapping[Hashable, LoadedFile]) -> ContextSource:
+def _count_loads(text: _Text, loads: Mapping[Hashable, list[LoadedFile]]) -> ContextSource:
     """Count the loads of a text's files; of one that is loaded once, return the rest as missing.
 
     A line that the limit cuts counts as not loaded, so the rest begins with it.
     """
     first, times, rest = text.parts[0], 0, ""
-    for part in text.parts:
-        file, size = loads.get(part.identity), len(part.data)
-        if file is None:
-            continue
+    pairs = [(part, file) for part in text.parts for file in loads[part.identity]]
+    for part, file in pairs:
+        size = len(part.data)
         is_whole = file.max_bytes is None or file.max_bytes >= size
         end = size if is_whole else part.data.rfind(b"\n", 0, file.max_bytes) + 1
         if part.cut(0, end):

@@ -1,15 +1,17 @@
 """Model what each agent reads by itself at the root of a project: files, imports, and limits.
 
 Observed with Claude Code 2.1.197 and 2.1.330, Codex 0.169, Gemini CLI 0.61, opencode 1.18 and
-aider 0.86. Instructions above the root, and a user's own for all projects, are not looked at.
+aider 0.86.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 import tomllib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.config_edit.string_list import ListLocation, read_string_list
@@ -30,6 +32,7 @@ _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
 _CLAUDE_FOLDER = ".claude"
 _CLAUDE_FILES = (_CLAUDE, f"{_CLAUDE_FOLDER}/{_CLAUDE}", "CLAUDE.local.md")
 _CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CODEX_OVERRIDE = "AGENTS.override.md"
 _CODEX_CONFIG = ".codex/config.toml"
 _OPENCODE_FOLDER = ".config/opencode"
@@ -39,13 +42,15 @@ class AgentFiles(NamedTuple):
     """Hold what an agent can read: a project, and the settings below the user's `home` folder.
 
     `paths` are the files that are asked for, as a setting may match them by a pattern. An empty
-    `version` is the newest one.
+    `version` is the newest one. `has_claude_above`: a folder above the project has instructions
+    of Claude's.
     """
 
     tree: FileTree
     paths: Collection[str]
     home: FileTree | None = None
     version: tuple[int, ...] = ()
+    has_claude_above: bool = False
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file; b"" if there is none, or no agent can read it."""
@@ -67,13 +72,15 @@ class LoadedFile(NamedTuple):
 class AgentReading(NamedTuple):
     """Describe how an agent reads instructions: which files, and how many imports in a row.
 
-    Without imports, it sees the words `@path`.
+    Without imports, it sees the words `@path`. `repeats_imports`: a file that is imported twice is
+    loaded twice.
     """
 
     name: str
     title: str
     list_entries: Callable[[AgentFiles], Iterator[LoadedFile]]
     import_depth: int = 0
+    repeats_imports: bool = False
 
 
 def find_agent_reading(name: str) -> AgentReading:
@@ -82,11 +89,34 @@ def find_agent_reading(name: str) -> AgentReading:
 
 
 def list_loaded_files(reading: AgentReading, files: AgentFiles) -> list[LoadedFile]:
-    """Return the files that an agent loads at its start, each once, with what they import."""
-    loaded: dict[Hashable, LoadedFile] = {}
+    """Return the files that an agent loads at its start, with what they import.
+
+    A file is listed as often as it is loaded.
+    """
+    entries: dict[Hashable, LoadedFile] = {}
     for entry in reading.list_entries(files):
-        _load(entry, reading.import_depth, files, loaded)
-    return list(loaded.values())
+        entries.setdefault(files.identify(entry.path), entry)
+    loaded: list[LoadedFile] = []
+    passed: set[Hashable] = set()
+    for entry in entries.values():
+        seen = set() if reading.repeats_imports else passed
+        loaded += _load(reading, entry, files, seen, reading.import_depth)
+    return loaded
+
+
+def find_claude_above(root: Path, home: Path | None) -> Path | None:
+    """Return instructions of Claude's in a folder above `root`, which hide AGENTS.md from it.
+
+    None if there are none. In a work tree below `.cub/`, it skips the checkout that this is in.
+    """
+    folders = list(root.parents)
+    for number, folder in enumerate(folders):
+        if folder.name == "worktrees" and folder.parent.name == ".cub":
+            del folders[number : number + 3]
+            break
+    user_file = home / _CLAUDE_FILES[1] if home else None  # it belongs to all projects
+    paths = (folder / name for folder in folders for name in _CLAUDE_FILES)
+    return next((path for path in paths if path != user_file and path.is_file()), None)
 
 
 def _read_if_possible(tree: FileTree, path: str) -> bytes:
@@ -100,27 +130,28 @@ def _read_if_possible(tree: FileTree, path: str) -> bytes:
 
 
 def _load(
-    file: LoadedFile, depth: int, files: AgentFiles, loaded: dict[Hashable, LoadedFile]
-) -> None:
-    data = files.read(file.path)
-    key = files.identify(file.path)
-    if not data or key in loaded:
+    reading: AgentReading, file: LoadedFile, files: AgentFiles, passed: set[Hashable], depth: int
+) -> Iterator[LoadedFile]:
+    data, identity = files.read(file.path), files.identify(file.path)
+    if not data or identity in passed:
         return
-    loaded[key] = file
-    if depth and b"@" in data:
-        folder = posixpath.dirname(file.path)
-        for name in sorted(find_imports(Document(data).text)):
-            path = posixpath.normpath(posixpath.join(folder, name))
-            if not path.startswith(("/", "~", "../")):
-                _load(LoadedFile(path), depth - 1, files, loaded)
+    passed.add(identity)
+    yield file
+    folder = posixpath.dirname(file.path)
+    for name in sorted(find_imports(Document(data).text)) if depth and b"@" in data else ():
+        path = posixpath.normpath(posixpath.join(folder, name))
+        if not path.startswith(("/", "~", "../")):
+            seen = {*passed} if reading.repeats_imports else passed
+            yield from _load(reading, LoadedFile(path), files, seen, depth - 1)
 
 
 def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
-    own = [path for path in _CLAUDE_FILES if files.read(path).strip()]
-    rules = _list_rules(files.tree, f"{_CLAUDE_FOLDER}/rules")
+    own = [path for path in _CLAUDE_FILES if _COMMENT.sub(b"", files.read(path)).strip()]
     is_old = bool(files.version) and files.version < _CLAUDE_READS_AGENTS_SINCE
-    yield from map(LoadedFile, own or ([] if is_old else [_AGENTS]))
-    yield from map(LoadedFile, rules)
+    if not (own or is_old or files.has_claude_above):
+        own = [_AGENTS]
+    yield from map(LoadedFile, own)
+    yield from map(LoadedFile, _list_rules(files.tree, f"{_CLAUDE_FOLDER}/rules"))
 
 
 def _list_rules(tree: FileTree, folder: str) -> Iterator[str]:
@@ -201,7 +232,7 @@ def _match_paths(files: AgentFiles, names: Collection[str]) -> Iterator[LoadedFi
 _ROWS = (
     AgentReading("claude", CLAUDE_MD.agents[0], _list_claude_entries, import_depth=4),
     AgentReading("codex", CODEX, _list_codex_entries),
-    AgentReading("gemini", GEMINI_SETTINGS.title, _list_gemini_entries, import_depth=5),
+    AgentReading("gemini", GEMINI_SETTINGS.title, _list_gemini_entries, 5, repeats_imports=True),
     AgentReading("opencode", OPENCODE_SETTINGS.title, _list_opencode_entries),
     AgentReading("aider", AIDER_SETTINGS.title, _list_aider_entries),
     # Agents that are not known well: most read AGENTS.md, and take imports for words.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -80,7 +80,8 @@ class Model:
         listed = name in self.tree.list_names(folder)
         return ((self.tree.read(path) if listed else None) or b"").decode()
 
-    def with_imports(self, *paths: str) -> Iterator[str]:
+    def once(self, *paths: str) -> Iterator[str]:
+        """Claude Code: files with their imports, each file once."""
         done: set[object] = set()
         todo = list(paths)
         while todo:
@@ -90,16 +91,26 @@ class Model:
             if key not in done and self.text(path):
                 done.add(key)
                 yield self.text(path)
-                todo += find_imports(self.text(path).replace("\r\n", "\n"))
+                todo += self.imports(path)
+
+    def each_time(self, path: str, above: tuple[str, ...] = ()) -> Iterator[str]:
+        """Gemini CLI: a file with its imports, as often as they are imported."""
+        if path not in above:
+            yield self.text(path)
+            for name in self.imports(path):
+                yield from self.each_time(name, (*above, path))
+
+    def imports(self, path: str) -> frozenset[str]:
+        return find_imports(self.text(path).replace("\r\n", "\n"))
 
     def agents(self) -> dict[str, Iterator[str]]:
         """What each agent loads by itself."""
         by_setting = [AGENTS] if AGENTS in self.text(".gemini/settings.json") else []
         return {
-            "claude": self.with_imports(CLAUDE if self.text(CLAUDE).strip() else AGENTS),
-            "old claude": self.with_imports(CLAUDE),
+            "claude": self.once(CLAUDE if self.text(CLAUDE).strip() else AGENTS),
+            "old claude": self.once(CLAUDE),
             "codex": iter([self.text(AGENTS)]),
-            "gemini": self.with_imports("GEMINI.md", *by_setting),
+            "gemini": chain(*map(self.each_time, ["GEMINI.md", *by_setting])),
             "opencode": iter([self.text(AGENTS) or self.text(CLAUDE), *self.listed(OPENCODE)]),
             "aider": self.listed(".aider.conf.yml"),
             "agents_md": iter([self.text(AGENTS)]),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -8,12 +9,15 @@ from cub.project.agent_reading import (
     AgentFiles,
     LoadedFile,
     find_agent_reading,
+    find_claude_above,
     list_loaded_files,
 )
 from tests.project.memory_tree import MemoryTree
 
 PATHS = ("AGENTS.md", "CLAUDE.md", ".cub/constitution.md", ".cub/map.md")
 KIB = 1024
+GEMINI = ".gemini/settings.json"
+SETTING = '{"context": {"fileName": "%s"}}'
 
 
 def loaded(
@@ -42,6 +46,7 @@ def opened(
         ({"AGENTS.md": "A"}, ["AGENTS.md"]),
         ({"AGENTS.md": "A", "CLAUDE.md": "C"}, ["CLAUDE.md"]),
         ({"AGENTS.md": "A", "CLAUDE.md": ""}, ["AGENTS.md"]),
+        ({"AGENTS.md": "A", "CLAUDE.md": "<!-- later\n -->\n"}, ["AGENTS.md"]),
         ({"AGENTS.md": "A", ".claude/CLAUDE.md": "C"}, [".claude/CLAUDE.md"]),
         ({"AGENTS.md": "A", "CLAUDE.local.md": "C"}, ["CLAUDE.local.md"]),
         (
@@ -74,6 +79,37 @@ def test_imports_are_followed_as_deep_as_the_agent_does() -> None:
     assert loaded("claude", {"CLAUDE.md": "@0.md", **chain})[1:] == [f"{n}.md" for n in range(4)]
     assert loaded("gemini", {"GEMINI.md": "@0.md", **chain})[1:] == [f"{n}.md" for n in range(5)]
     assert loaded("codex", {"AGENTS.md": "@0.md", **chain}) == ["AGENTS.md"]
+
+
+def test_claude_loads_an_import_once_and_gemini_each_time() -> None:
+    files = {"a.md": "@x.md", "b.md": "@x.md @x.md", "x.md": "@a.md"}
+    assert loaded("claude", {"CLAUDE.md": "@a.md @b.md", **files})[1:] == ["a.md", "x.md", "b.md"]
+    found = loaded("gemini", {"GEMINI.md": "@a.md @b.md", **files})[1:]
+    assert (found.count("x.md"), found.count("b.md")) == (2, 1)
+    both = {"AGENTS.md": "A", "GEMINI.md": "@AGENTS.md", GEMINI: SETTING % "AGENTS.md"}
+    assert loaded("gemini", both) == ["AGENTS.md", "GEMINI.md", "AGENTS.md"]
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"])
+def test_instructions_above_the_project_hide_agents_md_from_claude(
+    tmp_path: Path, name: str
+) -> None:
+    root = tmp_path / "home" / "project"
+    work_tree = root / ".cub" / "worktrees" / "1"
+    work_tree.mkdir(parents=True)
+    assert find_claude_above(root, None) is None
+    file = tmp_path / "home" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("C")
+    assert find_claude_above(root, None) == file
+    assert find_claude_above(work_tree, None) == file
+    is_of_the_user = name.startswith(".claude/")
+    assert find_claude_above(root, tmp_path / "home") == (None if is_of_the_user else file)
+    file.rename(root / "CLAUDE.md")
+    assert find_claude_above(work_tree, None) is None
+    assert find_claude_above(root / "inner", None) == root / "CLAUDE.md"
+    files = opened({"AGENTS.md": "A"}, None)._replace(has_claude_above=True)
+    assert list_loaded_files(find_agent_reading("claude"), files) == []
 
 
 @pytest.mark.parametrize(
@@ -109,9 +145,6 @@ def test_codex_reads_one_file_up_to_its_limit(
     assert found == [LoadedFile(*name) for name in names]
 
 
-SETTING = '{"context": {"fileName": "%s"}}'
-
-
 @pytest.mark.parametrize(
     ("project", "home", "names"),
     [
@@ -125,8 +158,8 @@ def test_gemini_goes_by_the_setting_of_the_project_or_else_of_the_user(
     project: str | None, home: str | None, names: list[str]
 ) -> None:
     files = {"AGENTS.md": "A", "CLAUDE.md": "C", "GEMINI.md": "G"}
-    files |= {".gemini/settings.json": SETTING % project} if project else {}
-    user = {".gemini/settings.json": SETTING % home} if home else {}
+    files |= {GEMINI: SETTING % project} if project else {}
+    user = {GEMINI: SETTING % home} if home else {}
     assert loaded("gemini", files, user) == names
 
 
@@ -187,7 +220,7 @@ def test_other_agents_read_agents_md_or_nothing() -> None:
 
 def test_two_names_of_one_file_are_loaded_once() -> None:
     tree = MemoryTree({"AGENTS.md": b"A"}, {"GEMINI.md": "AGENTS.md"})
-    home = MemoryTree({".gemini/settings.json": (SETTING % "AGENTS.md").encode()})
+    home = MemoryTree({GEMINI: (SETTING % "AGENTS.md").encode()})
     found = list_loaded_files(find_agent_reading("gemini"), AgentFiles(tree, PATHS, home))
     assert [file.path for file in found] == ["AGENTS.md"]
 
