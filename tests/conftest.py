@@ -73,7 +73,7 @@ class FastTierTimer:
         self.seconds = 0.0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not {"thorough", "hypothesis"} & set(report.keywords):
+        if not {"thorough", "hypothesis", "agents"} & set(report.keywords):
             self.seconds += report.duration / self.workers
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -87,18 +87,20 @@ class FastTierTimer:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked thorough, unless the option asks for it.
+    """Leave out what is marked thorough, unless the option asks for it, and real agents unless
+    `-m agents` does.
 
     The modules beside this one have the longest tests. They come first: a worker that is left with
     one of them at the end would keep the others waiting.
     """
     items.sort(key=lambda item: item.path.parent != TESTS)
-    if config.getoption("--thorough"):
-        return
+    left_out = set[str]() if config.getoption("--thorough") else {"thorough"}
+    if "agents" not in config.getoption("markexpr"):
+        left_out.add("agents")
     chosen: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
-        (others if item.get_closest_marker("thorough") else chosen).append(item)
+        (others if any(map(item.get_closest_marker, left_out)) else chosen).append(item)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = chosen

@@ -28,6 +28,7 @@ MAX_MODULES = {
     "cub.git": 26,
     "cub.harness": 22,
     "cub.masking": 8,
+    "cub.model_server": 9,
     "cub.processes": 8,
     "cub.project": 17,
     "cub.prompt": 7,

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import FastTierTimer
 
 _ROOT = Path(__file__).parents[1]
-# One of the fast tier, one of the thorough tier, and a property.
+# One of the fast tier, one of the thorough tier, one with a real agent, and a property.
 _TESTS = """
 import time
 import pytest
@@ -21,6 +21,9 @@ def test_fast(): time.sleep(0.02)
 
 @pytest.mark.thorough
 def test_thorough(): pass
+
+@pytest.mark.agents
+def test_agent(): pass
 
 @given(st.integers())
 def test_property(number): pass
@@ -45,7 +48,12 @@ def run_pytest(folder: Path, *options: str) -> tuple[int, str]:
 
 def test_the_fast_tier_leaves_out_what_is_marked(tmp_path: Path) -> None:
     code, said = run_pytest(tmp_path)
-    assert (code, "2 passed, 1 deselected" in said) == (0, True), said
+    assert (code, "2 passed, 2 deselected" in said) == (0, True), said
+
+
+def test_real_agents_run_if_they_are_asked_for(tmp_path: Path) -> None:
+    code, said = run_pytest(tmp_path, "-m", "agents")
+    assert (code, "1 passed, 3 deselected" in said) == (0, True), said
 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.01", 1), ("3600", 0)])
@@ -53,13 +61,13 @@ def test_a_fast_tier_that_takes_too_long_fails_a_run_of_everything(
     tmp_path: Path, limit: str, code: int
 ) -> None:
     found, said = run_pytest(tmp_path, "--thorough", "--fast-limit", limit)
-    assert (found, "3 passed" in said) == (code, True), said
+    assert (found, "3 passed, 1 deselected" in said) == (code, True), said
     assert ("error: the fast tier took" in said) == (code == 1)
 
 
 def test_only_what_the_fast_tier_has_counts_for_each_worker() -> None:
     timer = FastTierTimer(limit=60, workers=2)
-    for marker in ("", "parametrize", "thorough", "hypothesis"):
+    for marker in ("", "parametrize", "thorough", "hypothesis", "agents"):
         where = ("test_a.py", 1, "test_a")
         timer.pytest_runtest_logreport(
             pytest.TestReport("a", where, {marker: 1}, "passed", None, "call", duration=3.0)

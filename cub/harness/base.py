@@ -124,7 +124,8 @@ class AgentEvent(NamedTuple):
 
     The `text` of a text event is a piece that the next one follows directly, so a whole line or
     message ends with a newline. Tokens and dollars are added to those before. A limit, login or
-    service event says why the agent can't go on for now. A result event is the agent's last word;
+    service event says why the agent can't go on for now; a tool event, or the model that answers,
+    shows that it went on. A result event is the agent's last word;
     `failed` is what it says of itself.
     """
 
@@ -204,6 +205,7 @@ class Transcript:
                 self.session = event.text or self.session
             case "model":
                 self.model = event.text or self.model
+                self.refusal = None  # it answers
             case "limit" | "login" | "service":
                 self.refusal = event._replace(text=mask_text(event.text))
             case "denied":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
@@ -12,14 +13,25 @@ from cub.harness.native_harness import (
     JsonObject,
     NativeHarness,
     describe_tool,
+    encode_prompt,
     get_count,
     get_dollars,
     get_object,
     get_text,
     list_objects,
+    list_texts,
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error
+
+_SYNTHETIC = "<synthetic>"  # the model of messages that Claude Code writes itself
+_USAGE_KEYS = (
+    "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+)  # fmt: skip
+_MODEL_USAGE_KEYS = (
+    "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens",
+)  # fmt: skip
+_MAX_TIMESTAMP = 10**10  # seconds
 
 
 class ClaudeHarness(NativeHarness):
@@ -29,7 +41,12 @@ class ClaudeHarness(NativeHarness):
         "claude", "Claude Code", "claude", "2.1.197",
         "npm install -g @anthropic-ai/claude-code", reports_cost=True,
     )  # fmt: skip
-    default_environ: ClassVar = {"CLAUDE_CODE_MAX_RETRIES": "3"}
+    default_environ: ClassVar = {
+        # It tries again for three minutes by default, even if the key is wrong. Six times take
+        # 40 seconds, which an overload of moments does not outlive.
+        "CLAUDE_CODE_MAX_RETRIES": "6",
+        "DISABLE_AUTOUPDATER": "1",  # the program must not change in the middle of a run
+    }
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command; the system prompt is added to Claude Code's own."""
@@ -38,12 +55,13 @@ class ClaudeHarness(NativeHarness):
         if request.permissions == "bypass":
             argv.append("--dangerously-skip-permissions")
         else:
+            # The user's own rules that deny or ask still win over these.
             argv += ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
         if model := self.choose_model(request):
             argv += ["--model", model]
         if not self.options.user_settings:
             argv += ["--setting-sources", "project,local"]
-        stdin = request.prompt.encode("utf-8", "replace")
+        stdin = encode_prompt(request.prompt)
         return LaunchCommand((*argv, *self.options.arguments), stdin, self.environ)
 
     def open_reader(self) -> ClaudeReader:
@@ -52,38 +70,135 @@ class ClaudeHarness(NativeHarness):
 
 
 class ClaudeReader(JsonLineReader):
-    """Read Claude Code's stream."""
+    """Read Claude Code's stream.
+
+    Several events of a message repeat its usage, and only the result has all tokens: what was
+    reported until then is subtracted from them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._messages: dict[str, TokenUsage] = {}
+        self._tokens = TokenUsage()
+        self._usd = 0.0
+        self._tools: dict[str, str] = {}
+        self._denials = set[str]()
+        self._is_refused = False
+        self._last_text = self._api_error = self._reset = ""
 
     def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
-        match tree.get("type"):
-            case "system" if tree.get("subtype") == "init":
+        match tree.get("type"), tree.get("subtype"):
+            case "system", "init":
                 yield AgentEvent("session", get_text(tree, "session_id"))
                 yield AgentEvent("model", get_text(tree, "model"))
-            case "assistant":
-                for block in list_objects(tree, "message", "content"):
-                    if block.get("type") == "text":
-                        yield from make_message(get_text(block, "text"))
-                    elif block.get("type") == "tool_use":
-                        text = describe_tool(get_text(block, "name"), get_object(block, "input"))
-                        yield AgentEvent("tool", text)
-            case "result":
+            case "system", "api_retry":
+                yield self._read_retry(tree)
+            case "system", "permission_denied":
+                yield from self._read_denial(tree)
+            case "assistant", _:
+                yield from self._read_message(tree)
+            case "rate_limit_event", _:
+                self._read_limit(get_object(tree, "rate_limit_info"))
+                yield AgentEvent("other")
+            case "result", _:
                 yield from self._read_result(tree)
             case _:
                 yield AgentEvent("other")
 
+    def _read_message(self, tree: JsonObject) -> Iterator[AgentEvent]:
+        message = get_object(tree, "message")
+        if get_text(message, "model") == _SYNTHETIC:
+            self._api_error = get_text(tree, "error")
+        elif self._is_refused:  # the service answers again
+            self._is_refused = False
+            yield AgentEvent("model", get_text(message, "model"))
+        is_subagent = bool(tree.get("parent_tool_use_id"))
+        for block in list_objects(message, "content"):
+            if block.get("type") == "text" and not is_subagent:
+                self._last_text = get_text(block, "text")
+                yield from make_message(self._last_text)
+            elif block.get("type") == "tool_use":
+                text = describe_tool(get_text(block, "name"), get_object(block, "input"))
+                self._tools[get_text(block, "id")] = text
+                yield AgentEvent("tool", text)
+        identity, usage = get_text(message, "id"), get_object(message, "usage")
+        before = self._messages.get(identity, TokenUsage())
+        now = _take_larger(before, _read_usage(usage, _USAGE_KEYS))
+        self._messages[identity] = now
+        yield from self._report_tokens(self._tokens.add(_subtract(now, before)))
+
+    def _report_tokens(self, total: TokenUsage) -> Iterator[AgentEvent]:
+        """Yield what was not reported yet of all tokens until now."""
+        rest = _subtract(total, self._tokens)
+        self._tokens = self._tokens.add(rest)
+        if any(rest):
+            yield AgentEvent("usage", tokens=rest)
+
+    def _read_retry(self, tree: JsonObject) -> AgentEvent:
+        status, error = get_count(tree, "error_status"), get_text(tree, "error")
+        kind = classify_api_error(error, status) or "service"
+        what = f"HTTP {status}" if status else "no answer"
+        seconds = get_count(tree, "retry_delay_ms") / 1000
+        self._is_refused = True
+        return AgentEvent(kind, f"{what} ({error}), retry in {seconds:.0f}s")
+
+    def _read_denial(self, tree: JsonObject) -> Iterator[AgentEvent]:
+        """Yield a denied action once: it comes when it is denied, and again in the result."""
+        identity = get_text(tree, "tool_use_id")
+        if identity not in self._denials:
+            self._denials.add(identity)
+            text = describe_tool(get_text(tree, "tool_name"), get_object(tree, "tool_input"))
+            yield AgentEvent("denied", self._tools.get(identity, text))
+
+    def _read_limit(self, info: JsonObject) -> None:
+        seconds = get_count(info, "resetsAt")
+        self._reset = ""
+        if info.get("status") == "rejected" and 0 < seconds < _MAX_TIMESTAMP:
+            self._reset = f" (resets at {datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ})"
+
     def _read_result(self, tree: JsonObject) -> Iterator[AgentEvent]:
-        yield AgentEvent("usage", tokens=TokenUsage(
-            get_count(tree, "usage", "input_tokens"),
-            get_count(tree, "usage", "output_tokens"),
-            get_count(tree, "usage", "cache_read_input_tokens"),
-            get_count(tree, "usage", "cache_creation_input_tokens"),
-        ))  # fmt: skip
-        if (usd := get_dollars(tree, "total_cost_usd")) is not None:
-            yield AgentEvent("cost", usd=usd)
+        models = get_object(tree, "modelUsage")  # complete even if it stopped for its budget
+        total = _read_usage(get_object(tree, "usage"), _USAGE_KEYS)
+        if models:
+            total = TokenUsage()
+            for model in models:
+                total = total.add(_read_usage(get_object(models, model), _MODEL_USAGE_KEYS))
+        yield from self._report_tokens(total)
+        usd = get_dollars(tree, "total_cost_usd")
+        if usd is not None:
+            yield AgentEvent("cost", usd=max(usd - self._usd, 0.0))
+            self._usd = max(usd, self._usd)
         for denial in list_objects(tree, "permission_denials"):
-            yield AgentEvent("denied", get_text(denial, "tool_name"))
-        text, failed = get_text(tree, "result"), tree.get("is_error") is True
-        if failed and (kind := classify_api_error(text)):
-            yield AgentEvent(kind, text)
-        yield AgentEvent("result", text, failed=failed)
+            yield from self._read_denial(denial)
+        text = get_text(tree, "result")
+        if tree.get("is_error") is False:
+            yield AgentEvent("result", text)
+            return
+        errors = [one for one in list_texts(tree, "errors") if not one.startswith("[ede_")]
+        for words in (text, *errors):
+            if words != self._last_text:
+                yield from make_message(words)
+        # The result has no text of its own then: the agent's last words come before the error.
+        yield from self._find_refusal(tree, text)
+        yield AgentEvent("result", failed=True)
+
+    def _find_refusal(self, tree: JsonObject, text: str) -> Iterator[AgentEvent]:
+        status = get_count(tree, "api_error_status")
+        if status or self._api_error:  # else the text is a model's
+            kind = classify_api_error(f"{text} ({self._api_error})", status)
+            if kind:
+                yield AgentEvent(kind, text + self._reset * (kind == "limit"))
+
+
+def _read_usage(tree: JsonObject, keys: tuple[str, ...]) -> TokenUsage:
+    return TokenUsage(*(get_count(tree, key) for key in keys))
+
+
+def _take_larger(one: TokenUsage, other: TokenUsage) -> TokenUsage:
+    return TokenUsage(*map(max, one, other))
+
+
+def _subtract(total: TokenUsage, part: TokenUsage) -> TokenUsage:
+    """Return what is left, at least 0 of each kind."""
+    return TokenUsage(*(max(a - b, 0) for a, b in zip(total, part, strict=True)))

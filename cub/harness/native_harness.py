@@ -112,6 +112,12 @@ def prepend_system_prompt(request: LaunchRequest) -> str:
     return f"{system}\n\n{request.prompt}" if system else request.prompt
 
 
+def encode_prompt(prompt: str) -> bytes:
+    """Return a prompt for stdin; one that begins with a slash would be taken for a command."""
+    text = f"Task:\n\n{prompt}" if prompt.lstrip().startswith("/") else prompt
+    return text.encode("utf-8", "replace")
+
+
 class JsonLineReader(ABC):
     """Read an agent's stream of JSON objects, one a line. Never raises.
 
@@ -172,6 +178,13 @@ def list_objects(tree: JsonObject, *keys: str) -> Iterator[JsonObject]:
     """Yield the objects of the list below these keys."""
     value = get_object(tree, *keys[:-1]).get(keys[-1])
     yield from (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def list_texts(tree: JsonObject, *keys: str) -> list[str]:
+    """Return the strings of the list below these keys."""
+    value = get_object(tree, *keys[:-1]).get(keys[-1])
+    texts = value if isinstance(value, list) else []
+    return [get_text({"": text}, "") for text in texts if isinstance(text, str)]
 
 
 def get_dollars(tree: JsonObject, *keys: str) -> float | None:

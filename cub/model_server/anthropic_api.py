@@ -11,6 +11,7 @@ from cub.model_server.exchange import (
     RecordedRequest,
     get_object,
     iterate_texts,
+    list_message_texts,
     list_objects,
     render_stream,
 )
@@ -30,10 +31,8 @@ _SUGGESTION = "[SUGGESTION MODE"
 
 def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools, or for a single token, is a side request."""
-    messages = list_objects(body, "messages")
-    system = list(iterate_texts(body.get("system")))
-    late = [text for m in messages if m.get("role") == "system" for text in iterate_texts(m)]
-    texts = [text for m in messages if m.get("role") != "assistant" for text in iterate_texts(m)]
+    system = tuple(iterate_texts(body.get("system")))
+    more_system, texts = list_message_texts(list_objects(body, "messages"))
     tools = {
         str(tool.get("name")): get_object(tool, "input_schema")
         for tool in list_objects(body, "tools")
@@ -42,8 +41,8 @@ def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedReques
         api="anthropic",
         path=path,
         model=str(body.get("model", "")),
-        system="\n\n".join(system + late),
-        texts=(*system, *texts),
+        system="\n\n".join(system + more_system),
+        texts=system + texts,
         tools=tools,
         is_side_request=not tools
         or body.get("max_tokens") == 1

@@ -10,12 +10,11 @@ from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
     get_object,
-    iterate_texts,
+    list_message_texts,
     list_objects,
     render_stream,
 )
 
-_SYSTEM_ROLES = ("system", "developer")
 # Requests without tools that are not the work itself: opencode's title; aider's commit message and
 # summary. aider works without tools.
 _SIDE_PROMPTS = ("title generator", "commit message", "*Briefly* summarize")
@@ -24,8 +23,7 @@ _END = b"data: [DONE]\n\n"
 
 def parse_chat_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools may be a side request."""
-    messages = list_objects(body, "messages")
-    system = [text for m in messages if m.get("role") in _SYSTEM_ROLES for text in iterate_texts(m)]
+    system, texts = list_message_texts(list_objects(body, "messages"))
     functions = [get_object(tool, "function") for tool in list_objects(body, "tools")]
     head = "\n".join(system)[:1000]
     return RecordedRequest(
@@ -33,9 +31,7 @@ def parse_chat_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
         path=path,
         model=str(body.get("model", "")),
         system="\n\n".join(system),
-        texts=tuple(
-            text for m in messages if m.get("role") != "assistant" for text in iterate_texts(m)
-        ),
+        texts=texts,
         tools={str(f.get("name")): get_object(f, "parameters") for f in functions},
         is_side_request=not functions and any(phrase in head for phrase in _SIDE_PROMPTS),
         is_streamed=body.get("stream") is True,

@@ -113,6 +113,17 @@ def iterate_texts(value: Any) -> Iterator[str]:
             yield from iterate_texts(value.get(key))
 
 
+def list_message_texts(
+    messages: Iterable[Mapping[str, Any]],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the texts of system and developer messages, and all texts except the model's own."""
+    kinds = [(str(m.get("role")), text) for m in messages for text in iterate_texts(m)]
+    return (
+        tuple(text for role, text in kinds if role in ("system", "developer")),
+        tuple(text for role, text in kinds if role not in ("assistant", "model")),
+    )
+
+
 def get_object(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """Return an object in another one; an empty one if there is none."""
     value = tree.get(key)

@@ -11,6 +11,7 @@ from cub.model_server.exchange import (
     RecordedRequest,
     get_object,
     iterate_texts,
+    list_message_texts,
     list_objects,
     render_stream,
 )
@@ -29,12 +30,7 @@ _STATUS_NAMES = {
 def parse_gemini_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools is a side request."""
     system = tuple(iterate_texts(body.get("systemInstruction")))
-    texts = [
-        text
-        for content in list_objects(body, "contents")
-        if content.get("role") != "model"
-        for text in iterate_texts(content)
-    ]
+    _, texts = list_message_texts(list_objects(body, "contents"))
     tools = {
         str(tool.get("name")): get_object(tool, "parametersJsonSchema")
         or get_object(tool, "parameters")
@@ -47,7 +43,7 @@ def parse_gemini_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
         path=path,
         model=model,
         system="\n\n".join(system),
-        texts=(*system, *texts),
+        texts=system + texts,
         tools=tools,
         is_side_request=not tools,
         is_streamed=method == "streamGenerateContent",

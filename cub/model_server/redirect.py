@@ -83,7 +83,10 @@ plugins = false
 
 
 class Redirect(NamedTuple):
-    """Hold what makes an agent use a model server: variables beside PATH, and the model's name."""
+    """Hold what makes an agent use a model server: its whole environment except PATH, and a model.
+
+    The environment names the model, too: a command line needs none.
+    """
 
     environ: Mapping[str, str]
     model: str
@@ -97,7 +100,7 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     """
     name = agent.removesuffix("-acp")
     model = _MODELS[name]
-    environ = {**_COMMON, "HOME": str(home)}
+    environ = {**_COMMON, "HOME": os.fspath(home)}
     match name:
         case "claude":
             environ |= {**_CLAUDE, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_MODEL": model}
@@ -110,7 +113,8 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
             environ |= {**_GEMINI, "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_MODEL": model}
             _write(home / ".gemini/settings.json", json.dumps(_GEMINI_SETTINGS))
         case "opencode":
-            environ |= _OPENCODE
+            # opencode installs a package into each of its folders, if it finds the registry.
+            environ |= {**_OPENCODE, "npm_config_registry": url}
             config = _build_opencode_config(url, model)
             _write(home / ".config/opencode/opencode.json", json.dumps(config))
         case "aider":

@@ -11,24 +11,17 @@ from cub.model_server.exchange import (
     RecordedRequest,
     get_object,
     iterate_texts,
+    list_message_texts,
     list_objects,
     render_stream,
 )
 
-_SYSTEM_ROLES = ("system", "developer")
-
 
 def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools is a side request."""
-    source = body.get("input")
-    items = list_objects(body, "input") or [{"role": "user", "content": source}]
-    instructions = list(iterate_texts(body.get("instructions")))
-    developer = [
-        text for item in items if item.get("role") in _SYSTEM_ROLES for text in iterate_texts(item)
-    ]
-    texts = [
-        text for item in items if item.get("role") != "assistant" for text in iterate_texts(item)
-    ]
+    prompt = {"role": "user", "content": body.get("input")}
+    instructions = tuple(iterate_texts(body.get("instructions")))
+    developer, texts = list_message_texts(list_objects(body, "input") or [prompt])
     tools = {
         str(tool.get("name")): get_object(tool, "parameters")
         for tool in list_objects(body, "tools")
@@ -38,7 +31,7 @@ def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedReque
         path=path,
         model=str(body.get("model", "")),
         system="\n\n".join(instructions + developer),
-        texts=(*instructions, *texts),
+        texts=instructions + texts,
         tools=tools,
         is_side_request=not tools,
         is_streamed=body.get("stream") is True,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -103,7 +105,7 @@ class ModelServer:
     @property
     def url(self) -> str:
         """Return the address, without a slash at its end."""
-        return f"http://127.0.0.1:{self._http.server_port}"
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
@@ -147,7 +149,7 @@ class ModelServer:
         return build_turn(number, request, reply), reply
 
 
-class _HttpServer(ThreadingHTTPServer):
+class _HttpServer(ThreadingTCPServer):
     """Serve connections, each in a thread, and know those that are open."""
 
     daemon_threads = False  # closing joins them
@@ -157,11 +159,6 @@ class _HttpServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.model = model
         self._connections = set[Any]()
-
-    def server_bind(self) -> None:
-        """Bind without asking for the name of the host, which may take seconds."""
-        super(ThreadingHTTPServer, self).server_bind()
-        self.server_port = self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a new connection."""
@@ -180,13 +177,16 @@ class _HttpServer(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a connection that its client has closed."""
+        """Ignore a connection that its other end has closed; print other errors."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answer the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two packets
     server: _HttpServer
 
     def do_HEAD(self) -> None:
@@ -205,20 +205,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request for a reply, or to count tokens."""
         path = self._get_path()
         api = _find_api(path)
+        counters = [render for pattern, _, render in _COUNTERS if pattern.fullmatch(path)]
         try:
-            content = self._read_body()
-            body = json.loads(content)
+            request = api.parse(path, self._read_body())
         except (ValueError, RecursionError) as error:
             self.close_connection = True
             self._send_error(api, 400, f"the body can't be read: {error}")
             return
-        counters = [render for pattern, _, render in _COUNTERS if pattern.fullmatch(path)]
-        if not isinstance(body, dict):
-            self._send_error(api, 400, "the body is not an object")
-        elif counters:
-            self._send(200, counters[0](len(content) // 4))
+        if counters:
+            self._send(200, counters[0](int(self.headers["Content-Length"]) // 4))
         elif api.path.fullmatch(path):
-            self._send_reply(api, api.parse(path, body))
+            self._send_reply(api, request)
         else:
             self._send_error(api, 404, f"not found: {path}")
 
@@ -257,14 +254,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _get_path(self) -> str:
         return unquote(self.path.partition("?")[0])
 
-    def _read_body(self) -> bytes:
+    def _read_body(self) -> dict[str, Any]:
         """Return the body of a request. Raises ValueError if it can't be read."""
         if self.headers.get("Content-Encoding", "identity") != "identity":
             raise ValueError("it is compressed")
-        length = int(self.headers.get("Content-Length", ""))
-        if not 0 <= length <= _MAX_BODY:
-            raise ValueError("it is too large")
-        return self.rfile.read(length)
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > _MAX_BODY:
+            raise ValueError("its length is missing or too large")
+        body = json.loads(self.rfile.read(int(length)))
+        if not isinstance(body, dict):
+            raise ValueError("it is not an object")  # noqa: TRY004 - as for other bodies
+        return body
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Print nothing."""
