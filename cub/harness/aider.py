@@ -1,18 +1,30 @@
-"""Drive aider."""
+"""Drive aider, which prints plain text, and ends with 0 whatever has happened.
+
+A reply is complete where a line with its tokens follows. So what looks like an error before that
+line was the model's text, and an error after the last of these lines is one of aider's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
-from cub.harness.native_harness import (
-    AgentFacts,
-    JsonLineReader,
-    JsonObject,
-    NativeHarness,
-    prepend_system_prompt,
-)
+from cub.files.read_files import make_os_error
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.event_protocol import LineSplitter, decode_line
+from cub.harness.native_harness import AgentFacts, NativeHarness
+from cub.harness.reported_refusals import classify_api_error
+
+_FLAGS = (
+    "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore",
+    "--no-pretty", "--no-stream",  # with a stream, the tokens are estimates
+    "--no-check-update", "--no-show-release-notes", "--no-show-model-warnings", "--no-analytics",
+    "--no-detect-urls",  # it would download each address in the prompt
+    "--map-tokens", "0",  # cub hands its map over; aider's would leave a cache in the project
+)  # fmt: skip
+_RULES = "Follow the instructions in the read-only file with the rules of this run.\n\n"
 
 
 class AiderHarness(NativeHarness):
@@ -21,22 +33,141 @@ class AiderHarness(NativeHarness):
     facts: ClassVar = AgentFacts(
         "aider", "aider", "aider", "0.86.2", "uv tool install aider-chat", reports_cost=True
     )
+    # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
+    default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command, with the prompt on its stdin."""
-        argv = (self.program, *("--yes-always",), *self.options.arguments)
-        return LaunchCommand(
-            argv, prepend_system_prompt(request).encode("utf-8", "replace"), self.environ
-        )
+        """Write the message and aider's commands into the attempt's folder; return the command.
+
+        aider adds each file that the message names to the chat. So the system prompt, which may
+        have a map of all files, is a read-only file; `--read` would replace the user's own list.
+        """
+        folder, has_rules = request.folder, bool(request.system_prompt.strip())
+        argv = [self.program, *_FLAGS]
+        for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
+            argv += [option, str(folder / f"aider.{name}")]
+        if has_rules:
+            _write(request, "aider.load", f'/read-only "{folder / "system.md"}"\n')
+            argv += ["--load", str(folder / "aider.load")]
+        if model := self.choose_model(request):
+            argv += ["--model", model]
+        # A message with `/` or `!` at its start would be a command.
+        _write(request, "input.md", (_RULES if has_rules else "\n") + request.prompt)
+        argv += [*self.options.arguments, "--message-file", str(folder / "input.md")]
+        return LaunchCommand(tuple(argv), b"", self.environ)
 
     def open_reader(self) -> AiderReader:
-        """Return a reader of its stream."""
+        """Return a reader of aider's text."""
         return AiderReader()
 
 
-class AiderReader(JsonLineReader):
-    """Read its stream."""
+def _write(request: LaunchRequest, name: str, text: str) -> None:
+    path = request.folder / name
+    try:
+        path.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise make_os_error(error, path.as_posix(), "cannot be written") from error
 
-    def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:  # noqa: ARG002
-        """Yield the events of an object."""
+
+_MODEL = re.compile(r"(?:Main model|Model): (\S+) with ")
+_HEADER_END = "Repo-map: "
+_NO_KEY = "No LLM model was specified and no API keys were provided"
+_AMOUNT = r"(\d{1,9}(?:\.\d{1,9})?k?)"
+_TOKENS = re.compile(
+    rf"Tokens: {_AMOUNT} sent(?:, {_AMOUNT} cache write)?(?:, {_AMOUNT} cache hit)?"
+    rf", {_AMOUNT} received\.(?P<cost> Cost: .*)?"
+)
+_COST = re.compile(r" ?Cost: \$(\d{1,6}(?:\.\d{1,12})?) message, .*")
+_API_ERROR = re.compile(r"litellm\.\w*(?:Error|Timeout): ")
+_ERROR = re.compile(
+    r"litellm\.\w*(?:Error|Timeout): |Traceback \(most recent call last\):"
+    r"|Model \S+ has hit a token limit!|Message file not found|Error reading message file"
+)
+_EDIT = re.compile(r"Applied edit to (.*)")
+_MAX_REPLY_LINES = 5_000
+
+
+class AiderReader:
+    """Read aider's stdout as it comes. Never raises."""
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+        self._is_in_header = True
+        self._reply = deque[str](maxlen=_MAX_REPLY_LINES)
+        self._last_reply = ""
+        self._has_failed = False
+
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        return self._read_lines(self._lines.feed(data))
+
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002
+        """Return nothing: aider prints its errors to stdout."""
+        return ()
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """Yield the last events; a failure if the last that aider printed was an error."""
+        yield from self._read_lines(self._lines.flush())
+        if self._has_failed:
+            text = "\n".join(filter(None, [self._last_reply, *self._reply]))
+            yield AgentEvent("result", text, failed=True)
+
+    def _read_lines(self, lines: Iterable[bytes]) -> Iterator[AgentEvent]:
+        """Yield events; lines of text that come together are one, as there may be very many."""
+        texts = list[str]()
+        for line in map(decode_line, lines):
+            events = tuple(self._read_line(line))
+            if texts and events:
+                yield AgentEvent("text", "".join(texts))
+                texts.clear()
+            if not events:
+                self._reply.append(line)
+                texts.append(f"{line}\n")
+            yield from events
+        if texts:
+            yield AgentEvent("text", "".join(texts))
+
+    def _read_line(self, line: str) -> Iterator[AgentEvent]:
+        """Yield the events of a line of aider's; nothing for one of a reply."""
+        if self._is_in_header:
+            self._is_in_header = not line.startswith(_HEADER_END)
+            yield from _read_header(line)
+        elif tokens := _TOKENS.fullmatch(line):
+            yield from self._end_reply(tokens)
+        elif not self._reply and (cost := _COST.fullmatch(line)):
+            yield AgentEvent("cost", usd=float(cost[1]))
+        elif self._last_reply and (edit := _EDIT.fullmatch(line)):
+            yield AgentEvent("tool", f"edit {edit[1]}")
+        elif _ERROR.match(line):
+            self._has_failed = True
+            self._reply.append(line)
+            yield AgentEvent("text", f"{line}\n")
+            if _API_ERROR.match(line) and (kind := classify_api_error(line)):
+                yield AgentEvent(kind, line)
+
+    def _end_reply(self, tokens: re.Match[str]) -> Iterator[AgentEvent]:
+        sent, write, read, received = map(_parse_amount, tokens.groups()[:4])
+        usage = TokenUsage(max(0, sent - write - read), received, read, write)
+        yield AgentEvent("usage", tokens=usage)
+        if cost := _COST.fullmatch(tokens["cost"] or ""):
+            yield AgentEvent("cost", usd=float(cost[1]))
+        self._last_reply = "\n".join(self._reply).strip()
+        self._reply.clear()
+        self._has_failed = False
+        yield AgentEvent("result", self._last_reply)
+
+
+def _read_header(line: str) -> Iterator[AgentEvent]:
+    if model := _MODEL.match(line):
+        yield AgentEvent("model", model[1])
+    elif line.startswith(_NO_KEY):
+        yield AgentEvent("login", line)
+    else:
         yield AgentEvent("other")
+
+
+def _parse_amount(text: str | None) -> int:
+    """Return the number of `12`, `1.2k`, or None for nothing."""
+    if not text:
+        return 0
+    return round(float(text.rstrip("k")) * (1000 if text.endswith("k") else 1))

@@ -1,47 +1,131 @@
-"""Drive opencode."""
+"""Drive opencode: `opencode run` with its stream of JSON.
+
+The stream says nothing while opencode tries a request again, which can take hours. Its log on
+stderr has each error of the service.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.event_protocol import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
     JsonObject,
     NativeHarness,
+    describe_tool,
+    get_count,
+    get_dollars,
+    get_object,
+    get_text,
+    make_message,
     prepend_system_prompt,
 )
+from cub.harness.reported_refusals import classify_api_error
 
 
 class OpencodeHarness(NativeHarness):
     """Drive opencode."""
 
     facts: ClassVar = AgentFacts(
-        "opencode",
-        "opencode",
-        "opencode",
-        "1.18.33",
-        "npm install -g opencode-ai",
+        "opencode", "opencode", "opencode", "1.18.33", "npm install -g opencode-ai",
         reports_cost=True,
-    )
+    )  # fmt: skip
+    default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command, with the prompt on its stdin."""
-        argv = (self.program, *("run", "--format", "json"), *self.options.arguments)
-        return LaunchCommand(
-            argv, prepend_system_prompt(request).encode("utf-8", "replace"), self.environ
-        )
+        """Return the command; the system prompt is at the head of the prompt.
+
+        opencode has one flag for permissions: it accepts what the user's settings don't deny.
+        Without it, `run` rejects what they ask about, and ends.
+        """
+        argv = [self.program, "run", "--format", "json", "--auto"]
+        argv += ["--print-logs", "--log-level", "ERROR"]
+        if model := self.choose_model(request):
+            argv += ["--model", model]
+        stdin = prepend_system_prompt(request).encode("utf-8", "replace")
+        return LaunchCommand((*argv, *self.options.arguments), stdin, self.environ)
 
     def open_reader(self) -> OpencodeReader:
-        """Return a reader of its stream."""
+        """Return a reader of opencode's stream and log."""
         return OpencodeReader()
 
 
-class OpencodeReader(JsonLineReader):
-    """Read its stream."""
+_REJECTED = re.compile(r"rejected permission|rule which prevents")
+_STREAM_ERROR = re.compile(
+    r'.* level=ERROR .*message="stream error".* small=false .*error\.error="?(?:AI_)?(.*?)"?'
+)
 
-    def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:  # noqa: ARG002
+
+class OpencodeReader(JsonLineReader):
+    """Read opencode's stream, and the errors in its log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log = LineSplitter()
+        self._session = ""
+        self._is_refused = False
+
+    def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
-        yield AgentEvent("other")
+        part, session = get_object(tree, "part"), get_text(tree, "sessionID")
+        if session != self._session:
+            self._session = session
+            yield AgentEvent("session", session)
+        match tree.get("type"):
+            case "step_start" if self._is_refused:
+                self._is_refused = False
+                yield AgentEvent("model")  # it answers
+            case "text":
+                yield from make_message(get_text(part, "text"))
+            case "tool_use":
+                yield from _read_tool(part)
+            case "step_finish":
+                yield from _read_step(part)
+            case "error":
+                yield from self._read_error(get_object(tree, "error"))
+            case _:
+                yield AgentEvent("other")
+
+    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the errors of requests that opencode tries again, or gives up."""
+        for line in self._log.feed(data):
+            if match := _STREAM_ERROR.fullmatch(line.decode("utf-8", "replace")):
+                self._is_refused = True
+                kind = classify_api_error(match[1]) or "service"
+                yield AgentEvent(kind, match[1].removeprefix("APICallError: "))
+
+    def _read_error(self, error: JsonObject) -> Iterator[AgentEvent]:
+        name, data = get_text(error, "name"), get_object(error, "data")
+        message = get_text(data, "message") or name
+        yield AgentEvent("text", f"\n{message}\n")
+        seconds = get_text(data, "responseHeaders", "retry-after")
+        text = f"{message} (retry-after: {seconds})" if seconds else message
+        if kind := classify_api_error(text, get_count(data, "statusCode") or None):
+            yield AgentEvent(kind, text)
+        yield AgentEvent("result", failed=True)
+
+
+def _read_tool(part: JsonObject) -> Iterator[AgentEvent]:
+    text = describe_tool(get_text(part, "tool"), get_object(part, "state", "input"))
+    yield AgentEvent("tool", text)
+    if _REJECTED.search(get_text(part, "state", "error")):
+        yield AgentEvent("denied", text)
+
+
+def _read_step(part: JsonObject) -> Iterator[AgentEvent]:
+    """Yield what a step used; the last one has another reason than a tool."""
+    yield AgentEvent("usage", tokens=TokenUsage(
+        get_count(part, "tokens", "input"),
+        get_count(part, "tokens", "output") + get_count(part, "tokens", "reasoning"),
+        get_count(part, "tokens", "cache", "read"),
+        get_count(part, "tokens", "cache", "write"),
+    ))  # fmt: skip
+    if usd := get_dollars(part, "cost"):  # 0 for a model whose price opencode doesn't know
+        yield AgentEvent("cost", usd=usd)
+    if get_text(part, "reason") not in ("", "tool-calls"):
+        yield AgentEvent("result")
