@@ -157,7 +157,8 @@ WRITERS: dict[str, tuple[str, ...]] = {
 READERS = {
     "task list", "task ready", "task show", "task stats", "run status", "prompt", "ledger show",
     "ledger list", "ledger stats", "ledger tail", "trust", "diff", "status", "config show",
-    "config get", "config path", "config schema", "demo", "schema", "help", "version",
+    "config get", "config path", "config schema", "demo", "schema", "help", "version", "agents",
+    "agents prove",
 }  # fmt: skip
 
 
