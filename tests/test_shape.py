@@ -19,14 +19,14 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 8,
-    "cub.actions": 63,
+    "cub.actions": 68,
     "cub.checks": 17,
-    "cub.cli": 47,
+    "cub.cli": 49,
     "cub.config_edit": 9,
     "cub.edit": 21,
     "cub.files": 14,
     "cub.git": 26,
-    "cub.harness": 22,
+    "cub.harness": 30,
     "cub.masking": 8,
     "cub.model_server": 9,
     "cub.processes": 8,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from cub.actions.check_commands import find_check_commands
 from cub.actions.managed_files import RUNLOOP
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores, warn_unreadable_tasks
@@ -12,7 +13,6 @@ from cub.edit.file_header import strip_file_header
 from cub.edit.plan import PlanWarning
 from cub.files import FileTree
 from cub.project.config_layers import resolve_config
-from cub.project.project import Project
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,
@@ -24,11 +24,8 @@ from cub.prompt.task_prompt import (
     compose_prompt,
 )
 from cub.prompt.templates import TemplateSet, load_shipped_templates
-from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.timestamps import normalize_timestamp
-
-_FEEDBACK_LOOPS: tuple[CommandPurpose, ...] = ("typecheck", "test", "lint")
 
 
 class PromptOptions(NamedTuple):
@@ -59,30 +56,6 @@ def build_task_prompt(
     inputs = _gather_inputs(stores, task_id, options)
     prompt = compose_prompt(inputs, load_shipped_templates(), tokens)
     return BuiltPrompt(prompt, warn_unreadable_tasks(tasks), task_id)
-
-
-def find_check_commands(project: Project) -> tuple[ProjectCommand, ...]:
-    """Return the commands with which the project checks itself, as its map names them.
-
-    Of the targets of a manifest, only the first of each purpose counts: the others are mostly parts
-    and variants of it.
-    """
-    stack = read_configured_stack(project)
-    commands: dict[tuple[str, str, str], ProjectCommand] = {}
-    for purpose in _FEEDBACK_LOOPS:
-        for command in stack.filter_commands(purpose):
-            if command.shell_line:
-                line = "" if command.origin == "target" else command.shell_line
-                commands.setdefault((command.purpose, command.source, line), command)
-    return tuple(commands.values())
-
-
-def read_configured_stack(project: Project) -> ProjectStack:
-    """Read the stack of a project without what its configuration excludes, as its map does."""
-    from cub.actions.project_map import MapOptions, resolve_map_settings
-    from cub.repomap.stack.read_stack import read_project_stack
-
-    return read_project_stack(project.root, resolve_map_settings(project, MapOptions()).exclude)
 
 
 def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> str:

@@ -11,18 +11,24 @@ from cub.actions.agent_settings import plan_agent_settings
 from cub.actions.managed_files import CURSOR_RULE, MANAGED_FILES
 from cub.actions.migration.migrate import list_due_migrations, plan_migrations
 from cub.actions.project_map import plan_fresh_map
-from cub.actions.project_state import ProjectState, load_project_state, with_planned_files
+from cub.actions.project_state import (
+    ProjectState,
+    list_targets,
+    load_project_state,
+    with_planned_files,
+)
 from cub.actions.remove import plan_managed_file_removal, plan_section_removals
 from cub.actions.section_edits import EditedPolicy, SectionWriteOptions, merge_plans, plan_section
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, raise_all
 from cub.files import PlannedTree
 from cub.files.internal_files import ScheduleWrite, write_now
+from cub.project.agent_reading import find_claude_above, has_local_claude_file
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_targets
 from cub.project.instruction_files import InstructionFile
-from cub.project.project import Project, resolve_target
+from cub.project.project import Project, find_home, resolve_target
 from cub.project.targets import is_fully_managed, is_nested_target
 from cub.prompt.templates import TemplateSet
 from cub.repomap.map_types import ProgressCallback, ignore_progress
@@ -58,9 +64,9 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     """Plan everything that `cub init` writes; migrate an older layout first."""
     migrated, project = plan_migrations(project, prune=options.prune, folder=options.migrations)
     map_plan, project = plan_fresh_map(project, options.progress, options.schedule_write)
-    configured = tuple(options.targets or project.config.targets)
+    default = list_targets(project, is_hidden=_is_agents_md_hidden(project))
     nested = (resolve_target(project, path) for path in options.paths)
-    targets = tuple(dict.fromkeys((*configured, *nested)))
+    targets = tuple(dict.fromkeys((*(options.targets or default), *nested)))
     state = _load_init_state(project, targets, options.templates)
     settings = plan_agent_settings(state, options.agents)
     if settings.edits:  # what an agent reads may decide what a file has to say
@@ -77,7 +83,7 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
         _plan_constitution(state, {file.path for file in dropped}),
         map_plan,
         _plan_managed_files(state, _with_nested_sections(state), add=True),
-        _plan_targets(project, targets),
+        _plan_targets(project, targets, default, options),
         settings,
         Plan((), tuple(plan_warnings.warn_unread_sections(state, sections))),
     ]
@@ -145,6 +151,7 @@ def _plan_constitution(state: ProjectState, removed_paths: Collection[str]) -> P
     odd = plan_warnings.warn_odd_targets(state)
     warnings = (
         *(warning for warning in odd if warning.path not in removed_paths),
+        *plan_warnings.warn_changed_reading(state),
         *plan_warnings.warn_recreated_files(state, (edit.path for edit in edits)),
         *plan_warnings.warn_ignored_folder(state),
         *plan_warnings.warn_tracked_local_files(state.project),
@@ -223,8 +230,17 @@ def _with_nested_sections(state: ProjectState) -> CheckoutState:
     )
 
 
-def _plan_targets(project: Project, targets: tuple[str, ...]) -> Plan:
-    if set(targets) == set(project.config.targets):
+def _is_agents_md_hidden(project: Project) -> bool:
+    """Tell whether files outside of commits hide AGENTS.md from Claude Code."""
+    is_below = find_claude_above(project.root, find_home()) is not None
+    return is_below or has_local_claude_file(project.tree)
+
+
+def _plan_targets(
+    project: Project, targets: tuple[str, ...], default: tuple[str, ...], options: InitOptions
+) -> Plan:
+    known = [default, project.config.targets] if options.targets else [default]
+    if all(set(targets) == set(paths) for paths in known):
         return Plan()
     before = project.tree.read(CONFIG_FILE)
     edit = FileEdit(CONFIG_FILE, before, set_targets(before, targets), "remember the targets")

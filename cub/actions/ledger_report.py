@@ -18,6 +18,7 @@ from cub.store.events import (
     Event,
     get_outcome,
     get_timestamp,
+    get_usage,
 )
 from cub.store.jsonl import Record
 from cub.store.ledger import ArchiveResult, move_to_archive, parse_events
@@ -26,7 +27,6 @@ from cub.store.task_index import TaskIndex
 from cub.store.timestamps import normalize_timestamp, parse_timestamp
 
 _HISTORY_KINDS = (TASK_STATE, ATTEMPT_START, ATTEMPT_END)
-_TOKENS = ("in", "out", "cache_read", "cache_write")
 
 
 class TaskHistory(NamedTuple):
@@ -39,25 +39,31 @@ class TaskHistory(NamedTuple):
 
 @dataclass(slots=True)
 class AttemptTotals:
-    """Count attempts and what they used; `usd` adds reported and estimated costs."""
+    """Count attempts and what they used; `usd` adds reported and estimated costs.
+
+    An attempt whose agent ran and reported no tokens, or no cost, is counted as such.
+    """
 
     attempts: int = 0
     ok_count: int = 0
     seconds: float = 0.0
     tokens: Counter[str] = field(default_factory=Counter)
     usd: float = 0.0
+    without_tokens: int = 0
+    without_usd: int = 0
     is_estimated: bool = False
 
     def add_attempt(self, event: Event) -> None:
         """Count one attempt."""
         self.attempts += 1
         self.ok_count += bool(event.get("ok"))
-        self.seconds += to_number(event.get("dur_s"))
-        self.usd += to_number(event.get("usd"))
-        self.is_estimated |= event.get("usd_src") == "estimated" and bool(event.get("usd"))
-        used = event.get("tok")
-        if isinstance(used, dict):
-            self.tokens.update({name: int(to_number(used.get(name))) for name in _TOKENS})
+        seconds, usage = to_number(event.get("dur_s")), get_usage(event)
+        self.seconds += seconds
+        self.usd += usage.usd or 0.0
+        self.tokens.update(usage.tokens or {})
+        self.is_estimated |= usage.is_estimated
+        self.without_tokens += usage.tokens is None and seconds > 0
+        self.without_usd += usage.usd is None and seconds > 0
 
 
 class LedgerStats(NamedTuple):

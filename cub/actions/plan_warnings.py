@@ -18,6 +18,7 @@ from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
     AGENTS_MD,
+    CLAUDE_MD,
     CODEX,
     CODEX_MAX_BYTES,
     find_target,
@@ -81,6 +82,16 @@ def _warn_missing_file(missing: MissingFile) -> PlanWarning:
     hint = f"{missing.hint}; `cub init` writes a new one; to go on without it, "
     hint += "set `targets` in .cub/config.yaml"
     return PlanWarning("this file is gone", missing.path, hint=hint)
+
+
+def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield a warning if a new AGENTS.md keeps agents from a CLAUDE.md that they read until now."""
+    agents, claude = state.files[AGENTS_MD.path], state.files[CLAUDE_MD.path]
+    if agents.path in state.specs and not agents.is_present and claude.user_bytes:
+        message = "opencode and Amp read this file from now on, and CLAUDE.md no longer"
+        hint = "its section asks them to open CLAUDE.md; to give all agents one file, "
+        hint += "`mv -f CLAUDE.md AGENTS.md` and run `cub init` again"
+        yield PlanWarning(message, agents.path, hint=hint)
 
 
 def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:

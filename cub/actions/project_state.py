@@ -16,6 +16,7 @@ from cub.edit.file_imports import inline_file
 from cub.edit.repair.unmarked_sections import UnmarkedSection, find_unmarked_sections
 from cub.errors import CubError, NewerVersionError
 from cub.files import FileTree, PlannedTree
+from cub.project.agent_reading import has_claude_folder_file, list_default_targets
 from cub.project.agent_settings import get_gemini_file_names
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.instruction_files import InstructionFile, read_instruction_files, remove_duplicates
@@ -134,6 +135,16 @@ def _describe_unmarked(part: UnmarkedSection) -> str:
     return "cub's own text" if part.is_proven else "cub's comments; the text below them was edited"
 
 
+def list_targets(project: Project, *, is_hidden: bool = False) -> tuple[str, ...]:
+    """Return the targets of the configuration, or else those that the project's files need.
+
+    `is_hidden`: files outside of commits hide AGENTS.md from Claude Code.
+    """
+    if project.config.has_targets:
+        return project.config.targets
+    return list_default_targets(project.tree, is_hidden=is_hidden)
+
+
 def load_project_state(
     project: Project,
     *,
@@ -141,9 +152,12 @@ def load_project_state(
     constitution: bool = False,
     templates: TemplateSet | None = None,
 ) -> ProjectState:
-    """Load the state of a project; with `constitution`, the plan will install that file."""
+    """Load the state of a project; with `constitution`, the plan will install that file.
+
+    Without `targets`, it has those of the configuration, or the default ones.
+    """
     templates = templates or load_shipped_templates()
-    paths = tuple(targets or project.config.targets)
+    paths = tuple(targets or list_targets(project))
     local_state = CheckoutState.parse(project.tree.read(STATE_FILE), templates.version)
     table_paths = (target.path for target in TARGETS)
     all_paths = (*table_paths, *paths, *project.config.targets, *local_state.nested_sections)
@@ -193,6 +207,7 @@ def _find_available(
         map_text=inline("map", map_data),
         constitution_text=inline("constitution", principles),
         gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in targets else (),
+        has_claude_folder_file=has_claude_folder_file(tree),
     )
     return available, tuple(errors)
 

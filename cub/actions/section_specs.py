@@ -23,7 +23,10 @@ _Keys = frozenset[Hashable]  # of real files
 
 @dataclass(frozen=True, slots=True)
 class AvailableFiles:
-    """Hold what sections can refer to after the plan is applied, and the texts that they inline."""
+    """Hold what sections can refer to after the plan is applied, and the texts that they inline.
+
+    `has_claude_folder_file`: Claude Code has instructions in `.claude/`.
+    """
 
     constitution: bool
     map: bool
@@ -31,6 +34,7 @@ class AvailableFiles:
     map_text: str = ""
     constitution_text: str = ""
     gemini_files: tuple[str, ...] = ()
+    has_claude_folder_file: bool = False
 
 
 def assign_section_specs(
@@ -90,7 +94,8 @@ def _assign_root_specs(
     files: _Files, targets: Sequence[str], base: SectionSpec, available: AvailableFiles
 ) -> dict[str, SectionSpec]:
     for_claude = replace(base, claude=True, skills=available.skills)
-    specs = _assign_shared_spec(files, targets, base, for_claude)
+    is_hidden = CLAUDE in targets or files[CLAUDE].is_present or available.has_claude_folder_file
+    specs = _assign_shared_spec(files, targets, base if is_hidden else for_claude, for_claude)
     imports = {path: _collect_keys(files, path, files[path].imported_paths) for path in ROOT_FILES}
     gemini_loads = imports[GEMINI] | _collect_keys(files, GEMINI, available.gemini_files)
     loads = {**imports, GEMINI: gemini_loads}

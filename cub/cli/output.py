@@ -101,9 +101,22 @@ def print_debug_line(seconds: float, text: str) -> None:
     _print_to_stderr(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
 
 
-def ask_confirmation(question: str) -> bool:
-    """Ask the user at the terminal, who has to say yes."""
-    return typer.confirm(escape_unsafe(question), err=True)
+def ask_confirmation(question: str, *, default: bool = False) -> bool:
+    """Ask the user at the terminal; without an answer, it is `default`."""
+    return typer.confirm(escape_unsafe(question), default=default, err=True)
+
+
+def ask_choice(question: str, choices: Sequence[str]) -> str:
+    """Ask the user at the terminal for one of several words; the first one is the default."""
+    text, answer = escape_unsafe(f"{question} ({', '.join(choices)})"), ""
+    while answer not in choices:
+        answer = typer.prompt(text, default=choices[0], err=True)
+    return answer
+
+
+def can_ask() -> bool:
+    """Return whether a person at a terminal can be asked, and has not asked for silence."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and not _mute_stack
 
 
 @contextmanager

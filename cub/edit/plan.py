@@ -14,6 +14,7 @@ from cub.errors import InternalError
 EditKind = Literal["create", "update", "delete"]
 
 _NOTHING, _EMPTY = "0" * 7, "e69de29"  # git's names of no file and of one without a byte
+_FILE, _PROGRAM, _LINK = "100644", "100755", "120000"  # git's modes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class FileEdit:
 
     `changelog` are changelog lines of a version step; `is_local` marks cub's own bookkeeping, which
     no one else sees and `--check` does not count. With `is_link`, a symbolic link itself goes, and
-    not its target; `before` is then the link's text.
+    not its target; `before` is then the link's text. `is_executable` decides on the mode of the
+    file; None keeps it.
     """
 
     path: str
@@ -32,6 +34,7 @@ class FileEdit:
     changelog: tuple[str, ...] = ()
     is_local: bool = False
     is_link: bool = False
+    is_executable: bool | None = None
 
     @property
     def kind(self) -> EditKind:
@@ -58,16 +61,25 @@ class FileEdit:
         """
         old, new = quote_header_name(f"a/{self.path}"), quote_header_name(f"b/{self.path}")
         hunks = list(format_hunks(self.before or b"", self.after or b""))
-        if self.is_link or not hunks:
+        if self.is_link or not hunks or self.is_executable is not None:
             yield f"diff --git {old.rstrip()} {new.rstrip()}"
-            what = "new" if self.before is None else "deleted"
-            yield f"{what} file mode {'120000' if self.is_link else '100644'}"
-        if not hunks:  # an empty file: no line says that it comes or goes
-            yield f"index {_NOTHING}..{_EMPTY}" if what == "new" else f"index {_EMPTY}..{_NOTHING}"
+            yield from self._format_modes()
+        if not hunks:
+            if self.before is None:  # an empty file: no line says that it comes or goes
+                yield f"index {_NOTHING}..{_EMPTY}"
+            elif self.after is None:
+                yield f"index {_EMPTY}..{_NOTHING}"
             return
         yield f"--- {'/dev/null' if self.before is None else old}"
         yield f"+++ {'/dev/null' if self.after is None else new}"
         yield from hunks
+
+    def _format_modes(self) -> Iterator[str]:
+        mode = _LINK if self.is_link else _PROGRAM if self.is_executable else _FILE
+        if self.kind == "update":
+            yield from (f"old mode {_FILE if self.is_executable else _PROGRAM}", f"new mode {mode}")
+        else:
+            yield f"{'new' if self.before is None else 'deleted'} file mode {mode}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +137,11 @@ class Plan:
         for edit in then.edits:
             first = edits.get(edit.path)
             edits[edit.path] = _join_edits(first, edit, both_reasons) if first else edit
-        changes = (edit for edit in edits.values() if edit.before != edit.after)
+        changes = (
+            edit
+            for edit in edits.values()
+            if edit.before != edit.after or edit.is_executable is not None
+        )
         return Plan(tuple(changes), (*self.warnings, *then.warnings))
 
 
@@ -137,4 +153,5 @@ def _join_edits(first: FileEdit, then: FileEdit, both_reasons: bool) -> FileEdit
         reason="; ".join(reasons),
         changelog=tuple(dict.fromkeys((*first.changelog, *then.changelog))),
         is_local=first.is_local and then.is_local,
+        is_executable=first.is_executable if then.is_executable is None else then.is_executable,
     )

@@ -78,6 +78,12 @@ def _make_step(edit: FileEdit, root: Path) -> JournalStep:
     digests = journal.hash_content(edit.before), journal.hash_content(edit.after)
     if edit.after is None:
         return JournalStep("delete", *names, *digests, keep=keep)
+    if is_shared and edit.is_executable is not None:
+        raise CubError(
+            "its mode can't be changed: the file has another name, or is a mount point",
+            where=edit.path,
+            hint=f"`chmod` it, or copy it: `cp {edit.path} new; mv new {edit.path}`",
+        )
     if is_shared:
         undo = journal.encode_undo(edit.before or b"")
         return JournalStep("overwrite", *names, *digests, undo=undo)
@@ -150,7 +156,8 @@ def _prepare_files(plan: Plan, change: Journal) -> None:
         if step.action == "rename" and step.keep:
             _keep_old_file(target, root / step.keep, edit.before or b"", disk)
         if edit.after is not None:
-            disk.create(root / step.temp, edit.after, None if edit.before is None else target)
+            like = None if edit.before is None else target
+            disk.create(root / step.temp, edit.after, like, edit.is_executable)
     _sync_names(change)
     for edit in plan.edits:
         _require_unchanged(edit, root)

@@ -34,14 +34,27 @@ class Disk:
         self._before = before
         self._chunk = chunk
 
-    def create(self, path: Path, data: FileContent, like: Path | None = None) -> None:
-        """Make a new file, with the mode, owner and attributes of `like`."""
+    def create(
+        self,
+        path: Path,
+        data: FileContent,
+        like: Path | None = None,
+        is_executable: bool | None = None,
+    ) -> None:
+        """Make a new file, with the mode, owner and attributes of `like`.
+
+        `is_executable` decides on its mode instead: whoever may read it may execute it, or nobody.
+        """
         self._before("create", path)
         mode = 0o666 if like is None else 0o600  # a private file is private from its first byte on
         self._write(path, data, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if like is not None:
             self._before("copy attributes", path)
             _copy_attributes(like, path)
+        if is_executable is not None:
+            self._before("set mode", path)
+            mode = stat.S_IMODE(path.stat().st_mode)
+            path.chmod(mode | (mode & 0o444) >> 2 if is_executable else mode & ~0o111)
 
     def append(self, path: Path, data: bytes) -> None:
         """Add to the end of an existing file."""

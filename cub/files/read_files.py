@@ -170,12 +170,15 @@ def encode_path(root: str, path: str) -> bytes:
 
 def read_prefix(root: str, path: str, max_bytes: int) -> bytes:
     """Return the first `max_bytes` bytes of a file; OSError if there is none, or for a link."""
-    with os.fdopen(_open_regular(encode_path(root, path)), "rb") as file:
+    with os.fdopen(open_regular_file(encode_path(root, path)), "rb") as file:
         return file.read(max_bytes)
 
 
-def _open_regular(path: bytes) -> int:
-    """Open a regular file without blocking; a FIFO opens without a writer and is then refused."""
+def open_regular_file(path: bytes) -> int:
+    """Open a regular file to read it; OSError for anything else, such as a link or a FIFO.
+
+    It never waits: a FIFO opens without a writer and is then refused.
+    """
     handle = os.open(path, os.O_RDONLY | _FLAGS)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle

@@ -165,7 +165,7 @@ def _apply_write(journal: Journal, step: JournalStep) -> bool:
         digest in (step.before, step.after) or _is_partly_written(journal, step)
     ):
         return False
-    if digest == step.after:
+    if digest == step.after and (new is None or step.before != step.after):
         return True
     if new is None:
         return False

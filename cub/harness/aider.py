@@ -13,8 +13,9 @@ from typing import ClassVar
 
 from cub.files.read_files import make_os_error
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.event_protocol import LineSplitter, decode_line
-from cub.harness.native_harness import AgentFacts, NativeHarness
+from cub.harness.event_protocol import decode_line
+from cub.harness.line_splitter import LineSplitter
+from cub.harness.native_harness import AgentFacts, NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
 
 _FLAGS = (
@@ -78,12 +79,15 @@ _TOKENS = re.compile(
     rf", {_AMOUNT} received\.(?P<cost> Cost: .*)?"
 )
 _COST = re.compile(r" ?Cost: \$(\d{1,6}(?:\.\d{1,12})?) message, .*")
-_API_ERROR = re.compile(r"litellm\.\w*(?:Error|Timeout): ")
+_MENTIONS = re.compile(r"(?:\s*[\w./@+-]*[./]\w+\n)+")  # files that aider adds to the chat
 _ERROR = re.compile(
     r"litellm\.\w*(?:Error|Timeout): |Traceback \(most recent call last\):"
     r"|Model \S+ has hit a token limit!|Message file not found|Error reading message file"
 )
 _EDIT = re.compile(r"Applied edit to (.*)")
+_NOISE = re.compile(
+    r"Executing: /read-only .*|Added .* to read-only files\.|Retrying in [\d.]+ seconds\.\.\."
+)
 _MAX_REPLY_LINES = 5_000
 
 
@@ -117,15 +121,14 @@ class AiderReader:
         texts = list[str]()
         for line in map(decode_line, lines):
             events = tuple(self._read_line(line))
-            if texts and events:
-                yield AgentEvent("text", "".join(texts))
+            if events:
+                yield from make_message("".join(texts))
                 texts.clear()
-            if not events:
+            else:
                 self._reply.append(line)
                 texts.append(f"{line}\n")
             yield from events
-        if texts:
-            yield AgentEvent("text", "".join(texts))
+        yield from make_message("".join(texts))
 
     def _read_line(self, line: str) -> Iterator[AgentEvent]:
         """Yield the events of a line of aider's; nothing for one of a reply."""
@@ -138,12 +141,13 @@ class AiderReader:
             yield AgentEvent("cost", usd=float(cost[1]))
         elif self._last_reply and (edit := _EDIT.fullmatch(line)):
             yield AgentEvent("tool", f"edit {edit[1]}")
+        elif _NOISE.fullmatch(line):
+            yield AgentEvent("other")
         elif _ERROR.match(line):
             self._has_failed = True
             self._reply.append(line)
-            yield AgentEvent("text", f"{line}\n")
-            if _API_ERROR.match(line) and (kind := classify_api_error(line)):
-                yield AgentEvent(kind, line)
+            kind = classify_api_error(line) if line.startswith("litellm.") else None
+            yield AgentEvent(kind or "text", line if kind else f"{line}\n")
 
     def _end_reply(self, tokens: re.Match[str]) -> Iterator[AgentEvent]:
         sent, write, read, received = map(_parse_amount, tokens.groups()[:4])
@@ -151,7 +155,9 @@ class AiderReader:
         yield AgentEvent("usage", tokens=usage)
         if cost := _COST.fullmatch(tokens["cost"] or ""):
             yield AgentEvent("cost", usd=float(cost[1]))
-        self._last_reply = "\n".join(self._reply).strip()
+        text = "\n".join(self._reply)
+        mentions = _MENTIONS.match(text)
+        self._last_reply = text[mentions.end() if mentions else 0 :].strip()
         self._reply.clear()
         self._has_failed = False
         yield AgentEvent("result", self._last_reply)

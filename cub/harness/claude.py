@@ -7,19 +7,21 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.native_harness import (
-    AgentFacts,
-    JsonLineReader,
+from cub.harness.json_values import (
     JsonObject,
-    NativeHarness,
-    describe_tool,
-    encode_prompt,
     get_count,
     get_dollars,
     get_object,
     get_text,
     list_objects,
     list_texts,
+)
+from cub.harness.native_harness import (
+    AgentFacts,
+    JsonLineReader,
+    NativeHarness,
+    describe_tool,
+    encode_prompt,
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error

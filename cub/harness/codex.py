@@ -8,21 +8,18 @@ less is known, and nothing else changes.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.event_protocol import LineSplitter
+from cub.harness.json_values import JsonObject, get_count, get_object, get_text, list_objects
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
-    JsonObject,
     NativeHarness,
     describe_tool,
-    get_count,
-    get_object,
-    get_text,
-    list_objects,
     make_message,
     prepend_system_prompt,
 )
@@ -50,7 +47,7 @@ class CodexHarness(NativeHarness):
         if request.permissions == "bypass":
             argv.append("--dangerously-bypass-approvals-and-sandbox")
         else:  # the folder is where `cub task close` leaves a request if the rest is read-only
-            argv += ["--sandbox", "workspace-write", "--add-dir", str(request.folder)]
+            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
         if model := self.choose_model(request):
             argv += ["--model", model]
         if not self.options.user_settings:
@@ -64,10 +61,9 @@ class CodexHarness(NativeHarness):
 
 
 _RETRY = re.compile(r"Reconnecting\.\.\. (?:(\d+/\d+)|[^(]*) \((.*)\)", re.DOTALL)
-_SHELL = re.compile(r"\S*sh -l?c (['\"]?)(.*)\1", re.DOTALL)
 _BLOCKED = re.compile(r"Read-only file system|Operation not permitted|^bwrap: ", re.MULTILINE)
 _SILENT_KINDS = ("", "agent_message", "reasoning", "todo_list", "error")  # errors are warnings
-_MAX_COMMAND = 1_000  # characters
+_MAX_COMMAND = 10_000  # characters, as splitting takes time
 
 
 class CodexReader(JsonLineReader):
@@ -134,13 +130,23 @@ class CodexReader(JsonLineReader):
 
 def _describe_item(kind: str, item: JsonObject) -> str:
     if kind == "command_execution":
-        command = get_text(item, "command")[:_MAX_COMMAND]
-        shell = _SHELL.fullmatch(command)
-        return describe_tool("exec", {"command": shell[2] if shell else command})
+        return describe_tool("exec", {"command": _find_shell_line(get_text(item, "command"))})
     if kind == "file_change":
         paths = (get_text(change, "path") for change in list_objects(item, "changes"))
         return describe_tool("edit", {"path": ", ".join(paths)})
     return describe_tool(get_text(item, "tool") or kind, item)
+
+
+def _find_shell_line(command: str) -> str:
+    """Return the line that a shell gets, or else the command as it is."""
+    if len(command) > _MAX_COMMAND:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
+    return words[2] if is_shell else command
 
 
 def _read_usage(tree: JsonObject) -> TokenUsage:
@@ -190,9 +196,10 @@ class CodexLogReader:
 
     def count_rest(self, total: TokenUsage) -> Iterator[AgentEvent]:
         """Yield the tokens of a whole turn that were not counted yet."""
-        rest = (max(0, count - was) for count, was in zip(total, self._counted, strict=True))
         self._is_over = True
-        yield AgentEvent("usage", tokens=TokenUsage(*rest))
+        rest = [max(0, count - was) for count, was in zip(total, self._counted, strict=True)]
+        if any(rest):
+            yield AgentEvent("usage", tokens=TokenUsage(*rest))
 
     def _read_line(self, target: str, text: str) -> Iterator[AgentEvent]:
         if target == "codex_core::tools::router" and "reject" in text:
@@ -210,7 +217,7 @@ class CodexLogReader:
             self._model = model[1]
             yield AgentEvent("model", self._model)
         status = _STATUS.match(text)
-        if status and status[1][0] == "5":
+        if status and status[1][0] == "5" and not self.is_refused:
             self.is_refused = True
             yield AgentEvent("service", f"HTTP {status[1]}")
         elif status and status[1][0] == "2" and self.is_refused:

@@ -22,11 +22,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind, TokenUsage
+from cub.harness.line_splitter import LineSplitter
 
 _KEYS = {"type", "text", "id", "failed", "usd", *TokenUsage._fields}
 _TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")
@@ -144,41 +144,3 @@ def _parse_dollars(value: Any) -> float | None:
     if type(value) not in (int, float) or not 0 <= value <= _MAX_USD or not math.isfinite(value):
         return None
     return float(value)
-
-
-@dataclass(slots=True)
-class LineSplitter:
-    """Split pieces of a stream into lines, each cut to its first `max_length` bytes."""
-
-    max_length: int = 16_000_000
-    _line: bytearray = field(default_factory=bytearray)
-    _is_cut: bool = False
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that end in this piece, without LF or CRLF."""
-        *lines, start = data.split(b"\n")
-        if lines:
-            self._append(lines[0])
-            lines[0] = self._take_line()
-            if b"\r" in data or len(data) > self.max_length:  # nothing to do for most
-                lines[1:] = map(self._trim, lines[1:])
-        self._append(start)
-        return lines
-
-    def flush(self) -> list[bytes]:
-        """Return the last line if no newline ended it."""
-        return [self._take_line()] if self._line or self._is_cut else []
-
-    def _trim(self, line: bytes) -> bytes:
-        return line[: self.max_length] if len(line) > self.max_length else line.removesuffix(b"\r")
-
-    def _append(self, piece: bytes) -> None:
-        space = self.max_length - len(self._line)
-        self._is_cut |= len(piece) > space
-        self._line += piece[:space]
-
-    def _take_line(self) -> bytes:
-        line, is_cut = bytes(self._line), self._is_cut
-        self._line.clear()
-        self._is_cut = False
-        return line if is_cut else line.removesuffix(b"\r")

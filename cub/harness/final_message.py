@@ -146,7 +146,7 @@ def _clean_sentence(sentence: str) -> str:
 
 
 _TAG = re.compile(
-    r"(?P<begins>^ {0,3}(?:\*\*|__)?)?<(?P<end>/?)(?P<name>stuck|promise)>"
+    r"(?P<begins>^ {0,3})?(?:\*\*|__)?<(?P<end>/?)(?P<name>stuck|promise)>"
     r"(?P<ends>(?:\*\*|__)?[ \t\r]*$)?",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -169,21 +169,25 @@ class FinalSignals(NamedTuple):
 
 
 class _Signal(NamedTuple):
-    """Hold a pair of tags on separate lines: its half-open span, and that of its text."""
+    """Hold a pair of tags: its half-open span, and that of its text.
+
+    `is_on_own_lines` is False if other text comes before it in its line.
+    """
 
     name: str
+    is_on_own_lines: bool
     start: int
     end: int
     inner: slice
 
 
 def parse_signals(final: str) -> FinalSignals:
-    """Parse a final message; a signal in code, in a quote or within a line does not count."""
+    """Parse a final message; a signal in code, in a quote or before other text does not count."""
     visible = hide_code(final)
     signals = list(_find_signals(visible))
     texts = {signal.name: " ".join(final[signal.inner].split()) for signal in signals}
     stuck = texts.get("stuck")
-    block = find_trailer(final)
+    block = _find_trailer_beside(signals, final)
     return FinalSignals(
         texts.get("promise", "").upper() == "COMPLETE",
         stuck[:_MAX_STUCK] if stuck is not None else None,
@@ -198,11 +202,11 @@ def summarize_final_message(final: str) -> str:
     It is cut to 200 characters, and "" if the message says nothing.
     """
     final = to_plain_text(final)
-    block = find_trailer(final)
-    if summary := parse_trailer(block).summary:
-        return _truncate(summary)
     visible = hide_code(final)
     signals = list(_find_signals(visible))
+    block = _find_trailer_beside(signals, final)
+    if summary := parse_trailer(block).summary:
+        return _truncate(summary)
     lines = _remove_signals_and_block(final, visible, signals, block).split("\n")
     paragraph, length = list[str](), 0
     for line in reversed(lines):
@@ -222,7 +226,10 @@ def _truncate(text: str) -> str:
 
 
 def _find_signals(visible: str) -> Iterator[_Signal]:
-    """Yield pairs of a closing tag and the last opening tag of its name before it."""
+    """Yield pairs of a closing tag at the end of a line and the last opening tag before it.
+
+    A pair takes several lines only if it begins its first one.
+    """
     opening: re.Match[str] | None = None
     for tag in _TAG.finditer(visible):
         if not tag["end"]:
@@ -231,13 +238,20 @@ def _find_signals(visible: str) -> Iterator[_Signal]:
         name = tag["name"].lower()
         if opening and opening["name"].lower() == name and tag["ends"] is not None:
             inner = slice(opening.end("name") + 1, tag.start("end") - 1)
-            if opening["begins"] is not None:
-                yield _Signal(name, opening.start(), tag.end(), inner)
+            is_on_own_lines = opening["begins"] is not None
+            if is_on_own_lines or "\n" not in visible[inner]:
+                yield _Signal(name, is_on_own_lines, opening.start(), tag.end(), inner)
         opening = None
 
 
+def _find_trailer_beside(signals: Sequence[_Signal], final: str) -> TrailerBlock | None:
+    """Return the closing lines; a signal at the end of one is not part of its value."""
+    within_lines = [signal for signal in signals if not signal.is_on_own_lines]
+    return find_trailer("\n".join(_remove_signals(final, within_lines)))
+
+
 def _remove_signals_and_block(
-    text: str, visible: str, signals: list[_Signal], block: TrailerBlock | None
+    text: str, visible: str, signals: Sequence[_Signal], block: TrailerBlock | None
 ) -> str:
     """Return a message without signals and closing lines; `visible` says where fences are."""
     lines, visible_lines = _remove_signals(text, signals), _remove_signals(visible, signals)
@@ -250,7 +264,7 @@ def _remove_signals_and_block(
     return "\n".join([*lines[:start], *lines[end:]])
 
 
-def _remove_signals(text: str, signals: list[_Signal]) -> list[str]:
+def _remove_signals(text: str, signals: Sequence[_Signal]) -> list[str]:
     """Return the lines of a text, with empty ones in the place of signals."""
     pieces, position = [], 0
     for signal in signals:

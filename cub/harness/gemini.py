@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.event_protocol import LineSplitter, decode_line
+from cub.harness.event_protocol import decode_line
+from cub.harness.json_values import JsonObject, get_count, get_object, get_text
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
-    JsonObject,
     NativeHarness,
     describe_tool,
     encode_prompt,
-    get_count,
-    get_object,
-    get_text,
     make_message,
     prepend_system_prompt,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.errors import UsageError
+from cub.harness.acp_harness import ACP, load_acp_harness, make_acp_harness
 from cub.harness.aider import AiderHarness
 from cub.harness.base import Harness
 from cub.harness.claude import ClaudeHarness
@@ -40,8 +41,8 @@ def load_harnesses(
     """Return the harnesses with these names, each once, in their order.
 
     `auto` stands for all in the configuration, or else for the first agent that is installed;
-    `scripted:FILE` plays another script than .cub/script.yaml, relative to `root`. Raises
-    UsageError for an unknown name.
+    `scripted:FILE` plays another script than .cub/script.yaml, relative to `root`; `acp:COMMAND`
+    starts an agent that speaks the Agent Client Protocol. Raises UsageError for an unknown name.
     """
     expanded: dict[str, None] = {}
     reason = ""
@@ -78,12 +79,16 @@ def _choose_automatically(
 
 def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
     settings = configured.get(name)
+    if settings and settings.get(ACP):
+        return make_acp_harness(name, settings)
     native = next((kind for kind in NATIVE_HARNESSES if kind.facts.name == name), None)
     if native and not (settings and settings.get("argv")):
         return native(_parse_options(name, settings or {}))
     if settings is not None:
         return make_custom_harness(name, settings)
     kind, _, file = name.partition(":")
+    if kind == ACP:
+        return load_acp_harness(name)
     if kind == SCRIPTED:
         path = file or DEFAULT_SCRIPT
         return load_scripted_harness(root.absolute() / path, path)

@@ -11,14 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, OutputReader, Transcript
-from cub.harness.event_protocol import LineSplitter
+from cub.harness.json_values import JsonObject, get_text
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
-
-JsonObject = Mapping[str, Any]
 
 
 class AgentFacts(NamedTuple):
@@ -152,46 +151,6 @@ class JsonLineReader(ABC):
             except (ValueError, RecursionError):
                 continue
             yield from self.read_object(tree)
-
-
-def get_object(tree: JsonObject, *keys: str) -> JsonObject:
-    """Return the object below these keys; {} if there is none."""
-    for key in keys:
-        value = tree.get(key)
-        tree = value if isinstance(value, dict) else {}
-    return tree
-
-
-def get_text(tree: JsonObject, *keys: str) -> str:
-    """Return the string below these keys; "" if there is none."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def get_count(tree: JsonObject, *keys: str) -> int:
-    """Return the number below these keys; 0 if there is none, or a negative one."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    return value if type(value) is int and 0 <= value < 10**12 else 0
-
-
-def list_objects(tree: JsonObject, *keys: str) -> Iterator[JsonObject]:
-    """Yield the objects of the list below these keys."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    yield from (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
-
-
-def list_texts(tree: JsonObject, *keys: str) -> list[str]:
-    """Return the strings of the list below these keys."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    texts = value if isinstance(value, list) else []
-    return [get_text({"": text}, "") for text in texts if isinstance(text, str)]
-
-
-def get_dollars(tree: JsonObject, *keys: str) -> float | None:
-    """Return the dollars below these keys; None if there are none."""
-    value = get_object(tree, *keys[:-1]).get(keys[-1])
-    is_number = type(value) in (int, float) and 0 <= float(str(value)) < 10**6
-    return float(str(value)) if is_number else None
 
 
 _MAX_TOOL_TEXT = 200  # characters

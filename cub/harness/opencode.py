@@ -11,17 +11,13 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.event_protocol import LineSplitter
+from cub.harness.json_values import JsonObject, get_count, get_dollars, get_object, get_text
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
-    JsonObject,
     NativeHarness,
     describe_tool,
-    get_count,
-    get_dollars,
-    get_object,
-    get_text,
     make_message,
     prepend_system_prompt,
 )

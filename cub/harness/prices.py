@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from cub.harness.base import TokenUsage, Transcript
 
-CostSource = Literal["reported", "estimated", "none"]
+CostSource = Literal["reported", "computed", "none"]
 
 
 class AttemptCost(NamedTuple):
@@ -38,7 +38,7 @@ def determine_cost(transcript: Transcript, model: str | None) -> AttemptCost:
         return AttemptCost(transcript.usd, "reported")
     name = transcript.model or model or ""
     usd = _compute_dollars(name, transcript.tokens) if name and transcript.tokens else None
-    return AttemptCost(usd, "none" if usd is None else "estimated")
+    return AttemptCost(usd, "none" if usd is None else "computed")
 
 
 def _compute_dollars(model: str, tokens: TokenUsage) -> float | None:

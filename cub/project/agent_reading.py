@@ -26,7 +26,7 @@ from cub.project.agent_settings import (
     AgentSettings,
     get_gemini_file_names,
 )
-from cub.project.targets import AGENTS_MD, CLAUDE_MD, CODEX, CODEX_MAX_BYTES
+from cub.project.targets import AGENTS_MD, CLAUDE_MD, CODEX, CODEX_MAX_BYTES, DEFAULT_TARGETS
 
 _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
 _CLAUDE_FOLDER = ".claude"
@@ -119,6 +119,34 @@ def find_claude_above(root: Path, home: Path | None) -> Path | None:
     return next((path for path in paths if path != user_file and path.is_file()), None)
 
 
+def list_default_targets(tree: FileTree, *, is_hidden: bool = False) -> tuple[str, ...]:
+    """Return AGENTS.md and CLAUDE.md; AGENTS.md alone if Claude Code reads that by itself.
+
+    A new CLAUDE.md would stop it from loading the AGENTS.md files of folders. `is_hidden`: files
+    outside of commits hide AGENTS.md from it.
+    """
+    names = tree.list_names("")
+    has_claude = any(name.casefold() == _CLAUDE.casefold() for name in names)
+    if _AGENTS not in names or has_claude or is_hidden or has_claude_folder_file(tree):
+        return DEFAULT_TARGETS
+    missing = tree.find_missing(_CLAUDE)
+    return DEFAULT_TARGETS if missing and missing.is_outside_checkout else (_AGENTS,)
+
+
+def has_claude_folder_file(tree: FileTree) -> bool:
+    """Tell whether .claude/CLAUDE.md has a text, which hides AGENTS.md from Claude Code."""
+    return _has_text(_read_if_possible(tree, _CLAUDE_FILES[1]))
+
+
+def has_local_claude_file(tree: FileTree) -> bool:
+    """Tell whether CLAUDE.local.md, which is one person's, hides AGENTS.md from Claude Code."""
+    return _has_text(_read_if_possible(tree, _CLAUDE_FILES[2]))
+
+
+def _has_text(data: bytes) -> bool:
+    return bool(_COMMENT.sub(b"", data).strip())
+
+
 def _read_if_possible(tree: FileTree, path: str) -> bytes:
     """Return the bytes of a file in a tree; b"" if there is none, or it can't be read."""
     folder, name = posixpath.split(path)
@@ -146,7 +174,7 @@ def _load(
 
 
 def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
-    own = [path for path in _CLAUDE_FILES if _COMMENT.sub(b"", files.read(path)).strip()]
+    own = [path for path in _CLAUDE_FILES if _has_text(files.read(path))]
     is_old = bool(files.version) and files.version < _CLAUDE_READS_AGENTS_SINCE
     if not (own or is_old or files.has_claude_above):
         own = [_AGENTS]

@@ -30,7 +30,10 @@ CONFIG_SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """Hold what a project asks for; every field has a default. `schema` is None if not set."""
+    """Hold what a project asks for; every field has a default. `schema` is None if not set.
+
+    `targets` are the default ones unless `has_targets`.
+    """
 
     schema: int | None = None
     requires_cub: str = ""
@@ -44,6 +47,7 @@ class ProjectConfig:
     tasks_commit: bool = True
     backend: Literal["jsonl", "beads"] = "jsonl"
     warnings: tuple[PlanWarning, ...] = ()
+    has_targets: bool = False
 
 
 def parse_config(
@@ -74,6 +78,7 @@ def parse_config(
         tasks_commit=values.get("tasks.commit", True),
         backend=values.get("tasks.backend", "jsonl"),
         warnings=layer.warnings,
+        has_targets="targets" in values,
     )
 
 

@@ -68,7 +68,7 @@ def find_project_root(start: Path) -> Path:
             where=start_name,
             hint="run cub in a clone of it; only `cub diff REV..REV` works here",
         )
-    top, home = git.find_toplevel(start), _find_home()
+    top, home = git.find_toplevel(start), find_home()
     counts = top is not None and top != home and not _is_ignored_by(top, start)
     for folder in (start, *start.parents):
         if (folder == top and not counts) or (folder == home != start):
@@ -129,7 +129,8 @@ def _is_ignored_by(top: Path, folder: Path) -> bool:
     return top != folder and git.is_ignored(top, folder.as_posix())
 
 
-def _find_home() -> Path | None:
+def find_home() -> Path | None:
+    """Return the user's home folder without links; None if there is none."""
     try:
         return Path(os.path.realpath(Path.home()))
     except RuntimeError:  # no HOME and no such user

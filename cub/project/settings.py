@@ -85,6 +85,9 @@ _ROWS = (
             ("stdin", "file", "arg")),
     Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
     Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
+    Setting("harnesses.*.acp", "texts", [], "The command of an agent that speaks the Agent Client "
+            "Protocol."),
+    Setting("harnesses.*.modes", "mapping", {}, "Modes of such an agent, for auto and bypass."),
     Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
     Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
     Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from cub.store.jsonl import encode_record
 from cub.store.timestamps import normalize_timestamp
@@ -37,6 +37,8 @@ _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
 # Strings that cub makes, or names: they have no secret in them, and masking takes time.
 _NAMES = {"ev", "ts", "run", "task", "status", "host", "by", "class", "fp", "base", "head", "id"}
 _MIN_SECRET = 8  # characters
+_TOKENS = ("in", "out", "cache_read", "cache_write")
+_ESTIMATES = ("computed", "estimated")  # as the ledger says it, and as older lines do
 
 
 def encode_event(event: Event, mask: MaskFunction) -> bytes:
@@ -64,6 +66,43 @@ def get_mapping(event: Event, key: str) -> Event:
     """Return a mapping in an event; an empty one for anything else."""
     value = event.get(key)
     return value if isinstance(value, dict) else {}
+
+
+class ReportedUsage(NamedTuple):
+    """Hold what an attempt or a run used; None for what the agent did not report.
+
+    `is_estimated`: the dollars were computed from a table of prices.
+    """
+
+    tokens: dict[str, int] | None
+    usd: float | None
+    is_estimated: bool
+
+    @property
+    def all_tokens(self) -> int | None:
+        """Return the number of all tokens."""
+        return None if self.tokens is None else sum(self.tokens.values())
+
+    @property
+    def new_tokens(self) -> int | None:
+        """Return the tokens that count against a budget: those read from a cache do not."""
+        return (
+            None if self.tokens is None else sum(self.tokens.values()) - self.tokens["cache_read"]
+        )
+
+
+def get_usage(event: Event) -> ReportedUsage:
+    """Return what an event says was used; older lines have 0 for what was not reported."""
+    counts = {name: get_mapping(event, "tok").get(name) for name in _TOKENS}
+    tokens = {name: count if type(count) is int else 0 for name, count in counts.items()}
+    usd, source = event.get("usd"), event.get("usd_src", "none")
+    if not isinstance(usd, int | float) or not isfinite(usd) or (not usd and source == "none"):
+        usd = None
+    return ReportedUsage(
+        tokens if any(tokens.values()) else None,
+        usd,
+        is_estimated=usd is not None and source in _ESTIMATES,
+    )
 
 
 def get_timestamp(event: Event) -> str:

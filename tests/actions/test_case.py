@@ -76,7 +76,7 @@ def test_other_targets_are_told_by_the_listing_too(name: str, target: str) -> No
 def test_the_renamed_file_gets_its_section() -> None:
     project = _project({"AGENTS.md": b"Mine.\n"})
     plan = plan_init(project)
-    assert [edit.path for edit in plan.edits][:2] == ["AGENTS.md", "CLAUDE.md"]
+    assert [edit.path for edit in plan.edits][:2] == ["AGENTS.md", ".cub/constitution.md"]
     assert plan.edits[0].before == b"Mine.\n"
     assert _states(_after(project, plan))["AGENTS.md"] == "current (v1)"
 

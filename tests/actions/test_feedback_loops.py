@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.build_prompt import find_check_commands
+from cub.actions.check_commands import find_check_commands
 from cub.project.project import Project
 from tests.actions.helpers import write
 from tests.repomap.maps import whole_map

@@ -18,7 +18,6 @@ from tests.conftest import git, tree
 def test_a_version_step_shows_its_changes_and_refreshes(
     project: Path, next_version: TemplateSet
 ) -> None:
-    write(project, "AGENTS.md", "A.\n")
     init(project)
     plan = update(project, templates=next_version)
     assert [edit.path for edit in plan.shared_edits] == ["AGENTS.md", "CLAUDE.md", *_OWN]
@@ -89,15 +88,17 @@ def test_update_before_init_is_an_error_with_a_hint(project: Path) -> None:
 
 
 def test_what_a_person_deleted_is_reported_and_only_init_restores_it(project: Path) -> None:
+    targets = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]
+    init(project, targets=targets)
     write(project, "AGENTS.md", "A.\n")
-    init(project)
-    write(project, "AGENTS.md", "A.\n")
-    (project / "CLAUDE.md").unlink()
+    for name in targets[1:]:
+        (project / name).unlink()
     plan = update(project)
     assert plan.is_empty
     assert [(w.path, w.message) for w in plan.warnings] == [
         ("AGENTS.md", "the managed section is gone"),
         ("CLAUDE.md", "this file is gone"),
+        ("GEMINI.md", "this file is gone"),
     ]
     init(project)
     assert body(project, "AGENTS.md")

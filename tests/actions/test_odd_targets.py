@@ -116,8 +116,7 @@ def test_a_pointer_to_nothing_stops_only_what_would_write_it(project: Path) -> N
     write(project, "api/AGENTS.md", "Mine.\n")
     write(project, "AGENTS.md", "Root.\n")
     init(project, "api")
-    for name in ("AGENTS.md", "CLAUDE.md"):
-        (project / name).unlink()
+    (project / "AGENTS.md").unlink()
     write(project, ".cub/config.yaml", "targets: [api/AGENTS.md]\n")
     assert "api/AGENTS.md" in rows(project)
     with pytest.raises(CubError, match="no file at the root"):

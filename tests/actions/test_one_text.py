@@ -19,13 +19,23 @@ FIRST = "Read CLAUDE.md in this folder first"
 # The user's files, and which of the parts above their sections hold then.
 TABLE: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "nothing": ({}, {SHARED}, {IMPORT, CLAUDE}),
-    "agents": ({"AGENTS.md": "A.\n"}, {SHARED}, {IMPORT, CLAUDE}),
+    "agents": ({"AGENTS.md": "A.\n"}, {SHARED, CLAUDE}, set()),
+    "agents, and Claude's in a folder": (
+        {"AGENTS.md": "A.\n", ".claude/CLAUDE.md": "C.\n"},
+        {SHARED},
+        {IMPORT, CLAUDE},
+    ),
+    "agents, and one person's": (
+        {"AGENTS.md": "A.\n", "CLAUDE.local.md": "C.\n"},
+        {SHARED},
+        {IMPORT, CLAUDE},
+    ),
     "agents, empty claude": (
         {"AGENTS.md": "A.\n", "CLAUDE.md": ""},
         {SHARED},
         {IMPORT, CLAUDE},
     ),
-    "empty agents": ({"AGENTS.md": ""}, {SHARED}, {IMPORT, CLAUDE}),
+    "empty agents": ({"AGENTS.md": ""}, {SHARED, CLAUDE}, set()),
     "claude": ({"CLAUDE.md": "Rules.\n"}, {SHARED, FIRST}, {SHARED, CLAUDE}),
     "both": ({"AGENTS.md": "A.\n", "CLAUDE.md": "C.\n"}, {SHARED}, {SHARED, CLAUDE}),
     "claude, empty agents": (
@@ -66,7 +76,7 @@ def test_each_file_gets_what_its_readers_need(project: Path, name: str) -> None:
         write(project, path, text)
     init(project)
     assert _parts(body(project, "AGENTS.md")) == agents
-    assert _parts(body(project, "CLAUDE.md")) == claude
+    assert _parts(body(project, "CLAUDE.md") if (project / "CLAUDE.md").exists() else "") == claude
     assert settled(project)
     remove(project)
     kept = {path: text.encode() for path, text in files.items()}
@@ -109,6 +119,7 @@ def test_a_link_to_a_third_file_is_followed(project: Path) -> None:
 
 def test_a_claude_file_that_cub_made_keeps_its_import(project: Path) -> None:
     write(project, "AGENTS.md", "Rules.\n")
+    write(project, "CLAUDE.md", "")
     init(project)
     made = project / "CLAUDE.md"
     made.write_bytes(b"Mine.\n\n" + made.read_bytes() + b"\nMore of mine.\n")

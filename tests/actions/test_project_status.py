@@ -16,6 +16,7 @@ def _rows(root: Path) -> dict[str, FileStatus]:
 
 def test_after_init_everything_is_current(project: Path) -> None:
     write(project, "AGENTS.md", "A.\n")
+    write(project, "CLAUDE.md", "")
     init(project)
     rows = _rows(project)
     assert list(rows)[:3] == ["AGENTS.md", "CLAUDE.md", ".cub/constitution.md"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ import pytest
 from cub.model_server.exchange import RecordedRequest, Reply
 from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
+from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop, shop
+
+pytest.register_assert_rewrite("tests.agents.agent_runs")
 
 Replies = Iterable[Reply] | Callable[[RecordedRequest], Reply]
 # Every line of `wrong` is a failing test.
 CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
-_SECONDS = 60  # to start an agent on a busy machine
 
 
 @dataclass
@@ -45,13 +47,22 @@ class AgentProject:
         """The requests for replies, without those for titles."""
         return [one for one in self.server.requests if not one.is_side_request]
 
-    def wait_for_request(self) -> None:
-        assert self.server.wait_for_requests(1, _SECONDS), "the agent asked for nothing"
+    def hurry(self, event: Event) -> None:
+        """Let a minute pass with each second of an attempt."""
+        if event["ev"] == "tick":
+            self.shop.clock.ahead += 60
 
-    def list_processes(self) -> list[str]:
-        """The commands of all processes that have this project's HOME."""
+    def kill_when_it_asks(self, _: Event) -> None:
+        """Kill the agent, as the system does when memory is used up."""
+        if self.server.requests:
+            for process in self.list_processes():
+                with suppress(psutil.Error):
+                    process.kill()
+
+    def list_processes(self) -> list[psutil.Process]:
+        """The processes that have this project's HOME."""
         home = self.shop.environ["HOME"]
-        return [" ".join(one.cmdline()) for one in psutil.process_iter() if _has_home(one, home)]
+        return [process for process in psutil.process_iter() if _has_home(process, home)]
 
 
 StartAgent = Callable[..., AgentProject]
@@ -79,7 +90,7 @@ def start_agent(project: Path, home: Path) -> Iterator[StartAgent]:
             return made[-1]
 
         yield start
-        assert [command for one in made for command in one.list_processes()] == []
+        assert [process.cmdline() for one in made for process in one.list_processes()] == []
 
 
 def write_file(text: str, name: str = "new.txt") -> Reply:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
+from typing import ClassVar
 
-from cub.model_server.exchange import Reply
-from tests.agents.conftest import StartAgent, write_file
-
-pytestmark = pytest.mark.agents
+from tests.agents.agent_runs import AgentRuns
 
 
-def test_an_edit_is_committed_and_the_task_closed(start_agent: StartAgent) -> None:
-    made = start_agent("claude", [write_file("a"), Reply("Status: done")])
-    done = made.run()
-    assert done.outcomes == ["ok"]
-    assert made.shop.status() == "closed"
-    assert len(made.shop.log()) == 3
+class TestClaude(AgentRuns):
+    agent = "claude"
+    settings: ClassVar = {"env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}
+
+    def deny_pushes(self, home: Path) -> None:
+        rules = {"permissions": {"deny": ["Bash(git push *)"]}}
+        file = home / ".claude/settings.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(rules))

@@ -13,6 +13,8 @@ from cub.actions.config_set import plan_config_set
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_map import MapOptions, plan_map, render_map_file
 from cub.actions.repair import plan_repair
+from cub.actions.run.past_attempts import PastAttempt
+from cub.actions.run.patch_plan import plan_patch
 from cub.actions.tasks.stores import plan_git_files
 from cub.cli.app import app, run_command_line
 from cub.cli.commands import remove, update
@@ -23,6 +25,7 @@ from cub.files.internal_files import CacheWrite
 from cub.project.project import Project
 from cub.store.jsonl import encode_record
 from tests.cli.standing import MINE, NO_END
+from tests.conftest import git
 from tests.files.worlds import sign_journal
 from tests.store.records import task
 
@@ -116,6 +119,56 @@ def _map(project: Project) -> Plan:
     return plan_map(project, render_map_file(project, MapOptions(schedule_write=_uncached)), ())
 
 
+def _patched(root: Path) -> None:
+    """With a patch that changes, makes and deletes a file."""
+    _installed(root)
+    for words in (("init", "-q"), ("add", "*.py", "*.md"), ("commit", "-q", "-m", "x")):
+        git(root, "-c", "user.name=a", "-c", "user.email=a@example.org", *words)
+    (root / ".cub/ledger.jsonl").write_bytes(encode_record(_END) + b"\n")
+    attempt = root / ".cub/runs/r/a-1/1"
+    attempt.mkdir(parents=True)
+    (attempt / "changes.patch").write_text(_PATCH)
+
+
+_END = {
+    "v": 1,
+    "ev": "attempt_end",
+    "ts": "2026-01-01T08:00:00Z",
+    "run": "r",
+    "task": "a-1",
+    "n": 1,
+}
+_PATCH = """\
+diff --git a/app.py b/app.py
+old mode 100644
+new mode 100755
+--- a/app.py
++++ b/app.py
+@@ -1,2 +1,2 @@
+ def bake():
+-    return 1
++    return 3
+diff --git a/new/oven.py b/new/oven.py
+new file mode 100644
+--- /dev/null
++++ b/new/oven.py
+@@ -0,0 +1 @@
++HOT = True
+diff --git a/shop.py b/shop.py
+deleted file mode 100644
+--- a/shop.py
++++ /dev/null
+@@ -1,2 +0,0 @@
+-def sell():
+-    return 2
+"""
+
+
+def _apply(project: Project) -> Plan:
+    attempt = PastAttempt(project.root, ".cub/runs/r/a-1/1", _END)
+    return plan_patch(project, attempt)
+
+
 # Commands that change tasks, and runs, have a plan before the first task alone: git's files.
 CHANGES = {
     "init": Change(_bare, _init),
@@ -126,6 +179,7 @@ CHANGES = {
     "config set": Change(
         _installed, lambda project: plan_config_set(project, "run.max_attempts", "7")
     ),
+    "run apply": Change(_patched, _apply),
     "task add": Change(_bare, plan_git_files),
 }
 
@@ -137,6 +191,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "map": (),
     "config set": ("run.max_attempts", "5"),
     "run": ("--once", "--harness", "scripted", "--no-checks", "--trust"),
+    "run apply": ("a-1",),
     "task add": ("x",),
     "task edit": ("a-1", "-p", "0"),
     "task claim": ("a-1",),
@@ -155,10 +210,10 @@ WRITERS: dict[str, tuple[str, ...]] = {
 }
 # `trust` and `config set --user` write the person's own files, `demo` a folder of its own.
 READERS = {
-    "task list", "task ready", "task show", "task stats", "run status", "prompt", "ledger show",
-    "ledger list", "ledger stats", "ledger tail", "trust", "diff", "status", "config show",
-    "config get", "config path", "config schema", "demo", "schema", "help", "version", "agents",
-    "agents prove",
+    "task list", "task ready", "task show", "task stats", "run status", "run logs", "run show",
+    "prompt", "ledger show", "ledger list", "ledger stats", "ledger tail", "trust", "diff",
+    "status", "config show", "config get", "config path", "config schema", "demo", "schema", "help",
+    "version", "agents", "agents prove",
 }  # fmt: skip
 
 

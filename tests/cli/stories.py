@@ -95,6 +95,8 @@ def _files(scene: Scene) -> None:
     scene.json("plan", root, "update")
     scene.json("plan", root, "diff")
     scene.json("plan", root, "remove")
+    _leave_patch(root)
+    scene.json("plan", root, "run", "apply", "gone")
     scene.json("status", root, "status")
     spoilt = scene.project("spoilt")
     write(spoilt, "AGENTS.md", NO_BEGIN)
@@ -156,6 +158,7 @@ def _review(scene: Scene) -> None:
     """Commits that touch a section by hand, somebody's own text, a mode, and what executes."""
     root = scene.project()
     agents = write(root, "AGENTS.md", "# Bakery\n")
+    write(root, "CLAUDE.md", "")
     call_cub(["init"], cwd=root)
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Add cub")
@@ -441,6 +444,37 @@ def _ledger(scene: Scene, place: Shop) -> None:
     scene.lines("event", old, "ledger", "tail")
 
 
+PATCH = """\
+diff --git a/new.txt b/new.txt
+new file mode 100644
+--- /dev/null
++++ b/new.txt
+@@ -0,0 +1 @@
++new
+"""
+
+
+def _leave_patch(root: Path) -> None:
+    """What a failed attempt at a task that is gone has left."""
+    end = {"v": 1, "ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "run": "r", "n": 1}
+    put_events(root, {**end, "task": "gone", "ok": False})
+    write(root, ".cub/runs/r/gone/1/changes.patch", PATCH)
+
+
+def _attempts(scene: Scene) -> None:
+    """What attempts said and left: one that failed, and one that has not ended."""
+    place = shop(scene.project(), scene.home)
+    write(scene.home, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))
+    place.client(f"{WORKS}; exit 1")
+    place.task("s-1")
+    place.commit()
+    place.run(once=True, no_checks=True)
+    scene.lines("log-event", place.root, "run", "logs")
+    start = {"ev": "attempt_start", "ts": "2026-01-01T08:00:00.000Z", "run": "r", "task": "s-1"}
+    Ledger(place.root).append_events({**start, "n": 2, "harness": "mine", "log": "x"})
+    scene.json("attempts", place.root, "run", "show", "s-1")
+
+
 def _client(scene: Scene) -> None:
     """What the reference has clients print."""
     scene.take("client-event", (), *EVENTS)
@@ -469,5 +503,6 @@ STORIES = {
         run_event="client_event",
         ledger_stats="totals",
     ),
+    "attempts": _story(_attempts, "attempts", log_event="client_event"),
     "client": _story(_client, "client-event"),
 }  # fmt: skip

@@ -13,7 +13,7 @@ CHANGE = {"path", "action", "reason", "added", "removed", "local"}
 
 def test_a_plan_has_one_shape(project: Path, cub: Cub) -> None:
     (project / "AGENTS.md").write_bytes(MINE)
-    plan = json.loads(cub("init", "--json").out)
+    plan = json.loads(cub("init", "--json", "--targets", "AGENTS.md,CLAUDE.md").out)
     assert list(plan) == ["v", "root", "changes", "warnings"]
     assert (plan["v"], plan["root"]) == (1, str(project))
     assert all(set(change) == CHANGE for change in plan["changes"])

@@ -97,11 +97,11 @@ def test_verbose_tells_what_was_looked_at(
 
 
 def test_verbose_tells_why_a_file_is_as_it_is(project: Path, capsys: Captured) -> None:
-    (project / "AGENTS.md").write_text("# Bakery\n", encoding="utf-8")
+    (project / "CLAUDE.md").write_text("# Bakery\n", encoding="utf-8")
     assert run_command_line(["status", "-v", "-C", str(project)]) == 0
     told = capsys.readouterr().err
-    assert "AGENTS.md: no section; needs the agents text\n" in told
-    assert "CLAUDE.md: no such file; needs the claude text\n" in told
+    assert "AGENTS.md: no such file; needs the agents text\n" in told
+    assert "CLAUDE.md: no section; needs the claude text\n" in told
 
 
 def test_verbose_ends_with_the_command(project: Path, capsys: Captured) -> None:

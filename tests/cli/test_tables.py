@@ -110,7 +110,7 @@ WHOLE = {
     "task list": [KEY, "in_progress", "(ada-lovelace-of-the-bakery)"],
     "task list --tree": [KEY],
     f"task show {KEY}": [KEY, f"{LONG}/oven.py", "ada-lovelace-of-the-bakery"],
-    "ledger list": [KEY, "1,234,567", "12m 30s", "claude-opus-4-1-20250805", "$1234.56", "ok"],
+    "ledger list": [KEY, "1,234,567", "12m 30s", "claude-opus-4-1-20250805", "$1,234.56", "ok"],
     "ledger stats": ["claude,", "12m 30s", "1,234,567", "$1,234.56"],
     f"ledger show {KEY}": [KEY, "1,234,567", f".cub/runs/{LONG}/1.jsonl"],
     "ledger tail": [KEY],

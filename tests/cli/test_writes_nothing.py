@@ -53,6 +53,8 @@ READING = {
     "ledger tail": False,
     "run --dry-run --harness scripted": False,
     "run status": False,
+    "run logs": False,
+    "run show clean": False,
     "trust --show": False,
     "status": False,
     "config show": False,

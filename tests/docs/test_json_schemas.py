@@ -31,6 +31,7 @@ SHOWN = {
     "Trust": "trust",
     "Events": "events",
     "Runs": "runs",
+    "Attempts": "attempts",
     "What a run would do": "run-preview",
     "Counts of attempts": "ledger-stats",
 }

@@ -56,6 +56,27 @@ def test_git_apply_reads_the_diff(
     assert (file.read_bytes() if file.exists() else None) == after
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
+@pytest.mark.parametrize("is_executable", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(b"a\n", b"b\n"), (b"a\n", b"a\n"), (None, b"a\n"), (None, b""), (b"", b"")],
+)
+def test_git_apply_reads_modes(
+    tmp_path: Path, before: bytes | None, after: bytes, is_executable: bool
+) -> None:
+    git(tmp_path, "init", "-q")
+    file = tmp_path / "x.sh"
+    if before is not None:
+        file.write_bytes(before)
+        file.chmod(0o644 if is_executable else 0o755)
+    edit = FileEdit("x.sh", before, after, is_executable=is_executable)
+    diff = "".join(f"{line}\n" for line in Plan((edit,)).format_diff())
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert file.read_bytes() == after
+    assert bool(file.stat().st_mode & 0o100) is is_executable
+
+
 def test_local_edits_are_not_shared() -> None:
     mine, ours = FileEdit("a", None, b"x\n", is_local=True), FileEdit("b", None, b"y\n")
     plan = Plan((mine, ours))

@@ -53,7 +53,7 @@ def test_a_plan_over_every_kind_of_file_is_carried_out_whole(tmp_path: Path) -> 
     found = {path: (root / path).read_bytes() for path in written if (root / path).exists()}
     assert found == {path: data for path, data in written.items() if data is not None}
     names = "hard.md link.md made.md new new/deep new/deep/AGENTS.md plain.md real real/target.md"
-    assert set(whole(root)) == {*names.split(), "twin.md"}
+    assert set(whole(root)) == {*names.split(), "run.sh", "twin.md"}
 
 
 @posix

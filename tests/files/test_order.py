@@ -38,7 +38,7 @@ def test_every_temporary_file_is_on_disk_before_the_commit(
 ) -> None:
     before = taken[: committed(taken)]
     made = [path for name, path in before if name == "create" and path != JOURNAL]
-    assert len(made) == 5
+    assert len(made) == 6
     assert all(("fsync", path) in before for path in made)
 
 

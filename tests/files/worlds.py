@@ -45,9 +45,11 @@ def _entry(path: Path) -> Entry:
 
 
 def build(root: Path) -> Path:
-    """A new project at `root`: a plain file, a hard-linked one, a linked one, one to delete."""
+    """A new project at `root`: a plain file, a hard-linked one, a linked one, one to delete, and
+    one that becomes a program.
+    """
     (root / "real").mkdir(parents=True)
-    for name in ("plain.md", "hard.md", "real/target.md", "gone.md"):
+    for name in ("plain.md", "hard.md", "real/target.md", "gone.md", "run.sh"):
         (root / name).write_bytes(_OLD)
     (root / "plain.md").chmod(0o640)
     os.link(root / "hard.md", root / "twin.md")
@@ -87,6 +89,7 @@ PLAN = Plan(
         FileEdit("hard.md", _OLD, _NEW),
         FileEdit("link.md", _OLD, _NEW),
         FileEdit("gone.md", _OLD, None),
+        FileEdit("run.sh", _OLD, _OLD, is_executable=True),
     )
 )
 

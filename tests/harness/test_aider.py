@@ -76,10 +76,12 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_reply_counts_when_its_tokens_follow() -> None:
-    out = f"{HEADER}\nI change it.\n\nStatus: done\n\n{TOKENS}Applied edit to bread.py\n"
+    loaded = 'Executing: /read-only "x"\nAdded x to read-only files.\n'
+    reply = "\nbread.py\n\na/test.sh\nI change it.\n\nStatus: done\n\n"
+    out = f"{HEADER}{loaded}{reply}{TOKENS}Applied edit to bread.py\n"
     played = play_stream(HARNESS, out)
     assert played.list_texts("model") == ["openai/gpt-4o"]
-    assert played.list_texts("text") == ["\nI change it.\n\nStatus: done\n\n"]
+    assert played.list_texts("text") == [reply]
     assert played.list_texts("tool") == ["edit bread.py"]
     transcript = played.transcript
     assert transcript.tokens == TokenUsage(2600, 35, 0, 0)

@@ -55,7 +55,7 @@ def test_the_command_lets_the_agent_write_into_the_project_alone(tmp_path: Path)
     command = HARNESS.build_command(make_request(tmp_path, model="gpt-5"))
     assert command.argv == (
         "codex", "exec", "--json", "--skip-git-repo-check", "-c", "allow_login_shell=false",
-        "--sandbox", "workspace-write", "--add-dir", str(tmp_path), "--model", "gpt-5", "-",
+        "-c", 'sandbox_mode="workspace-write"', "--add-dir", str(tmp_path), "--model", "gpt-5", "-",
     )  # fmt: skip
     assert command.stdin == b"Rules.\n\nDo it."
     assert "codex_otel.trace_safe=info" in command.environ["RUST_LOG"]
@@ -203,6 +203,9 @@ def test_what_a_tool_prints_is_no_limit() -> None:
         ({"type": "web_search", "query": "cub"}, "web_search cub"),
         ({"type": "mcp_tool_call", "server": "x", "tool": "find"}, "find"),
         ({"type": "command_execution", "command": "ls -l"}, "exec ls -l"),
+        ({"type": "command_execution", "command": "bash -c \"a 'b'\"' \"c\"'"}, "exec a 'b' \"c\""),
+        ({"type": "command_execution", "command": "bash -lc 'a"}, "exec bash -lc 'a"),
+        ({"type": "command_execution", "command": "b" * 20_000}, f"exec {'b' * 195}"),
     ],
 )
 def test_a_tool_is_told_once_in_a_few_words(values: dict[str, Any], text: str) -> None:

@@ -29,17 +29,24 @@ DONE = "<promise>COMPLETE</promise>"
         f"- ```\n  code\n\n{DONE}",
         f"an odd ` tick\n\n{DONE}\n\nand ` another",
         f"Status: done\nSummary: all of it\n{DONE}",
+        f"All done: {DONE}",
+        f"`make` passes. **{DONE}** \r\n\nBye.",
     ],
 )
-def test_a_promise_on_a_line_of_its_own_counts(text: str) -> None:
+def test_a_promise_at_the_end_of_a_line_counts(text: str) -> None:
     assert parse_signals(text).promise
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        f"All done: {DONE}",
         f"{DONE} is what I would say",
+        f"I would say {DONE} then",
+        f"I would say {DONE}.",
+        f'I would say "{DONE}"',
+        f"I would say `{DONE}`",
+        f"> All done: {DONE}",
+        "All done: <promise>\nCOMPLETE</promise>",
         "<promise>DONE</promise>",
         "<promise>COMPLETE",
         "<promise>COMPLETE</stuck>",
@@ -73,6 +80,9 @@ def test_any_other_counts_for_nothing(text: str) -> None:
         ("<stuck></stuck>", ""),
         (f"<stuck>{'x' * 900}</stuck>", "x" * 500),
         ("I am <stuck>inside</stuck> a line", None),
+        ("I tried. <stuck>no database here</stuck>", "no database here"),
+        ("- I tried. **<stuck>no `DB_URL`</stuck>**\nBye.", "no `DB_URL`"),
+        ("I say <stuck>if\nI need help</stuck>", None),
         ("```\n<stuck>code</stuck>\n```", None),
         ("<stuck>open\n```\n</stuck>\n```\n", None),
         ("`<stuck>`\nno reason\n`</stuck>`", None),
@@ -124,6 +134,11 @@ def test_the_closing_lines_in_the_forms_that_agents_give_them(text: str) -> None
 )
 def test_the_status_is_one_of_three_or_none(text: str, status: str) -> None:
     assert parse_signals(text).status == status
+
+
+def test_a_signal_behind_a_closing_line_is_not_part_of_it() -> None:
+    found = parse_signals("Status: stuck\nSummary: I tried. <stuck>no database here</stuck>")
+    assert (found.stuck, found.status, found.summary) == ("no database here", "stuck", "I tried.")
 
 
 def test_a_single_line_of_prose_is_no_closing_line() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError, UsageError
+from cub.harness.acp_harness import AcpHarness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.harness_registry import load_harnesses
@@ -95,3 +96,13 @@ def test_an_entry_for_an_agent_that_cub_knows_changes_only_its_keys(tmp_path: Pa
     assert found.options == (("--add-dir", "x"), {"A": "1"}, "opus", False)
     (found,) = load_harnesses(["claude"], {"claude": MINE}, tmp_path, {}).harnesses
     assert isinstance(found, CustomHarness)
+
+
+def test_an_agent_may_speak_the_agent_client_protocol(tmp_path: Path) -> None:
+    configured = {"mine": {"acp": ["run"]}, "claude": {"acp": ["claude-agent-acp"]}}
+    names = ["mine", "claude", "acp:run --fast"]
+    found = load_harnesses(names, configured, tmp_path, {}).harnesses
+    assert [one.name for one in found] == names
+    assert [one.argv for one in found if isinstance(one, AcpHarness)] == [
+        ("run",), ("claude-agent-acp",), ("run", "--fast"),
+    ]  # fmt: skip

@@ -23,8 +23,9 @@ def test_every_key_is_read() -> None:
         b"map: {tokens: 0, exclude: [/gen, /gen], commit: false}\n"
     )
     found = ProjectConfig(
-        1, ">=0.3", ("CLAUDE.md",), "top", ("constitution", "map"), 0, ("/gen", "/gen"), False
-    )
+        1, ">=0.3", ("CLAUDE.md",), "top", ("constitution", "map"), 0, ("/gen", "/gen"), False,
+        has_targets=True,
+    )  # fmt: skip
     assert parse_config(data, version=VERSION) == found
 
 

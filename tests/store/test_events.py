@@ -5,7 +5,14 @@ import json
 import pytest
 from hypothesis import given
 
-from cub.store.events import MAX_LINE, Event, encode_event, truncate_text
+from cub.store.events import (
+    MAX_LINE,
+    Event,
+    ReportedUsage,
+    encode_event,
+    get_usage,
+    truncate_text,
+)
 from cub.store.jsonl import decode_record, encode_record
 from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended
@@ -117,3 +124,32 @@ def test_names_are_not_looked_at() -> None:
 @pytest.mark.parametrize(("most", "text"), [(4, "abcd"), (3, "ab…"), (1, "…"), (0, "")])
 def test_a_cut_text_says_so(most: int, text: str) -> None:
     assert truncate_text("abcd", most) == text
+
+
+@pytest.mark.parametrize(
+    ("facts", "usage"),
+    [
+        ({}, (None, None, False)),
+        ({"tok": None, "usd": None, "usd_src": "none"}, (None, None, False)),
+        ({"tok": dict.fromkeys(("in", "out"), 0), "usd": 0.0, "usd_src": "none"},
+         (None, None, False)),
+        ({"tok": "7", "usd": float("nan"), "usd_src": "reported"}, (None, None, False)),
+        ({"usd": 0.0}, (None, None, False)),
+        ({"usd": 0.5}, (None, 0.5, False)),
+        ({"usd": 0.0, "usd_src": "reported"}, (None, 0.0, False)),
+        ({"usd": 0.5, "usd_src": "computed"}, (None, 0.5, True)),
+        ({"usd": 0.5, "usd_src": "estimated"}, (None, 0.5, True)),
+    ],
+)  # fmt: skip
+def test_what_is_not_reported_is_none(facts: Event, usage: tuple[None, float | None, bool]) -> None:
+    assert get_usage(facts) == usage
+    assert (get_usage(facts).all_tokens, get_usage(facts).new_tokens) == (None, None)
+
+
+def test_tokens_from_a_cache_are_not_new() -> None:
+    usage = get_usage(
+        {"tok": {"in": 10, "out": 2, "cache_read": 5, "total": 99, "cache_write": "x"}}
+    )
+    tokens = {"in": 10, "out": 2, "cache_read": 5, "cache_write": 0}
+    assert usage == ReportedUsage(tokens, None, is_estimated=False)
+    assert (usage.all_tokens, usage.new_tokens) == (17, 12)

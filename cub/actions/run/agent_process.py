@@ -76,7 +76,7 @@ def run_agent(
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
     transcript, reader = Transcript(), harness.open_reader()
     errors, throttle = bytearray(), _EventThrottle(context, request)
-    patience, is_over_budget, is_ended_early = _Patience(harness), False, False
+    timer, is_over_budget, is_ended_early = RefusalTimer(harness), False, False
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
         out = stack.enter_context(_CappedLog(files, EVENTS_FILE))
@@ -89,7 +89,7 @@ def run_agent(
             if not piece.stream:
                 yield from throttle.flush_pending()
                 yield context.make_event("tick", task=request.task_id)
-                if patience.is_over(transcript, context.clock.now()):
+                if timer.is_over(transcript, context.clock.now()):
                     running.terminate()
                 continue
             if piece.stream == "err":
@@ -112,6 +112,8 @@ def run_agent(
         for event in reader.finish():
             transcript.add_event(event)
             yield from throttle.accept_now(event)
+        yield from throttle.flush_pending()
+        yield context.make_event("tick", task=request.task_id)  # saves the last words
     stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
     cost = determine_cost(transcript, request.model)
     return AgentResult(running.result, transcript, stderr, cost, is_ended_early)
@@ -169,10 +171,10 @@ _FEW_SECONDS = 10  # for an agent that ends by itself
 
 
 @dataclass(slots=True)
-class _Patience:
-    """Tell when an agent that met a limit, or no service, waits in vain.
+class RefusalTimer:
+    """Find out when an agent that met a limit, or no service, waits in vain.
 
-    The run can wait for a limit's end without an agent, and go on with another one.
+    The run can wait for a limit's end without an agent, or go on with another one.
     """
 
     harness: Harness
@@ -259,6 +261,7 @@ class _CappedLog:
                 self._file.write(data[: self._left])
                 if len(data) > self._left:
                     self._file.write(b"\n[cub keeps no more of this]\n")
+                self._file.flush()  # `cub run logs -f` reads along
                 self._left -= len(data)
 
     def __exit__(self, *_: object) -> None:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from shlex import quote
 
-from cub.actions.build_prompt import find_check_commands, read_configured_stack
+from cub.actions.check_commands import (
+    format_checks_command,
+    list_proposed_checks,
+    read_configured_stack,
+)
 from cub.actions.run.git_workspace import require_repository
 from cub.actions.run.run_options import RunSettings
 from cub.actions.run.task_queue import list_runnable_tasks
 from cub.actions.tasks.stores import Stores
-from cub.config_edit.yaml_text import format_yaml
 from cub.errors import CubError
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
-from cub.repomap.stack.facts import CommandPurpose
 from cub.repomap.stack.install_commands import find_install_command
 
-_PURPOSES: tuple[CommandPurpose, ...] = ("test", "typecheck", "lint")
-_MAX_PROPOSED = 3  # commands
 _MAX_TASKS_READ = 20  # to find one without a check
-
-
-def list_proposed_checks(project: Project) -> dict[str, str]:
-    """Return the commands that the manifests name, tests first, each with its manifest."""
-    commands = sorted(find_check_commands(project), key=lambda one: _PURPOSES.index(one.purpose))
-    return {command.shell_line: command.source for command in commands[:_MAX_PROPOSED]}
 
 
 def list_unconfigured_checks(stores: Stores, environ: Mapping[str, str]) -> dict[str, str]:
@@ -72,5 +65,5 @@ def suggest_installation(project: Project, checks: Iterable[str]) -> str:
 def describe_proposed_checks(proposed: Mapping[str, str]) -> str:
     """Say which checks decide, and how to configure them."""
     names = ", ".join(f"`{line}` (from {source})" for line, source in proposed.items())
-    command = f"cub config set run.checks {quote(format_yaml(list(proposed)))}"
+    command = format_checks_command(proposed)
     return f"run.checks is not set; the run uses {names}; to keep that: `{command}`"

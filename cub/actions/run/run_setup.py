@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cub.actions.build_prompt import find_check_commands, read_system_prompt
+from cub.actions.build_prompt import read_system_prompt
+from cub.actions.check_commands import find_check_commands
 from cub.actions.managed_files import GITIGNORE, map_local_files
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
 from cub.actions.run.agent_programs import (

@@ -24,6 +24,7 @@ from cub.store.events import (
     RUN_START,
     TASK_STATE,
     Event,
+    get_usage,
     mask_event,
 )
 from cub.store.task_schema import PARKED
@@ -101,7 +102,10 @@ class LastLine:
 
 @dataclass(slots=True)
 class RunStatus:
-    """Add up the events of a run; the fields are the keys of status.json."""
+    """Add up the events of a run; most fields are the keys of status.json.
+
+    `tokens` and `usd` are None as long as no agent has reported any.
+    """
 
     run: str = ""
     started: str = ""
@@ -116,11 +120,13 @@ class RunStatus:
     said: str = ""
     ready: int = 0
     attempts: int = 0
-    tokens: int = 0
-    usd: float = 0.0
+    tokens: int | None = None
+    usd: float | None = None
+    estimated: bool = False
     outcomes: dict[str, int] = field(default_factory=dict)
     ended: str = ""
     last_line: LastLine = field(default_factory=LastLine, repr=False)
+    usd_before: float | None = field(default=None, repr=False)  # the current attempt
 
     def apply_event(self, event: Event) -> None:
         """Update the status by an event."""
@@ -134,7 +140,9 @@ class RunStatus:
         return {name: getattr(self, name) for name in _JSON_FIELDS}
 
 
-_JSON_FIELDS = tuple(name for name in RunStatus.__slots__ if name != "last_line")
+_JSON_FIELDS = tuple(
+    name for name in RunStatus.__slots__ if name not in ("last_line", "usd_before")
+)
 
 
 def _handle_run_start(status: RunStatus, event: Event) -> None:
@@ -145,7 +153,7 @@ def _handle_attempt_start(status: RunStatus, event: Event) -> None:
     status.task, status.title, status.attempt = event["task"], event.get("title", ""), event["n"]
     status.attempt_started, status.harness = event["ts"], event["harness"]
     status.ready, status.doing, status.waiting_until = event.get("waiting", 0), _BEGINNING, ""
-    status.said, status.last_line = "", LastLine()
+    status.said, status.last_line, status.usd_before = "", LastLine(), status.usd
 
 
 def _handle_agent_event(status: RunStatus, event: Event) -> None:
@@ -158,8 +166,11 @@ def _handle_agent_event(status: RunStatus, event: Event) -> None:
     if kind in ("text", "result"):
         status.last_line.add_text(text)
         status.said = status.last_line.text
-    status.tokens += sum(event.get(name, 0) for name in ("input", "output", "cache_write"))
-    status.usd += event.get("usd") or 0.0
+    if "input" in event:
+        used = event["input"] + event["output"] + event["cache_write"]
+        status.tokens = (status.tokens or 0) + used
+    if "usd" in event:
+        status.usd = (status.usd or 0.0) + event["usd"]
 
 
 def _handle_check_start(status: RunStatus, event: Event) -> None:
@@ -177,6 +188,10 @@ def _handle_attempt_end(status: RunStatus, event: Event) -> None:
     status.attempts += 1
     status.doing, status.task, status.title, status.attempt = outcome, "", "", 0
     status.said = ""
+    usage = get_usage(event)
+    if usage.usd is not None:  # an estimate is known only now
+        status.usd = (status.usd_before or 0.0) + usage.usd
+        status.estimated |= usage.is_estimated
 
 
 def _handle_waiting(status: RunStatus, event: Event) -> None:

@@ -7,6 +7,7 @@ a failing item that went away, or tests beside those that failed before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +29,7 @@ from cub.store.task_schema import UNDONE_REASONS
 
 NO_CHANGE = "no_change"
 _MAX_TAIL = 8_000  # characters of an agent's output, from the end
+_PROGRESS = re.compile(r"^\d{4}-\d\d-\d\dT\S+ +(?:INFO|DEBUG|TRACE) .*\n?", re.MULTILINE)
 
 
 class Verdict(NamedTuple):
@@ -92,8 +94,8 @@ class AttemptEvidence:
 
     @property
     def last_error(self) -> str:
-        """Return what the agent's stderr says in the end."""
-        return find_last_error(self.stderr[-_MAX_TAIL:])
+        """Return what the agent's stderr says in the end, apart from a log of its progress."""
+        return find_last_error(_PROGRESS.sub("", self.stderr)[-_MAX_TAIL:])
 
     @property
     def claims_no_change(self) -> bool:
@@ -201,7 +203,8 @@ def _describe_exit(evidence: AttemptEvidence) -> str:
         has_failed = evidence.transcript.has_failed
         how = "reported a failure" if has_failed else "ended without what tells its success"
         how = f"the agent {how}"
-    return how + _append(evidence.last_error or evidence.summary)
+    said = evidence.summary if evidence.transcript.has_failed else ""
+    return how + _append(said or evidence.last_error or evidence.summary)
 
 
 def _describe_failed_check(comparison: CheckComparison) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,10 +23,13 @@ from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_comma
 from cub.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from cub.actions.next_steps import Answers, NextSteps
     from cub.edit.plan import Plan
+    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
+_NO_AGENT = "none"
 Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
@@ -43,6 +47,10 @@ Agents = Annotated[
     ),
 ]
 
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Ask nothing; agree to the checks that are named.")
+]
+
 
 @app.command()
 def init(
@@ -52,23 +60,31 @@ def init(
     agents: Agents = None,
     edited: Edited = EditedPolicyChoice.REFUSE,
     prune: Prune = False,
+    yes: Yes = False,
     dry_run: DryRun = False,
     diff: Diff = False,
     json: Json = False,
 ) -> None:
     """Add cub to this project: managed sections, constitution, run loop.
 
-    Your own text in AGENTS.md and CLAUDE.md keeps every byte. Run it again at any time.
+    Your own text in AGENTS.md and CLAUDE.md keeps every byte. Run it again at any time. In the end
+    it names the agents of this machine and the checks of this project, for `cub run`; on a
+    terminal, it asks whether to configure them.
 
     Example: cub init packages/api --diff
     """
     from cub.actions.init_update import InitOptions, plan_init
+    from cub.actions.next_steps import append_answers
     from cub.project.agent_settings import find_agent_settings
+    from cub.project.checkout_state import STATE_FILE
     from cub.project.project import find_project_root
 
     global_options: GlobalOptions = context.obj
     folder = global_options.directory
     root, show = find_project_root(folder), PlanDisplay(dry_run, diff, json)
+    is_new = not (root / STATE_FILE).exists()
+    asks = is_new and not (yes or show.is_read_only) and output.can_ask()
+    answers = _ask(root) if asks else None
     with ProgressBar() as bar, defer_cache_writes() as schedule_write:
         options = InitOptions(
             paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
@@ -79,9 +95,16 @@ def init(
             progress=bar,
             schedule_write=schedule_write,
         )
-        plan = run_plan_command(root, lambda project: plan_init(project, options), show)
+
+        def make_plan(project: Project) -> Plan:
+            plan = plan_init(project, options)
+            return append_answers(project, plan, answers) if answers else plan
+
+        plan = run_plan_command(root, make_plan, show)
     if not show.is_read_only:
         print_result(plan, root)
+        if is_new or yes:
+            _print_next_steps(root, answers, yes=yes)
 
 
 def print_result(plan: Plan, root: Path) -> None:
@@ -96,6 +119,53 @@ def print_result(plan: Plan, root: Path) -> None:
         )
     else:
         output.print_message("Done. `cub update` refreshes what is cub's.")
+
+
+def _suggest(root: Path) -> NextSteps:
+    from cub.actions.next_steps import NextSteps, find_installed_agents, suggest_next_steps
+    from cub.git import is_git_usable
+    from cub.project.project import Project
+
+    if not is_git_usable(root):
+        return NextSteps()
+    return suggest_next_steps(Project.load(root), find_installed_agents(), os.environ)
+
+
+def _ask(root: Path) -> Answers | None:
+    """Ask what `cub run` is to use; None if the project can't be read: planning says why."""
+    from cub.actions.next_steps import Answers
+    from cub.errors import CubError
+
+    try:
+        agents, checks = _suggest(root)
+    except CubError:
+        return None
+    agent = ""
+    if agents:
+        agent = output.ask_choice("Agent for `cub run`", [*agents, _NO_AGENT])
+    names = " and ".join(f"`{check}`" for check in checks)
+    question = f"Let {names} decide whether a task is done?"
+    agrees = bool(checks) and output.ask_confirmation(question, default=True)
+    return Answers("" if agent == _NO_AGENT else agent, tuple(checks) if agrees else ())
+
+
+def _print_next_steps(root: Path, answers: Answers | None, *, yes: bool) -> None:
+    """Say what is left to do for `cub run`, or do it if the person has agreed."""
+    from cub.actions.next_steps import trust_answers
+    from cub.project.trust_store import add_trusted_checks
+
+    if answers is not None:
+        if answers.to_settings() and not trust_answers(root, answers):
+            output.print_message("Run `cub trust`: no run begins before you agree.")
+        return
+    steps = _suggest(root)
+    if yes and steps.checks:
+        add_trusted_checks(root, steps.checks)
+    commands = steps.list_commands()
+    if commands:
+        output.print_message("Next, to choose what `cub run` uses:")
+    for command in commands:
+        output.print_message(f"  {command}")
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ import typer
 
 from cub.actions.ledger_report import AttemptTotals, LedgerStats, TaskHistory, format_agent_label
 from cub.cli import output
+from cub.cli.commands.run.event_lines import NOT_REPORTED, format_dollars, format_usage
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.cli.time_format import format_local_time
-from cub.store.events import Event, get_mapping, get_outcome
+from cub.store.events import Event, get_mapping, get_outcome, get_usage
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
@@ -146,7 +147,7 @@ def format_story(story: TaskHistory) -> Iterator[str]:
     yield f"{story.task_id}  {title}".rstrip()
     for event in story.events:
         yield format_event(event, of_task=False)
-        yield from (f"    {line}" for line in _iter_details(event))
+        yield from (f"    {line}" for line in format_attempt_details(event))
     if not story.events:
         yield "Nothing happened to it yet."
 
@@ -165,8 +166,7 @@ def format_attempt_row(event: Event) -> tuple[str, ...]:
         str(event.get("n", "")),
         format_agent_label(event),
         _format_duration(event.get("dur_s")),
-        _format_tokens(event),
-        _format_cost(event),
+        *_format_usage_cells(event),
         get_outcome(event),
     )
 
@@ -190,7 +190,9 @@ def _totals_to_json(totals: AttemptTotals) -> dict[str, Any]:
         "ok": totals.ok_count,
         "seconds": round(totals.seconds, 3),
         "tokens": dict(sorted(totals.tokens.items())),
-        "usd": round(totals.usd, 6),
+        "usd": round(totals.usd, 6) if totals.usd or not totals.without_usd else None,
+        "without_tokens": totals.without_tokens,
+        "without_usd": totals.without_usd,
         "estimated": totals.is_estimated,
     }
 
@@ -200,9 +202,20 @@ def _format_totals(totals: AttemptTotals) -> tuple[str, ...]:
         f"{totals.attempts:,}",
         f"{totals.ok_count:,}",
         _format_duration(totals.seconds),
-        f"{sum(totals.tokens.values()):,}" if totals.tokens else "",
-        f"${totals.usd:,.2f}{' (some estimated)' * totals.is_estimated}" if totals.usd else "",
+        _format_sum(f"{sum(totals.tokens.values()):,}", totals.tokens, totals.without_tokens),
+        _format_sum(
+            format_dollars(totals.usd, is_estimated=totals.is_estimated),
+            totals.usd,
+            totals.without_usd,
+        ),
     )
+
+
+def _format_sum(text: str, has_any: object, unreported_count: int) -> str:
+    """Return a sum, with the number of attempts that it does not have; "" if nothing ran."""
+    if not has_any:
+        return NOT_REPORTED if unreported_count else ""
+    return f"{text} ({unreported_count:,} {NOT_REPORTED})" if unreported_count else text
 
 
 def _describe_event(event: Event) -> str:
@@ -218,20 +231,27 @@ def _describe_event(event: Event) -> str:
     return str(kind or "?").replace("_", " ")
 
 
-def _iter_details(event: Event) -> Iterator[str]:
+def format_attempt_details(event: Event) -> Iterator[str]:
+    """Yield what is known of an attempt that has ended; nothing for another event."""
     if event.get("ev") != "attempt_end":
         return
-    tokens = _format_tokens(event)
-    facts = [format_agent_label(event), _format_duration(event.get("dur_s"))]
-    facts += [f"{tokens} tokens" if tokens else "", _format_cost(event)]
+    usage, facts = get_usage(event), [format_agent_label(event)]
+    facts.append(_format_duration(event.get("dur_s")))
+    if facts[-1] or usage.usd or usage.tokens:  # else no agent was started
+        facts.append(format_usage(usage.all_tokens, usage.usd, is_estimated=usage.is_estimated))
     yield " · ".join(filter(None, facts))
+    trailer = get_mapping(event, "trailer")
     lines = (
         ("reason", get_mapping(event, "fail").get("reason")),
         ("stuck", event.get("stuck")),
         *(("check", _describe_check(check)) for check in event.get("checks") or () if check),
         ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
         ("commit", _describe_commit(get_mapping(event, "git"))),
-        ("says", get_mapping(event, "trailer").get("summary")),
+        ("says", trailer.get("summary") or event.get("said")),
+        *(("tried", tried) for tried in trailer.get("tried") or ()),
+        ("next", trailer.get("next")),
+        *(("denied", denied) for denied in event.get("denied") or ()),
+        ("patch", get_mapping(event, "git").get("patch")),
         ("log", event.get("log")),
     )
     yield from (f"{name:<7} {value}" for name, value in lines if value)
@@ -265,13 +285,11 @@ def _format_duration(seconds: Any) -> str:
     return f"{minutes}m {rest}s" if minutes else f"{rest}s"
 
 
-def _format_tokens(event: Event) -> str:
-    used = [n for n in get_mapping(event, "tok").values() if isinstance(n, int)]
-    return f"{sum(used):,}" if used else ""
-
-
-def _format_cost(event: Event) -> str:
-    usd, source = event.get("usd"), event.get("usd_src")
-    if not isinstance(usd, int | float) or source == "none":
-        return ""
-    return f"${usd:.2f}" + (f" ({source})" if source else "")
+def _format_usage_cells(event: Event) -> tuple[str, str]:
+    """Return the cells "tokens" and "cost"; "" for what no agent was started for."""
+    usage, unknown = get_usage(event), NOT_REPORTED if event.get("dur_s") else ""
+    cost = format_dollars(usage.usd, is_estimated=usage.is_estimated)
+    return (
+        unknown if usage.all_tokens is None else f"{usage.all_tokens:,}",
+        unknown if usage.usd is None else cost,
+    )

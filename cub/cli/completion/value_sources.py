@@ -80,11 +80,14 @@ def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
 
 def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
     """Return the harnesses that a run may use."""
-    from cub.harness.harness_registry import AUTO
+    from cub.harness.harness_registry import AUTO, NATIVE_HARNESSES
     from cub.harness.scripted_harness import SCRIPTED
 
-    yield from ((name, "as configured") for name in _list_configured_harnesses(completion))
-    yield AUTO, "all that are configured"
+    configured = _list_configured_harnesses(completion)
+    yield from ((name, "as configured") for name in configured)
+    facts = (harness.facts for harness in NATIVE_HARNESSES)
+    yield from ((one.name, one.title) for one in facts if one.name not in configured)
+    yield AUTO, "all that are configured, or else the first one installed"
     yield SCRIPTED, "plays .cub/script.yaml"
 
 

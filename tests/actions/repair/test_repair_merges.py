@@ -163,6 +163,7 @@ def test_a_project_below_the_top_of_the_repository_is_merged_too(project: Path) 
 
 def test_both_files_in_conflict_are_rendered_for_each_other(project: Path) -> None:
     """CLAUDE.md imports AGENTS.md, whether or not that one is whole yet."""
+    write(project, "CLAUDE.md", "")
     merge(project, "merge", nothing, both(lambda r: write(r, ".cub/map.md", "# Map\n"), init), init)
     claude = project / "CLAUDE.md"
     section = claude.read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.helpers import init, write
+from tests.actions.helpers import init
 from tests.actions.reviews import commit
 from tests.conftest import git
 
@@ -16,8 +16,9 @@ from tests.conftest import git
 def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
     """A project as cub leaves it, committed; to be copied."""
     root = Path(shutil.copytree(empty_repository, tmp_path_factory.mktemp("base") / "project"))
-    write(root.resolve(), "AGENTS.md", "# Bakery\n\nText.\n")
     init(root.resolve())
+    agents = root / "AGENTS.md"
+    agents.write_bytes(b"# Bakery\n\nText.\n\n" + agents.read_bytes())
     commit(root)
     return root
 

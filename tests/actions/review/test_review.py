@@ -246,6 +246,7 @@ def test_after_init_all_is_verified_and_the_persons_text_untouched(
 def test_the_first_commit_may_have_it_all(project: Path) -> None:
     base = made(project, {}, branch="empty")
     write(project, "AGENTS.md", "# Bakery\n")
+    write(project, "CLAUDE.md", "")
     init(project)
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}

@@ -1,150 +1,60 @@
-"""Programs of clients that are not there: found before anything is begun, and named."""
+"""Agents that wait in vain are ended."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cub.actions.run.run_options import RunOptions
-from cub.actions.tasks.stores import open_stores
-from cub.cli.commands.run.run_command import preview_run
-from cub.errors import CubError
-from cub.project.project import Project
+from cub.actions.run.agent_process import RefusalTimer
+from cub.harness.base import AgentEvent, Transcript
+from cub.harness.custom_harness import make_custom_harness
 from tests.actions.run.shop import Shop
 
-_MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
-_SH = ["/bin/sh", "-c", _MAKE]
-_GONE = {"argv": ["no-such-agent", "--yes"]}
+START = datetime(2026, 10, 7, 12, 0, tzinfo=UTC)
+HARNESS = make_custom_harness("mine", {"argv": ["mine"]})
 
 
-def _clients(shop: Shop, run: dict[str, Any] | None = None, **clients: Any) -> None:
-    shop.configure(harnesses=clients, run=run or {})
-    shop.task()
-
-
-def _refused(shop: Shop, **asked: Any) -> CubError:
-    """Why a run is refused; nothing is begun by it."""
-    with pytest.raises(CubError) as refused:
-        shop.run(**asked)
-    assert shop.ledger() == []
-    assert not (shop.cub / "runs").exists()
-    assert shop.status() == "open"
-    return refused.value
-
-
-def test_a_client_that_is_not_installed_is_refused_with_what_to_do(bakery: Shop) -> None:
-    _clients(bakery, mine=_GONE)
-    refused = _refused(bakery)
-    assert refused.message == "the agent mine can't be started: no-such-agent is not in PATH"
-    assert refused.where == ".cub/config.yaml: harnesses.mine.argv"
-    assert refused.hint.startswith("install it, add its folder to PATH, or name another agent")
-    assert refused.exit_code == 1
-
-
-def test_one_of_several_that_is_missing_is_told_and_left_out(bakery: Shop) -> None:
-    _clients(bakery, gone=_GONE, mine={"argv": _SH})
-    bakery.task("s-2")
-    done = bakery.run(harness="gone,mine")
-    assert done.outcomes == ["ok", "ok"]
-    assert done.of("run_start")[0]["harness"] == "mine"
-    told = "the agent gone is left out: no-such-agent is not in PATH (harnesses.gone.argv)"
-    assert done.notices == told
-    assert done.events[0]["ev"] == "notice"
-
-
-def test_of_several_that_are_all_missing_each_is_named(bakery: Shop) -> None:
-    _clients(bakery, gone=_GONE, far={"argv": ["./far.sh"]})
-    refused = _refused(bakery, harness="auto")
-    assert refused.message == "none of the agents can be started"
-    assert [*refused.details] == [
-        "gone: no-such-agent is not in PATH (harnesses.gone.argv)",
-        "far: ./far.sh is not there (harnesses.far.argv)",
-    ]
+def find_end(*events: AgentEvent) -> int | None:
+    """The second in which an agent is ended; None if it is not within five minutes."""
+    transcript, timer = Transcript(), RefusalTimer(HARNESS)
+    for event in events:
+        transcript.add_event(event)
+    seconds = range(300)
+    return next(
+        (n for n in seconds if timer.is_over(transcript, START + timedelta(seconds=n))), None
+    )
 
 
 @pytest.mark.parametrize(
-    ("argv", "why", "hint"),
+    ("event", "second"),
     [
-        (["/no/such/program"], "/no/such/program is not there", "install it"),
-        (["~/bin/agent"], "~/bin/agent is not there", "no shell replaces `~`"),
-        (["./kept.txt"], "kept.txt is not executable", "`chmod +x "),
-        (["."], ". is not in PATH", "install it"),
+        (AgentEvent("limit", "slow down"), 120),
+        (AgentEvent("limit", "retry after 3600s"), 10),
+        (AgentEvent("limit", "retry after 20s"), 30),
+        (AgentEvent("login", "Invalid API key"), 15),
+        (AgentEvent("service", "HTTP 503"), 120),
+        (AgentEvent("text", "Error: 429 Too Many Requests"), None),
     ],
 )
-def test_why_a_program_can_not_be_started(
-    bakery: Shop, argv: list[str], why: str, hint: str
+def test_an_agent_gets_time_to_try_again_by_what_keeps_it(
+    event: AgentEvent, second: int | None
 ) -> None:
-    _clients(bakery, mine={"argv": argv})
-    refused = _refused(bakery)
-    assert refused.message.endswith(why)
-    assert hint in refused.hint
+    assert find_end(event) == second
 
 
-def test_a_wrapper_that_is_missing_is_named_by_its_key(bakery: Shop) -> None:
-    _clients(bakery, {"wrap": ["no-such-sandbox", "--"]}, mine={"argv": _SH})
-    refused = _refused(bakery)
-    assert "no-such-sandbox is not in PATH" in refused.message
-    assert refused.where == ".cub/config.yaml: run.wrap"
+def test_an_agent_that_goes_on_is_left_alone() -> None:
+    assert find_end(AgentEvent("login", "401"), AgentEvent("tool", "edit a.py")) is None
 
 
-def test_behind_a_wrapper_that_changes_nothing_the_client_is_looked_for(bakery: Shop) -> None:
-    _clients(bakery, {"wrap": ["nice", "-n", "1"]}, mine=_GONE)
-    assert "no-such-agent is not in PATH" in _refused(bakery).message
-
-
-def test_what_a_wrapper_or_a_shell_starts_is_not_known_before(bakery: Shop) -> None:
-    inside = 'test "$1" = no-such-agent && echo x > made'
-    _clients(bakery, {"wrap": ["/bin/sh", "-c", inside, "sandbox"]}, mine=_GONE)
-    assert bakery.run(once=True).outcomes == ["ok"]
-    bakery.configure(harnesses={"mine": {"argv": ["sh", "-c", "no-such-agent"]}}, run={})
-    bakery.task("s-2")
-    assert bakery.run(once=True).outcomes == ["harness_missing"]
-
-
-def test_the_path_is_the_one_that_the_client_gets(bakery: Shop, tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "agent"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho x > made\n")
-    program.chmod(0o755)
-    path = {"PATH": f"{program.parent}:/usr/bin:/bin"}
-    _clients(bakery, mine={"argv": ["agent"], "env": path}, bare={"argv": ["agent"]})
-    assert "agent is not in PATH" in _refused(bakery, harness="bare").message
-    assert bakery.run(once=True).outcomes == ["ok"]
-
-
-def test_a_program_of_the_project_is_looked_for_where_the_client_works(bakery: Shop) -> None:
-    bakery.write("agent.sh", "#!/bin/sh\necho x > made\n").chmod(0o755)
-    _clients(bakery, mine={"argv": ["./agent.sh"]})
-    refused = _refused(bakery, worktree=True)
-    assert "./agent.sh is not in the last commit" in refused.message
-    bakery.commit("an agent")
-    assert bakery.run(worktree=True, once=True).outcomes == ["ok"]
-
-
-def test_a_program_whose_name_has_a_placeholder_is_known_with_its_attempt(bakery: Shop) -> None:
-    _clients(bakery, mine={"argv": ["no-such-{task}"]})
-    assert bakery.run(once=True).outcomes == ["harness_missing"]
-
-
-def _previewed(shop: Shop, harness: str, *, json: bool = False) -> int:
-    stores = open_stores(Project.load(shop.root), "cub run")
-    options = RunOptions(harness=harness, trust=True, no_checks=True)
-    return preview_run(stores, options, None, json=json)
-
-
-def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    _clients(bakery, gone=_GONE, mine={"argv": _SH})
-    assert _previewed(bakery, "gone,mine") == 0
-    shown = capsys.readouterr()
-    assert "agent: gone, mine\n" in shown.out
-    assert "the agent gone is left out: no-such-agent is not in PATH" in shown.err
-    assert "would be refused" not in shown.err
-    assert _previewed(bakery, "gone") == 1
-    refused = "the agent gone can't be started: no-such-agent is not in PATH"
-    assert f"This run would be refused: {refused}." in capsys.readouterr().err
-    _previewed(bakery, "gone,mine", json=True)
-    missing = json.loads(capsys.readouterr().out)["missing"]
-    assert missing == [{"harness": "gone", "why": "no-such-agent is not in PATH"}]
+@pytest.mark.thorough
+def test_an_agent_that_sleeps_through_a_limit_is_ended_and_waits_for_its_end(bakery: Shop) -> None:
+    bakery.client("""
+        cat > /dev/null; test -e "$HOME/told" && echo x > x && exit 0; touch "$HOME/told"
+        echo '{"type":"limit","text":"retry after 3600s"}'; sleep 600""")
+    bakery.task()
+    done = bakery.run(no_checks=True)
+    assert done.outcomes == ["rate_limited", "ok"]
+    assert done.of("attempt_end")[0]["dur_s"] < 60
+    (wait,) = done.clock.waits
+    assert timedelta(minutes=55) < wait - datetime.now(UTC) < timedelta(minutes=60)

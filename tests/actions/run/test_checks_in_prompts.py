@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cub.actions.run.check_proposals import describe_proposed_checks, list_proposed_checks
+from cub.actions.check_commands import list_proposed_checks
+from cub.actions.run.check_proposals import describe_proposed_checks
 from cub.config_edit.nodes import decode_source
 from cub.config_edit.yaml_text import parse_yaml
 from cub.project.project import Project

@@ -58,6 +58,41 @@ def test_what_is_done_and_what_was_said_last(
     assert (found["now"], found.get("said")) == (now, said)
 
 
+SOME = client("usage", input=1200, output=300, cache_read=9000, cache_write=0)
+END = {"ev": "attempt_end", "ok": True}
+
+
+@pytest.mark.parametrize(
+    ("events", "run"),
+    [
+        ([], "0 more ready"),
+        ([client("text", text="I look")], "0 more ready"),
+        ([SOME, SOME], "0 more ready; 3,000 tokens, cost not reported"),
+        ([client("cost", usd=0.5)], "0 more ready; tokens not reported, $0.50"),
+        ([END], "0 more ready; 1 ok; usage not reported"),
+        ([SOME, client("cost", usd=0.5), {**END, "usd": 0.5, "usd_src": "reported"}],
+         "0 more ready; 1 ok; 1,500 tokens, $0.50"),
+        ([client("cost", usd=0.5), END, START, SOME, {**END, "usd": 0.25, "usd_src": "computed"}],
+         "0 more ready; 2 ok; 1,500 tokens, ≈ $0.75"),
+    ],
+)  # fmt: skip
+def test_what_was_used_and_that_it_is_not_known(events: list[Event], run: str) -> None:
+    assert shown(*events)["run"] == run
+
+
+def test_the_last_words_are_in_the_file_when_the_client_has_ended(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; echo I look; echo I am done; echo x > x")
+    bakery.task()
+    found = []
+
+    def each(event: Event) -> None:
+        (folder,) = RunFolder.list_all(bakery.root)
+        found.append((event["ev"], read_status(folder).status.said))
+
+    bakery.run(no_checks=True, each=each)
+    assert [said for kind, said in found if kind in ("client", "tick")][-1] == "I am done"
+
+
 def test_the_next_attempt_begins_with_nothing_said() -> None:
     end = {"ev": "attempt_end", "ok": True}
     assert "said" not in shown(client("text", text="I look"), end)

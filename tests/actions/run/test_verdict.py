@@ -91,6 +91,27 @@ def test_the_class_of_a_failure(different: dict[str, Any], failure: str) -> None
     assert (verdict.failure, verdict.is_ok) == (failure, False)
 
 
+_LOG = "2026-11-25T10:35:29.795632Z  INFO codex_otel: event.name=x\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "result", "has_failed", "reason"),
+    [
+        ("no oven\n", "I baked.", False, "exit code 3: no oven"),
+        (f"{_LOG}no oven\n{_LOG}", "I baked.", False, "exit code 3: no oven"),
+        (_LOG, "I baked.", False, "exit code 3: I baked."),
+        ("warning: dust\n", "I can't bake.", True, "exit code 3: I can't bake."),
+    ],
+)
+def test_the_reason_is_what_the_agent_reports_or_its_last_error(
+    *, stderr: str, result: str, has_failed: bool, reason: str
+) -> None:
+    transcript = Transcript(has_result=True, has_failed=has_failed, _result=result)
+    process = ProcessResult(3, None, "", "", 1.0)
+    found = _judged(process=process, transcript=transcript, stderr=stderr, is_success=False)
+    assert found == Verdict("harness_exit", reason)
+
+
 def test_what_had_not_to_be_changed_is_no_failure() -> None:
     request = {"reason": "no_change"}
     assert _judged(has_changes=False, request=request) is None

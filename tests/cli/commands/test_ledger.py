@@ -42,12 +42,12 @@ EVENTS = (STATE, BEGUN, LOST, WON, NEXT, RUN)
 STORY = r"""b-clean  Clean
 2026-01-01 08:00  in_progress by ida: Now
 2026-01-02 08:00  attempt 1: checks_failed
-    codex · 1m 1s · $0.25 (estimated)
+    codex · 1m 1s · tokens not reported, ≈ $0.25
     reason  One test \x1b[31m fails
     stuck   Broom
     check   make: exit 2, 3 failing, 1 new
 2026-01-03 08:00  attempt 2: ok
-    claude, opus · 1h 2m · 1,234 tokens · $1.50 (reported)
+    claude, opus · 1h 2m · 1,234 tokens, $1.50
     check   make: exit 0
     commit  0123456789 (2 files, +3 -1)
     says    Clean now
@@ -55,19 +55,19 @@ STORY = r"""b-clean  Clean
 2026-01-04 08:00  attempt 3 begins
 """
 LIST = """\
-when              task     n  agent         time   tokens  cost               outcome
-2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)   ok
-2026-01-02 08:00  b-clean  1  codex         1m 1s          $0.25 (estimated)  checks_failed
+when              task     n  agent         time   tokens        cost     outcome
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234         $1.50    ok
+2026-01-02 08:00  b-clean  1  codex         1m 1s  not reported  ≈ $0.25  checks_failed
 """
 ONE = """\
-when              task     n  agent         time   tokens  cost              outcome
-2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50 (reported)  ok
+when              task     n  agent         time   tokens  cost   outcome
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50  ok
 """
 STATS = """\
-agent         attempts  succeeded  time   tokens  cost
-claude, opus  1         1          1h 2m  1,234   $1.50
-codex         1         0          1m 1s          $0.25 (some estimated)
-in all        2         1          1h 3m  1,234   $1.75 (some estimated)
+agent         attempts  succeeded  time   tokens                  cost
+claude, opus  1         1          1h 2m  1,234                   $1.50
+codex         1         0          1m 1s  not reported            ≈ $0.25
+in all        2         1          1h 3m  1,234 (1 not reported)  ≈ $1.75
 
 outcome        attempts
 checks_failed  1

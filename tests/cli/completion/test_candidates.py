@@ -18,6 +18,7 @@ from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put
 from tests.conftest import environment, git
 
+NATIVE = ("claude", "codex", "gemini", "opencode", "aider")
 Ask = Callable[..., list[tuple[str, str]]]
 
 CONFIG = """\
@@ -60,7 +61,7 @@ OFFERED = {
     "cub task cl": ["claim", "close"],
     "cub task st": ["stats"],
     "cub task dep ": ["add", "remove"],
-    "cub run ": ["status"],
+    "cub run ": ["status", "logs", "show", "apply"],
     "cub nonsense ": [],
     "cub init --dr": ["--dry-run"],
     "cub init -- --dr": [],
@@ -105,8 +106,8 @@ OFFERED = {
     "cub task export --format ": ["jsonl", "markdown"],
     "cub task import --format a": ["auto"],
     "cub update --edited ": ["refuse", "move", "replace"],
-    "cub run --harness ": ["mine", "other", "auto", "scripted"],
-    "cub run --harness mine,o": ["mine,other"],
+    "cub run --harness ": ["mine", "other", *NATIVE, "auto", "scripted"],
+    "cub run --harness mine,ot": ["mine,other"],
     "cub run --profile ": ["fast"],
     "cub init --agent ": ["gemini", "aider", "opencode"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
@@ -114,7 +115,8 @@ OFFERED = {
                              "run.budget.iterations"],
     "cub config set harnesses.m": [
         "harnesses.mine.argv", "harnesses.mine.prompt", "harnesses.mine.success",
-        "harnesses.mine.env",
+        "harnesses.mine.env", "harnesses.mine.args", "harnesses.mine.model",
+        "harnesses.mine.user_settings",
     ],
     "cub config set run.commit ": ["true", "false"],
     "cub config set placement ": ["bottom", "top"],
@@ -187,7 +189,7 @@ def test_damage_is_no_word_and_no_message(
         if data is not None:
             (project / name).write_bytes(data)
     before = stand(project)
-    assert words(ask(line)) == (["auto", "scripted"] if "harness" in line else [])
+    assert words(ask(line)) == ([*NATIVE, "auto", "scripted"] if "harness" in line else [])
     assert (stand(project), capfd.readouterr()) == (before, ("", ""))
 
 
@@ -254,10 +256,10 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
-    "--accept", "--apply", "--as", "--before", "--branch", "--budget-tokens", "--budget-usd",
-    "--check", "--description", "--exclude", "--explain", "--file", "--idle-timeout", "--limit",
-    "--lines", "--max-iterations", "--message", "--model", "--note", "--output", "--search",
-    "--timeout", "--title", "--tokens", "-C",
+    "--accept", "--apply", "--as", "--attempt", "--before", "--branch", "--budget-tokens",
+    "--budget-usd", "--check", "--description", "--exclude", "--explain", "--file",
+    "--idle-timeout", "--limit", "--lines", "--max-iterations", "--message", "--model",
+    "--note", "--output", "--search", "--timeout", "--title", "--tokens", "-C",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cub.cli.terminal import add_style
 from cub.cli.time_format import format_local_time
+from cub.store.events import get_usage
 
 if TYPE_CHECKING:
     from cub.store.events import Event
@@ -24,6 +25,7 @@ _ENDS = {
     "machine_failed": "Stopped: this machine has no room, or has reached a limit",
     "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
 }
+NOT_REPORTED = "not reported"
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
 
 
@@ -43,10 +45,22 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def format_cost(tokens: int, usd: float) -> str:
-    """Return the tokens and dollars that were used, "" for none."""
-    parts = [f"{tokens:,} tokens" if tokens else "", f"${usd:.2f}" if usd else ""]
-    return ", ".join(filter(None, parts))
+def format_dollars(usd: float | None, *, is_estimated: bool) -> str:
+    """Return dollars, "not reported" for None."""
+    return NOT_REPORTED if usd is None else f"{'≈ ' * is_estimated}${usd:,.2f}"
+
+
+def format_usage(tokens: int | None, usd: float | None, *, is_estimated: bool) -> str:
+    """Return tokens and dollars, and name what is None: it was not reported."""
+    if tokens is None and usd is None:
+        return f"usage {NOT_REPORTED}"
+    cost = "cost " * (usd is None) + format_dollars(usd, is_estimated=is_estimated)
+    return f"tokens {NOT_REPORTED}, {cost}" if tokens is None else f"{tokens:,} tokens, {cost}"
+
+
+def _format_event_usage(event: Event) -> str:
+    usage = get_usage(event)
+    return format_usage(usage.new_tokens, usage.usd, is_estimated=usage.is_estimated)
 
 
 def _format_run_start(event: Event) -> Iterator[str]:
@@ -74,10 +88,9 @@ def _format_check_end(event: Event) -> Iterator[str]:
 
 
 def _format_attempt_end(event: Event) -> Iterator[str]:
-    usage = event.get("tok") or {}
-    tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
-    cost = format_cost(tokens, event.get("usd") or 0)
-    spent = ", ".join(filter(None, [format_duration(event["dur_s"]), cost]))
+    spent = format_duration(event["dur_s"])
+    if event["dur_s"]:  # else no agent was started
+        spent += f", {_format_event_usage(event)}"
     change = event.get("git") or {}
     files = len(change.get("files") or ())
     lines = f" +{change.get('ins', 0)} -{change.get('del', 0)}" if "ins" in change else ""
@@ -114,9 +127,6 @@ def _format_run_end(event: Event) -> Iterator[str]:
     counts = ", ".join(
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
-    usage = event["tok"] or {}
-    tokens = usage.get("in", 0) + usage.get("out", 0) + usage.get("cache_write", 0)
-    used = format_cost(tokens, event["usd"] or 0)
     why = f" ({event['why']})" if event.get("why") else ""
     if event["end"] in ("unverified", "broken", "machine"):
         why = ""  # the attempt has said it
@@ -127,7 +137,8 @@ def _format_run_end(event: Event) -> Iterator[str]:
         yield f"hint: {event['hint']}"
     if attempts := event["attempts"]:
         left = f", {event['ready']} ready" if event["ready"] else ""
-        yield f"{attempts} attempt{'s' * (attempts != 1)}" + (f", {used}" if used else "") + left
+        count = f"{attempts} attempt{'s' * (attempts != 1)}"
+        yield f"{count}, {_format_event_usage(event)}{left}"
     if parked := event.get("left_parked"):
         yield from format_parked_tasks(parked["tasks"], parked["n"])
     if branch := event.get("branch"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
-from cub.cli.commands.run.event_lines import format_cost, format_duration
+from cub.cli.commands.run.event_lines import format_duration, format_usage
 from cub.cli.time_format import format_time_with_age
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, st
     if status.said:
         yield "said", status.said
     outcomes = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
-    cost = format_cost(status.tokens, status.usd)
-    yield "run", "; ".join(filter(None, [f"{status.ready} more ready", outcomes, cost]))
+    usage = ""
+    if status.attempts or status.tokens is not None or status.usd is not None:
+        usage = format_usage(status.tokens, status.usd, is_estimated=status.estimated)
+    yield "run", "; ".join(filter(None, [f"{status.ready} more ready", outcomes, usage]))
 
 
 def get_seconds_since(timestamp: str, now: datetime) -> float:

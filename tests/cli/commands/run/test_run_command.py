@@ -36,11 +36,11 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
         "\n"
         "… s-1: Do s-1\n"
         f"  check: {CHECK} passed (…)\n"
-        "  ok: 1 file +1 -0, commit … (…)\n"
+        "  ok: 1 file +1 -0, commit … (…, usage not reported)\n"
         "  s-1 is closed\n"
         "\n"
         "All that was ready is done. 1 closed.\n"
-        "1 attempt\n"
+        "1 attempt, usage not reported\n"
     )
     assert done.err == ""
     assert ready.status() == "closed"

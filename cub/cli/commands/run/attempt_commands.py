@@ -1,0 +1,197 @@
+"""Define `cub run logs`, `cub run show` and `cub run apply`: what attempts said and left."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cub.cli import output
+from cub.cli.options import Diff, DryRun
+from cub.cli.options import Json as PlanJson
+from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.errors import CubError, UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.run.past_attempts import PastAttempt, TaskAttempts
+    from cub.actions.tasks.stores import Stores
+    from cub.cli.commands.run.agent_log import AgentLogPrinter
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+_POLL_SECONDS = 0.3
+
+Which = Annotated[
+    str, typer.Argument(metavar="[RUN|TASK]", help="A run, or a task. [default: last attempt]")
+]
+Number = Annotated[
+    int | None, typer.Option("--attempt", min=1, metavar="N", help="Attempt N at the task.")
+]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue until the run has ended.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print an event a line, as JSON.")]
+Patch = Annotated[bool, typer.Option("--patch", help="Print its newest patch as a diff.")]
+
+
+def logs(
+    context: typer.Context,
+    which: Which = "",
+    number: Number = None,
+    follow: Follow = False,
+    json: JsonLines = False,
+) -> None:
+    """Print what the agent said and did.
+
+    Without an argument, the last attempt is shown; of a task its last attempt, or that of
+    --attempt; of a run all of its attempts.
+
+    Example: cub run logs -f
+    """
+    from cub.actions.run.past_attempts import open_log
+    from cub.cli.commands.run.agent_log import AgentLogPrinter
+
+    stores = open_task_stores(context, "cub run")
+    shown = AgentLogPrinter(json=json)
+    if follow:
+        _follow(stores, which, number, shown)
+        return
+    for attempt in _choose_attempts(stores, which, number):
+        shown.start_attempt(attempt)
+        log = open_log(stores, attempt, os.environ)
+        if log is None:
+            output.print_message(f"{attempt.folder} is not here, or has no output.")
+            continue
+        for event in log.finish():
+            shown.print_event(event)
+        shown.finish()
+
+
+def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = False) -> None:
+    """Show each attempt at a task.
+
+    It says what was tried and said, what failed, what was used, and where the patch is.
+
+    Example: cub run show k3f9a --patch
+    """
+    from cub.actions.run.past_attempts import list_task_attempts
+    from cub.actions.run.patch_plan import read_patch
+    from cub.masking import mask_text
+
+    if patch and json:
+        raise UsageError("--patch cannot be used with --json")
+    stores = open_task_stores(context)
+    task = list_task_attempts(stores, key)
+    if patch:
+        text = read_patch(task.choose_patched()).decode("utf-8", "surrogateescape")
+        output.print_diff(mask_text(text).removesuffix("\n").split("\n"))
+    elif json:
+        tree = {"v": 1, "root": stores.root.as_posix(), "task": task.task_id, "attempts": []}
+        output.print_json_rows(tree, "attempts", map(_attempt_to_json, task.attempts))
+    else:
+        _print_attempts(task)
+
+
+def apply(
+    context: typer.Context,
+    key: Id,
+    number: Number = None,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    json: PlanJson = False,
+) -> None:
+    """Write a failed attempt's changes into your files.
+
+    All files of the patch change, or none. It is that of the newest attempt that left one. A file
+    that differs from the last commit is never overwritten.
+
+    Example: cub run apply k3f9a --diff
+    """
+    from cub.actions.run.past_attempts import list_task_attempts
+    from cub.actions.run.patch_plan import plan_patch
+    from cub.cli.plan_command import PlanDisplay, run_plan_command
+
+    stores, display = open_task_stores(context), PlanDisplay(dry_run, diff, json)
+    chosen: list[PastAttempt] = []
+
+    def make_plan(project: Project) -> Plan:
+        task = list_task_attempts(stores, key)
+        chosen.append(task.choose_patched() if number is None else task.choose(number))
+        return plan_patch(project, chosen[-1])
+
+    run_plan_command(stores.root, make_plan, display)
+    what = f"attempt {chosen[-1].event['n']} at {chosen[-1].event['task']}"
+    if dry_run:
+        output.print_message(f"Dry run of {what}: nothing was written.")
+    elif not display.is_read_only:
+        output.print_message(f"Applied {what}. Review it with git, then commit.")
+
+
+def _choose_attempts(stores: Stores, which: str, number: int | None) -> list[PastAttempt]:
+    from cub.actions.run.past_attempts import (
+        find_newest_attempt,
+        is_run_here,
+        list_run_attempts,
+        list_task_attempts,
+    )
+
+    if not which:
+        if number is not None:
+            raise UsageError("--attempt needs a task")
+        newest = find_newest_attempt(stores)
+        if newest is None:
+            raise CubError("no attempt has been made here yet", hint="`cub run` makes one")
+        return [newest]
+    if number is None and is_run_here(stores, which):
+        return list_run_attempts(stores, which)
+    return [list_task_attempts(stores, which).choose(number)]
+
+
+def _follow(stores: Stores, which: str, number: int | None, shown: AgentLogPrinter) -> None:
+    from cub.actions.run.past_attempts import (
+        PastAttempt,
+        find_alive_run,
+        follow_run,
+        is_run_here,
+    )
+
+    if number is not None:
+        raise UsageError("--attempt cannot be used with --follow")
+    is_whole = bool(which) and is_run_here(stores, which)
+    run, task = which if is_whole else "" if which else find_alive_run(stores), ""
+    if not run:
+        (attempt,) = _choose_attempts(stores, which, None)
+        run, task = str(attempt.event["run"]), str(attempt.event["task"])
+    for item in follow_run(stores, run, task, os.environ, is_whole=is_whole):
+        if item is None:
+            time.sleep(_POLL_SECONDS)
+        elif isinstance(item, PastAttempt):
+            shown.finish()
+            shown.start_attempt(item)
+        else:
+            shown.print_event(item)
+    shown.finish()
+
+
+def _print_attempts(task: TaskAttempts) -> None:
+    from cub.cli.commands.ledger import format_attempt_details, format_event
+    from cub.store.events import get_mapping
+
+    output.print_heading(f"{task.task_id}  {task.title}".rstrip())
+    for attempt in task.attempts:
+        event = {**attempt.event}
+        event["git"] = {**get_mapping(event, "git"), "patch": attempt.patch}  # if it is here
+        event["log"] = f"`cub run logs {task.task_id} --attempt {event['n']}`"
+        output.print_paragraph(format_event(event, of_task=False))
+        for line in format_attempt_details(event):
+            output.print_paragraph(f"    {line}")
+    if not task.attempts:
+        output.print_line("No attempt was made yet.")
+    elif any(attempt.patch for attempt in task.attempts):
+        what = f"`cub run apply {task.task_id}` writes the newest patch into your files"
+        output.print_message(f"{what}, with --diff it shows what would change.")
+
+
+def _attempt_to_json(attempt: PastAttempt) -> dict[str, Any]:
+    folder = attempt.folder if (attempt.root / attempt.folder).is_dir() else None
+    return {"folder": folder, "patch": attempt.patch or None, "event": attempt.event}

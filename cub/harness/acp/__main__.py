@@ -1,0 +1,89 @@
+"""Run an agent that speaks the Agent Client Protocol, as an agent that speaks cub's own.
+
+    python -m cub.harness.acp [OPTIONS] -- COMMAND [ARGUMENT…]
+
+The prompt is read from stdin. Each line of stdout is an event (docs/reference/agents.md). INT
+cancels the turn; TERM ends the agent without waiting for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cub.harness.acp.agent_connection import AgentConnection, EndGraces, StopSignals
+from cub.harness.acp.conversation import (
+    Conversation,
+    Patience,
+    SessionOptions,
+    TurnFailedError,
+)
+
+_NOT_FOUND, _NOT_STARTED = 127, 126  # exit codes, as a shell has them
+
+
+def main(words: Sequence[str]) -> int:
+    """Have the agent work on the prompt, and return the exit code: 0 for success."""
+    command, options = _parse_words(words)
+    stop = StopSignals()
+    stop.install()
+    prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        connection = AgentConnection(command, stop)
+    except OSError as error:
+        sys.stderr.write(f"{command[0]}: {os.strerror(error.errno or 0)}\n")
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_STARTED
+    try:
+        return _report_work(
+            Conversation(connection, stop, _print_event, options, Patience()), prompt
+        )
+    finally:
+        connection.end(EndGraces())
+        if connection.garbage_count:
+            lines = f"{connection.garbage_count:,} lines of the agent's stdout"
+            sys.stderr.write(f"{lines} were not messages of the protocol\n")
+
+
+def _parse_words(words: Sequence[str]) -> tuple[list[str], SessionOptions]:
+    parser = argparse.ArgumentParser(prog="python -m cub.harness.acp")
+    parser.add_argument("--permissions", choices=("auto", "bypass"), default="auto")
+    parser.add_argument("--mode", default="", help="the session's mode")
+    parser.add_argument("--model", default="", help="the session's model")
+    parser.add_argument("--system", metavar="FILE", type=Path, help="a file with a system prompt")
+    parser.add_argument("command", nargs="+", metavar="COMMAND")
+    asked = parser.parse_args(words)
+    system = asked.system.read_text(encoding="utf-8", errors="replace") if asked.system else ""
+    return asked.command, SessionOptions(asked.permissions, asked.mode, asked.model, system)
+
+
+def _report_work(conversation: Conversation, prompt: str) -> int:
+    """Have the agent work, report how that ended, and return the exit code."""
+    try:
+        said = conversation.hold(prompt)
+    except TurnFailedError as error:
+        kind, words = error.failure
+        if kind:
+            _print_event({"type": kind, "text": words})
+        text = (
+            error.last_words
+            if words in error.last_words
+            else f"{error.last_words}\n\n{words}".strip()
+        )
+        _print_event({"type": "result", "text": text, "failed": True})
+        return 1
+    _print_event({"type": "result", "text": said, "failed": False})
+    return 0
+
+
+def _print_event(event: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,174 @@
+"""Drive agents that speak the Agent Client Protocol: those in a table, and any by its command."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cub.errors import CubError, UsageError
+from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
+from cub.harness.custom_harness import CONFIG_PATH, parse_environ
+from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.refusals import Refusal
+from cub.harness.reported_refusals import find_refusal_in_output
+
+ACP = "acp"
+PERMISSIONS = ("auto", "bypass")
+_ROOT = Path(__file__).parents[2]
+# As `python -m cub.harness.acp`, but no file of the project and no variable can replace a module.
+_MAIN = """\
+import sys
+sys.path.append(sys.argv[1])
+from cub.harness.acp.__main__ import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+class AcpAgent(NamedTuple):
+    """Describe an agent: its command, and what the protocol does not tell of it.
+
+    `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`:
+    it reports dollars; True if that is not known. `is_tried`: cub was run with it.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    modes: Mapping[str, str] = {}
+    environ: Mapping[str, str] = {}
+    reads: str = "agents_md"
+    reports_cost: bool = True
+    is_tried: bool = False
+
+
+ACP_AGENTS = (
+    AcpAgent(
+        "claude", ("claude-agent-acp",),
+        {"auto": "auto", "bypass": "bypassPermissions"},
+        # Retries bounded, and no request after the turn that guesses the person's next words.
+        {"CLAUDE_CODE_MAX_RETRIES": "3", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
+        reads="claude", is_tried=True,
+    ),
+    AcpAgent(
+        "codex", ("codex-acp",), {"auto": "agent", "bypass": "agent-full-access"},
+        reads="codex", reports_cost=False, is_tried=True,
+    ),
+    AcpAgent(
+        "gemini", ("gemini", "--acp"), {"auto": "default", "bypass": "yolo"},
+        {"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it ignores the project's settings
+        reads="gemini", reports_cost=False, is_tried=True,
+    ),
+    AcpAgent("opencode", ("opencode", "acp"), reads="opencode", is_tried=True),
+    AcpAgent(
+        "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False
+    ),
+    AcpAgent("copilot", ("copilot", "--acp", "--stdio")),
+    AcpAgent("cursor", ("cursor-agent", "acp")),
+    AcpAgent("goose", ("goose", "acp")),
+    AcpAgent("kiro", ("kiro-cli", "acp")),
+    AcpAgent("kimi", ("kimi", "acp")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AcpHarness:
+    """Have a process of cub's own talk with the agent `argv`."""
+
+    name: str
+    argv: tuple[str, ...]
+    modes: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    reads: str = ""
+    reports_cost: bool = True
+
+    @property
+    def program(self) -> str:
+        """Return the agent's program."""
+        return self.argv[0]
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command of the process that talks with the agent; stdin has the prompt."""
+        options = ["--permissions", request.permissions]
+        if mode := self.modes.get(request.permissions):
+            options += ["--mode", mode]
+        if model := request.model or self.model:
+            options += ["--model", model]
+        if request.system_prompt.strip():
+            options += ["--system", str(request.folder / "system.md")]
+        start = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
+        argv = (*start, *options, "--", *self.argv)
+        return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
+
+    def open_reader(self) -> EventProtocolReader:
+        """Return a reader of cub's event protocol."""
+        return EventProtocolReader()
+
+    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
+        """Return whether it ended with 0 and a result that is not a failure."""
+        return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what kept the agent from working, by its events, or else by its last lines."""
+        return find_refusal_in_output(transcript, stderr, now)
+
+
+def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
+    """Return the harness for `harnesses.NAME.acp`. Raises CubError for a value that is not valid.
+
+    The name of a known agent stands for its command.
+    """
+    argv = settings.get(ACP) or ()
+    is_list = isinstance(argv, Sequence) and not isinstance(argv, str)
+    if not is_list or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
+        raise _make_error(name, ACP, "this is not a command", "write a list of strings: [COMMAND]")
+    agent = _find_agent(argv) or AcpAgent("", (), reads="")
+    if tuple(argv) == (agent.name,):
+        argv = agent.argv
+    return AcpHarness(
+        name,
+        tuple(argv),
+        {**agent.modes, **_parse_modes(name, settings.get("modes") or {})},
+        {**agent.environ, **parse_environ(name, settings)},
+        settings.get("model"),
+        agent.reads,
+        agent.reports_cost,
+    )
+
+
+def load_acp_harness(name: str) -> AcpHarness:
+    """Return the harness for `acp:COMMAND`. Raises UsageError if there is no such command."""
+    try:
+        argv = shlex.split(name.partition(":")[2])
+    except ValueError as error:
+        raise UsageError(f"{name!r} is not a command: {str(error).lower()}") from None
+    if not argv:
+        hint = f"write {ACP}:COMMAND, or one of {', '.join(f'{ACP}:{a.name}' for a in ACP_AGENTS)}"
+        raise UsageError("missing COMMAND", hint=hint)
+    return make_acp_harness(name, {ACP: argv})
+
+
+def _find_agent(argv: Sequence[str]) -> AcpAgent | None:
+    """Return the agent that a command starts, by itself or as `npx PACKAGE@VERSION`; or None."""
+    if len(argv) == 1 and (named := [agent for agent in ACP_AGENTS if agent.name == argv[0]]):
+        return named[0]
+    programs = [posixpath.basename(word).partition("@")[0] for word in argv]
+    return next((agent for agent in ACP_AGENTS if agent.argv[0] in programs), None)
+
+
+def _parse_modes(name: str, modes: Any) -> Mapping[str, str]:
+    if not isinstance(modes, Mapping) or not modes.keys() <= set(PERMISSIONS):
+        hint = "write it like {auto: MODE, bypass: MODE}"
+        raise _make_error(name, "modes", "this does not map auto and bypass to modes", hint)
+    if not all(isinstance(mode, str) for mode in modes.values()):
+        raise _make_error(name, "modes", "a mode is a string", "put it in quotes")
+    return modes
+
+
+def _make_error(name: str, key: str, message: str, hint: str) -> CubError:
+    return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)

@@ -1,0 +1,133 @@
+"""What a run must do with any agent; a module for each agent inherits these tests.
+
+A run's clock leaps: where an agent tries again by itself, a minute passes with each second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from cub.model_server.exchange import Reply
+from cub.store.events import Event
+from tests.actions.run.shop import Done
+from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
+
+DONE = Reply("I did it.\n\nStatus: done")
+TEXT = "Use me@example.com, @kept.txt, `@kept.txt` and @missing/file.\n\n    @property\n"
+Start = Callable[..., AgentProject]
+
+
+def failure(done: Done) -> dict[str, Any]:
+    """Why the first attempt failed."""
+    found: Event = done.of("attempt_end")[0]["fail"]
+    return found
+
+
+@pytest.mark.agents
+class AgentRuns:
+    agent: ClassVar[str]
+    # Such as variables that make it give up sooner than it would by itself.
+    settings: ClassVar[dict[str, Any]] = {}
+    reports_tokens_as_they_come: ClassVar[bool] = True
+
+    @pytest.fixture
+    def start(self, start_agent: StartAgent) -> Callable[..., AgentProject]:
+        def start(*replies: Reply, then: Reply = DONE, **environ: str) -> AgentProject:
+            made = start_agent(self.agent, chain(replies, repeat(then)), **environ)
+            made.shop.configure(harnesses={self.agent: self.settings}, run={"checks": [CHECK]})
+            return made
+
+        return start
+
+    def test_an_edit_is_committed_and_its_task_closed(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        called = made.shop.call("run", "--once", "--trust", "--json")
+        assert called.code == 0, called.out + called.err
+        assert made.shop.status() == "closed"
+        assert made.shop.log()[0].endswith("s-1")
+        assert (made.shop.root / "new.txt").read_text() == "a\n"
+        events = [json.loads(line) for line in called.out.splitlines()]
+        (end,) = (event for event in events if event["ev"] == "attempt_end")
+        assert (end["tok"]["in"], end["tok"]["out"]) == (2000, 100)
+        assert end["session"]
+        said = (one["text"] for one in events if one["ev"] == "client" and one["type"] == "text")
+        assert "".join(said) == "I write it.\nI did it.\n\nStatus: done\n"
+
+    def test_both_prompts_reach_the_model_once(self, start: Start) -> None:
+        made = start()
+        made.shop.task("s-2", description=TEXT)
+        made.run(task="s-2", iterations=1)
+        first = made.requests[0]
+        (system,) = made.shop.cub.glob("runs/*/s-2/1/system.md")
+        contract = system.read_text().strip().splitlines()[0]
+        for text in (contract, "Title: Do s-2", "missing/file", "kept.txt`", "property"):
+            assert (text, first.count_occurrences(text)) == (text, 1)
+
+    def test_the_next_attempt_is_told_which_test_fails(self, start: Start) -> None:
+        made = start(write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"))
+        done = made.run()
+        assert done.outcomes == ["checks_failed", "ok"]
+        assert made.requests[2].count_occurrences("tests/test_a.py::sum")
+
+    def test_an_agent_that_is_stuck_is_believed(self, start: Start) -> None:
+        made = start(then=Reply("I tried.\n\n<stuck>no database here</stuck>"))
+        done = made.run()
+        assert done.outcomes == ["stuck"]
+        assert "no database here" in failure(done)["reason"]
+
+    def test_a_wrong_key_is_for_a_person_to_solve(self, start: Start) -> None:
+        made = start(then=Reply(status=401, message="invalid x-api-key"))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["auth"]
+        assert failure(done)["charge"] is False
+
+    def test_a_limit_is_waited_for(self, start: Start) -> None:
+        refused = Reply(status=429, message="Slow down.", headers={"retry-after": "3600"})
+        made = start(refused, write_file("a"), DONE)
+        done = made.run(each=made.hurry)
+        assert done.outcomes == ["rate_limited", "ok"]
+        assert failure(done)["charge"] is False
+
+    def test_a_service_that_fails_is_not_charged(self, start: Start) -> None:
+        made = start(then=Reply(status=500, message="boom"))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["service_failed"]
+        assert failure(done)["charge"] is False
+
+    def test_a_model_that_does_not_answer_is_given_up(self, start: Start) -> None:
+        made = start(then=Reply(hangs=True))
+        done = made.run(iterations=1, idle_timeout="6s")
+        assert done.outcomes == ["timeout_idle"]
+
+    def test_a_denied_command_is_named(
+        self, start: Start, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = start(Reply("I publish.", "git push origin main"), Reply("I may not."))
+        monkeypatch.setenv("HOME", str(home))  # where this process looks for the user's rules
+        self.deny_pushes(home)
+        done = made.run(iterations=1)
+        assert done.outcomes == ["permission_denied"]
+        assert "git push origin main" in failure(done)["reason"]
+
+    def deny_pushes(self, home: Path) -> None:  # noqa: ARG002 - for those that have rules
+        pytest.skip(f"{self.agent} has no rules for commands")
+
+    def test_a_budget_in_tokens_ends_it_in_the_middle(self, start: Start) -> None:
+        if not self.reports_tokens_as_they_come:
+            pytest.skip(f"{self.agent} reports tokens at its end")
+        made = start(then=Reply("More.", "true", input_tokens=1000))
+        done = made.run(tokens=2500)
+        assert done.outcomes == ["budget"]
+        assert len(made.requests) <= 5
+
+    def test_an_agent_that_is_killed_has_failed(self, start: Start) -> None:
+        made = start(Reply(hangs=True))
+        done = made.run(iterations=1, each=made.kill_when_it_asks)
+        assert done.outcomes == ["harness_exit"]
+        assert failure(done)["charge"] is True

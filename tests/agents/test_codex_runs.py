@@ -1,0 +1,54 @@
+"""Runs with the real Codex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.model_server.exchange import Reply
+from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
+from tests.agents.conftest import write_file
+
+_RULE = 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'
+
+
+class TestCodex(AgentRuns):
+    agent = "codex"
+
+    def deny_pushes(self, home: Path) -> None:
+        file = home / ".codex/rules/default.rules"
+        file.parent.mkdir(parents=True)
+        file.write_text(_RULE)
+
+    def test_the_end_of_a_limit_is_known(self, start: Start) -> None:
+        made = start(then=Reply(status=429, headers={"retry-after": "3600"}))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["rate_limited"]
+        assert "try again in 3599 s" in failure(done)["reason"]
+
+    def test_no_network_is_not_charged(self, start: Start, home: Path) -> None:
+        made = start()
+        settings = home / ".codex/config.toml"
+        settings.write_text(settings.read_text().replace(made.server.url, "http://127.0.0.1:9"))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["service_failed"]
+        assert failure(done)["charge"] is False
+
+    def test_a_read_only_sandbox_denies_an_edit(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        settings = {"args": ["--sandbox", "read-only"]}
+        made.shop.configure(harnesses={"codex": settings})
+        done = made.run(iterations=1)
+        assert done.outcomes == ["permission_denied"]
+        assert "new.txt" in failure(done)["reason"]
+
+    @pytest.mark.parametrize("worktree", [False, True])
+    def test_a_task_is_closed_from_within_the_sandbox(
+        self, start: Start, *, worktree: bool
+    ) -> None:
+        close = Reply("I close it.", "echo a > new.txt; cub task close s-1 --reason done")
+        made = start(close, DONE)
+        done = made.run(iterations=1, worktree=worktree)
+        assert done.outcomes == ["ok"]
+        assert made.requests[1].count_occurrences("You asked to close s-1")

@@ -1,0 +1,34 @@
+"""Runs with the real opencode."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cub.model_server.exchange import Reply
+from tests.agents.agent_runs import AgentRuns, Start, failure
+
+_SETTINGS = ".config/opencode/opencode.json"
+
+
+class TestOpencode(AgentRuns):
+    agent = "opencode"
+
+    def deny_pushes(self, home: Path) -> None:
+        settings = json.loads((home / _SETTINGS).read_text())
+        settings["permission"] = {"bash": {"*": "allow", "git push *": "deny"}}
+        (home / _SETTINGS).write_text(json.dumps(settings))
+
+    def test_the_end_of_a_limit_is_known(self, start: Start) -> None:
+        made = start(then=Reply(status=429, message="Rate limit reached, try again in 3600s."))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["rate_limited"]
+        assert "try again in 3600s" in failure(done)["reason"]
+
+    def test_no_network_is_not_charged(self, start: Start, home: Path) -> None:
+        made = start()
+        text = (home / _SETTINGS).read_text()
+        (home / _SETTINGS).write_text(text.replace(made.server.url, "http://127.0.0.1:9"))
+        done = made.run(each=made.hurry, iterations=1)
+        assert done.outcomes == ["service_failed"]
+        assert failure(done)["charge"] is False

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.errors import CubError, UsageError
+from cub.harness.acp_harness import (
+    ACP_AGENTS,
+    AcpHarness,
+    load_acp_harness,
+    make_acp_harness,
+)
+from cub.harness.base import AgentEvent, LaunchRequest, Transcript
+from tests.harness.acp.talks import command, said
+
+
+def request(folder: Path, **fields: Any) -> LaunchRequest:
+    system = fields.pop("system_prompt", "")
+    (folder / "system.md").write_text(system)
+    return LaunchRequest("Do it", system, folder, "s-1", 1, None, "auto")._replace(**fields)
+
+
+def options(harness: AcpHarness, folder: Path, **fields: Any) -> tuple[str, ...]:
+    """The options of the child, and the agent's command."""
+    argv = harness.build_command(request(folder, **fields)).argv
+    return argv[argv.index("--permissions") :]
+
+
+def test_the_command_is_a_process_of_cubs_that_talks_with_the_agent(tmp_path: Path) -> None:
+    harness = make_acp_harness("mine", {"acp": command(said("Status: done"))})
+    start = harness.build_command(request(tmp_path, system_prompt="Be brief."))
+    done = subprocess.run(
+        start.argv,
+        input=start.stdin,
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], **start.environ},
+    )
+    reader, transcript = harness.open_reader(), Transcript()
+    for event in [*reader.read(done.stdout), *reader.finish()]:
+        transcript.add_event(event)
+    assert transcript.session == "s-1"
+    assert transcript.final_message == "Status: done"
+    assert harness.is_success(transcript, 0)
+    assert not harness.is_success(transcript, 1)
+
+
+def test_the_child_takes_no_module_from_the_project(tmp_path: Path) -> None:
+    for name in ("json.py", "cub.py", "sitecustomize.py"):
+        (tmp_path / name).write_text("raise SystemExit('taken')")
+    start = make_acp_harness("m", {"acp": command(said("Hi"))}).build_command(request(tmp_path))
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        start.argv, input=b"x", capture_output=True, check=True, cwd=tmp_path, env=environ
+    )
+    assert json.loads(done.stdout.splitlines()[-1])["text"] == "Hi"
+
+
+def test_permissions_mode_model_and_system_prompt_are_options(tmp_path: Path) -> None:
+    settings = {"acp": ["x", "--acp"], "modes": {"bypass": "yolo"}, "model": "small"}
+    harness = make_acp_harness("mine", settings)
+    assert options(harness, tmp_path) == (
+        "--permissions", "auto", "--model", "small", "--", "x", "--acp",
+    )  # fmt: skip
+    asked = {"permissions": "bypass", "model": "large", "system_prompt": "Be brief."}
+    assert options(harness, tmp_path, **asked)[2:-3] == (
+        "--mode", "yolo", "--model", "large", "--system", str(tmp_path / "system.md"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "full"),
+    [
+        (["gemini"], ("gemini", "--acp")),
+        (["gemini", "--acp", "-m", "x"], ("gemini", "--acp", "-m", "x")),
+        (["/opt/bin/gemini", "--acp"], ("/opt/bin/gemini", "--acp")),
+        (["npx", "-y", "@google/gemini@1.0.0", "--acp"],
+         ("npx", "-y", "@google/gemini@1.0.0", "--acp")),
+    ],
+)  # fmt: skip
+def test_a_known_agent_has_its_modes_and_variables(argv: list[str], full: tuple[str, ...]) -> None:
+    harness = make_acp_harness("mine", {"acp": argv, "modes": {"auto": "plan"}, "env": {"A": 1}})
+    assert harness.argv == full
+    assert harness.modes == {"auto": "plan", "bypass": "yolo"}
+    assert harness.environ == {"GEMINI_CLI_TRUST_WORKSPACE": "true", "A": "1"}
+    assert (harness.reads, harness.reports_cost) == ("gemini", False)
+
+
+def test_an_unknown_agent_has_what_its_entry_says() -> None:
+    harness = load_acp_harness("acp:'my agent' --fast")
+    assert harness == AcpHarness("acp:'my agent' --fast", ("my agent", "--fast"))
+    assert harness.program == "my agent"
+
+
+def test_names_of_known_agents_are_commands() -> None:
+    commands = {agent.name: load_acp_harness(f"acp:{agent.name}").argv for agent in ACP_AGENTS}
+    assert commands["claude"] == ("claude-agent-acp",)
+    assert commands["copilot"] == ("copilot", "--acp", "--stdio")
+    assert len(commands) == len(ACP_AGENTS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "message"),
+    [
+        ({"acp": "gemini --acp"}, "acp", "this is not a command"),
+        ({"acp": [""]}, "acp", "this is not a command"),
+        ({"acp": ["x", 5]}, "acp", "this is not a command"),
+        ({"acp": ["x"], "modes": ["yolo"]}, "modes", "does not map auto and bypass to modes"),
+        ({"acp": ["x"], "modes": {"yolo": "auto"}}, "modes", "does not map auto and bypass"),
+        ({"acp": ["x"], "modes": {"auto": 1}}, "modes", "a mode is a string"),
+        ({"acp": ["x"], "env": {"A": []}}, "env.A", "this is not a text"),
+    ],
+)
+def test_values_that_are_not_valid_have_their_place(
+    settings: dict[str, Any], key: str, message: str
+) -> None:
+    with pytest.raises(CubError, match=message) as error:
+        make_acp_harness("mine", settings)
+    assert error.value.where == f".cub/config.yaml: harnesses.mine.{key}"
+
+
+def test_a_command_that_is_not_one_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no closing quotation"):
+        load_acp_harness("acp:a 'b")
+    with pytest.raises(UsageError, match="missing COMMAND") as error:
+        load_acp_harness("acp:")
+    assert "acp:gemini" in error.value.hint
+
+
+def test_a_refusal_is_by_events_or_by_the_last_lines() -> None:
+    harness, now = AcpHarness("mine", ("x",)), datetime.now(UTC)
+    transcript = Transcript()
+    assert harness.find_refusal(transcript, "", now) is None
+    found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
+    assert found
+    assert found.kind == "rate_limited"
+    transcript.add_event(AgentEvent("service", "HTTP 503"))
+    found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
+    assert found
+    assert found.kind == "service_failed"
