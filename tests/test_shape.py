@@ -19,9 +19,9 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 8,
-    "cub.actions": 58,
+    "cub.actions": 68,
     "cub.checks": 17,
-    "cub.cli": 46,
+    "cub.cli": 49,
     "cub.config_edit": 9,
     "cub.edit": 21,
     "cub.files": 14,

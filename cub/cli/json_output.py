@@ -12,6 +12,9 @@ from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CombinedError, CubError
 
 if TYPE_CHECKING:
+    from cub.actions.agents.agent_proof import AgentProof
+    from cub.actions.agents.agent_survey import AgentOverview
+    from cub.actions.agents.arrival import Arrival
     from cub.actions.project_status import FileStatus
     from cub.actions.repair import RepairReport
     from cub.actions.review.review import FileReview, Review
@@ -44,6 +47,69 @@ def status_to_json(
 ) -> JsonObject:
     """Return the table of `cub status`: one object for each file."""
     return _make_result(root, warnings, files=[asdict(row) for row in rows])
+
+
+def agents_to_json(
+    overviews: Iterable[AgentOverview], warnings: Iterable[PlanWarning], root: Path
+) -> JsonObject:
+    """Return the table of `cub agents`: one object for each agent."""
+    rows = [
+        {
+            "name": overview.agent.name,
+            "title": overview.agent.title,
+            "installed": not overview.agent.problem,
+            "version": overview.agent.version or None,
+            "oldest_version": overview.agent.oldest_version or None,
+            "install": overview.agent.installation or None,
+            "tokens": overview.tokens if overview.agent.harness.reads else None,
+            "fix": overview.fix or None,
+            "sources": [
+                {
+                    "label": source.label,
+                    "path": source.path,
+                    "tokens": source.tokens,
+                    "times": source.times,
+                    "cut": source.is_cut,
+                }
+                for source in overview.sources
+            ],
+        }
+        for overview in overviews
+    ]
+    return _make_result(root, warnings, agents=rows)
+
+
+def proofs_to_json(
+    proofs: Sequence[AgentProof], warnings: Iterable[PlanWarning], root: Path
+) -> JsonObject:
+    """Return what `cub agents prove` has seen: one object for each agent."""
+    rows = [
+        {
+            "name": proof.name,
+            "title": proof.title,
+            "version": proof.version or None,
+            "ok": proof.is_kept,
+            "problem": proof.problem or None,
+            "offline": proof.is_offline,
+            "left_out": list(proof.left_out),
+            "sources": [
+                {
+                    "label": source.label,
+                    "path": source.path,
+                    "tokens": source.tokens,
+                    "interactive": _arrival_to_json(source.interactive),
+                    "run": _arrival_to_json(source.run),
+                }
+                for source in proof.sources
+            ],
+        }
+        for proof in proofs
+    ]
+    return _make_result(root, warnings, ok=all(proof.is_kept for proof in proofs), agents=rows)
+
+
+def _arrival_to_json(arrival: Arrival | None) -> JsonObject | None:
+    return None if arrival is None else {"times": arrival.times, "cut": arrival.is_cut}
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from cub.actions.run.check_runner import CheckComparison, CheckResult, checks_to_json
 from cub.actions.run.run_folders import START_FILE, RunFolder
 from cub.checks.failing_items import FailingItem
 from cub.cli.json_output import review_to_json
 from cub.store.ledger import Ledger
+from tests.actions.agents.fake_agents import install_fake_claude
 from tests.actions.run.shop import Shop, shop
 from tests.cli.reviewed import FULL
 from tests.cli.standing import NEWER, NO_BEGIN
@@ -269,6 +273,27 @@ def _prompt(scene: Scene) -> None:
     scene.json("error", root, "prompt", code=2)
 
 
+def _agents(scene: Scene) -> None:
+    """Agents that are installed, or not, and what reaches a model from one."""
+    root = scene.project(
+        **{
+            "AGENTS.md": "Bake bread before six in the morning.\n",
+            ".mcp.json": "{}\n",
+            ".cub/config.yaml": "mapp: 1\nharnesses: {mine: {argv: [mine]}}\n",
+        }
+    )
+    with pytest.MonkeyPatch.context() as here:
+        programs = install_fake_claude(scene.folder / "programs")
+        here.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        claude, codex, *_, mine = scene.json("agents", root, "agents")["agents"]
+        assert [claude["installed"], codex["installed"]] == [True, False]
+        assert (mine["tokens"], mine["install"]) == (None, None)
+        (seen,) = scene.json("agent-proofs", root, "agents", "prove")["agents"]
+        assert (seen["name"], seen["ok"], seen["left_out"]) == ("claude", True, [".mcp.json"])
+        missing = scene.json("agent-proofs", root, "agents", "prove", "codex", code=1)
+        assert missing["agents"][0]["problem"]
+
+
 def _trust(scene: Scene) -> None:
     root = scene.project()
     nothing = scene.json("trust", root, "trust", "--show")
@@ -471,6 +496,7 @@ STORIES = {
     ),
     "prompt": _story(_prompt, "prompt"),
     "trust": _story(_trust, "trust"),
+    "agents": _story(_agents, "agents", "agent-proofs", agents="warning"),
     "runs": _story(
         _runs, "run-preview", "runs", "events", "task-events",
         event="event run_start run_end attempt_start attempt_end task_state tokens check_result",

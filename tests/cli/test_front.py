@@ -10,8 +10,8 @@ from cub import __version__
 from tests.conftest import Cub
 
 COMMANDS = [
-    "init", "update", "task", "run", "prompt", "ledger", "trust", "map", "diff", "status",
-    "repair", "remove", "config", "schema", "demo", "help", "version",
+    "init", "update", "task", "run", "agents", "prompt", "ledger", "trust", "map", "diff",
+    "status", "repair", "remove", "config", "schema", "demo", "help", "version",
 ]  # fmt: skip
 
 

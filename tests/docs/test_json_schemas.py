@@ -14,6 +14,8 @@ from tests.docs.test_tables import rows
 SHOWN = {
     "A plan": "plan",
     "Status": "status",
+    "Agents": "agents",
+    "What reached the model": "agent-proofs",
     "The map": "map",
     "A review": "review",
     "Several projects": "projects",

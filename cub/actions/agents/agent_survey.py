@@ -1,0 +1,142 @@
+"""List the agents that cub can drive: which are installed, and what each reads in a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.run.agent_process import build_environment
+from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
+from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.errors import UsageError
+from cub.harness.base import Harness
+from cub.harness.harness_registry import NATIVE_HARNESSES, load_harnesses
+from cub.harness.native_harness import AgentFacts, NativeHarness
+from cub.project.config_layers import resolve_config
+from cub.project.project import Project
+from cub.text import suggest_similar
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledAgent:
+    """Hold an agent, why its program can't be started, and its version; "" if not known.
+
+    `facts` is None for an agent that only the configuration describes.
+    """
+
+    harness: Harness
+    facts: AgentFacts | None
+    problem: str
+    version: str
+
+    @property
+    def name(self) -> str:
+        """Return the name to type."""
+        return self.harness.name
+
+    @property
+    def title(self) -> str:
+        """Return the name to show."""
+        return self.facts.title if self.facts else self.harness.name
+
+    @property
+    def oldest_version(self) -> str:
+        """Return the oldest version known to work, "" if none is."""
+        return self.facts.oldest_version if self.facts else ""
+
+    @property
+    def installation(self) -> str:
+        """Return the command that installs it, "" if cub knows none."""
+        return self.facts.installation if self.facts else ""
+
+    @property
+    def version_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of its version; () if that is not known."""
+        return tuple(int(part) for part in self.version.split(".") if part)
+
+    @property
+    def is_too_old(self) -> bool:
+        """Return whether its version is older than the oldest one known to work."""
+        known = self.version and self.oldest_version
+        return bool(known) and Version(self.version) < Version(self.oldest_version)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOverview:
+    """Hold an agent, and the project's texts with how often it loads each by itself."""
+
+    agent: InstalledAgent
+    sources: Sequence[ContextSource]
+
+    @property
+    def tokens(self) -> int:
+        """Return what it costs the agent to read what it loads."""
+        return sum(source.times * source.tokens for source in self.sources)
+
+    @property
+    def fix(self) -> str:
+        """Return the command by which it reads all texts; "" if it does, or if there is none."""
+        is_complete = not any(source.missing for source in self.sources)
+        return "" if is_complete or not self.agent.facts else f"cub init --agent {self.agent.name}"
+
+
+def list_agents(project: Project, environ: Mapping[str, str]) -> list[InstalledAgent]:
+    """Return cub's own agents and those of the configuration, installed or not."""
+    settings = resolve_settings(resolve_config(project, environ).values, RunOptions())
+    names = [kind.facts.name for kind in NATIVE_HARNESSES]
+    names += [name for name in settings.harness_configs if name not in names]
+    harnesses = load_harnesses(names, settings.harness_configs, project.root, environ).harnesses
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each version takes a process
+        looks = [
+            pool.submit(_look_up, harness, settings, project, environ) for harness in harnesses
+        ]
+        return [look.result() for look in looks]
+
+
+def _look_up(
+    harness: Harness, settings: RunSettings, project: Project, environ: Mapping[str, str]
+) -> InstalledAgent:
+    missing = find_missing_programs([harness], settings, project, environ)
+    visible = build_environment(settings.hidden_variables, environ)
+    versions = {} if missing else read_agent_versions([harness], project, visible)
+    facts = harness.facts if isinstance(harness, NativeHarness) else None
+    problem = missing[0].why if missing else ""
+    return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))
+
+
+def survey_agents(project: Project, environ: Mapping[str, str]) -> list[AgentOverview]:
+    """Return each agent with what it reads here, with the user's settings for all projects."""
+    home = Path(name) if (name := environ.get("HOME")) else None
+    overviews = []
+    for agent in list_agents(project, environ):
+        reads, version = agent.harness.reads, agent.version_numbers
+        sources = list_context_sources(project, reads, version=version, home=home) if reads else []
+        overviews.append(AgentOverview(agent, sources))
+    return overviews
+
+
+def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> list[InstalledAgent]:
+    """Return the agents with these names; without names, all of cub's own that are installed.
+
+    Raises UsageError for a name of none, or of one that cub can't point at a model server, and if
+    no agent is installed.
+    """
+    own = {agent.name: agent for agent in agents if agent.facts}
+    known = ", ".join(own)
+    for name in names:
+        if name not in own:
+            similar = suggest_similar(name, list(own))
+            hint = f"did you mean {similar}?" if similar else f"choose from {known}"
+            is_configured = any(agent.name == name for agent in agents)
+            message = f"what the agent {name!r} reads can't be proven"
+            raise UsageError(message if is_configured else f"unknown agent {name!r}", hint=hint)
+    chosen = [own[name] for name in names] or [one for one in own.values() if not one.problem]
+    if not chosen:
+        raise UsageError("no agent is installed", hint="run `cub agents` to see how to install one")
+    return chosen

@@ -1,0 +1,154 @@
+"""Start an agent against a model server, and return the texts that it sent to the model.
+
+A process of its own does that, since it leaves the network, if the system allows that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cub.errors import CubError
+from cub.model_server.redirect import redirect_agent
+from cub.model_server.server import ModelServer
+from cub.processes.command import CommandSpec, TimeLimits
+from cub.processes.runner import RunningCommand
+
+_ROOT = Path(__file__).parents[3]
+# Imported, not run as a file: cub's folder comes last in the path.
+_MAIN = """\
+import sys
+sys.path.append(sys.argv[1])
+from cub.actions.agents.recorded_start import main
+main()
+"""
+_START_SECONDS = 90.0
+_TICK_SECONDS = 0.05
+_MAX_OUTPUT = 4_000  # bytes, from the end
+
+
+class AgentLaunch(NamedTuple):
+    """Hold a command line of an agent, with its stdin and additional variables."""
+
+    argv: tuple[str, ...]
+    stdin: str
+    environ: Mapping[str, str]
+
+
+class RecordedStart(NamedTuple):
+    """Hold what an agent sent to the model first: its texts, none if it sent nothing.
+
+    `output` is the end of what it printed; `is_offline`: it had no network.
+    """
+
+    texts: tuple[str, ...]
+    output: str
+    is_offline: bool
+
+
+def record_starts(
+    agent: str,
+    launches: Sequence[AgentLaunch],
+    folder: Path,
+    home: Path,
+    path: str,
+) -> list[RecordedStart]:
+    """Start an agent once for each launch, in `folder`; return what each sent first.
+
+    Its HOME is `home`, a new folder; `path` is its PATH.
+    """
+    environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": str(home)}
+    job = {
+        "agent": agent,
+        "launches": launches,
+        "folder": str(folder),
+        "home": str(home),
+        "environ": environ,
+    }
+    argv = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
+    command = CommandSpec(argv, folder, environ, json.dumps(job).encode())
+    out, err = bytearray(), bytearray()
+    with RunningCommand(command, TimeLimits(_START_SECONDS * (len(launches) + 1))) as running:
+        for chunk in running.iter_output():
+            (out if chunk.stream == "out" else err).extend(chunk.data)
+    if running.result.exit_code != 0:
+        lines = err.decode("utf-8", "replace").splitlines()[-1:] or ["it was ended"]
+        raise CubError(f"{agent} could not be recorded: {lines[0]}")
+    return [RecordedStart(tuple(texts), *rest) for texts, *rest in json.loads(out)]
+
+
+def main() -> None:
+    """Carry out the job on stdin, and print the result."""
+    job: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    is_offline = _leave_network()
+    starts = [(*_record_start(job, AgentLaunch(*launch)), is_offline) for launch in job["launches"]]
+    sys.stdout.buffer.write(json.dumps(starts).encode())
+
+
+def _record_start(job: Mapping[str, Any], launch: AgentLaunch) -> tuple[tuple[str, ...], str]:
+    output = bytearray()
+    with ModelServer() as server:
+        redirect = redirect_agent(job["agent"], server.url, Path(job["home"]))
+        environ = {**job["environ"], **launch.environ, **redirect.environ}
+        stdin = launch.stdin.encode("utf-8", "replace")
+        command = CommandSpec(launch.argv, Path(job["folder"]), environ, stdin)
+        limits = TimeLimits(_START_SECONDS)
+        with RunningCommand(command, limits, tick_seconds=_TICK_SECONDS) as running:
+            for chunk in running.iter_output():
+                output += chunk.data
+                del output[:-_MAX_OUTPUT]
+                if texts := _find_first_texts(server):
+                    return texts, ""
+        if texts := _find_first_texts(server):
+            return texts, ""
+    said = output.decode("utf-8", "replace")
+    return (), running.result.start_error or said
+
+
+def _find_first_texts(server: ModelServer) -> tuple[str, ...]:
+    return next((each.texts for each in server.requests if not each.is_side_request), ())
+
+
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # unshare(2); Python has it since 3.12
+_SET_FLAGS, _UP = 0x8914, 0x1  # netdevice(7)
+
+
+def _leave_network() -> bool:
+    """Move this process to a network that has nothing but a loopback address; return if it could.
+
+    A child tries it first: there is no way back if the loopback address can't be used.
+    """
+    if sys.platform != "linux":
+        return False
+    if not (pid := os.fork()):
+        os._exit(0 if _enter_own_network() else 1)
+    return os.waitpid(pid, 0)[1] == 0 and _enter_own_network()
+
+
+def _enter_own_network() -> bool:
+    import fcntl
+    import socket
+    import struct
+
+    user, group = os.geteuid(), os.getegid()
+    try:
+        unshare = ctypes.CDLL(None).unshare
+        if unshare(_NEW_NETWORK):  # only root may do that without a user namespace
+            if unshare(_NEW_USER | _NEW_NETWORK):
+                return False
+            for name, text in (
+                ("setgroups", "deny"),
+                ("uid_map", f"{user} {user} 1"),
+                ("gid_map", f"{group} {group} 1"),
+            ):
+                Path("/proc/self", name).write_text(text, encoding="ascii")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as file:
+            fcntl.ioctl(file, _SET_FLAGS, struct.pack("16sH22x", b"lo", _UP))
+    except (OSError, AttributeError):
+        return False
+    return True

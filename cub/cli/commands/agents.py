@@ -1,0 +1,142 @@
+"""Define `cub agents`, a table of agents, and `cub agents prove`, which starts them to see."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.json_output import agents_to_json, proofs_to_json
+from cub.cli.options import find_root
+
+if TYPE_CHECKING:
+    from cub.actions.agents.agent_proof import AgentProof, SourceProof
+    from cub.actions.agents.agent_survey import AgentOverview, InstalledAgent
+    from cub.project.project import Project
+
+app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME...]", help="Agents; without one, all that are installed."),
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Let hooks and servers of the project run, this once.")
+]
+_HEADER = ("agent", "version", "reads here", "tokens", "misses", "to do")
+_PROSE = ("reads here", "misses", "to do")
+_MAX_NAMED = 3  # files
+
+
+@app.callback()
+def agents(context: typer.Context, json: Json = False) -> None:
+    """List agents: their versions, and what each reads here.
+
+    The list has what an agent loads by itself when you work with it. `cub run` hands over the rest.
+
+    Example: cub agents
+    """
+    if context.invoked_subcommand:
+        return
+    from cub.actions.agents.agent_survey import survey_agents
+
+    project = _load_project(context, json=json)
+    overviews = survey_agents(project, os.environ)
+    if json:
+        output.print_json(agents_to_json(overviews, project.config.warnings, project.root))
+        return
+    output.print_table(_HEADER, [_make_row(overview) for overview in overviews], prose=_PROSE)
+
+
+def _load_project(context: typer.Context, *, json: bool) -> Project:
+    from cub.project.project import Project
+
+    project = Project.load(find_root(context))
+    if not json:
+        output.print_warnings(project.config.warnings)
+    return project
+
+
+def _make_row(overview: AgentOverview) -> tuple[str, ...]:
+    agent = overview.agent
+    reads = (
+        source.label + ", cut" * source.is_cut + f", {source.times} times" * (source.times > 1)
+        for source in overview.sources
+        if source.times
+    )
+    misses = (source.label for source in overview.sources if source.missing)
+    tokens = f"{overview.tokens:,}" if overview.agent.harness.reads else "not known"
+    return (
+        agent.title, _format_version(agent), "; ".join(reads), tokens, "; ".join(misses),
+        _suggest(overview),
+    )  # fmt: skip
+
+
+def _format_version(agent: InstalledAgent) -> str:
+    if agent.problem:
+        return "not installed"
+    if agent.is_too_old:
+        return f"{agent.version}, older than {agent.oldest_version}"
+    return agent.version or "not known"
+
+
+def _suggest(overview: AgentOverview) -> str:
+    if overview.agent.problem:
+        return overview.agent.installation or overview.agent.problem
+    return overview.fix
+
+
+@app.command()
+def prove(
+    context: typer.Context, names: Names = None, trust: Trust = False, json: Json = False
+) -> None:
+    """Start agents, and show which texts reach their model.
+
+    Each is started in a copy of the project, with a HOME of its own and without a network if the
+    system allows that. A server on this machine takes the place of the model.
+
+    The columns say how often each text arrived in interactive use, and in `cub run`. The exit code
+    is 1 if a text did not arrive in full, and once, in `cub run`.
+
+    Example: cub agents prove claude
+    """
+    from cub.actions.agents.agent_proof import is_trusted, prove_agent
+    from cub.actions.agents.agent_survey import choose_agents, list_agents
+
+    project = _load_project(context, json=json)
+    chosen = choose_agents(list_agents(project, os.environ), names or ())
+    trusted = trust or is_trusted(project)
+    proofs = []
+    for agent in chosen:
+        proofs.append(prove_agent(agent, project, os.environ, is_trusted=trusted))
+        if not json:
+            _print_proof(proofs[-1])
+    if json:
+        output.print_json(proofs_to_json(proofs, project.config.warnings, project.root))
+    raise typer.Exit(0 if all(proof.is_kept for proof in proofs) else 1)
+
+
+def _print_proof(proof: AgentProof) -> None:
+    """Print what was seen of one agent."""
+    network = "no network" if proof.is_offline else "the network was not switched off"
+    output.print_heading(f"{proof.title} {proof.version or '(version not known)'}")
+    if proof.problem:
+        output.print_paragraph(f"not proven: {proof.problem}")
+        return
+    rows = [_make_proof_row(source) for source in proof.sources]
+    output.print_table(("text", "tokens", "interactive", "cub run"), rows)
+    if proof.left_out:
+        named = ", ".join(proof.left_out[:_MAX_NAMED])
+        more = f", and {rest} more" if (rest := len(proof.left_out) - _MAX_NAMED) > 0 else ""
+        output.print_message(f"left out, as the project is not trusted: {named}{more}")
+    output.print_message(network)
+
+
+def _make_proof_row(source: SourceProof) -> tuple[str, ...]:
+    interactive, run = (
+        "" if seen is None else seen.to_text() for seen in (source.interactive, source.run)
+    )
+    return source.label, f"{source.tokens:,}", interactive, run

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.actions.agents.agent_proof import AgentProof, is_trusted, prove_agent
+from cub.actions.agents.agent_survey import list_agents
+from cub.actions.agents.arrival import Arrival
+from cub.project.project import Project
+from tests.actions.agents.fake_agents import install_fake_claude
+from tests.cli.stories import write
+from tests.conftest import Cub
+
+RULES = "# Bakery\n\nBake bread before six in the morning.\nPrices are in cents, never in euros.\n"
+HOOKS = ".claude/settings.json"
+ONCE, NEVER = Arrival(1, False), Arrival(0, False)
+
+
+def prove(
+    project: Path, folder: Path, *, reads: tuple[str, ...] = ("AGENTS.md",), more: str = "",
+    trusted: bool = False,
+) -> AgentProof:  # fmt: skip
+    """The proof of a program that is taken for Claude Code and reads these files."""
+    environ = {"PATH": str(install_fake_claude(folder / "bin", reads, more)), "HOME": str(folder)}
+    loaded = Project.load(project)
+    claude = list_agents(loaded, environ)[0]
+    return prove_agent(claude, loaded, environ, is_trusted=trusted)
+
+
+def seen(proof: AgentProof) -> dict[str, tuple[Arrival | None, Arrival | None]]:
+    return {source.label: (source.interactive, source.run) for source in proof.sources}
+
+
+def test_each_text_is_counted_in_both_uses(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", RULES)
+    proof = prove(project, tmp_path)
+    assert (proof.title, proof.version, proof.problem) == ("Claude Code", "2.1.330", "")
+    assert seen(proof) == {
+        "AGENTS.md (yours)": (ONCE, ONCE),
+        "rules of a run": (None, ONCE),
+        "task prompt": (None, ONCE),
+    }
+    assert proof.is_kept
+
+
+@pytest.mark.thorough
+def test_a_text_that_the_agent_misses_is_handed_over_in_a_run(
+    project: Path, tmp_path: Path
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(project, "CLAUDE.md", "# Mine\n\nNever sell yesterday's bread as fresh.\n")
+    proof = prove(project, tmp_path, reads=("CLAUDE.md",))
+    assert seen(proof)["AGENTS.md (yours)"] == (NEVER, ONCE)
+    assert seen(proof)["CLAUDE.md (yours)"] == (ONCE, ONCE)
+    assert proof.is_kept
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("reads", "more", "arrival"),
+    [
+        ((), "", NEVER),
+        (("AGENTS.md", "AGENTS.md"), "", Arrival(2, False)),
+        (("AGENTS.md",), "texts[0] = texts[0][:50]", Arrival(1, True)),
+    ],
+    ids=["never", "twice", "cut"],
+)
+def test_a_promise_that_is_not_kept_shows(
+    project: Path, tmp_path: Path, reads: tuple[str, ...], more: str, arrival: Arrival
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    proof = prove(project, tmp_path, reads=reads, more=more)
+    assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
+    assert not proof.is_kept
+
+
+@pytest.mark.thorough
+def test_a_project_of_cubs_with_all_its_texts(project: Path, tmp_path: Path, cub: Cub) -> None:
+    write(project, "AGENTS.md", RULES)
+    assert cub("init").code == 0
+    reads = (".cub/constitution.md", "AGENTS.md")  # AGENTS.md imports it
+    proof = prove(project, tmp_path, reads=reads)
+    assert [source.label for source in proof.sources] == [
+        "AGENTS.md (yours)", "managed section", ".cub/constitution.md", "rules of a run",
+        "task prompt",
+    ]  # fmt: skip
+    assert proof.is_kept, proof.sources
+
+
+@pytest.mark.thorough
+def test_a_text_without_a_line_of_its_own_is_not_counted(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", "Hi.\n")
+    proof = prove(project, tmp_path, reads=())
+    assert seen(proof)["AGENTS.md (yours)"] == (None, None)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("sys.exit('the license is missing')", "it asked no model: the license is missing"),
+        ("sys.exit()", "it asked no model, and printed nothing"),
+    ],
+)
+def test_the_last_words_of_an_agent_that_asks_no_model(
+    project: Path, tmp_path: Path, more: str, problem: str
+) -> None:
+    proof = prove(project, tmp_path, more=more)
+    assert (proof.problem, proof.is_kept) == (problem, False)
+
+
+def test_nothing_in_the_project_is_changed_and_the_home_is_new(
+    project: Path, tmp_path: Path
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    more = "Path('AGENTS.md').write_text('spoilt')\nprint(os.environ['HOME'], os.getcwd())"
+    proof = prove(project, tmp_path, more=f"{more}\nsys.exit()")
+    assert (project / "AGENTS.md").read_text() == RULES
+    home, folder = proof.problem.removeprefix("it asked no model: ").split()
+    assert not Path(home).exists()
+    assert folder.endswith(project.as_posix())
+    assert not Path(folder).exists()
+
+
+@pytest.mark.thorough
+def test_what_runs_is_left_out_unless_it_is_trusted(project: Path, tmp_path: Path) -> None:
+    write(project, HOOKS, "{}\n")
+    more = f"sys.exit(str(Path({HOOKS!r}).exists()))"
+    assert prove(project, tmp_path, more=more).problem == "it asked no model: False"
+    assert prove(project, tmp_path, more=more, trusted=True).problem == "it asked no model: True"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("trusted", [True, False])
+def test_arguments_of_the_configuration_count_if_it_is_trusted(
+    project: Path, tmp_path: Path, *, trusted: bool
+) -> None:
+    write(project, ".cub/config.yaml", "harnesses: {claude: {args: [--odd], model: odd}}\n")
+    proof = prove(project, tmp_path, more="sys.exit(str('--odd' in words))", trusted=trusted)
+    assert proof.problem == f"it asked no model: {trusted}"
+
+
+def test_a_project_is_trusted_as_it_was_shown(project: Path, cub: Cub, home: Path) -> None:
+    assert not is_trusted(Project.load(project))
+    write(project, ".cub/config.yaml", "run: {checks: [make test]}\n")
+    assert cub("trust").code == 0
+    assert home.exists()
+    assert is_trusted(Project.load(project))
+    write(project, ".cub/config.yaml", "run: {checks: [make all]}\n")
+    assert not is_trusted(Project.load(project))
+
+
+def test_an_agent_that_is_not_installed_is_not_started(project: Path) -> None:
+    loaded, environ = Project.load(project), {"PATH": str(project)}
+    proof = prove_agent(list_agents(loaded, environ)[0], loaded, environ, is_trusted=False)
+    assert (proof.problem, proof.is_kept) == ("claude is not in PATH", False)

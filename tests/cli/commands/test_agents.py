@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.actions.agents.fake_agents import install_fake_claude
+from tests.cli.stories import write
+from tests.conftest import Cub
+
+RULES = "# Bakery\n\nBake bread before six in the morning.\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A PATH with a program that is taken for Claude Code."""
+    return f"{install_fake_claude(tmp_path / 'bin')}{os.pathsep}/usr/bin"
+
+
+def test_the_table_has_versions_texts_costs_and_what_to_do(
+    cub: Cub, project: Path, path: str
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(project, "CLAUDE.md", "Never sell yesterday's bread as fresh.\n")
+    write(project, ".cub/config.yaml", "harnesses: {mine: {argv: [mine]}}\n")
+    done = cub("agents", PATH=path)
+    assert (done.code, done.err) == (0, "")
+    rows = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert rows[0] == "agent version reads here tokens misses to do"
+    assert rows[1] == (
+        "Claude Code 2.1.330 CLAUDE.md (yours) 10 AGENTS.md (yours) cub init --agent claude"
+    )
+    assert "npm install -g @openai/codex" in done.out
+    assert rows[-1] == "mine not installed not known mine is not in PATH"
+
+
+@pytest.mark.thorough
+def test_an_old_version_is_named(cub: Cub, tmp_path: Path) -> None:
+    folder = install_fake_claude(tmp_path / "bin", version="2.0.1")
+    assert "2.0.1, older than 2.1.197" in cub("agents", PATH=str(folder)).out
+
+
+def test_a_proof_shows_each_text_and_where_it_was_made(cub: Cub, project: Path, path: str) -> None:
+    write(project, "AGENTS.md", RULES)
+    for name in (".mcp.json", *(f".codex/{number}.toml" for number in range(4))):
+        write(project, name, "{}\n")
+    done = cub("agents", "prove", PATH=path)
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert lines == [
+        "Claude Code 2.1.330",
+        "text tokens interactive cub run",
+        "AGENTS.md (yours) 10 1 1",
+        "rules of a run 512 1",
+        "task prompt 21 1",
+    ]
+    named = ".codex/0.toml, .codex/1.toml, .codex/2.toml, and 2 more"
+    left_out, network = done.err.splitlines()
+    assert left_out == f"left out, as the project is not trusted: {named}"
+    assert network in ("no network", "the network was not switched off")
+    assert done.code == 0
+
+
+@pytest.mark.thorough
+def test_a_promise_that_is_not_kept_is_exit_code_1(cub: Cub, project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", RULES)
+    folder = install_fake_claude(tmp_path / "bin", reads=())
+    done = cub("agents", "prove", "claude", PATH=f"{folder}:/usr/bin")
+    assert done.code == 1
+    assert "AGENTS.md (yours)  10      0            0" in done.out
+
+
+def test_an_agent_that_can_not_be_started_is_exit_code_1(cub: Cub, path: str) -> None:
+    done = cub("agents", "prove", "codex", PATH=path)
+    assert done.code == 1
+    assert "not proven: codex is not in PATH" in done.out
+
+
+@pytest.mark.thorough
+def test_trust_copies_what_runs(cub: Cub, project: Path, path: str) -> None:
+    write(project, ".mcp.json", "{}\n")
+    assert "left out" not in cub("agents", "prove", "--trust", PATH=path).err
+
+
+def test_an_unknown_name_is_refused(cub: Cub, path: str) -> None:
+    done = cub("agents", "prove", "zebra", PATH=path)
+    assert done.code == 2
+    assert "unknown agent 'zebra'" in done.err
