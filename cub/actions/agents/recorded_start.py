@@ -62,12 +62,12 @@ def record_starts(
 
     Its HOME is `home`, a new folder; `path` is its PATH.
     """
-    environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": str(home)}
+    environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": home.as_posix()}
     job = {
         "agent": agent,
         "launches": launches,
-        "folder": str(folder),
-        "home": str(home),
+        "folder": folder.as_posix(),
+        "home": home.as_posix(),
         "environ": environ,
     }
     argv = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
