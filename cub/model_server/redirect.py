@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 _KEY = "dummy"
 _COMMON = {
     "TERM": "dumb",
+    "LANG": "C.UTF-8",
     "NO_COLOR": "1",
     "DO_NOT_TRACK": "1",
     "OTEL_SDK_DISABLED": "true",
@@ -29,6 +30,9 @@ _CLAUDE = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_GROWTHBOOK": "1",
+    "CLAUDE_CODE_USE_BEDROCK": "0",
+    "CLAUDE_CODE_USE_VERTEX": "0",
+    "CLAUDE_CODE_USE_FOUNDRY": "0",
 }
 _GEMINI = {"GEMINI_API_KEY": _KEY, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 _OPENCODE = {
@@ -83,32 +87,39 @@ plugins = false
 
 
 class Redirect(NamedTuple):
-    """Hold what makes an agent use a model server: its whole environment except PATH, and a model.
+    """Hold what makes an agent use a model server: its whole environment except PATH, and more.
 
-    The environment names the model, too: a command line needs none.
+    `argv` are arguments that a project's own settings, which may name another address, can't
+    override. The environment names the model, too.
     """
 
     environ: Mapping[str, str]
+    argv: tuple[str, ...]
     model: str
 
 
 def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
-    """Write an agent's settings into a new HOME; return its environment and its model.
+    """Write an agent's settings into a new HOME; return its environment, arguments and model.
 
     The agent is claude, codex, gemini, opencode or aider; `claude-acp` and `codex-acp` are the
-    adapters of two of them. The others use the same settings in every mode.
+    adapters of two of them, which take no arguments. The others are the same over the protocol.
     """
     name = agent.removesuffix("-acp")
     model = _MODELS[name]
-    environ = {**_COMMON, "HOME": os.fspath(home)}
+    temporary = home / "tmp"  # they leave files of megabytes there
+    temporary.mkdir(exist_ok=True)
+    environ = {**_COMMON, "HOME": os.fspath(home), "TMPDIR": os.fspath(temporary)}
+    argv: tuple[str, ...] = ()
     match name:
         case "claude":
             environ |= {**_CLAUDE, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_MODEL": model}
             if hasattr(os, "geteuid") and os.geteuid() == 0:
                 environ["IS_SANDBOX"] = "1"  # Claude refuses to skip permissions as root
+            argv = ("--settings", json.dumps({"env": environ}))
         case "codex":
             environ["OPENAI_API_KEY"] = _KEY
             _write(home / ".codex/config.toml", _CODEX_CONFIG.format(model=model, url=url))
+            argv = ("-c", 'model_provider="local"', "-c", f'model="{model}"')
         case "gemini":
             environ |= {**_GEMINI, "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_MODEL": model}
             _write(home / ".gemini/settings.json", json.dumps(_GEMINI_SETTINGS))
@@ -119,11 +130,14 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
             _write(home / ".config/opencode/opencode.json", json.dumps(config))
         case "aider":
             environ |= {**_AIDER, "OPENAI_API_BASE": f"{url}/v1", "AIDER_MODEL": model}
+            # A project's .env replaces variables, and may hold a key that works.
+            argv = ("--openai-api-base", f"{url}/v1", "--openai-api-key", _KEY)
+            argv += ("--model", model, "--weak-model", model)
             for kind in ("CHAT", "INPUT"):
                 environ[f"AIDER_{kind}_HISTORY_FILE"] = str(home / f".aider.{kind}.history")
             # aider downloads the prices unless this file has some of today.
             _write(home / ".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
-    return Redirect(environ, model)
+    return Redirect(environ, () if agent != name else argv, model)
 
 
 def _build_opencode_config(url: str, model: str) -> dict[str, Any]:

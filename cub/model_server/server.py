@@ -90,7 +90,8 @@ class ModelServer:
     """Serve a model on a port of 127.0.0.1 while the context is open.
 
     Main requests take the replies in order, and a final text after the last one; a function
-    returns one for each. Side requests get a short text. Closing ends what still hangs.
+    returns one for each. An agent that repeats a request takes the next reply. Side requests get a
+    short text. Closing ends what still hangs.
     """
 
     def __init__(self, replies: Iterable[Reply] | Callable[[RecordedRequest], Reply] = ()) -> None:

@@ -33,7 +33,16 @@ def test_the_address_and_the_model_are_named_in_home_or_environment(
     assert any(URL in text for text in texts)
     assert any(redirect.model in text for text in texts)
     assert redirect.environ["HOME"] == str(tmp_path)
+    assert Path(redirect.environ["TMPDIR"]).parent == tmp_path
     assert not redirect.environ["HTTPS_PROXY"]
+
+
+def test_arguments_win_over_settings_of_the_project(tmp_path: Path) -> None:
+    flag, settings = redirect_agent("claude", URL, tmp_path).argv
+    assert flag == "--settings"
+    assert json.loads(settings)["env"]["ANTHROPIC_BASE_URL"] == URL
+    assert f"{URL}/v1" in redirect_agent("aider", URL, tmp_path).argv
+    assert redirect_agent("claude-acp", URL, tmp_path).argv == ()
 
 
 def test_codex_has_a_provider_of_its_own(tmp_path: Path) -> None:
