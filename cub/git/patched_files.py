@@ -106,7 +106,7 @@ def _check_out(
 ) -> dict[str, bytes]:
     """Return the content of files of the index, by git's own rules for line endings and filters."""
     paths = [path for path, mode in modes.items() if mode != SUBMODULE_MODE]
-    words = ("checkout-index", f"--prefix={folder}/", "-z", "--stdin")
+    words = ("checkout-index", f"--prefix={folder.as_posix()}/", "-z", "--stdin")
     run_git(toplevel, *words, stdin=join_nul(paths), environ=environ)
     return {path: _read(folder / path) for path in paths}
 
