@@ -116,7 +116,9 @@ def ask_choice(question: str, choices: Sequence[str]) -> str:
 
 def can_ask() -> bool:
     """Return whether a person at a terminal can be asked, and has not asked for silence."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and not _mute_stack
+    # A stream that was closed from the start is None.
+    streams = (sys.stdin, sys.stderr)
+    return not _mute_stack and all(stream and stream.isatty() for stream in streams)
 
 
 @contextmanager
