@@ -1,0 +1,119 @@
+"""Whole runs with an agent that speaks the Agent Client Protocol, and misbehaves on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cub.errors import CubError
+from cub.prompt.previous_attempts import counts_as_attempt
+from tests.actions.run.shop import CHECK, Done, Shop, alive
+from tests.examples import keep_few
+from tests.harness.acp.talks import USAGE, Step, ask, command, error, result, said, update
+
+_MAKE: Step = {"do": "echo made > made.txt"}
+_DONE = said("Status: done\nSummary: it is made", messageId="last")
+
+
+def run(shop: Shop, *steps: Step, **asked: Any) -> Done:
+    """Have the agent work on the task s-1."""
+    shop.configure(harnesses={"mine": {"acp": command(*steps)}}, run=asked.pop("run", {}))
+    shop.task()
+    return shop.run(**{"iterations": 1, **asked})
+
+
+def charges(shop: Shop) -> list[bool]:
+    """For each attempt, whether it counts as one of the task's."""
+    return [counts_as_attempt(event) for event in shop.ledger("attempt_end")]
+
+
+def test_work_that_passes_is_committed_with_its_tokens_and_dollars(bakery: Shop) -> None:
+    cost = update("usage_update", used=1, size=9, cost={"amount": 0.5, "currency": "USD"})
+    done = run(bakery, said("I make it."), _MAKE, cost, _DONE, result(usage=USAGE), checks=CHECK)
+    assert done.outcomes == ["ok"]
+    assert bakery.status() == "closed"
+    assert "task(s-1): Do s-1" in bakery.log()
+    (end,) = bakery.ledger("attempt_end")
+    assert (end["tok"]["in"], end["tok"]["out"], end["usd"]) == (10, 2, 0.5)
+    assert end["trailer"]["summary"] == "it is made"
+    assert end["trailer"]["summary"] == "it is made"
+    assert end["session"] == "s-1"
+
+
+def test_a_failing_check_comes_back_in_the_next_prompt(
+    bakery: Shop, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    log = tmp_path_factory.mktemp("log") / "sent.jsonl"
+    bakery.environ["ACP_LOG"] = str(log)
+    done = run(bakery, {"do": "echo broken-word > wrong"}, _DONE, checks=CHECK, iterations=2)
+    assert done.outcomes[0] == "checks_failed"
+    assert "broken-word" in log.read_text()
+
+
+_FAILURES = [
+    ((error(-32000, "Authentication required"),), "auth", False),
+    ((error(-32603, "x", errorKind="server_error"),), "service_failed", False),
+    ((error(429, "Suggested retry after 3600s"),), "rate_limited", False),
+    ((_MAKE, "die"), "harness_exit", True),
+    ((_MAKE, "leave"), "harness_exit", True),
+    (("garbage", "close"), "harness_exit", True),
+    ((result("refusal"),), "harness_exit", True),
+    ((result(),), "harness_exit", True),
+    ((said("All is well."),), "no_changes", True),
+    ((said("Where is it?"),), "asked_question", True),
+    ((said("<stuck>no database</stuck>"),), "stuck", True),
+    ((ask(kind="edit", title="Write", locations=[{"path": "/etc/x"}]), result("cancelled")),
+     "permission_denied", True),
+    (("flood", "garbage", "long-line", result("max_tokens")), "harness_exit", True),
+    (("orphan", "stays", "hang"), "timeout_idle", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("steps", "failure", "is_charged"), keep_few(_FAILURES, 5))
+def test_the_class_of_each_failure_and_its_charge(
+    bakery: Shop, steps: tuple[Step, ...], failure: str, is_charged: bool
+) -> None:
+    done = run(bakery, *steps, run={"idle_timeout": "2s"})
+    assert done.outcomes[0] == failure
+    assert charges(bakery)[0] is is_charged
+    starts, ends = bakery.ledger("attempt_start"), bakery.ledger("attempt_end")
+    assert len(starts) == len(ends)
+    assert bakery.dirt() == ""
+
+
+def test_the_time_of_a_limit_is_kept_and_waited_for(bakery: Shop) -> None:
+    done = run(bakery, error(429, "Suggested retry after 3600s"))
+    assert done.outcomes == ["rate_limited"]
+    (end,) = bakery.ledger("attempt_end")
+    assert "3600" in end["fail"]["reason"]
+
+
+def test_an_agent_that_hangs_leaves_no_process(
+    bakery: Shop, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pids = tmp_path_factory.mktemp("pids") / "pids"
+    step = {"do": f"sleep 600 & echo $! $PPID > {pids}; setsid sleep 600 & echo $! >> {pids}"}
+    done = run(bakery, step, "stays", "hang", run={"idle_timeout": "2s"})
+    assert done.outcomes[0] == "timeout_idle"
+    numbers = [int(word) for word in pids.read_text().split()]
+    assert len(numbers) >= 3
+    assert alive(numbers) == []
+
+
+def test_a_stopped_run_cancels_the_turn(bakery: Shop) -> None:
+    tool = update("tool_call", toolCallId="t", title="make", status="in_progress")
+    bakery.configure(
+        harnesses={"mine": {"acp": command(tool, "cancelled", result("cancelled", usage=USAGE))}}
+    )
+    bakery.task()
+    done = bakery.run(stop_at=lambda event: event.get("type") == "tool")
+    assert done.outcomes == ["interrupted"]
+    (end,) = bakery.ledger("attempt_end")
+    assert end["tok"]["in"] == 10
+
+
+def test_a_missing_agent_is_named_before_anything_starts(bakery: Shop) -> None:
+    bakery.task()
+    with pytest.raises(CubError, match="no-such-agent is not in PATH"):
+        bakery.run(harness="acp:no-such-agent --acp")
