@@ -23,14 +23,16 @@ from cub.edit.sections import Section, find_section
 from cub.errors import CubError
 from cub.files import DiskTree
 from cub.project.agent_reading import (
+    NAMED_READINGS,
     AgentFiles,
+    AgentReading,
     LoadedFile,
     find_agent_reading,
     find_claude_above,
     list_loaded_files,
 )
 from cub.project.instruction_files import follow_flattened_link
-from cub.project.project import Project
+from cub.project.project import Project, find_home
 from cub.tokens import estimate_tokens
 
 SECTION_LABEL = "managed section"
@@ -79,14 +81,32 @@ def list_context_sources(
     `agent` is a name in the table of `cub.project.agent_reading`; an empty `version` is its newest
     one. `home` has the user's own settings; with None, only the project's count.
     """
-    paths = (*ROOT_FILES, CONSTITUTION, MAP)
-    has_claude_above = find_claude_above(project.root, home) is not None
-    tree = DiskTree(home) if home else None
-    files = AgentFiles(project.tree, paths, tree, version, has_claude_above)
+    files = _open_files(project, home, version)
     loads: dict[Hashable, list[LoadedFile]] = defaultdict(list)
     for file in list_loaded_files(find_agent_reading(agent), files):
         loads[files.identify(file.path)].append(file)
     return [_count_loads(text, loads) for text in _list_texts(project, files)]
+
+
+def list_loading_agents(project: Project) -> dict[str, tuple[AgentReading, ...]]:
+    """Return the known agents that load each text by themselves, in their newest versions.
+
+    By path: of the instruction files at the root, of the constitution and of the map; for the last
+    two, a section with their text counts. Users' own settings don't count.
+    """
+    files = _open_files(project, find_home())._replace(home=None)
+    identities = {path: {files.identify(path)} for path in files.paths}
+    for text in _list_texts(project, files):
+        if text.path not in ROOT_FILES:
+            identities[text.path] |= {part.identity for part in text.parts}
+    loads = {
+        reading: {files.identify(file.path) for file in list_loaded_files(reading, files)}
+        for reading in NAMED_READINGS
+    }
+    return {
+        path: tuple(reading for reading in loads if loads[reading] & identities[path])
+        for path in files.paths
+    }
 
 
 def render_missing_context(sources: Iterable[ContextSource]) -> str:
@@ -99,6 +119,13 @@ def _render_block(source: ContextSource) -> str:
     name = "cub" if source.label == SECTION_LABEL else source.path
     part = ' part="rest"' if source.is_cut else ""
     return f'<instructions file="{name}"{part}>\n{source.missing}\n</instructions>'
+
+
+def _open_files(project: Project, home: Path | None, version: tuple[int, ...] = ()) -> AgentFiles:
+    paths = (*ROOT_FILES, CONSTITUTION, MAP)
+    has_claude_above = find_claude_above(project.root, home) is not None
+    tree = DiskTree(home) if home else None
+    return AgentFiles(project.tree, paths, tree, version, has_claude_above)
 
 
 class _Part(NamedTuple):

@@ -23,7 +23,7 @@ from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, raise_all
 from cub.files import PlannedTree
 from cub.files.internal_files import ScheduleWrite, write_now
-from cub.project.agent_reading import find_claude_above, has_local_claude_file
+from cub.project.agent_reading import CLAUDE_LOCAL_FILE, find_claude_above, find_claude_files
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_targets
@@ -85,7 +85,7 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
         _plan_managed_files(state, _with_nested_sections(state), add=True),
         _plan_targets(project, targets, default, options),
         settings,
-        Plan((), tuple(plan_warnings.warn_unread_sections(state, sections))),
+        Plan((), tuple(plan_warnings.warn_unread_files(state, sections))),
     ]
     plan = migrated.append_plan(merge_plans(parts), both_reasons=True)
     return plan_warnings.add_flag_warnings(project, plan)
@@ -120,7 +120,7 @@ def plan_update(
         *plan_warnings.warn_odd_targets(state),
         *plan_warnings.warn_missing_sections(state),
         *plan_warnings.warn_missing_constitution(state),
-        *plan_warnings.warn_unread_sections(state, sections),
+        *plan_warnings.warn_unread_files(state, sections),
         *plan_warnings.warn_tracked_local_files(project),
     )
     managed = _plan_managed_files(state, state.local_state, add=False)
@@ -233,7 +233,7 @@ def _with_nested_sections(state: ProjectState) -> CheckoutState:
 def _is_agents_md_hidden(project: Project) -> bool:
     """Tell whether files outside of commits hide AGENTS.md from Claude Code."""
     is_below = find_claude_above(project.root, find_home()) is not None
-    return is_below or has_local_claude_file(project.tree)
+    return is_below or CLAUDE_LOCAL_FILE in find_claude_files(project.tree)
 
 
 def _plan_targets(

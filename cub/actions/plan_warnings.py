@@ -170,6 +170,8 @@ def warn_ignored_folder(state: ProjectState) -> Iterator[PlanWarning]:
 
 
 _Planned = Mapping[str, bytes | None]
+UNREAD_HINT = "move parts of the text to files that agents open when they need them, "
+UNREAD_HINT += "or set `project_doc_max_bytes` in ~/.codex/config.toml"
 
 
 def find_read_limit(state: ProjectState, path: str, planned: _Planned | None = None) -> int | None:
@@ -188,8 +190,8 @@ def find_read_limit(state: ProjectState, path: str, planned: _Planned | None = N
     return limit if len(_read_data(state, path, planned or {})) > limit else None
 
 
-def warn_unread_sections(state: ProjectState, plan: Plan = Plan()) -> Iterator[PlanWarning]:  # noqa: B008 - frozen
-    """Yield the sections that Codex does not read to their end after `plan` is applied."""
+def warn_unread_files(state: ProjectState, plan: Plan = Plan()) -> Iterator[PlanWarning]:  # noqa: B008 - frozen
+    """Yield the files that Codex does not read to their end after `plan` is applied."""
     for path in state.specs:
         limit = find_read_limit(state, path, plan.contents)
         if limit is None:
@@ -198,6 +200,11 @@ def warn_unread_sections(state: ProjectState, plan: Plan = Plan()) -> Iterator[P
         section = find_section_or_none(document)
         if section and len(document.get_bytes_before(section.end)) > limit:
             yield _make_unread_warning(state.files[path], section.start + 1)
+        else:
+            unread = len(document.data) - limit
+            message = f"Codex reads this file without its last {unread:,} bytes"
+            message += "" if is_nested_target(path) else ", and no AGENTS.md of a folder"
+            yield PlanWarning(message, path, hint=UNREAD_HINT)
 
 
 def _make_unread_warning(file: InstructionFile, line: int) -> PlanWarning:

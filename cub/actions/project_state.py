@@ -16,7 +16,7 @@ from cub.edit.file_imports import inline_file
 from cub.edit.repair.unmarked_sections import UnmarkedSection, find_unmarked_sections
 from cub.errors import CubError, NewerVersionError
 from cub.files import FileTree, PlannedTree
-from cub.project.agent_reading import has_claude_folder_file, list_default_targets
+from cub.project.agent_reading import CLAUDE_FOLDER_FILE, find_claude_files, list_default_targets
 from cub.project.agent_settings import get_gemini_file_names
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.instruction_files import InstructionFile, read_instruction_files, remove_duplicates
@@ -207,7 +207,7 @@ def _find_available(
         map_text=inline("map", map_data),
         constitution_text=inline("constitution", principles),
         gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in targets else (),
-        has_claude_folder_file=has_claude_folder_file(tree),
+        has_claude_folder_file=CLAUDE_FOLDER_FILE in find_claude_files(tree),
     )
     return available, tuple(errors)
 

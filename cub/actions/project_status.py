@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, field, replace
 
+from cub.actions.agent_readers import list_reader_names
 from cub.actions.managed_files import (
     CONSTITUTION,
     CURSOR_RULE,
@@ -21,12 +22,10 @@ from cub.errors import CubError
 from cub.files import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import InstructionFile
-from cub.project.targets import CLAUDE_MD, CODEX, GEMINI_MD, is_fully_managed, list_reading_agents
+from cub.project.targets import CODEX, is_fully_managed, list_reading_agents
 from cub.prompt.section_text import render_section
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.tokens import estimate_tokens
-
-_IMPORTING_AGENTS = (*CLAUDE_MD.agents, *GEMINI_MD.agents)  # they resolve imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +52,14 @@ _STORE_ROWS = (
 
 def list_file_statuses(state: ProjectState) -> list[FileStatus]:
     """Return the rows of the instruction files, then those of .cub/."""
-    listed = (file for file in state.files.values() if _is_listed(file, state))
-    rows = [_make_instruction_row(file, state) for file in listed]
+    listed = [file for file in state.files.values() if _is_listed(file, state)]
+    readers = list_reader_names(state, [file.path for file in listed])
+    rows = [_make_instruction_row(file, state, readers[file.path]) for file in listed]
     if CURSOR_RULE.path in state.specs:
         rows.append(_make_rule_row(state))
-    rows.append(_make_constitution_row(state))
+    rows.append(_make_constitution_row(state, readers[CONSTITUTION]))
     if state.tree.read(MAP) is not None:
-        rows.append(_make_map_row(state))
+        rows.append(_make_map_row(state, readers[MAP]))
     rows += [_make_managed_file_row(state, file.path) for file in MANAGED_FILES]
     names = state.tree.list_names(posixpath.dirname(TASKS_FILE))
     rows += [row for row in _STORE_ROWS if posixpath.basename(row.path) in names]
@@ -74,12 +74,14 @@ def _is_listed(file: InstructionFile, state: ProjectState) -> bool:
     return bool(file.path in state.specs or file.section) and not is_fully_managed(file.path)
 
 
-def _make_instruction_row(file: InstructionFile, state: ProjectState) -> FileStatus:
+def _make_instruction_row(
+    file: InstructionFile, state: ProjectState, readers: tuple[str, ...]
+) -> FileStatus:
     tokens = _count_tokens(file.document.data) if file.document else None
     fault, read = state.find_fault(file), find_read_limit(state, file.path)
     owner = "you + cub" if file.user_bytes or file.error else "cub"
     row = FileStatus(file.path, owner, _describe_section(file, state, fault), tokens)
-    row = replace(row, clients=list_reading_agents(file.path), line=fault.line if fault else None)
+    row = replace(row, clients=readers, line=fault.line if fault else None)
     return row if read is None else replace(row, read_in_part={CODEX: read})
 
 
@@ -154,16 +156,16 @@ def _make_managed_file_row(project_state: ProjectState, path: str) -> FileStatus
     return FileStatus(path, "cub", state, tokens)
 
 
-def _make_map_row(state: ProjectState) -> FileStatus:
+def _make_map_row(state: ProjectState, readers: tuple[str, ...]) -> FileStatus:
     """Return the row of the map; `cub map --check` tells whether it is up to date."""
-    row = replace(_make_managed_file_row(state, MAP), clients=_IMPORTING_AGENTS)
+    row = replace(_make_managed_file_row(state, MAP), clients=readers)
     if row.owner == "you":
         return replace(row, owner="cub", state="edited, will be replaced")
     return row if row.state.startswith("newer") else replace(row, state="in place")
 
 
-def _make_constitution_row(state: ProjectState) -> FileStatus:
-    row = _make_user_file_row(state.tree, CONSTITUTION, _IMPORTING_AGENTS)
+def _make_constitution_row(state: ProjectState, readers: tuple[str, ...]) -> FileStatus:
+    row = _make_user_file_row(state.tree, CONSTITUTION, readers)
     fault = next((e for e in state.inline_errors if e.where.startswith(CONSTITUTION)), None)
     return replace(row, state=f"unusable: {fault.message}", line=fault.line) if fault else row
 
@@ -172,7 +174,8 @@ def _make_user_file_row(tree: FileTree, path: str, clients: tuple[str, ...]) -> 
     data = tree.read(path)
     if data is None:
         return FileStatus(path, "you", "missing", clients=clients)
-    return FileStatus(path, "you", "yours", _count_tokens(data) if clients else None, clients)
+    tokens = _count_tokens(data) if path == CONSTITUTION else None
+    return FileStatus(path, "you", "yours", tokens, clients)
 
 
 def _count_tokens(data: bytes) -> int:

@@ -29,8 +29,9 @@ from cub.project.agent_settings import (
 from cub.project.targets import AGENTS_MD, CLAUDE_MD, CODEX, CODEX_MAX_BYTES, DEFAULT_TARGETS
 
 _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
-_CLAUDE_FOLDER = ".claude"
-_CLAUDE_FILES = (_CLAUDE, f"{_CLAUDE_FOLDER}/{_CLAUDE}", "CLAUDE.local.md")
+CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
+_CLAUDE_FILES = (_CLAUDE, CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE)
+_CLAUDE_RULES = ".claude/rules"
 _CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CODEX_OVERRIDE = "AGENTS.override.md"
@@ -114,7 +115,7 @@ def find_claude_above(root: Path, home: Path | None) -> Path | None:
         if folder.name == "worktrees" and folder.parent.name == ".cub":
             del folders[number : number + 3]
             break
-    user_file = home / _CLAUDE_FILES[1] if home else None  # it belongs to all projects
+    user_file = home / CLAUDE_FOLDER_FILE if home else None  # it belongs to all projects
     paths = (folder / name for folder in folders for name in _CLAUDE_FILES)
     return next((path for path in paths if path != user_file and path.is_file()), None)
 
@@ -127,24 +128,17 @@ def list_default_targets(tree: FileTree, *, is_hidden: bool = False) -> tuple[st
     """
     names = tree.list_names("")
     has_claude = any(name.casefold() == _CLAUDE.casefold() for name in names)
-    if _AGENTS not in names or has_claude or is_hidden or has_claude_folder_file(tree):
+    is_hidden = is_hidden or has_claude or CLAUDE_FOLDER_FILE in find_claude_files(tree)
+    if is_hidden or _AGENTS not in names:
         return DEFAULT_TARGETS
     missing = tree.find_missing(_CLAUDE)
     return DEFAULT_TARGETS if missing and missing.is_outside_checkout else (_AGENTS,)
 
 
-def has_claude_folder_file(tree: FileTree) -> bool:
-    """Tell whether .claude/CLAUDE.md has a text, which hides AGENTS.md from Claude Code."""
-    return _has_text(_read_if_possible(tree, _CLAUDE_FILES[1]))
-
-
-def has_local_claude_file(tree: FileTree) -> bool:
-    """Tell whether CLAUDE.local.md, which is one person's, hides AGENTS.md from Claude Code."""
-    return _has_text(_read_if_possible(tree, _CLAUDE_FILES[2]))
-
-
-def _has_text(data: bytes) -> bool:
-    return bool(_COMMENT.sub(b"", data).strip())
+def find_claude_files(tree: FileTree) -> list[str]:
+    """Return the project's files that hide AGENTS.md from Claude Code, as they have a text."""
+    texts = ((path, _read_if_possible(tree, path)) for path in _CLAUDE_FILES)
+    return [path for path, data in texts if _COMMENT.sub(b"", data).strip()]
 
 
 def _read_if_possible(tree: FileTree, path: str) -> bytes:
@@ -174,12 +168,12 @@ def _load(
 
 
 def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
-    own = [path for path in _CLAUDE_FILES if _has_text(files.read(path))]
+    own = find_claude_files(files.tree)
     is_old = bool(files.version) and files.version < _CLAUDE_READS_AGENTS_SINCE
     if not (own or is_old or files.has_claude_above):
         own = [_AGENTS]
     yield from map(LoadedFile, own)
-    yield from map(LoadedFile, _list_rules(files.tree, f"{_CLAUDE_FOLDER}/rules"))
+    yield from map(LoadedFile, _list_rules(files.tree, _CLAUDE_RULES))
 
 
 def _list_rules(tree: FileTree, folder: str) -> Iterator[str]:
@@ -257,12 +251,15 @@ def _match_paths(files: AgentFiles, names: Collection[str]) -> Iterator[LoadedFi
             yield LoadedFile(path)
 
 
-_ROWS = (
+NAMED_READINGS = (
     AgentReading("claude", CLAUDE_MD.agents[0], _list_claude_entries, import_depth=4),
     AgentReading("codex", CODEX, _list_codex_entries),
     AgentReading("gemini", GEMINI_SETTINGS.title, _list_gemini_entries, 5, repeats_imports=True),
     AgentReading("opencode", OPENCODE_SETTINGS.title, _list_opencode_entries),
     AgentReading("aider", AIDER_SETTINGS.title, _list_aider_entries),
+)
+_ROWS = (
+    *NAMED_READINGS,
     # Agents that are not known well: most read AGENTS.md, and take imports for words.
     AgentReading("agents_md", "", lambda files: map(LoadedFile, _find_first(files, (_AGENTS,)))),
     AgentReading("nothing", "", lambda _: iter(())),

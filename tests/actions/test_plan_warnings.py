@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.init_update import plan_update
-from cub.actions.plan_warnings import warn_unread_sections
+from cub.actions.plan_warnings import warn_unread_files
 from cub.actions.project_state import load_project_state
 from cub.actions.project_status import FileStatus, list_file_statuses
 from cub.edit.plan import Plan
@@ -48,7 +48,7 @@ def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
     plan = update(project)
     assert said(plan) == [(where, message)]
     assert "move the section" in plan.warnings[0].hint
-    warnings = list(warn_unread_sections(load_project_state(Project.load(project))))
+    warnings = list(warn_unread_files(load_project_state(Project.load(project))))
     assert [(w.location, w.message) for w in warnings] == [(where, message)]
     assert row(project).read_in_part == {"Codex": LIMIT}
     assert "Codex" in row(project).clients
@@ -61,8 +61,13 @@ def test_the_way_out_leads_out(project: Path) -> None:
     remove(project)
     assert (project / "AGENTS.md").read_text() == text
     write(project, ".cub/config.yaml", "placement: top\n")
-    assert init(project).warnings == ()
-    assert plan_update(Project.load(project)).warnings == ()
+    plan = init(project)
+    unread = len((project / "AGENTS.md").read_bytes()) - LIMIT
+    message = (
+        f"Codex reads this file without its last {unread:,} bytes, and no AGENTS.md of a folder"
+    )
+    assert said(plan) == said(plan_update(Project.load(project))) == [("AGENTS.md", message)]
+    assert "project_doc_max_bytes" in plan.warnings[0].hint
     assert row(project).read_in_part == {"Codex": LIMIT}
 
 
@@ -97,5 +102,5 @@ def test_files_above_take_their_part(project: Path) -> None:
 
 def test_other_files_have_no_such_limit(project: Path) -> None:
     write(project, "CLAUDE.md", long(40_000))
-    assert init(project).warnings == ()
+    assert "Codex" not in str(said(init(project)))
     assert row(project, "CLAUDE.md").read_in_part == {}

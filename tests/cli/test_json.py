@@ -90,7 +90,7 @@ def test_status_has_the_same_rows_for_programs_and_for_people(project: Path, cub
     told = cub("status")
     shown = told.out.splitlines()[1:]
     assert found["files"][0]["read_in_part"] == {"Codex": 32_768}
-    assert "  Codex (first 32 KiB), Copilot," in shown[0]
+    assert "  Claude Code, Codex (first 32 KiB), opencode," in shown[0]
     assert [w["message"] in told.err for w in found["warnings"]] == [True]
     assert [row["path"] for row in found["files"]] == [line.split()[0] for line in shown]
     for row, line in zip(found["files"], shown, strict=True):

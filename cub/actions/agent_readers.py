@@ -1,0 +1,82 @@
+"""Tell which agents load which file of a project by themselves, and who misses a text."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from cub.actions.agent_context import ContextSource, list_loading_agents
+from cub.actions.managed_files import CONSTITUTION, MAP
+from cub.actions.plan_warnings import UNREAD_HINT
+from cub.actions.project_state import ProjectState
+from cub.actions.section_specs import AGENTS, CLAUDE
+from cub.edit.plan import PlanWarning
+from cub.project.agent_reading import NAMED_READINGS, find_agent_reading, find_claude_files
+from cub.project.targets import is_nested_target, list_reading_agents
+
+_NAMED_TITLES = frozenset(reading.title for reading in NAMED_READINGS)
+_CLAUDE_TITLE = find_agent_reading("claude").title
+
+
+def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the agents that load each of the files at `paths`, the constitution, and the map.
+
+    Of agents that cub has no settings for, it knows only the files that they read by their names.
+    """
+    loading = list_loading_agents(state.project)
+    names = {path: tuple(reading.title for reading in rows) for path, rows in loading.items()}
+    others = {path: _list_other_agents(state, path) for path in paths}
+    for path in filter(is_nested_target, paths):
+        names[path] = _list_nested_readers(state, path, names[AGENTS])
+    inlined = {CONSTITUTION: state.available.constitution_text, MAP: state.available.map_text}
+    others |= {path: others.get(AGENTS, ()) for path, text in inlined.items() if text}
+    return {path: (*names.get(path, ()), *others.get(path, ())) for path in (*paths, *inlined)}
+
+
+def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield the user's texts that agents do not load because of another file."""
+    agents, claude = state.files[AGENTS], state.files[CLAUDE]
+    loading = list_loading_agents(state.project)[AGENTS]
+    if not agents.user_bytes or any(reading.title == _CLAUDE_TITLE for reading in loading):
+        return
+    hiding = find_claude_files(state.tree)
+    if hiding:
+        message = f"{_CLAUDE_TITLE} does not read this file, because there is a {hiding[0]}"
+        line = posixpath.relpath(AGENTS, posixpath.dirname(hiding[0]) or ".")
+        yield PlanWarning(message, AGENTS, hint=f"add the line `@{line}` to {hiding[0]}")
+    else:
+        message = f"{_CLAUDE_TITLE} does not read this file, because of one in a folder above"
+        yield PlanWarning(message, AGENTS, hint="`cub init` makes a CLAUDE.md that imports it")
+    if claude.user_bytes:
+        message = f"only {_CLAUDE_TITLE} reads this file, because there is an AGENTS.md"
+        hint = "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`"
+        yield PlanWarning(message, CLAUDE, hint=hint)
+
+
+def warn_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[PlanWarning]:
+    """Yield a warning for the start of a run whose agent does not load a file to its end."""
+    title = find_agent_reading(agent).title
+    for path in dict.fromkeys(source.path for source in sources if source.is_cut):
+        message = f"{title} does not read this file to its end, and no AGENTS.md of a folder: "
+        message += "the run hands over the rest of this file"
+        yield PlanWarning(message, path, hint=UNREAD_HINT)
+
+
+def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:
+    """Return the agents that read a file by its name, apart from those that are known better."""
+    file = state.files[path]
+    if not file.exists or is_nested_target(path):
+        return ()
+    return tuple(name for name in list_reading_agents(path) if name not in _NAMED_TITLES)
+
+
+def _list_nested_readers(
+    state: ProjectState, path: str, root_readers: Sequence[str]
+) -> tuple[str, ...]:
+    """Return who reads a file in a folder: Claude Code an AGENTS.md only without a CLAUDE.md."""
+    if not state.files[path].exists:
+        return ()
+    is_agents_md = posixpath.basename(path) == AGENTS
+    is_for_claude = _CLAUDE_TITLE in root_readers and not find_claude_files(state.tree)
+    claude = (_CLAUDE_TITLE,) if is_agents_md and is_for_claude else ()
+    return (*claude, *list_reading_agents(path))
