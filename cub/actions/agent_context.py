@@ -53,7 +53,8 @@ class ContextSource:
     """Describe one text for agents: what it says, and how often an agent loads it by itself.
 
     `missing` is what the agent has to be given to have the whole text once: all of it, the end
-    behind the agent's limit, or "".
+    behind the agent's limit, or "". Files may say the same in words of their own: `variants` has
+    all of them.
     """
 
     label: str
@@ -61,6 +62,7 @@ class ContextSource:
     text: str
     times: int
     missing: str
+    variants: tuple[str, ...] = ()
 
     @cached_property
     def tokens(self) -> int:
@@ -179,7 +181,8 @@ def _count_loads(text: _Text, loads: Mapping[Hashable, list[LoadedFile]]) -> Con
     missing = whole if times == 0 else rest if times == 1 else ""
     if text.label == SECTION_LABEL:
         missing = _REFERENCES.sub("", missing)
-    return ContextSource(text.label, text.path, whole, times, _disarm_imports(missing))
+    variants = tuple(part.cut(0, len(part.data)) for part in text.parts)
+    return ContextSource(text.label, text.path, whole, times, _disarm_imports(missing), variants)
 
 
 def _disarm_imports(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -109,7 +109,7 @@ def prove_agent(
         agent.name,
         agent.title,
         agent.version,
-        _compare(sources, starts),
+        tuple(_compare(sources, starts)),
         all(start.is_offline for start in starts),
         copy.left_out,
         next((_describe_silence(start) for start in starts if not start.texts), ""),
@@ -140,20 +140,27 @@ def _prepare_launches(
     return launches, contract
 
 
+def count_sources(sources: Sequence[ContextSource], texts: Sequence[str]) -> list[Arrival | None]:
+    """Return how often each text is among what was sent; None if it has no line of its own.
+
+    The sources are those of an agent that reads nothing: what it misses is what is handed over.
+    """
+    arrivals: list[Arrival | None] = []
+    for source, own in zip(sources, choose_lines([one.missing for one in sources]), strict=True):
+        wholes = [" ".join(text.split()) for text in source.variants]
+        lines = [line for line in own if all(line in whole for whole in wholes)]
+        arrivals.append(count_arrivals(lines, texts) if lines else None)
+    return arrivals
+
+
 def _compare(
     sources: Sequence[ContextSource], starts: Sequence[RecordedStart]
-) -> list[SourceProof]:
-    # What an agent that reads nothing misses is a text as it is handed over.
-    lines = choose_lines([source.missing for source in sources])
-    interactive, run = (start.texts for start in starts)
-    proofs = []
-    for source, own in zip(sources, lines, strict=True):
-        in_both = [line for line in own if line in " ".join(source.text.split())]
-        seen = count_arrivals(in_both, interactive) if in_both and source.path else None
-        arrived = count_arrivals(in_both, run) if in_both else None
+) -> Iterator[SourceProof]:
+    interactive, run = (count_sources(sources, start.texts) for start in starts)
+    for source, seen, arrived in zip(sources, interactive, run, strict=True):
         tokens = estimate_tokens(source.text)
-        proofs.append(SourceProof(source.label, source.path, tokens, seen, arrived))
-    return proofs
+        seen_alone = seen if source.path else None  # the prompts belong to a run
+        yield SourceProof(source.label, source.path, tokens, seen_alone, arrived)
 
 
 def _describe_silence(start: RecordedStart) -> str:

@@ -1,0 +1,183 @@
+"""How often each text of a project reaches each agent's model, seen with the real agents.
+
+`python -m tests.agents.parity_cells [AGENT...]` looks again and writes parity.json. It needs the
+agents of CUB_AGENTS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agents.agent_proof import count_sources, prove_agent
+from cub.actions.agents.agent_survey import AgentOverview, InstalledAgent
+from cub.actions.agents.arrival import Arrival
+from cub.actions.build_prompt import read_system_prompt
+from cub.actions.run.agent_programs import read_agent_versions
+from cub.harness.harness_registry import NATIVE_HARNESSES
+from cub.model_server.redirect import redirect_agent
+from cub.model_server.server import ModelServer
+from cub.project.project import Project
+from tests.actions.run.shop import Shop, shop
+from tests.agents.conftest import find_agent
+from tests.command_line import call_cub
+from tests.conftest import environment, git
+
+CELLS = Path(__file__).with_name("parity.json")
+AGENTS = tuple(kind.facts.name for kind in NATIVE_HARNESSES)
+_AGENTS_TEXT = "# Bakery\n\nBake the bread before six in the morning.\n"
+_CLAUDE_TEXT = "# Till\n\nPrices are in cents, and never in euros.\n"
+_IMPORT = "@AGENTS.md\n\n"
+_ALL_FILES = {"AGENTS.md": _AGENTS_TEXT, "CLAUDE.md": _CLAUDE_TEXT}
+_CODE = {
+    "bread.py": "def count_dozens(loaves: int) -> int:\n    return loaves // 12\n",
+    "pyproject.toml": '[project]\nname = "bakery"\ndescription = "Counts bread and bakes it."\n'
+    "[tool.pytest.ini_options]\n",
+    "README.md": "# Bakery\n\nCounts bread and bakes it.\n",
+}
+Files = dict[str, str]
+# The user's files before `cub init`; a link is a text with an arrow.
+SHAPES: dict[str, Files] = {
+    "only AGENTS.md": {"AGENTS.md": _AGENTS_TEXT},
+    "only CLAUDE.md": {"CLAUDE.md": _CLAUDE_TEXT},
+    "both": _ALL_FILES,
+    "none": {},
+    "import": {**_ALL_FILES, "CLAUDE.md": _IMPORT + _CLAUDE_TEXT},
+    "symlink": {"AGENTS.md": _AGENTS_TEXT, "CLAUDE.md": "-> AGENTS.md"},
+    "inline": {"AGENTS.md": _AGENTS_TEXT, ".cub/config.yaml": "inline: [map, constitution]\n"},
+    "init --agent": {"AGENTS.md": _AGENTS_TEXT},
+}
+Cell = dict[str, Any]
+
+
+def record_cell(agent: str, shape: str, folder: Path) -> Cell:
+    """What reached the model in each use of an agent, in a project of this shape."""
+    home = folder / "home"
+    home.mkdir()
+    made = _make_project(shape, agent, folder / "bakery", home)
+    project = Project.load(made.root)
+    installed = find_installed(agent)
+    proof = prove_agent(installed, project, made.environ, is_trusted=True)
+    assert not proof.problem, proof.problem
+    seen = {one.label: one.interactive for one in proof.sources if one.path}
+    version = installed.version_numbers
+    overview = AgentOverview(installed, list_context_sources(project, agent, version=version))
+    promised = {source.label: (source.times, source.is_cut) for source in overview.sources}
+    assert seen == promised, f"cub.project.agent_reading says {promised}, and not {seen}"
+    runs = {
+        name: _record_run(made, agent, home, is_worktree=is_worktree)
+        for name, is_worktree in (("run", False), ("worktree", True))
+    }
+    in_proof = {one.label: one.run for one in proof.sources if one.path}
+    assert in_proof == {label: runs["run"][label] for label in in_proof}, "a proof differs"
+    uses = {"interactive": seen, **runs}
+    return {**{name: _to_texts(cell) for name, cell in uses.items()}, "fix": overview.fix}
+
+
+def find_installed(agent: str) -> InstalledAgent:
+    """The agent of CUB_AGENTS. Skips the test if it is not there."""
+    folder = find_agent(agent)
+    if folder is None:
+        pytest.skip(f"{agent} is not in CUB_AGENTS")
+    kind = next(kind for kind in NATIVE_HARNESSES if kind.facts.name == agent)
+    return InstalledAgent(kind(), kind.facts, "", _read_version(agent))
+
+
+@cache
+def _read_version(agent: str) -> str:
+    kind = next(kind for kind in NATIVE_HARNESSES if kind.facts.name == agent)
+    environ = {**os.environ, "PATH": _make_path(agent)}
+    return read_agent_versions([kind()], Project.load(Path.cwd()), environ)[agent]
+
+
+def _make_path(agent: str) -> str:
+    return f"{find_agent(agent)}{os.pathsep}{os.environ['PATH']}"
+
+
+def _make_project(shape: str, agent: str, root: Path, home: Path) -> Shop:
+    root.mkdir()
+    git(root, "init", "-q")
+    made = shop(root.resolve(), home)
+    made.environ["PATH"] = _make_path(agent)
+    for name, text in {**_CODE, **SHAPES[shape]}.items():
+        if text.startswith("-> "):
+            (made.root / name).symlink_to(text.removeprefix("-> "))
+        else:
+            made.write(name, text)
+    made.commit()  # the map has what git tracks
+    words = ["init", "--agent", agent] if shape == "init --agent" else ["init"]
+    done = call_cub(words, cwd=made.root, environ=environment(home))
+    assert done.code == 0, done.err
+    made.commit()
+    made.task()
+    return made
+
+
+def _record_run(
+    made: Shop, agent: str, home: Path, *, is_worktree: bool
+) -> dict[str, Arrival | None]:
+    before = set(made.cub.glob("runs/*/*/*/prompt.md"))
+    with ModelServer() as server:
+        redirect = redirect_agent(agent, server.url, home)
+        made.environ |= redirect.environ
+        made.run(harness=agent, once=True, worktree=is_worktree, no_checks=True)
+        texts = next(one.texts for one in server.requests if not one.is_side_request)
+    (prompt,) = set(made.cub.glob("runs/*/*/*/prompt.md")) - before
+    project = Project.load(made.root)
+    sources = list_context_sources(project, "nothing")
+    for label, text in (
+        ("rules of a run", read_system_prompt(project.tree)),
+        ("task", prompt.read_text()),
+    ):
+        sources.append(ContextSource(label, "", text, 0, text))
+    labels = [source.label for source in sources]
+    return dict(zip(labels, count_sources(sources, texts), strict=True))
+
+
+def _to_texts(cell: dict[str, Arrival | None]) -> dict[str, str]:
+    return {label: arrival.to_text() if arrival else "" for label, arrival in cell.items()}
+
+
+def main(agents: Iterable[str], say: Callable[[str], object]) -> None:
+    for agent in agents or AGENTS:
+        for shape in SHAPES:
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name).resolve()
+                os.environ["XDG_STATE_HOME"] = str(folder / "state")
+                os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+                try:
+                    cell = record_cell(agent, shape, folder)
+                except AssertionError as error:
+                    say(f"{agent}, {shape}: {error}\n")
+                    continue
+            _save(agent, shape, cell)
+            say(f"{agent}, {shape}: {cell}\n")
+
+
+def _save(agent: str, shape: str, cell: Cell) -> None:
+    tree = json.loads(CELLS.read_text(encoding="utf-8")) if CELLS.exists() else {}
+    versions, cells = tree.get("versions", {}), tree.get("cells", {})
+    versions[agent] = _read_version(agent)
+    cells.setdefault(agent, {})[shape] = cell
+    ordered = {
+        "versions": {one: versions[one] for one in AGENTS if one in versions},
+        "cells": {
+            one: {name: cells[one][name] for name in SHAPES if name in cells[one]}
+            for one in AGENTS
+            if one in cells
+        },
+    }
+    CELLS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], sys.stdout.write)
