@@ -31,7 +31,7 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
     done = cub("run", "--trust", "--check", CHECK)
     assert done.code == 0, done.err
     assert re.sub(r"\d{8}-\d{6}-\w{4}|\d\d:\d\d:\d\d|\d+\.\d s|[0-9a-f]{8}\b", "…", done.out) == (
-        "Run … with mine\n"
+        "Run … with mine (auto: configured in .cub/config.yaml)\n"
         f"  check before the attempt: {CHECK} passed (…)\n"
         "\n"
         "… s-1: Do s-1\n"
@@ -108,7 +108,11 @@ def test_events_are_lines_of_json(cub: Cub) -> None:
 def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> None:
     before = sorted(ready.cub.iterdir())
     done = cub("run", "--dry-run", "--trust", "--check", "make test")
-    assert done == Result(0, "agent: mine\ncheck: make test\ntask: s-1: Do s-1\n", "")
+    assert done == Result(
+        0,
+        "agent: mine (auto: configured in .cub/config.yaml)\ncheck: make test\ntask: s-1: Do s-1\n",
+        "",
+    )
     assert sorted(ready.cub.iterdir()) == before
 
 
