@@ -171,6 +171,9 @@ class Disk:
                 os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_CUR))
             self._before("fsync", path)
             os.fsync(descriptor)
+        except OSError as error:
+            error.filename = error.filename or os.fspath(path)  # an open file's error names none
+            raise
         finally:
             os.close(descriptor)
 
