@@ -57,8 +57,10 @@ class TestAider(AgentRuns):
         assert failure(done)["charge"] is False
 
     def test_a_budget_in_tokens_ends_it_in_the_middle(self, start: Start) -> None:
-        made = start(Reply("See `wrong`."), Reply("See `.gitignore`."), edit_file("a"))
-        made.shop.write("notes.md", "")
+        """A file that a reply names has aider ask again, with that file."""
+        made = start(Reply("See `rye.md`."), Reply("See `oat.md`."), edit_file("a"))
+        for name in ("rye.md", "oat.md"):
+            made.shop.write(name, "")
         made.shop.commit()
         done = made.run(tokens=1500)
         assert done.outcomes == ["budget"]
