@@ -115,7 +115,8 @@ OFFERED = {
                              "run.budget.iterations"],
     "cub config set harnesses.m": [
         "harnesses.mine.argv", "harnesses.mine.prompt", "harnesses.mine.success",
-        "harnesses.mine.env", "harnesses.mine.acp", "harnesses.mine.modes", "harnesses.mine.args", "harnesses.mine.model",
+        "harnesses.mine.env", "harnesses.mine.acp", "harnesses.mine.modes",
+        "harnesses.mine.args", "harnesses.mine.model",
         "harnesses.mine.user_settings",
     ],
     "cub config set run.commit ": ["true", "false"],
