@@ -64,8 +64,8 @@ FILES = (
     Mutation(
         "a new file does not get the attributes of the old one",
         "cub/files/apply.py",
-        "edit.after, None if edit.before is None else target)",
-        "edit.after, None)",
+        "edit.after, like, edit.is_executable)",
+        "edit.after, None, edit.is_executable)",
         ("tests/files/test_modes.py",),
     ),
     Mutation(
@@ -85,9 +85,8 @@ FILES = (
     Mutation(
         "written bytes are not synced",
         "cub/files/disk.py",
-        '            self._before("fsync", path)\n            os.fsync(descriptor)\n        finally:\n'
-        "            os.close(descriptor)\n\n\ndef",
-        "        finally:\n            os.close(descriptor)\n\n\ndef",
+        "            os.fsync(descriptor)\n        except OSError as error:\n            error.filename",
+        "            pass\n        except OSError as error:\n            error.filename",
         ("tests/files/test_order.py",),
     ),
     Mutation(

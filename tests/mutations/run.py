@@ -43,8 +43,8 @@ RUN = (
     Mutation(
         "three failures of the machine do not stop a run",
         "cub/actions/run/retry_policy.py",
-        "return self.length >= MAX_STREAK",
-        "return self.length > MAX_STREAK",
+        "else MAX_STREAK)",
+        "else MAX_STREAK + 1)",
         ("tests/actions/run/test_retry_policy.py",),
     ),
     Mutation(
