@@ -5,7 +5,6 @@ A person who says yes writes them into the configuration, and agrees to have the
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
 from cub.project.trust_store import digest_commands, load_trust, save_trust
 
-_PROGRAMS = ("claude", "codex", "gemini", "opencode", "aider")
 _HARNESS, _CHECKS = "run.harness", "run.checks"
 
 
@@ -52,11 +50,6 @@ class Answers(NamedTuple):
         """Return the values to write, by their keys."""
         values = {_HARNESS: self.agent, _CHECKS: format_yaml([*self.checks]) if self.checks else ""}
         return {key: value for key, value in values.items() if value}
-
-
-def find_installed_agents() -> tuple[str, ...]:
-    """Return the agents that are found in PATH."""
-    return tuple(name for name in _PROGRAMS if shutil.which(name))
 
 
 def suggest_next_steps(

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cub.files.read_files import make_os_error
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import AgentFacts, NativeHarness, make_message
@@ -48,26 +48,18 @@ class AiderHarness(NativeHarness):
         for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
             argv += [option, str(folder / f"aider.{name}")]
         if has_rules:
-            _write(request, "aider.load", f'/read-only "{folder / "system.md"}"\n')
+            write_prompt_file(folder / "aider.load", f'/read-only "{folder / "system.md"}"\n')
             argv += ["--load", str(folder / "aider.load")]
         if model := self.choose_model(request):
             argv += ["--model", model]
         # A message with `/` or `!` at its start would be a command.
-        _write(request, "input.md", (_RULES if has_rules else "\n") + request.prompt)
+        write_prompt_file(folder / "input.md", (_RULES if has_rules else "\n") + request.prompt)
         argv += [*self.options.arguments, "--message-file", str(folder / "input.md")]
         return LaunchCommand(tuple(argv), b"", self.environ)
 
     def open_reader(self) -> AiderReader:
         """Return a reader of aider's text."""
         return AiderReader()
-
-
-def _write(request: LaunchRequest, name: str, text: str) -> None:
-    path = request.folder / name
-    try:
-        path.write_bytes(text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise make_os_error(error, path.as_posix(), "cannot be written") from error
 
 
 _MODEL = re.compile(r"(?:Main model|Model): (\S+) with ")

@@ -55,7 +55,7 @@ class CustomHarness:
             prompt = f"{request.system_prompt.rstrip()}\n\n{request.prompt}"
             file = request.folder / "input.md"
             if "file" in (channel, *names):
-                _write_file(file, prompt)
+                write_prompt_file(file, prompt)
         values = {
             "prompt": self._make_argument(prompt) if "prompt" in (channel, *names) else "",
             "file": str(file),
@@ -140,7 +140,8 @@ def _make_error(name: str, key: str, message: str, hint: str) -> CubError:
     return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)
 
 
-def _write_file(path: Path, text: str) -> None:
+def write_prompt_file(path: Path, text: str) -> None:
+    """Write a file for an agent. Raises CubError if that fails."""
     try:
         path.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:

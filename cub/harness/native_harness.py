@@ -33,6 +33,12 @@ class AgentFacts(NamedTuple):
     installation: str
     reports_cost: bool
 
+    def is_outdated(self, version: str) -> bool:
+        """Return whether a version is older than the oldest one known to work; "" is not."""
+        from packaging.version import Version
+
+        return bool(version) and Version(version) < Version(self.oldest_version)
+
 
 class NativeOptions(NamedTuple):
     """Hold what `harnesses.NAME` adds to an agent's own command line.

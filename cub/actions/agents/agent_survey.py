@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import Version
-
 from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
@@ -63,8 +61,7 @@ class InstalledAgent:
     @property
     def is_too_old(self) -> bool:
         """Return whether its version is older than the oldest one known to work."""
-        known = self.version and self.oldest_version
-        return bool(known) and Version(self.version) < Version(self.oldest_version)
+        return self.facts is not None and self.facts.is_outdated(self.version)
 
 
 @dataclass(frozen=True, slots=True)

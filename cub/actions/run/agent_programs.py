@@ -8,8 +8,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from packaging.version import Version
-
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.run_options import RunSettings
 from cub.errors import CubError
@@ -158,8 +156,8 @@ def list_agent_warnings(
     for harness in harnesses:
         if not isinstance(harness, NativeHarness):
             continue
-        facts, version = harness.facts, versions.get(harness.name)
-        if version and Version(version) < Version(facts.oldest_version):
+        facts, version = harness.facts, versions.get(harness.name, "")
+        if facts.is_outdated(version):
             warnings.append(
                 f"{facts.title} {version} is older than {facts.oldest_version}, "
                 "the oldest version known to work"

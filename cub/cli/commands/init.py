@@ -122,13 +122,14 @@ def print_result(plan: Plan, root: Path) -> None:
 
 
 def _suggest(root: Path) -> NextSteps:
-    from cub.actions.next_steps import NextSteps, find_installed_agents, suggest_next_steps
+    from cub.actions.next_steps import NextSteps, suggest_next_steps
     from cub.git import is_git_usable
+    from cub.harness.harness_registry import find_installed_agents
     from cub.project.project import Project
 
     if not is_git_usable(root):
         return NextSteps()
-    return suggest_next_steps(Project.load(root), find_installed_agents(), os.environ)
+    return suggest_next_steps(Project.load(root), find_installed_agents(os.environ), os.environ)
 
 
 def _ask(root: Path) -> Answers | None:
