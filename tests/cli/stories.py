@@ -344,6 +344,11 @@ NO_TEST = "echo Ran 0 tests in 0.0s"
 SETTINGS = {"permissions": "bypass", "max_attempts": 1, "model": "small"}
 # It tells each of them, and makes a file.
 WORKS = 'cat > /dev/null; echo bread >> bread.txt; cat "$HOME/said.jsonl"'
+CLAUDE = """#!/bin/sh
+if [ "$1" = --version ]; then echo 2.1.330; exit; fi
+cat > /dev/null; echo rolls >> rolls.txt
+echo '{"type": "result", "subtype": "success", "is_error": false, "result": "Done."}'
+"""
 STUCK = """
 cat > /dev/null; echo half > half.txt; echo 'I need more flour.'; echo
 echo '<stuck>the price list is missing</stuck>'
@@ -362,11 +367,11 @@ def _runs(scene: Scene) -> None:
     scene.json("events", place.root, "ledger", "list")
     scene.json("ledger-stats", place.root, "ledger", "stats")
     run = ("run", "--trust", "--harness")
-    scene.json("run-preview", place.root, *run, "works,gone", "--dry-run", "--check", "true")
+    scene.json("run-preview", place.root, *run, "works,claude,gone", "--dry-run", "--check", "true")
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
-    scene.lines("run-event", place.root, *run, "works", "--task", "s-2", "--no-checks", "--once")
+    scene.lines("run-event", place.root, *run, "auto", "--task", "s-2", "--no-checks", "--once")
     scene.lines(
         "run-event", place.root, *run, "stuck", "--once", "--worktree", "--no-checks", code=1
     )
@@ -394,8 +399,11 @@ def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
 
 
 def _shop(scene: Scene) -> Shop:
-    """Five tasks, and four clients of one's own, of which one is not there."""
+    """Five tasks, and five clients, of which one is not there."""
     place = shop(scene.project(), scene.home)
+    write(scene.home, "bin/claude", CLAUDE)
+    (scene.home / "bin/claude").chmod(0o755)
+    place.configure(harnesses={"claude": {"env": {"PATH": f"{scene.home}/bin:/usr/bin:/bin"}}})
     place.client(WORKS, "works")
     place.client(STUCK, "stuck")
     place.client(LIMITED, "limited")

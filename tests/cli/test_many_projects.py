@@ -275,8 +275,7 @@ def test_two_hundred_projects_are_all_there(folder: Path, cub: Cub) -> None:
     names = [f"p{n}" for n in range(200)]
     for name in names:
         (folder / name).mkdir()
-        for path in ("AGENTS.md", "CLAUDE.md"):
-            (folder / name / path).write_bytes((folder / "good" / path).read_bytes())
+        (folder / name / "AGENTS.md").write_bytes((folder / "good/AGENTS.md").read_bytes())
     done = cub("update", "--check", "--json", *names, cwd=folder)
     assert [project["root"] for project in _projects(done.out)] == [
         (folder / name).as_posix() for name in names
