@@ -1,7 +1,7 @@
 """`python -m tests`: everything that has to hold, pytest's summary last.
 
-`--thorough` adds what takes longer; `--timed` fails if a tier takes half as much again as it may.
-Other arguments are pytest's. docs/dev/testing.md describes the two tiers.
+`--thorough` adds what takes longer. Other arguments are pytest's. docs/dev/testing.md describes the
+two tiers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
@@ -26,32 +25,22 @@ CHECKS = (
 TYPES = ("mypy",)
 # Idle workers take over tests of busy ones, so that all cores have work to the end.
 PYTEST = ("pytest", "-q", "-n", "logical", "--dist", "worksteal")
-FAST_LIMIT, THOROUGH_LIMIT = 240, 540  # seconds on two cores
-_TOLERANCE = 1.5
 # Where there is a file system in memory, temporary files are put there: cub syncs what it writes.
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 1 << 30
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run every check with the tools beside this Python; return the largest exit code."""
-    timed, thorough = "--timed" in arguments, "--thorough" in arguments
-    options = [argument for argument in arguments if argument != "--timed"]
-    if timed:
-        options.append(f"--fast-limit={FAST_LIMIT * _TOLERANCE}")
+    options = [*arguments]
     if not any(option.startswith("--hypothesis-seed") for option in options):
         options.append(f"--hypothesis-seed={random.randrange(2**32)}")
     if _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM:
         os.environ.setdefault("TMPDIR", str(_IN_MEMORY))
-    start = time.monotonic()
     codes = [_run(check) for check in CHECKS]
-    if {"--timed", "--thorough"}.issuperset(arguments):
+    if {"--thorough"}.issuperset(arguments):
         codes += _run_beside(TYPES, (*PYTEST, *options))
     else:  # a part of the tests may be over sooner, and its summary is to come last
         codes += [_run(TYPES), _run((*PYTEST, *options))]
-    seconds, limit = time.monotonic() - start, THOROUGH_LIMIT if thorough else FAST_LIMIT
-    if timed and seconds > limit * _TOLERANCE:
-        sys.stderr.write(f"error: this took {seconds:.0f} s, and may take {limit} s\n")
-        codes.append(1)
     return max(codes)
 
 

@@ -47,43 +47,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run every test, and 1,000 examples of each property instead of 100",
     )
-    group.addoption(
-        "--fast-limit",
-        type=float,
-        metavar="SECONDS",
-        help="fail if tests of the fast tier, apart from properties, take longer",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "fast")
-    limit = config.getoption("--fast-limit")
-    if limit and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(FastTierTimer(limit, config.getoption("numprocesses") or 1))
-
-
-class FastTierTimer:
-    """Fails a run in which tests of the fast tier take more than `limit` seconds on its workers.
-
-    Properties are not counted: how long fewer examples of theirs take is not known.
-    """
-
-    def __init__(self, limit: float, workers: int) -> None:
-        self.limit, self.workers = limit, workers
-        self.seconds = 0.0
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not {"thorough", "hypothesis", "agents"} & set(report.keywords):
-            self.seconds += report.duration / self.workers
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.seconds > self.limit and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self.seconds > self.limit:
-            took = f"the fast tier took {self.seconds:.0f} s, and may take {self.limit:.0f} s"
-            terminalreporter.write_line(f"error: {took}", red=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
