@@ -30,7 +30,7 @@ settings.register_profile(
     phases=[phase for phase in Phase if phase is not Phase.explain],
 )
 settings.register_profile(
-    "thorough", settings.get_profile("fast"), max_examples=1000, database=None
+    "thorough", settings.get_profile("fast"), max_examples=500, database=None
 )
 
 TESTS = Path(__file__).parent
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--thorough",
         action="store_true",
-        help="run every test, and 1,000 examples of each property instead of 100",
+        help="run every test, and 500 examples of each property instead of 100",
     )
 
 

@@ -1,6 +1,6 @@
 """How many cases a test gets whose cases cost more than usual: random examples, and rows of tables.
 
-A property without a decorator has 100 examples in the fast tier and 1,000 in the thorough one
+A property without a decorator has 100 examples in the fast tier and 500 in the thorough one
 (tests/conftest.py). pytest loads the tier before it imports a test module, and with it this one.
 """
 

@@ -74,6 +74,7 @@ def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, mak
 
 
 @pytest.mark.parametrize("make", ["mkdir -p .cub/lock/x", "ln -sf nowhere .cub/lock"])
+@pytest.mark.thorough
 def test_another_thing_in_the_place_of_the_lock_keeps_no_later_run_out(
     shop: Shop, make: str
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_link_in_the_place_of_what_is_shown_next_is_not_followed(
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of processes are POSIX's")
 @pytest.mark.parametrize(("limit", "count"), [("RLIMIT_NOFILE", 16), ("RLIMIT_FSIZE", 2000)])
+@pytest.mark.thorough
 def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, count: int) -> None:
     shop.client("cat > /dev/null; head -c 100000 /dev/urandom > big; echo 'A = 2' > a.py")
     limited = f"import resource, runpy; resource.setrlimit(resource.{limit}, ({count}, {count}))"

@@ -51,6 +51,7 @@ def test_what_a_person_commits_after_a_kill_stays(shop: Shop, ago: int) -> None:
     assert is_untouched(shop)
 
 
+@pytest.mark.thorough
 def test_a_person_who_commits_during_recovery_of_nothing_keeps_all(shop: Shop) -> None:
     """The agent's half change goes, the person's commit stays, and the next run goes on."""
     attack(shop, "echo 'A = 2' > a.py; echo new > new.txt; kill -9 $C; sleep 30")

@@ -60,6 +60,7 @@ def test_to_close_a_task_is_a_wish_in_any_environment(shop: Shop, way: str, apar
 
 
 @linux
+@pytest.mark.thorough
 def test_an_orphan_is_inside_as_well(shop: Shop) -> None:
     close = f"{_WAYS[0]} {_CUB} task close s-1; touch ../said"
     wait = "while [ ! -e ../said ]; do sleep 0.02; done"
@@ -67,6 +68,7 @@ def test_an_orphan_is_inside_as_well(shop: Shop) -> None:
     assert shop.status() == "retry"
 
 
+@pytest.mark.thorough
 def test_a_forged_result_ends_no_attempt(shop: Shop) -> None:
     """10b: after it, the task could be closed."""
     attack(shop, f"echo {{}} > $CUB_ATTEMPT/result.json; {_CUB} task close s-1; exit 1")

@@ -225,6 +225,7 @@ def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, stat
     assert not state.exists()
 
 
+@pytest.mark.thorough
 def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
     bakery: Shop, state: Path
 ) -> None:
@@ -269,6 +270,7 @@ def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop)
     assert not (stall.root.parent / "ran").exists()
 
 
+@pytest.mark.thorough
 def test_a_check_that_the_agent_gives_its_own_task_does_not_run(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f made-s-1/touch ..\\/ran/' .cub/tasks.jsonl; exit 1")
     trust_project(_stores(stall), {})

@@ -113,6 +113,7 @@ def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> 
     assert seen(bakery) == before
 
 
+@pytest.mark.thorough
 def test_a_hook_that_never_ends_is_ended(bakery: Shop) -> None:
     _hook(bakery, "pre-commit", "echo waiting; sleep 3600")
     bakery.client(_MAKE)

@@ -236,6 +236,7 @@ def test_to_close_the_own_task_is_a_wish_and_the_checks_decide(stocked: Shop) ->
     assert '"in_progress"' in _said(done)
 
 
+@pytest.mark.thorough
 def test_to_close_it_with_work_that_holds_up_closes_it(stocked: Shop) -> None:
     done = _work(stocked, f"{_MAKE}; {_CUB} task close s-1 -m 'it is baked'", checks=CHECK)
     assert (done.outcomes, stocked.status()) == (["ok"], "closed")
@@ -275,6 +276,7 @@ def test_no_run_is_begun_within_a_run(stocked: Shop) -> None:
     assert len({event["run"] for event in stocked.ledger("run_start")}) == 1
 
 
+@pytest.mark.thorough
 def test_tasks_may_be_added_and_read_in_an_attempt(stocked: Shop) -> None:
     adds = f"{_CUB} task add 'Found on the way' && {_CUB} task ready && {_CUB} task list"
     done = _work(stocked, f"{_MAKE}; {adds}")

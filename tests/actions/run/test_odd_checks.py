@@ -103,6 +103,7 @@ def test_a_check_that_is_missing_starts_no_client_and_ends_the_run(stocked: Shop
     assert not (stocked.root.parent / "started").exists()
 
 
+@pytest.mark.thorough
 def test_more_problems_of_a_kind_that_no_parser_knows_are_new_ones(stocked: Shop) -> None:
     check = 'echo "$(ls | wc -l) problems found at $(date)"; exit 1'
     assert stocked.run(checks=(check, "true"), once=True).outcomes == ["checks_failed"]
@@ -153,6 +154,7 @@ def test_a_check_that_the_work_breaks_fails_it(stocked: Shop) -> None:
     assert (stocked.root / "check.sh").exists()
 
 
+@pytest.mark.thorough
 def test_a_check_that_the_work_makes_possible_is_fine(stocked: Shop) -> None:
     stocked.client("cat > /dev/null; printf '#!/bin/sh\ntrue\n' > check.sh; chmod +x check.sh")
     with pytest.raises(RunRefusedError):
@@ -160,6 +162,7 @@ def test_a_check_that_the_work_makes_possible_is_fine(stocked: Shop) -> None:
     assert stocked.run(checks=("test -x check.sh", "true"), once=True).outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_a_missing_check_of_the_task_has_to_come(stocked: Shop) -> None:
     (stocked.cub / "tasks.jsonl").unlink()
     stocked.task(checks=["./bake.sh"])

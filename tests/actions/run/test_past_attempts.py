@@ -43,6 +43,7 @@ def names(attempts: list[PastAttempt]) -> list[tuple[str, int]]:
     return [(one.event["task"], one.event["n"]) for one in attempts]
 
 
+@pytest.mark.thorough
 def test_attempts_are_found_by_task_and_by_run(bakery: Shop) -> None:
     bakery.client(SAYS)
     bakery.task()

@@ -74,6 +74,7 @@ def test_what_the_agent_said_is_in_the_reason_of_every_class(
     assert kept["fail"]["reason"] == _fail(done)["reason"]
 
 
+@pytest.mark.thorough
 def test_what_an_agent_says_makes_no_other_failure_of_it(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 9})
     for client in ('echo "try $(basename $CUB_ATTEMPT)"', "echo x > wrong; date +%s%N"):

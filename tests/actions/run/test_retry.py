@@ -68,6 +68,7 @@ def test_attempts_are_counted_over_runs(bakery: Shop) -> None:
     assert bakery.run().end["end"] == "nothing_ready"
 
 
+@pytest.mark.thorough
 def test_what_is_not_charged_costs_no_attempt(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
     bakery.client(_at_first(_LOGIN, "exit 1", times=2))
@@ -103,6 +104,7 @@ def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
     assert bakery.status() == "parked"
 
 
+@pytest.mark.thorough
 def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
     bakery.client(_at_first("exit 1"))
@@ -138,6 +140,7 @@ def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> No
     assert bakery.status() == "open"
 
 
+@pytest.mark.thorough
 def test_a_limit_that_lasts_longer_than_it_said_is_tried_again_ever_later(bakery: Shop) -> None:
     bakery.client(_limited("try again in 2 seconds"))
     bakery.task()

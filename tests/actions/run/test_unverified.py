@@ -92,6 +92,7 @@ def test_the_hint_names_what_installs_the_tool(stocked: Shop) -> None:
     assert refusal.value.hint == "run `npm install` first, or fix the check"
 
 
+@pytest.mark.thorough
 def test_a_module_that_is_to_be_written_is_no_obstacle(stocked: Shop) -> None:
     stocked.write("test_bread.py", "from bread import SALT\n\ndef test(): assert SALT == 1\n")
     stocked.commit()
@@ -165,6 +166,7 @@ def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked:
         stocked.run(no_checks=False, trust=False)
 
 
+@pytest.mark.thorough
 def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
     done = stocked.run(checks=("false", "no-such-check", "true"), once=True)
     assert done.outcomes == ["ok"]
@@ -172,6 +174,7 @@ def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -
     assert "`no-such-check` can't be run" in done.notices
 
 
+@pytest.mark.thorough
 def test_a_check_of_the_task_decides_where_those_of_the_project_cannot(stocked: Shop) -> None:
     (stocked.cub / "tasks.jsonl").unlink()
     stocked.task(checks=["test -e made.txt"])
@@ -212,6 +215,7 @@ def test_an_item_that_goes_away_judges(stocked: Shop) -> None:
     assert stocked.run(checks="cat wrong; exit 1", once=True).outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_tests_that_pass_beside_one_that_failed_before_judge(stocked: Shop) -> None:
     stocked.write("tests/test_old.py", _RED)
     stocked.write("tests/test_fine.py", _GREEN)
@@ -251,6 +255,7 @@ def test_a_project_without_tests_is_judged_by_the_first_one_that_passes(stocked:
     assert stocked.run(checks=_PYTEST).outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_whoever_wants_may_accept_what_nothing_has_judged(stocked: Shop) -> None:
     stocked.configure(run={"accept_unverified": True})
     done = stocked.run(checks="false", once=True)
@@ -274,6 +279,7 @@ def test_a_syntax_error_is_evidence_without_a_check(stocked: Shop) -> None:
     assert "failing: `shop.py:1`: SyntaxError: invalid syntax" in prompt
 
 
+@pytest.mark.thorough
 def test_a_syntax_error_is_evidence_against_checks_that_pass(stocked: Shop) -> None:
     stocked.client("cat > /dev/null; printf 'function f( {' > shop.js")
     done = stocked.run(checks="true", once=True)
@@ -283,13 +289,14 @@ def test_a_syntax_error_is_evidence_against_checks_that_pass(stocked: Shop) -> N
 
 @pytest.mark.parametrize(
     "path",
-    keep_few(["tests/data/bad.py", "fixtures/bad.py", "vendor/bad.py", "notes.txt", "bad.c"], 3),
+    keep_few(["tests/data/bad.py", "fixtures/bad.py", "vendor/bad.py", "notes.txt", "bad.c"], 1),
 )
 def test_what_may_be_broken_on_purpose_is_no_evidence(stocked: Shop, path: str) -> None:
     stocked.client(f"cat > /dev/null; mkdir -p $(dirname {path}); echo 'def broken(:' > {path}")
     assert stocked.run(checks="true", once=True).outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_broken_before_is_no_fault_of_the_work(stocked: Shop) -> None:
     stocked.write("shop.py", "def broken(:\n")
     stocked.commit()

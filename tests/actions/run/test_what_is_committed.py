@@ -82,6 +82,7 @@ def test_head_is_what_the_checks_have_seen(checked: Shop, shell: str) -> None:
     assert checked.dirt() == "?? notes.txt\n"
 
 
+@pytest.mark.thorough
 def test_head_is_what_the_checks_have_seen_where_nothing_had_to_change(checked: Shop) -> None:
     done = _work(
         checked,
@@ -219,6 +220,7 @@ def test_files_of_the_persons_alone_are_no_change(checked: Shop) -> None:
     assert "+theirs" in (folder / "untracked.patch").read_text()
 
 
+@pytest.mark.thorough
 def test_what_earlier_attempts_made_is_not_the_persons(checked: Shop) -> None:
     checked.configure(run={"commit": False})
     checked.task("s-2")
