@@ -29,9 +29,7 @@ settings.register_profile(
     print_blob=True,
     phases=[phase for phase in Phase if phase is not Phase.explain],
 )
-settings.register_profile(
-    "thorough", settings.get_profile("fast"), max_examples=500, database=None
-)
+settings.register_profile("thorough", settings.get_profile("fast"), max_examples=500, database=None)
 
 TESTS = Path(__file__).parent
 GOLDEN = TESTS.parent / "golden"
