@@ -5,13 +5,20 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from cub.actions.agent_context import ContextSource, list_loading_agents
+from cub.actions.agent_context import SECTION_LABEL, ContextSource, list_loading_agents
 from cub.actions.managed_files import CONSTITUTION, MAP
-from cub.actions.plan_warnings import UNREAD_HINT
+from cub.actions.plan_warnings import ONE_FILE_HINT, UNREAD_HINT
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import AGENTS, CLAUDE
 from cub.edit.plan import PlanWarning
-from cub.project.agent_reading import NAMED_READINGS, find_agent_reading, find_claude_files
+from cub.files import FileTree
+from cub.project.agent_reading import (
+    CLAUDE_READS_AGENTS_SINCE,
+    NAMED_READINGS,
+    find_agent_reading,
+    find_claude_files,
+)
+from cub.project.project import Project
 from cub.project.targets import is_nested_target, list_reading_agents
 
 _NAMED_TITLES = frozenset(reading.title for reading in NAMED_READINGS)
@@ -36,21 +43,60 @@ def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tu
 def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield the user's texts that agents do not load because of another file."""
     agents, claude = state.files[AGENTS], state.files[CLAUDE]
-    loading = list_loading_agents(state.project)[AGENTS]
-    if not agents.user_bytes or any(reading.title == _CLAUDE_TITLE for reading in loading):
-        return
-    hiding = find_claude_files(state.tree)
+    loading = list_loading_agents(state.project)
+    readers = {path: [reading.title for reading in loading[path]] for path in (AGENTS, CLAUDE)}
+    is_missed = bool(agents.user_bytes) and _CLAUDE_TITLE not in readers[AGENTS]
+    if is_missed:
+        yield _warn_hidden_text(state.tree)
+    spec = state.specs.get(AGENTS)
+    if claude.user_bytes and (is_missed or (spec and spec.read_first)):
+        verb = "reads" if len(readers[CLAUDE]) == 1 else "read"
+        names = " and ".join(readers[CLAUDE])
+        message = f"only {names} {verb} this file, because there is an AGENTS.md"
+        hint = "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`"
+        yield PlanWarning(message, CLAUDE, hint=hint if agents.user_bytes else ONE_FILE_HINT)
+
+
+def _warn_hidden_text(tree: FileTree) -> PlanWarning:
+    hiding = find_claude_files(tree)
     if hiding:
         message = f"{_CLAUDE_TITLE} does not read this file, because there is a {hiding[0]}"
-        line = posixpath.relpath(AGENTS, posixpath.dirname(hiding[0]) or ".")
-        yield PlanWarning(message, AGENTS, hint=f"add the line `@{line}` to {hiding[0]}")
-    else:
-        message = f"{_CLAUDE_TITLE} does not read this file, because of one in a folder above"
-        yield PlanWarning(message, AGENTS, hint="`cub init` makes a CLAUDE.md that imports it")
-    if claude.user_bytes:
-        message = f"only {_CLAUDE_TITLE} reads this file, because there is an AGENTS.md"
-        hint = "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`"
-        yield PlanWarning(message, CLAUDE, hint=hint)
+        return PlanWarning(message, AGENTS, hint=_suggest_import(hiding[0]))
+    message = f"{_CLAUDE_TITLE} does not read this file, because of one in a folder above"
+    return PlanWarning(message, AGENTS, hint="`cub init` makes a CLAUDE.md that imports it")
+
+
+def _suggest_import(path: str) -> str:
+    line = posixpath.relpath(AGENTS, posixpath.dirname(path) or ".")
+    return f"add the line `@{line}` to {path}"
+
+
+def suggest_reading_fix(
+    project: Project, agent: str, sources: Sequence[ContextSource], version: tuple[int, ...] = ()
+) -> str:
+    """Return what lets one of cub's own agents load each text once; "" if nothing is needed.
+
+    `sources` are those of the agent, in this `version`; an empty one is the newest.
+    """
+    faulty = [source for source in sources if source.missing or source.times > 1]
+    if not faulty:
+        return ""
+    if any(source.is_cut for source in faulty):
+        return UNREAD_HINT
+    is_claude, hiding = agent == "claude", find_claude_files(project.tree)
+    # A text of the user that `init` leaves where it is.
+    hidden = AGENTS if is_claude and hiding else CLAUDE
+    has_section = any(source.label == SECTION_LABEL for source in sources)
+    others = [s for s in faulty if s.path != hidden or s.label == SECTION_LABEL]
+    if others and is_claude and () < version < CLAUDE_READS_AGENTS_SINCE:
+        return f"cub init --targets {','.join(dict.fromkeys((*project.config.targets, CLAUDE)))}"
+    if others or not (has_section or is_claude):
+        return f"cub init --agent {agent}"
+    if is_claude:
+        return _suggest_import(hiding[0]) if hiding else ""
+    has_own_text = any(s.path == AGENTS and s.label != SECTION_LABEL for s in sources)
+    move = f"move what it should know from {CLAUDE} to {AGENTS}"
+    return move if has_own_text else ONE_FILE_HINT
 
 
 def warn_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[PlanWarning]:

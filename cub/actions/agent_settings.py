@@ -1,32 +1,68 @@
-"""Plan the settings with which more agents read the instructions; only if the user asks for it."""
+"""Plan what more agents need to read the instructions; only if the user asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from cub.actions.managed_files import CONSTITUTION, MAP
+from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MAP
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import AGENTS, CLAUDE
 from cub.config_edit.string_list import edit_string_list, read_string_list
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
-from cub.files import FileTree
+from cub.files import FileTree, PlannedTree
+from cub.project.agent_reading import needs_claude_md
 from cub.project.agent_settings import (
     AGENT_SETTINGS,
     AgentSettings,
     RequiredFiles,
-    find_agent_settings,
 )
+from cub.project.config import CONFIG_FILE
+from cub.project.config_writer import set_config_value
 from cub.project.instruction_files import InstructionFile
+from cub.project.project import Project
 from cub.project.targets import GEMINI_MD, normalize_target
 
 
-def plan_agent_settings(state: ProjectState, agents: Sequence[str]) -> Plan:
+def plan_inlining(project: Project, agents: Collection[str]) -> tuple[Plan, Project]:
+    """Plan what Codex needs, as it opens no file by itself: all texts in the sections.
+
+    The project comes back as the plan leaves it.
+    """
+    inline = tuple(dict.fromkeys((*project.config.inline, *INLINED_FILES)))
+    if "codex" not in agents or inline == project.config.inline:
+        return Plan(), project
+    before = project.tree.read(CONFIG_FILE)
+    after = set_config_value(before, "inline", inline)
+    plan = Plan((FileEdit(CONFIG_FILE, before, after, "let Codex read all texts"),))
+    config, tree = replace(project.config, inline=inline), PlannedTree(project.tree, plan.contents)
+    return plan, replace(project, config=config, tree=tree)
+
+
+def list_agent_targets(
+    project: Project, agents: Collection[str], *, is_hidden: bool = False
+) -> list[str]:
+    """Return the instruction files at the root that agents need beside the project's targets.
+
+    `is_hidden`: files outside of commits hide AGENTS.md from Claude Code.
+    """
+    targets, added = project.config.targets, []
+    if "codex" in agents and AGENTS not in targets:
+        added.append(AGENTS)
+    has_agents_md = AGENTS in (*targets, *added)
+    if "claude" in agents and CLAUDE not in targets:
+        needs_own = not has_agents_md or needs_claude_md(project.tree, is_hidden=is_hidden)
+        added += [CLAUDE] if needs_own else []
+    return added
+
+
+def plan_agent_settings(state: ProjectState, agents: Collection[str]) -> Plan:
     """Plan an edit for each settings file that lacks something; raise all faults at once."""
     edits, faults = [], []
-    for name in dict.fromkeys(agents):
+    for agent in AGENT_SETTINGS:
         try:
-            edits += _plan_edit(state, find_agent_settings(name))
+            edits += _plan_edit(state, agent) if agent.name in agents else []
         except CubError as error:
             faults.append(error)
     raise_all(faults)
@@ -53,14 +89,18 @@ def _plan_edit(state: ProjectState, agent: AgentSettings) -> list[FileEdit]:
     location = agent.locate(state.tree)
     before = state.tree.read(location.path)
     data = agent.new_file if before is None else before
-    required = agent.select_files(_find_required_files(state))
-    after = edit_string_list(data, location, required, default=agent.default)
+    files = _find_required_files(state)
+    required = agent.select_files(files)
+    after = edit_string_list(
+        data, location, required, default=agent.default, removed_texts=files.inlined
+    )
     if after == data:
         return []
     listed = {normalize_target(text) for text in read_string_list(data, location) or ()}
     added = ", ".join(path for path in required if path not in listed)
     path = state.tree.resolve_path(location.path)
-    return [FileEdit(path, before, after, f"let {agent.title} read {added}")]
+    reason = f"let {agent.title} read {added or 'each text once'}"
+    return [FileEdit(path, before, after, reason)]
 
 
 def _find_required_files(state: ProjectState) -> RequiredFiles:
@@ -72,9 +112,11 @@ def _find_required_files(state: ProjectState) -> RequiredFiles:
         MAP: available.map and not available.map_text,
     }
     references = tuple(path for path in in_own_file if in_own_file[path])
+    texts = {CONSTITUTION: available.constitution_text, MAP: available.map_text}
+    inlined = tuple(path for path in texts if texts[path])
     gemini, whole = state.files[GEMINI_MD.path], _list_redirect_files(state) or entry
     is_imported = any(_is_imported(gemini, state.files[path]) for path in paths[:1])
-    return RequiredFiles(() if is_imported else entry, whole, references)
+    return RequiredFiles(() if is_imported else entry, whole, references, inlined)
 
 
 def _find_open_name(state: ProjectState, path: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cub.actions import managed_files, plan_warnings
-from cub.actions.agent_settings import plan_agent_settings
+from cub.actions.agent_settings import list_agent_targets, plan_agent_settings, plan_inlining
 from cub.actions.managed_files import CURSOR_RULE, MANAGED_FILES
 from cub.actions.migration.migrate import list_due_migrations, plan_migrations
 from cub.actions.project_map import plan_fresh_map
@@ -42,8 +42,9 @@ class InitOptions:
     """Hold what `cub init` is asked for.
 
     `paths` are nested targets, relative to the root. Targets that `targets` leaves out lose their
-    sections; None keeps the configured ones. The settings files of `agents` get what those agents
-    need to read the same text as the others. `templates` and `migrations` replace the shipped ones.
+    sections; None keeps the configured ones, and adds those that `agents` need. The settings files
+    of `agents`, or the configuration, get what they need to read the same text as the others.
+    `templates` and `migrations` replace the shipped ones.
     """
 
     paths: Sequence[str] = ()
@@ -63,10 +64,14 @@ INIT_DEFAULTS = InitOptions()
 def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     """Plan everything that `cub init` writes; migrate an older layout first."""
     migrated, project = plan_migrations(project, prune=options.prune, folder=options.migrations)
+    inlining, project = plan_inlining(project, options.agents)
     map_plan, project = plan_fresh_map(project, options.progress, options.schedule_write)
-    default = list_targets(project, is_hidden=_is_agents_md_hidden(project))
+    is_hidden = _is_agents_md_hidden(project)
+    default = list_targets(project, is_hidden=is_hidden)
+    for_agents = list_agent_targets(project, options.agents, is_hidden=is_hidden)
     nested = (resolve_target(project, path) for path in options.paths)
-    targets = tuple(dict.fromkeys((*(options.targets or default), *nested)))
+    asked = options.targets or (*default, *for_agents)
+    targets = tuple(dict.fromkeys((*asked, *nested)))
     state = _load_init_state(project, targets, options.templates)
     settings = plan_agent_settings(state, options.agents)
     if settings.edits:  # what an agent reads may decide what a file has to say
@@ -87,7 +92,8 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
         settings,
         Plan((), tuple(plan_warnings.warn_unread_files(state, sections))),
     ]
-    plan = migrated.append_plan(merge_plans(parts), both_reasons=True)
+    before = migrated.append_plan(inlining, both_reasons=True)
+    plan = before.append_plan(merge_plans(parts), both_reasons=True)
     return plan_warnings.add_flag_warnings(project, plan)
 
 

@@ -84,13 +84,15 @@ def _warn_missing_file(missing: MissingFile) -> PlanWarning:
     return PlanWarning("this file is gone", missing.path, hint=hint)
 
 
+ONE_FILE_HINT = "to give all agents one file, `mv -f CLAUDE.md AGENTS.md` and run `cub init` again"
+
+
 def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield a warning if a new AGENTS.md keeps agents from a CLAUDE.md that they read until now."""
     agents, claude = state.files[AGENTS_MD.path], state.files[CLAUDE_MD.path]
     if agents.path in state.specs and not agents.is_present and claude.user_bytes:
         message = "opencode and Amp read this file from now on, and CLAUDE.md no longer"
-        hint = "its section asks them to open CLAUDE.md; to give all agents one file, "
-        hint += "`mv -f CLAUDE.md AGENTS.md` and run `cub init` again"
+        hint = f"its section asks them to open CLAUDE.md; {ONE_FILE_HINT}"
         yield PlanWarning(message, agents.path, hint=hint)
 
 

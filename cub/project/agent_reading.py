@@ -32,7 +32,7 @@ _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
 _CLAUDE_FILES = (_CLAUDE, CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE)
 _CLAUDE_RULES = ".claude/rules"
-_CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
+CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CODEX_OVERRIDE = "AGENTS.override.md"
 _CODEX_CONFIG = ".codex/config.toml"
@@ -126,13 +126,20 @@ def list_default_targets(tree: FileTree, *, is_hidden: bool = False) -> tuple[st
     A new CLAUDE.md would stop it from loading the AGENTS.md files of folders. `is_hidden`: files
     outside of commits hide AGENTS.md from it.
     """
-    names = tree.list_names("")
-    has_claude = any(name.casefold() == _CLAUDE.casefold() for name in names)
-    is_hidden = is_hidden or has_claude or CLAUDE_FOLDER_FILE in find_claude_files(tree)
-    if is_hidden or _AGENTS not in names:
-        return DEFAULT_TARGETS
+    needs_both = _AGENTS not in tree.list_names("") or needs_claude_md(tree, is_hidden=is_hidden)
+    return DEFAULT_TARGETS if needs_both else (_AGENTS,)
+
+
+def needs_claude_md(tree: FileTree, *, is_hidden: bool = False) -> bool:
+    """Tell whether Claude Code does not load an AGENTS.md by itself, but only by a CLAUDE.md.
+
+    `is_hidden`: files outside of commits hide AGENTS.md from it.
+    """
+    has_claude = any(name.casefold() == _CLAUDE.casefold() for name in tree.list_names(""))
+    if is_hidden or has_claude or CLAUDE_FOLDER_FILE in find_claude_files(tree):
+        return True
     missing = tree.find_missing(_CLAUDE)
-    return DEFAULT_TARGETS if missing and missing.is_outside_checkout else (_AGENTS,)
+    return bool(missing and missing.is_outside_checkout)
 
 
 def find_claude_files(tree: FileTree) -> list[str]:
@@ -169,7 +176,7 @@ def _load(
 
 def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     own = find_claude_files(files.tree)
-    is_old = bool(files.version) and files.version < _CLAUDE_READS_AGENTS_SINCE
+    is_old = bool(files.version) and files.version < CLAUDE_READS_AGENTS_SINCE
     if not (own or is_old or files.has_claude_above):
         own = [_AGENTS]
     yield from map(LoadedFile, own)

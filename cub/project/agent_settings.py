@@ -1,15 +1,16 @@
-"""List the agents that read a project's instructions only with a setting of their own."""
+"""List the agents that `cub init` can let read everything, and the settings that some need."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from cub.config_edit.config_text import JSON, STRICT_JSON, YAML, ConfigFormat
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError, UsageError
 from cub.files import FileTree
+from cub.project.targets import CLAUDE_MD, CODEX
 
 
 class RequiredFiles(NamedTuple):
@@ -17,12 +18,13 @@ class RequiredFiles(NamedTuple):
 
     `entry`: the root's instruction file, unless GEMINI.md imports it; `whole`: the instruction
     files that together say everything, for an agent that opens no file on its own; `references`:
-    what they import.
+    what they import; `inlined`: what they have in themselves.
     """
 
     entry: tuple[str, ...]
     whole: tuple[str, ...]
     references: tuple[str, ...]
+    inlined: tuple[str, ...]
 
 
 class AgentSettings(NamedTuple):
@@ -78,16 +80,25 @@ OPENCODE_SETTINGS = AgentSettings(
     # It would put this line into the file itself.
     new_file=b'{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
 )
-AGENT_SETTINGS = (GEMINI_SETTINGS, AIDER_SETTINGS, OPENCODE_SETTINGS)
+AGENT_SETTINGS = (GEMINI_SETTINGS, OPENCODE_SETTINGS, AIDER_SETTINGS)
+ALL_AGENTS = "all"
+AGENT_TITLES = {
+    "claude": CLAUDE_MD.agents[0],
+    "codex": CODEX,
+    **{agent.name: agent.title for agent in AGENT_SETTINGS},
+}
 
 
-def find_agent_settings(name: str) -> AgentSettings:
-    """Return the row of an agent; UsageError for a name that is not in the table."""
-    for agent in AGENT_SETTINGS:
-        if agent.name == name:
-            return agent
-    names = ", ".join(agent.name for agent in AGENT_SETTINGS)
-    raise UsageError(f"--agent: {name!r} is none of {names}")
+def parse_agent_names(words: Collection[str]) -> tuple[str, ...]:
+    """Return the agents that `words` name, each once; `all` names every one.
+
+    Raises UsageError for another word.
+    """
+    known = (ALL_AGENTS, *AGENT_TITLES)
+    for word in words:
+        if word not in known:
+            raise UsageError(f"--agent: {word!r} is none of {', '.join(known)}")
+    return tuple(name for name in AGENT_TITLES if ALL_AGENTS in words or name in words)
 
 
 def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:

@@ -62,7 +62,44 @@ def made(files: Mapping[str, str], inline: bool = False, agents: tuple[str, ...]
     )
     project = Project.from_tree(Path("/nowhere"), tree, is_commit=True)
     planned = PlannedTree(tree, plan_init(project, InitOptions(agents=agents)).contents)
-    return replace(project, tree=planned)
+    return Project.from_tree(Path("/nowhere"), planned, is_commit=True)
+
+
+FIVE = ("claude", "codex", "gemini", "opencode", "aider")
+# Texts that users have in a file of their own, and who misses each after `cub init --agent all`.
+MISSED: dict[str, dict[str, tuple[str, ...]]] = {
+    "only CLAUDE.md": {"CLAUDE.md (yours)": FIVE[1:4]},
+    "both": {"CLAUDE.md (yours)": FIVE[1:], "AGENTS.md (yours)": FIVE[:1]},
+    "import": {"CLAUDE.md (yours)": FIVE[1:]},
+}
+
+
+@pytest.mark.parametrize(
+    "shape", ["only AGENTS.md", "only CLAUDE.md", "both", "none", "import", "stub", "link"]
+)
+def test_after_one_init_each_agent_has_every_text_once(shape: str) -> None:
+    project = made(SHAPES[shape], agents=FIVE)
+    for agent in FIVE:
+        found = times(list_context_sources(project, agent))
+        missed = {label for label, agents in MISSED.get(shape, {}).items() if agent in agents}
+        assert found.keys() >= {SECTION_LABEL, CONSTITUTION, MAP} | missed
+        assert found == {label: int(label not in missed) for label in found}, agent
+    assert plan_init(project, InitOptions(agents=FIVE)).is_empty
+
+
+@pytest.mark.parametrize("shape", ["both", "only CLAUDE.md"])
+def test_one_file_for_all_agents_leaves_nothing_to_miss(shape: str) -> None:
+    tree = made(SHAPES[shape], agents=FIVE).tree
+    theirs = (tree.read(CLAUDE) or b"").replace(THEIRS.encode(), b"@AGENTS.md\n")
+    ours = (tree.read(AGENTS) or b"") + THEIRS.encode()
+    moved: dict[str, bytes | None] = {AGENTS: ours, CLAUDE: theirs}
+    if shape == "only CLAUDE.md":
+        moved = {AGENTS: tree.read(CLAUDE), CLAUDE: None}
+    project = Project.from_tree(Path("/nowhere"), PlannedTree(tree, moved), is_commit=True)
+    planned = plan_init(project, InitOptions(agents=FIVE)).contents
+    after = replace(project, tree=PlannedTree(project.tree, planned))
+    for agent in FIVE:
+        assert set(times(list_context_sources(after, agent)).values()) == {1}, agent
 
 
 def times(sources: list[ContextSource]) -> dict[str, int]:
@@ -133,7 +170,7 @@ def count(texts: Iterator[str], marks: Mapping[str, str]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("agents", [(), ("gemini", "opencode", "aider")])
+@pytest.mark.parametrize("agents", [(), FIVE[2:], FIVE])
 @pytest.mark.parametrize("inline", [False, True])
 def test_what_is_handed_over_makes_it_once_for_every_agent(
     shape: str, agents: tuple[str, ...], inline: bool

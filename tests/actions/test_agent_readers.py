@@ -2,12 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cub.actions.agent_context import list_context_sources
-from cub.actions.agent_readers import list_reader_names, warn_cut_sources, warn_missed_texts
+from cub.actions.agent_readers import (
+    list_reader_names,
+    suggest_reading_fix,
+    warn_cut_sources,
+    warn_missed_texts,
+)
 from cub.actions.init_update import InitOptions, plan_init
+from cub.actions.plan_warnings import ONE_FILE_HINT, UNREAD_HINT
 from cub.actions.project_state import ProjectState, load_project_state
 from cub.edit.plan import PlanWarning
 from cub.files import PlannedTree
@@ -16,16 +23,21 @@ from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, MAP, CONSTITUTION = "AGENTS.md", "CLAUDE.md", ".cub/map.md", ".cub/constitution.md"
 OTHERS = ("Copilot", "Cursor", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro")
+FIVE = ("claude", "codex", "gemini", "opencode", "aider")
 OURS, THEIRS = {AGENTS: "# Ours\n"}, {CLAUDE: "# Theirs\n"}
 
 
+def state_without_cub(files: Mapping[str, str], root: Path = Path("/nowhere")) -> ProjectState:
+    tree = MemoryTree({path: text.encode() for path, text in files.items()})
+    return load_project_state(Project.from_tree(root, tree, is_commit=True))
+
+
 def state_after_init(
-    files: Mapping[str, str], root: Path = Path("/nowhere"), **options: object
+    files: Mapping[str, str], root: Path = Path("/nowhere"), **options: Any
 ) -> ProjectState:
-    tree = MemoryTree({path: text.encode() for path, text in {**files, MAP: "# Map\n"}.items()})
-    project = Project.from_tree(root, tree, is_commit=True)
-    plan = plan_init(project, InitOptions(**options))  # type: ignore[arg-type]
-    planned = PlannedTree(tree, plan.contents)
+    project = state_without_cub({**files, MAP: "# Map\n"}, root).project
+    plan = plan_init(project, InitOptions(**options))
+    planned = PlannedTree(project.tree, plan.contents)
     return load_project_state(Project.from_tree(root, planned, is_commit=True))
 
 
@@ -103,8 +115,20 @@ def test_two_texts_without_an_import_are_told_with_the_line_that_joins_them() ->
             "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`",
         ),
     ]
-    for files in (OURS, THEIRS, {}, {**OURS, CLAUDE: "@AGENTS.md\n\n# Theirs\n"}):
+    for files in (OURS, {}, {**OURS, CLAUDE: "@AGENTS.md\n\n# Theirs\n"}):
         assert list(warn_missed_texts(state_after_init(files))) == []
+
+
+@pytest.mark.parametrize(
+    ("agents", "readers"), [((), "Claude Code reads"), (FIVE, "Claude Code and aider read")]
+)
+def test_a_text_that_a_file_of_cubs_hides_is_told_with_the_way_to_one_file(
+    agents: tuple[str, ...], readers: str
+) -> None:
+    (warning,) = warn_missed_texts(state_after_init(THEIRS, agents=agents))
+    assert warning.path == CLAUDE
+    assert warning.message == f"only {readers} this file, because there is an AGENTS.md"
+    assert "`mv -f CLAUDE.md AGENTS.md` and run `cub init` again" in warning.hint
 
 
 @pytest.mark.parametrize(
@@ -125,6 +149,60 @@ def test_a_file_above_the_project_is_made_up_for_by_init(tmp_path: Path) -> None
     made = state_after_init(OURS, root)
     assert "@AGENTS.md" in (made.tree.read(CLAUDE) or b"").decode()
     assert list(warn_missed_texts(made)) == []
+
+
+def fix(state: ProjectState, agent: str, version: tuple[int, ...] = ()) -> str:
+    sources = list_context_sources(state.project, agent, version=version)
+    return suggest_reading_fix(state.project, agent, sources, version)
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "fixes"),
+    [
+        (OURS, {}, ["", *(f"cub init --agent {name}" for name in FIVE[1:])]),
+        (OURS, {"agents": FIVE}, [""] * 5),
+        (
+            {**OURS, **THEIRS},
+            {"agents": FIVE},
+            ["add the line `@AGENTS.md` to CLAUDE.md"]
+            + ["move what it should know from CLAUDE.md to AGENTS.md"] * 4,
+        ),
+        (THEIRS, {"agents": FIVE}, ["", *[ONE_FILE_HINT] * 3, ""]),
+        (
+            {**OURS, **THEIRS},
+            {"targets": [AGENTS]},
+            [f"cub init --agent {name}" for name in FIVE],
+        ),
+        ({AGENTS: "Rule.\n" * 6_000}, {"agents": FIVE}, ["", UNREAD_HINT, "", "", ""]),
+    ],
+    ids=["default", "all", "both", "claude", "targets", "long"],
+)
+def test_what_helps_an_agent_that_misses_something(
+    files: dict[str, str], options: dict[str, Any], fixes: list[str]
+) -> None:
+    state = state_after_init(files, **options)
+    assert [fix(state, agent) for agent in FIVE] == fixes
+
+
+def test_an_agent_of_a_project_without_cub_or_in_an_old_version_is_helped_by_init() -> None:
+    bare = state_without_cub({**OURS, **THEIRS})
+    assert fix(bare, "claude") == "add the line `@AGENTS.md` to CLAUDE.md"
+    assert fix(bare, "opencode") == "cub init --agent opencode"
+    assert fix(state_without_cub({**OURS, CLAUDE: "<!-- Later. -->\n"}), "claude") == ""
+    old = (2, 1, 197)
+    assert fix(state_after_init(OURS), "claude", old) == "cub init --targets AGENTS.md,CLAUDE.md"
+    targets = state_after_init(OURS, targets=[AGENTS, CLAUDE])
+    assert fix(targets, "claude", old) == ""
+
+
+def test_a_text_that_is_loaded_twice_is_loaded_once_after_init() -> None:
+    inline = {".cub/config.yaml": "inline: [map, constitution]\n"}
+    lists = {"opencode.json": f'{{"instructions": ["{MAP}", "{CONSTITUTION}", "X.md"]}}\n'}
+    twice = state_after_init({**OURS, **inline, **lists})
+    assert fix(twice, "opencode") == "cub init --agent opencode"
+    once = state_after_init({**OURS, **lists}, agents=FIVE)
+    assert fix(once, "opencode") == ""
+    assert once.tree.read("opencode.json") == b'{"instructions": ["X.md"]}\n'
 
 
 def test_a_run_says_which_file_is_cut() -> None:

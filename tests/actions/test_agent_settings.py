@@ -12,7 +12,7 @@ from tests.actions.helpers import body, init, remove, settled, write
 
 GEMINI, AIDER, OPENCODE = ".gemini/settings.json", ".aider.conf.yml", "opencode.json"
 ALL = ("gemini", "aider", "opencode")
-PRINCIPLES = ".cub/constitution.md"
+CONFIG, PRINCIPLES = ".cub/config.yaml", ".cub/constitution.md"
 
 
 def lists(root: Path) -> dict[str, str]:
@@ -213,3 +213,57 @@ def test_remove_is_not_stopped_by_settings_that_can_not_be_read(project: Path) -
     write(project, AIDER, "read: [\n")
     init(project)
     assert warnings(project) == set()
+
+
+@pytest.mark.parametrize(
+    ("files", "targets", "agents", "expected"),
+    [
+        ({"AGENTS.md": "A.\n"}, None, ["claude"], None),
+        ({"AGENTS.md": "A.\n"}, "[AGENTS.md]", ["claude"], "[AGENTS.md]"),
+        ({"AGENTS.md": "A.\n", "CLAUDE.md": "C.\n"}, "[AGENTS.md]", ["codex"], "[AGENTS.md]"),
+        (
+            {"AGENTS.md": "A.\n", "CLAUDE.md": "C.\n"},
+            "[AGENTS.md]",
+            ["claude"],
+            "[AGENTS.md, CLAUDE.md]",
+        ),
+        (
+            {"AGENTS.md": "A.\n", ".claude/CLAUDE.md": "C.\n"},
+            "[AGENTS.md]",
+            ["claude"],
+            "[AGENTS.md, CLAUDE.md]",
+        ),
+        ({"CLAUDE.md": "C.\n"}, "[CLAUDE.md]", ["codex"], "[CLAUDE.md, AGENTS.md]"),
+        ({}, "[GEMINI.md]", ["claude"], "[GEMINI.md, CLAUDE.md]"),
+    ],
+)
+def test_agents_add_the_target_that_they_need(
+    project: Path,
+    files: dict[str, str],
+    targets: str | None,
+    agents: list[str],
+    expected: str | None,
+) -> None:
+    for path, text in files.items():
+        write(project, path, text)
+    config = write(project, CONFIG, f"targets: {targets}  # ours\n" if targets else "")
+    init(project, agents=agents)
+    assert config.read_text().splitlines()[:1] == (
+        [f"targets: {expected}  # ours"] if expected else []
+    )
+    assert init(project, agents=agents).is_empty
+    assert settled(project)
+
+
+def test_targets_that_are_named_win(project: Path) -> None:
+    write(project, "CLAUDE.md", "C.\n")
+    init(project, agents=["claude", "codex"], targets=["AGENTS.md"])
+    assert "targets:\n  - AGENTS.md\n" in (project / CONFIG).read_text()
+
+
+def test_codex_gets_all_texts_in_the_section_in_one_edit(project: Path) -> None:
+    write(project, CONFIG, "targets: [CLAUDE.md]\n")
+    plan = init(project, agents=["codex"])
+    reasons = {edit.path: edit.reason for edit in plan.edits}
+    assert reasons[CONFIG] == "let Codex read all texts; remember the targets"
+    assert "### Project insights\n" in body(project, "AGENTS.md")

@@ -19,7 +19,7 @@ import pytest
 
 from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agents.agent_proof import count_sources, prove_agent
-from cub.actions.agents.agent_survey import AgentOverview, InstalledAgent
+from cub.actions.agents.agent_survey import InstalledAgent, make_overview
 from cub.actions.agents.arrival import Arrival
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_programs import read_agent_versions
@@ -69,8 +69,7 @@ def record_cell(agent: str, shape: str, folder: Path) -> Cell:
     proof = prove_agent(installed, project, made.environ, is_trusted=True)
     assert not proof.problem, proof.problem
     seen = {one.label: one.interactive for one in proof.sources if one.path}
-    version = installed.version_numbers
-    overview = AgentOverview(installed, list_context_sources(project, agent, version=version))
+    overview = make_overview(installed, project)
     promised = {source.label: (source.times, source.is_cut) for source in overview.sources}
     assert seen == promised, f"cub.project.agent_reading says {promised}, and not {seen}"
     runs = {

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.standing import stand
+from tests.cli.stories import write
 from tests.conftest import Cub, git, tree
 
 GEMINI, AIDER, OPENCODE = ".gemini/settings.json", ".aider.conf.yml", "opencode.json"
 SETTINGS = {GEMINI, AIDER, OPENCODE}
+KNOWN = "all, claude, codex, gemini, opencode, aider"
 ALL = ("--agent", "gemini", "--agent", "aider", "--agent", "opencode")
 
 
@@ -22,6 +24,30 @@ def test_one_command_sets_up_all_of_them(project: Path, cub: Cub) -> None:
     again = cub("init", *ALL)
     assert (again.code, again.out) == (0, "")
     assert {**stand(project), ".cub": before[".cub"]} == before
+
+
+def test_all_agents_are_set_up_and_every_other_byte_stays(project: Path, cub: Cub) -> None:
+    config = b"# Ours.\r\ninline: [constitution]  # short\r\nmap: {tokens: 900}\r\n"
+    settings = b'{\n  // Mine.\n  "context": {"fileName": "NOTES.md"}\n}'
+    write(project, ".cub/config.yaml", config.decode())
+    write(project, GEMINI, settings.decode())
+    before = tree(project)
+    for option in ("--dry-run", "--diff"):
+        shown = cub("init", "--agent", "all", option)
+        assert (shown.code, tree(project)) == (0, before)
+    assert "+inline: [constitution, map]  # short" in shown.out
+    result = cub("init", "--agent", "all", "--json")
+    reasons = {c["path"]: c["reason"] for c in json.loads(result.out)["changes"]}
+    assert reasons[".cub/config.yaml"] == "let Codex read all texts"
+    assert cub("init", "--agent", "all").code == 0
+    after = tree(project)
+    edited = config.replace(b"[constitution]", b"[constitution, map]")
+    assert after[".cub/config.yaml"] == edited
+    assert after[GEMINI] == settings.replace(b'"NOTES.md"', b'["NOTES.md", "AGENTS.md"]')
+    assert OPENCODE not in after  # both texts are in the section
+    again = cub("init", "--agent", "all")
+    assert (again.code, again.out) == (0, "")
+    assert cub("update", "--check").code == 0
 
 
 def test_init_alone_and_update_leave_settings_alone(project: Path, cub: Cub) -> None:
@@ -58,7 +84,7 @@ def test_an_unknown_client_is_a_usage_error_that_lists_the_known(
 ) -> None:
     result = cub("init", "--agent", "aider", "--agent", name)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: --agent: {name!r} is none of gemini, aider, opencode\n"
+    assert result.err == f"error: --agent: {name!r} is none of {KNOWN}\n"
     assert tree(project) == {}
 
 

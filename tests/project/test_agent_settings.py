@@ -7,11 +7,13 @@ import pytest
 from cub.config_edit.string_list import read_string_list
 from cub.errors import UsageError
 from cub.files import DiskTree, PlannedTree
+from cub.project.agent_reading import NAMED_READINGS
 from cub.project.agent_settings import (
     AGENT_SETTINGS,
+    AGENT_TITLES,
     OPENCODE_SETTINGS,
-    find_agent_settings,
     get_gemini_file_names,
+    parse_agent_names,
 )
 
 ONLY = ("GEMINI.md",)
@@ -94,6 +96,13 @@ def test_a_new_file_of_settings_can_be_read(tmp_path: Path, client: object) -> N
     assert read_string_list(row.new_file, row.locate(DiskTree(tmp_path))) is None
 
 
-def test_an_unknown_client_is_told_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="'codex' is none of gemini, aider, opencode"):
-        find_agent_settings("codex")
+def test_agents_are_named_by_words_and_all_names_each() -> None:
+    assert parse_agent_names(["aider", "claude", "aider"]) == ("claude", "aider")
+    assert parse_agent_names(["aider", "all"]) == tuple(AGENT_TITLES)
+    assert {row.name: row.title for row in NAMED_READINGS} == AGENT_TITLES
+
+
+def test_for_an_unknown_agent_the_known_ones_are_named() -> None:
+    known = "all, claude, codex, gemini, opencode, aider"
+    with pytest.raises(UsageError, match=f"'amp' is none of {known}"):
+        parse_agent_names(["all", "amp"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agent_readers import suggest_reading_fix
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
@@ -66,21 +67,19 @@ class InstalledAgent:
 
 @dataclass(frozen=True, slots=True)
 class AgentOverview:
-    """Hold an agent, and the project's texts with how often it loads each by itself."""
+    """Hold an agent, and the project's texts with how often it loads each by itself.
+
+    `fix` is what lets it load each text once; "" if it does, or nothing is known to help.
+    """
 
     agent: InstalledAgent
     sources: Sequence[ContextSource]
+    fix: str = ""
 
     @property
     def tokens(self) -> int:
         """Return what it costs the agent to read what it loads."""
         return sum(source.times * source.tokens for source in self.sources)
-
-    @property
-    def fix(self) -> str:
-        """Return the command by which it reads all texts; "" if it does, or if there is none."""
-        is_complete = not any(source.missing for source in self.sources)
-        return "" if is_complete or not self.agent.facts else f"cub init --agent {self.agent.name}"
 
 
 def list_agents(project: Project, environ: Mapping[str, str]) -> list[InstalledAgent]:
@@ -110,12 +109,17 @@ def _look_up(
 def survey_agents(project: Project, environ: Mapping[str, str]) -> list[AgentOverview]:
     """Return each agent with what it reads here, with the user's settings for all projects."""
     home = Path(name) if (name := environ.get("HOME")) else None
-    overviews = []
-    for agent in list_agents(project, environ):
-        reads, version = agent.harness.reads, agent.version_numbers
-        sources = list_context_sources(project, reads, version=version, home=home) if reads else []
-        overviews.append(AgentOverview(agent, sources))
-    return overviews
+    return [make_overview(agent, project, home) for agent in list_agents(project, environ)]
+
+
+def make_overview(
+    agent: InstalledAgent, project: Project, home: Path | None = None
+) -> AgentOverview:
+    """Return an agent with what it reads here; `home` None leaves out the user's settings."""
+    reads, version = agent.harness.reads, agent.version_numbers
+    sources = list_context_sources(project, reads, version=version, home=home) if reads else []
+    fix = suggest_reading_fix(project, agent.name, sources, version) if agent.facts else ""
+    return AgentOverview(agent, sources, fix)
 
 
 def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> list[InstalledAgent]:

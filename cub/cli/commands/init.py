@@ -42,8 +42,8 @@ Agents = Annotated[
     typer.Option(
         "--agent",
         metavar="NAME",
-        help="Also let this agent read the instructions, through its settings file: "
-        "gemini, aider, opencode. Repeatable.",
+        help="Also let this agent read everything without a run: "
+        "all, claude, codex, gemini, opencode, aider. Repeatable.",
     ),
 ]
 
@@ -75,7 +75,7 @@ def init(
     """
     from cub.actions.init_update import InitOptions, plan_init
     from cub.actions.next_steps import append_answers
-    from cub.project.agent_settings import find_agent_settings
+    from cub.project.agent_settings import parse_agent_names
     from cub.project.checkout_state import STATE_FILE
     from cub.project.project import find_project_root
 
@@ -89,7 +89,7 @@ def init(
         options = InitOptions(
             paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
             targets=None if targets is None else _split_targets(targets),
-            agents=[find_agent_settings(name).name for name in agents or ()],
+            agents=parse_agent_names(agents or ()),
             edited_policy=edited.value,
             prune=prune,
             progress=bar,

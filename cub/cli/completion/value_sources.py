@@ -72,10 +72,10 @@ def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:
 
 
 def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the agents whose settings `cub init` can change."""
-    from cub.project.agent_settings import AGENT_SETTINGS
+    """Return the agents that `cub init` can let read everything."""
+    from cub.project.agent_settings import AGENT_TITLES, ALL_AGENTS
 
-    return ((agent.name, agent.title) for agent in AGENT_SETTINGS)
+    return iter([(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()])
 
 
 def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:

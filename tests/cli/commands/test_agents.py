@@ -29,7 +29,8 @@ def test_the_table_has_versions_texts_costs_and_what_to_do(
     rows = [" ".join(line.split()) for line in done.out.splitlines()]
     assert rows[0] == "agent version reads here tokens misses to do"
     assert rows[1] == (
-        "Claude Code 2.1.330 CLAUDE.md (yours) 10 AGENTS.md (yours) cub init --agent claude"
+        "Claude Code 2.1.330 CLAUDE.md (yours) 10 AGENTS.md (yours) add the line `@AGENTS.md` "
+        "to CLAUDE.md"
     )
     assert "npm install -g @openai/codex" in done.out
     assert rows[-1] == "mine not installed not known mine is not in PATH"

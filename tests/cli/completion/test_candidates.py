@@ -109,7 +109,7 @@ OFFERED = {
     "cub run --harness ": ["mine", "other", *NATIVE, "auto", "scripted"],
     "cub run --harness mine,ot": ["mine,other"],
     "cub run --profile ": ["fast"],
-    "cub init --agent ": ["gemini", "aider", "opencode"],
+    "cub init --agent ": ["all", "claude", "codex", "gemini", "opencode", "aider"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
     "cub config get run.b": ["run.branch", "run.budget.usd", "run.budget.tokens",
                              "run.budget.iterations"],
