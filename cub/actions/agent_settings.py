@@ -26,16 +26,18 @@ from cub.project.targets import GEMINI_MD, normalize_target
 
 
 def plan_inlining(project: Project, agents: Collection[str]) -> tuple[Plan, Project]:
-    """Plan what Codex needs, as it opens no file by itself: all texts in the sections.
+    """Plan what Codex needs, as it resolves no imports: all texts in the sections.
 
     The project comes back as the plan leaves it.
     """
-    inline = tuple(dict.fromkeys((*project.config.inline, *INLINED_FILES)))
-    if "codex" not in agents or inline == project.config.inline:
+    missing = [name for name in INLINED_FILES if name not in project.config.inline]
+    if "codex" not in agents or not missing:
         return Plan(), project
+    inline = (*project.config.inline, *missing)
     before = project.tree.read(CONFIG_FILE)
     after = set_config_value(before, "inline", inline)
-    plan = Plan((FileEdit(CONFIG_FILE, before, after, "let Codex read all texts"),))
+    added = ", ".join(INLINED_FILES[name][0] for name in missing)
+    plan = Plan((FileEdit(CONFIG_FILE, before, after, f"let Codex read {added}"),))
     config, tree = replace(project.config, inline=inline), PlannedTree(project.tree, plan.contents)
     return plan, replace(project, config=config, tree=tree)
 

@@ -265,5 +265,5 @@ def test_codex_gets_all_texts_in_the_section_in_one_edit(project: Path) -> None:
     write(project, CONFIG, "targets: [CLAUDE.md]\n")
     plan = init(project, agents=["codex"])
     reasons = {edit.path: edit.reason for edit in plan.edits}
-    assert reasons[CONFIG] == "let Codex read all texts; remember the targets"
+    assert reasons[CONFIG] == f"let Codex read .cub/map.md, {PRINCIPLES}; remember the targets"
     assert "### Project insights\n" in body(project, "AGENTS.md")

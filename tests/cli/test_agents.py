@@ -38,7 +38,7 @@ def test_all_agents_are_set_up_and_every_other_byte_stays(project: Path, cub: Cu
     assert "+inline: [constitution, map]  # short" in shown.out
     result = cub("init", "--agent", "all", "--json")
     reasons = {c["path"]: c["reason"] for c in json.loads(result.out)["changes"]}
-    assert reasons[".cub/config.yaml"] == "let Codex read all texts"
+    assert reasons[".cub/config.yaml"] == "let Codex read .cub/map.md"
     assert cub("init", "--agent", "all").code == 0
     after = tree(project)
     edited = config.replace(b"[constitution]", b"[constitution, map]")

@@ -42,8 +42,8 @@ Agents = Annotated[
     typer.Option(
         "--agent",
         metavar="NAME",
-        help="Also let this agent read everything without a run: "
-        "all, claude, codex, gemini, opencode, aider. Repeatable.",
+        help="Let this agent read all texts by itself: "
+        "all, claude, codex, gemini, opencode, aider; repeatable.",
     ),
 ]
 
