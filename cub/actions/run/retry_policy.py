@@ -179,6 +179,10 @@ class HarnessPool:
         elif verdict.failure in ("auth", "harness_missing") and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
 
+    def count_failures(self, harness: Harness) -> int:
+        """Return how many attempts with a harness have failed in a row for one reason."""
+        return self._streaks[harness.name].length
+
     @property
     def are_exhausted(self) -> bool:
         """Return whether trying again makes no sense with any harness."""

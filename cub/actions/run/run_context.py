@@ -169,12 +169,13 @@ def tokens_to_json(tokens: TokenUsage | None) -> dict[str, int] | None:
 class RunTally:
     """Add up a run: the last status of each task, whether an agent ran, and why the run ends.
 
-    `end_reason` is "" if the kind of end says all.
+    `end_reason` is "" if the kind of end says all; `failures` are those in a row that ended it.
     """
 
     statuses: dict[str, str] = field(default_factory=dict)
     has_worked: bool = False
     end_reason: str = ""
+    failures: int = 0
 
     @property
     def failed_tasks(self) -> list[str]:

@@ -134,6 +134,7 @@ def _run_until_end(
         if end := _find_end(context, outcome, pool):
             has_reason = end in (UNVERIFIED, BROKEN, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
+            tally.failures = pool.count_failures(harness) if end == MACHINE else 0
             return end
 
 
@@ -240,6 +241,7 @@ def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
         tasks=tally.to_json(),
         ready=_count_ready(context),
         **({"parked": parked} if parked else {}),
+        **({"failures": tally.failures} if tally.failures else {}),
         **(_describe_parked(context) if end in (DONE, NOTHING) else {}),
         **_describe_branch(context),
         **context.budget.to_json(),

@@ -134,7 +134,7 @@ def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> No
     start = bakery.clock.now()
     done = bakery.run()
     assert done.outcomes == ["rate_limited"] * 6
-    assert done.end["end"] == "machine"
+    assert (done.end["end"], done.end["failures"]) == ("machine", 6)
     minutes = [round((wait - start).total_seconds() / 60) for wait in done.clock.waits]
     assert minutes == [1, 3, 7, 15, 30]
     assert bakery.status() == "open"
@@ -225,7 +225,7 @@ def test_three_failures_of_the_machine_in_a_row_end_a_run(bakery: Shop, shell: s
     bakery.task("s-2")
     done = bakery.run()
     assert len(done.outcomes) == 3
-    assert (done.end["end"], done.end["ok"]) == ("machine", False)
+    assert (done.end["end"], done.end["ok"], done.end["failures"]) == ("machine", False, 3)
     assert [bakery.status(key) for key in ("s-1", "s-2")] == ["open", "open"]
     require_told(bakery, done)
 

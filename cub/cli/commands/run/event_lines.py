@@ -22,8 +22,8 @@ _ENDS = {
     "interrupted": "Stopped",
     "broken": "Stopped: what the last attempt did could neither be kept nor put back",
     "unverified": "Stopped: no check can decide whether a task is done",
-    "machine_failed": "Stopped: this machine has no room, or has reached a limit",
-    "machine": "Three attempts in a row failed for the same reason, which is not the tasks'",
+    "machine": "Stopped: this machine has no room, or has reached a limit",
+    "failures": "Stopped: {} attempts in a row failed for the same reason, which is not the tasks'",
 }
 NOT_REPORTED = "not reported"
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
@@ -131,8 +131,9 @@ def _format_run_end(event: Event) -> Iterator[str]:
     if event["end"] in ("unverified", "broken", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
-    end = "machine_failed" if end == "machine" and event.get("why") else end
-    yield f"{_ENDS.get(end, end)}{why}." + (f" {counts}." if counts else "")
+    end = "failures" if event.get("failures") else end
+    text = _ENDS.get(end, end).format(event.get("failures"))
+    yield f"{text}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):
         yield f"hint: {event['hint']}"
     if attempts := event["attempts"]:

@@ -41,3 +41,19 @@ def test_what_was_used_or_that_it_is_not_known(facts: dict[str, Any], text: str)
 def test_nothing_is_said_of_what_no_agent_was_started_for() -> None:
     assert attempt(dur_s=0.0) == "(0.0 s)"
     assert run_end(attempts=0) == "All that was ready is done."
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({}, "Stopped: this machine has no room, or has reached a limit."),
+        (
+            {"failures": 6},
+            "Stopped: 6 attempts in a row failed for the same reason, which is not the tasks'.",
+        ),
+    ],
+)
+def test_an_end_that_is_not_the_tasks_fault_is_told_as_it_is(
+    facts: dict[str, Any], text: str
+) -> None:
+    assert run_end(attempts=0, end="machine", ok=False, why="429", **facts) == text
