@@ -99,13 +99,12 @@ def suggest_reading_fix(
     return move if has_own_text else ONE_FILE_HINT
 
 
-def warn_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[PlanWarning]:
-    """Yield a warning for the start of a run whose agent does not load a file to its end."""
-    title = find_agent_reading(agent).title
+def describe_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[str]:
+    """Yield a sentence for each file that the agent of a run does not load to its end."""
     for path in dict.fromkeys(source.path for source in sources if source.is_cut):
-        message = f"{title} does not read this file to its end, and no AGENTS.md of a folder: "
-        message += "the run hands over the rest of this file"
-        yield PlanWarning(message, path, hint=UNREAD_HINT)
+        title = find_agent_reading(agent).title
+        message = f"{title} does not read {path} to its end, and no AGENTS.md of a folder"
+        yield f"{message}: the run hands over the rest of {path}; {UNREAD_HINT}"
 
 
 def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.json_values import JsonObject, get_count, get_object, get_text
 from cub.harness.line_splitter import LineSplitter
@@ -66,7 +67,7 @@ class GeminiHarness(NativeHarness):
             # Without a rule for it there is no shell tool. `--allowed-tools` would win over the
             # user's rules; `--policy` replaces their folder, unless it is named as well.
             policy = request.folder / _POLICY_FILE
-            policy.write_text(_POLICY, encoding="utf-8")
+            write_prompt_file(policy, _POLICY)
             argv += ["--approval-mode", "auto_edit", "--policy", str(policy)]
             argv += ["--policy", str(self._find_user_policies())]
         if model := self.choose_model(request):

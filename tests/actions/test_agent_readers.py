@@ -8,9 +8,9 @@ import pytest
 
 from cub.actions.agent_context import list_context_sources
 from cub.actions.agent_readers import (
+    describe_cut_sources,
     list_reader_names,
     suggest_reading_fix,
-    warn_cut_sources,
     warn_missed_texts,
 )
 from cub.actions.init_update import InitOptions, plan_init
@@ -208,6 +208,6 @@ def test_a_text_that_is_loaded_twice_is_loaded_once_after_init() -> None:
 def test_a_run_says_which_file_is_cut() -> None:
     state = state_after_init({AGENTS: "Rule.\n" * 6_000})
     sources = list_context_sources(state.project, "codex")
-    (warning,) = warn_cut_sources(sources, "codex")
-    assert (warning.path, warning.message.split(" does")[0]) == (AGENTS, "Codex")
-    assert list(warn_cut_sources(list_context_sources(state.project, "claude"), "claude")) == []
+    (text,) = describe_cut_sources(sources, "codex")
+    assert text.startswith("Codex does not read AGENTS.md to its end")
+    assert list(describe_cut_sources(list_context_sources(state.project, "claude"), "claude")) == []

@@ -6,12 +6,16 @@ import posixpath
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agent_readers import describe_cut_sources
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.run_options import RunSettings
 from cub.errors import CubError
 from cub.git.process import try_git
+from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import NativeHarness
@@ -74,9 +78,7 @@ def _find_missing(
 ) -> MissingProgram | None:
     programs = [("run.wrap", word) for word in settings.wrapper[:1]]
     if not programs or posixpath.basename(settings.wrapper[0]) in _TRANSPARENT_WRAPPERS:
-        is_native = isinstance(harness, NativeHarness)
-        key = "run.harness" if is_native else f"harnesses.{harness.name}.argv"
-        programs.append((key, harness.program))
+        programs.append((_name_key(harness), harness.program))
     for key, name in programs:
         if name and (why := _explain_missing(name, settings, project, environ)):
             hint = _suggest_fix(why)
@@ -84,6 +86,14 @@ def _find_missing(
                 hint = f"install it: `{harness.facts.installation}`"
             return MissingProgram(harness.name, why, key, hint)
     return None
+
+
+def _name_key(harness: Harness) -> str:
+    """Return the key of the configuration that names an agent's program."""
+    is_acp = isinstance(harness, AcpHarness)
+    if isinstance(harness, NativeHarness) or (is_acp and harness.name.startswith(f"{ACP}:")):
+        return "run.harness"
+    return f"harnesses.{harness.name}.{ACP if is_acp else 'argv'}"
 
 
 def _explain_missing(
@@ -115,7 +125,7 @@ def _suggest_fix(why: str) -> str:
 
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_VERSION_SECONDS = 10
+_VERSION_SECONDS = 30  # of a busy machine; an unknown version is taken for the newest
 
 
 def read_agent_versions(
@@ -148,12 +158,33 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
     return match[0] if match else ""
 
 
+def list_agent_sources(
+    project: Project, harness: Harness, versions: Mapping[str, str], environ: Mapping[str, str]
+) -> list[ContextSource]:
+    """Return the texts, and how often this agent loads each; [] if nothing is known of it."""
+    if not harness.reads:
+        return []
+    version = versions.get(harness.name, "")
+    numbers = tuple(int(part) for part in version.split(".") if part)
+    home = Path(name) if (name := environ.get("HOME")) else None
+    return list_context_sources(project, harness.reads, version=numbers, home=home)
+
+
 def list_agent_warnings(
-    harnesses: Sequence[Harness], versions: Mapping[str, str], settings: RunSettings
+    harnesses: Sequence[Harness],
+    versions: Mapping[str, str],
+    settings: RunSettings,
+    project: Project,
+    environ: Mapping[str, str],
 ) -> list[str]:
-    """Return what to know of the agents before a run: old versions, and costs that none reports."""
-    warnings = []
+    """Return what to know of the agents before a run.
+
+    These are old versions, costs that an agent does not report, and files that it reads in part.
+    """
+    warnings: list[str] = []
     for harness in harnesses:
+        sources = list_agent_sources(project, harness, versions, environ)
+        warnings += describe_cut_sources(sources, harness.reads)
         if not isinstance(harness, NativeHarness):
             continue
         facts, version = harness.facts, versions.get(harness.name, "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Generator
-from pathlib import Path
 
 from cub.actions.agent_context import (
     ContextSource,
@@ -22,6 +21,7 @@ from cub.actions.run.agent_process import (
     RUN_MARK_VARIABLE,
     run_agent,
 )
+from cub.actions.run.agent_programs import list_agent_sources
 from cub.actions.run.attempt_checks import (
     judge_before_start,
     judge_by_final_checks,
@@ -136,15 +136,10 @@ def list_run_sources(context: RunContext, harness: Harness) -> list[ContextSourc
 
     A worktree lacks what is not committed, such as a map that git ignores: the checkout's counts.
     """
-    if not harness.reads:
-        return []
-    version = context.agent_versions.get(harness.name, "")
-    numbers = tuple(int(part) for part in version.split(".") if part)
-    home = Path(name) if (name := context.environ.get("HOME")) else None
     checkout, folder = context.initial_stores.project, context.workspace.folder
     project = checkout if folder == checkout.root else Project.load(folder)
-    sources = list_context_sources(project, harness.reads, version=numbers, home=home)
-    if project is not checkout:
+    sources = list_agent_sources(project, harness, context.agent_versions, context.environ)
+    if harness.reads and project is not checkout:
         known = {source.path for source in sources}
         others = list_context_sources(checkout, "nothing")
         sources += [s for s in others if s.path in (CONSTITUTION, MAP) and s.path not in known]

@@ -129,7 +129,9 @@ def prepare_run(
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
         notices = [program.to_text() for program in missing]
-        notices += list_agent_warnings(harnesses, context.agent_versions, settings)
+        notices += list_agent_warnings(
+            harnesses, context.agent_versions, settings, stores.project, context.environ
+        )
         if settings.proposed_checks:
             notices.append(describe_proposed_checks(settings.proposed_checks))
         events = [context.make_event("notice", text=text) for text in notices]

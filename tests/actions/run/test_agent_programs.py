@@ -50,6 +50,18 @@ def test_a_client_that_is_not_installed_is_refused_with_what_to_do(bakery: Shop)
     assert refused.exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("harness", "key"), [("mine", "harnesses.mine.acp"), ("acp:no-such-agent", "run.harness")]
+)
+def test_a_missing_agent_of_the_protocol_is_named_by_its_key(
+    bakery: Shop, harness: str, key: str
+) -> None:
+    _clients(bakery, mine={"acp": ["no-such-agent", "--acp"]})
+    refused = _refused(bakery, harness=harness)
+    assert refused.message.endswith("can't be started: no-such-agent is not in PATH")
+    assert refused.where == f".cub/config.yaml: {key}"
+
+
 def test_one_of_several_that_is_missing_is_told_and_left_out(bakery: Shop) -> None:
     _clients(bakery, gone=_GONE, mine={"argv": _SH})
     bakery.task("s-2")
@@ -141,6 +153,12 @@ def _previewed(shop: Shop, harness: str, *, json: bool = False) -> int:
     return preview_run(stores, options, None, json=json)
 
 
+def previewed(shop: Shop, harness: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a dry run prints as JSON."""
+    _previewed(shop, harness, json=True)
+    return capsys.readouterr().out
+
+
 def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     _clients(bakery, gone=_GONE, mine={"argv": _SH})
     assert _previewed(bakery, "gone,mine") == 0
@@ -151,8 +169,7 @@ def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixt
     assert _previewed(bakery, "gone") == 1
     refused = "the agent gone can't be started: no-such-agent is not in PATH"
     assert f"This run would be refused: {refused}." in capsys.readouterr().err
-    _previewed(bakery, "gone,mine", json=True)
-    missing = json.loads(capsys.readouterr().out)["missing"]
+    missing = json.loads(previewed(bakery, "gone,mine", capsys))["missing"]
     assert missing == [{"harness": "gone", "why": "no-such-agent is not in PATH"}]
 
 
@@ -173,6 +190,13 @@ def settings(root: Path, usd: float | None = None) -> RunSettings:
     return resolve_settings(layers.values, RunOptions(usd=usd))
 
 
+def warn(
+    root: Path, harnesses: list[Harness], versions: dict[str, str], usd: float | None = None
+) -> list[str]:
+    project = Project.load(root)
+    return list_agent_warnings(harnesses, versions, settings(root, usd), project, {})
+
+
 def test_a_version_is_what_the_program_prints(bakery: Shop) -> None:
     install(bakery, "claude", "echo '2.1.330 (Claude Code)'")
     install(bakery, "codex", "echo nothing")
@@ -183,16 +207,28 @@ def test_a_version_is_what_the_program_prints(bakery: Shop) -> None:
 
 @pytest.mark.parametrize(("version", "count"), [("2.1.196", 1), ("2.1.197", 0), ("2.10.0", 0)])
 def test_an_old_version_is_warned_of(tmp_path: Path, version: str, count: int) -> None:
-    found = list_agent_warnings([ClaudeHarness(), OTHER], {"claude": version}, settings(tmp_path))
+    found = warn(tmp_path, [ClaudeHarness(), OTHER], {"claude": version})
     assert len(found) == count
 
 
 def test_a_budget_in_dollars_needs_an_agent_that_reports_them(tmp_path: Path) -> None:
-    (warning,) = list_agent_warnings(
-        [ClaudeHarness(), CodexHarness(), OTHER], {}, settings(tmp_path, usd=5.0)
-    )
+    (warning,) = warn(tmp_path, [ClaudeHarness(), CodexHarness(), OTHER], {}, usd=5.0)
     assert warning.startswith("Codex reports no cost")
     assert "--budget-tokens" in warning
+
+
+def test_a_file_that_an_agent_reads_in_part_is_named_once_before_a_run(
+    bakery: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(bakery, "codex", 'test "$1" = --version && echo codex-cli 0.169.0; exit 1')
+    bakery.write("AGENTS.md", "Bake before six in the morning.\n" * 1_100)
+    bakery.commit()
+    bakery.task()
+    text = "Codex does not read AGENTS.md to its end"
+    assert text in "".join(json.loads(previewed(bakery, "codex", capsys))["notices"])
+    done = bakery.run(harness="codex", iterations=2)
+    assert len(done.outcomes) == 2
+    assert done.notices.count(text) == 1
 
 
 def test_a_run_names_the_agent_that_it_chose(bakery: Shop) -> None:
