@@ -91,7 +91,7 @@ _ROWS = (
     Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
     Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
     Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
-            "all projects; only for claude."),
+            "all projects; only for claude and codex."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
     Setting("context_commands", "list", [], "Commands whose output goes into prompts."),
 )  # fmt: skip

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.actions.agents.fake_agents import install_fake_claude
 from tests.cli.stories import write
-from tests.conftest import Cub
+from tests.conftest import Cub, environment
 
 RULES = "# Bakery\n\nBake bread before six in the morning.\n"
 
@@ -81,6 +85,38 @@ def test_an_agent_that_can_not_be_started_is_exit_code_1(cub: Cub, path: str) ->
 def test_trust_copies_what_runs(cub: Cub, project: Path, path: str) -> None:
     write(project, ".mcp.json", "{}\n")
     assert "left out" not in cub("agents", "prove", "--trust", PATH=path).err
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_proof_that_is_stopped_leaves_neither_a_folder_nor_a_process(
+    project: Path, home: Path, tmp_path: Path, name: str
+) -> None:
+    os.mkfifo(tmp_path / "started")
+    started = os.open(tmp_path / "started", os.O_RDONLY | os.O_NONBLOCK)
+    wait = f"import time; Path({str(tmp_path / 'started')!r}).write_text(str(os.getpid()))"
+    folder = install_fake_claude(tmp_path / "bin", more=f"{wait}; time.sleep(1000)")
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cub", "agents", "prove", "claude"],
+        cwd=project,
+        env={**environment(home), "PATH": f"{folder}:/usr/bin", "TMPDIR": str(tmp_path / "tmp")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        select.select([started], [], [], 60)
+        agent = int(os.read(started, 100))
+        assert len(list((tmp_path / "tmp").iterdir())) == 1
+    finally:
+        process.send_signal(getattr(signal, name))
+        os.close(started)
+    assert process.communicate()[0] == b""
+    assert process.returncode == 130
+    assert list((tmp_path / "tmp").iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(agent, 0)
 
 
 def test_an_unknown_name_is_refused(cub: Cub, path: str) -> None:
