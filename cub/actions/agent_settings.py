@@ -94,7 +94,7 @@ def _plan_edit(state: ProjectState, agent: AgentSettings) -> list[FileEdit]:
     files = _find_required_files(state)
     required = agent.select_files(files)
     after = edit_string_list(
-        data, location, required, default=agent.default, removed_texts=files.inlined
+        data, location, required, default=agent.default, removed_texts=files.unneeded
     )
     if after == data:
         return []
@@ -115,10 +115,18 @@ def _find_required_files(state: ProjectState) -> RequiredFiles:
     }
     references = tuple(path for path in in_own_file if in_own_file[path])
     texts = {CONSTITUTION: available.constitution_text, MAP: available.map_text}
-    inlined = tuple(path for path in texts if texts[path])
+    unneeded = [path for path in texts if texts[path]]
+    unneeded += [path for path in (AGENTS, CLAUDE) if _is_gone(state, path)]
     gemini, whole = state.files[GEMINI_MD.path], _list_redirect_files(state) or entry
     is_imported = any(_is_imported(gemini, state.files[path]) for path in paths[:1])
-    return RequiredFiles(() if is_imported else entry, whole, references, inlined)
+    return RequiredFiles(() if is_imported else entry, whole, references, tuple(unneeded))
+
+
+def _is_gone(state: ProjectState, path: str) -> bool:
+    """Tell whether there is no such file, and none is made or left out of this checkout."""
+    file = state.files[path]
+    is_left_out = file.missing is not None and file.missing.is_outside_checkout
+    return not (path in state.specs or file.is_present or is_left_out)
 
 
 def _find_open_name(state: ProjectState, path: str) -> str:

@@ -18,13 +18,13 @@ class RequiredFiles(NamedTuple):
 
     `entry`: the root's instruction file, unless GEMINI.md imports it; `whole`: the instruction
     files that together say everything, for an agent that opens no file on its own; `references`:
-    what they import; `inlined`: what they have in themselves.
+    what they import; `unneeded`: what they have in themselves, and files that are gone.
     """
 
     entry: tuple[str, ...]
     whole: tuple[str, ...]
     references: tuple[str, ...]
-    inlined: tuple[str, ...]
+    unneeded: tuple[str, ...]
 
 
 class AgentSettings(NamedTuple):

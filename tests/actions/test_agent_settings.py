@@ -116,6 +116,15 @@ def test_aider_also_reads_what_a_person_wrote_beside_the_pointer(project: Path) 
     assert lists(project)[AIDER] == f"read:-AGENTS.md-CLAUDE.md-{PRINCIPLES}"
 
 
+def test_aider_follows_a_file_that_was_renamed(project: Path) -> None:
+    write(project, "CLAUDE.md", "# Theirs\n")
+    init(project, agents=["aider"])
+    assert lists(project)[AIDER] == f"read:-CLAUDE.md-{PRINCIPLES}"
+    (project / "CLAUDE.md").replace(project / "AGENTS.md")
+    init(project, agents=["aider"])
+    assert lists(project)[AIDER] == f"read:-{PRINCIPLES}-AGENTS.md"
+
+
 @pytest.mark.parametrize("text", ["@AGENTS.md\n", "# Mine\n\nSee @AGENTS.md .\n"])
 def test_gemini_needs_no_setting_where_its_file_imports_the_other(project: Path, text: str) -> None:
     write(project, "GEMINI.md", text)
