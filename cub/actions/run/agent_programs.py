@@ -30,7 +30,10 @@ _TRANSPARENT_WRAPPERS = (
 
 
 class MissingProgram(NamedTuple):
-    """Say why an agent can't be started, which key names the program, and what to do."""
+    """Say why an agent can't be started, and what to do.
+
+    `key` is the one of the configuration that names the program; "" if `--harness` may as well.
+    """
 
     harness: str
     why: str
@@ -39,7 +42,11 @@ class MissingProgram(NamedTuple):
 
     def to_text(self) -> str:
         """Say that another agent works instead."""
-        return f"the agent {self.harness} is left out: {self.why} ({self.key})"
+        return f"the agent {self.harness} is left out: {self.explain()}"
+
+    def explain(self) -> str:
+        """Say why, with the key."""
+        return f"{self.why} ({self.key})" if self.key else self.why
 
 
 def find_missing_programs(
@@ -67,8 +74,8 @@ def require_available(
     first, hint = missing[0], missing[0].hint
     if len(missing) == 1:
         message = f"the agent {first.harness} can't be started: {first.why}"
-        raise CubError(message, where=f"{CONFIG_PATH}: {first.key}", hint=hint)
-    details = [f"{program.harness}: {program.why} ({program.key})" for program in missing]
+        raise CubError(message, where=f"{CONFIG_PATH}: {first.key}" * bool(first.key), hint=hint)
+    details = [f"{program.harness}: {program.explain()}" for program in missing]
     message = "none of the agents can be started"
     raise CubError(message, where=CONFIG_PATH, hint=hint, details=details)
 
@@ -89,10 +96,10 @@ def _find_missing(
 
 
 def _name_key(harness: Harness) -> str:
-    """Return the key of the configuration that names an agent's program."""
+    """Return the key of the configuration that names an agent's program; "" if none has to."""
     is_acp = isinstance(harness, AcpHarness)
     if isinstance(harness, NativeHarness) or (is_acp and harness.name.startswith(f"{ACP}:")):
-        return "run.harness"
+        return ""
     return f"harnesses.{harness.name}.{ACP if is_acp else 'argv'}"
 
 

@@ -51,15 +51,16 @@ def test_a_client_that_is_not_installed_is_refused_with_what_to_do(bakery: Shop)
 
 
 @pytest.mark.parametrize(
-    ("harness", "key"), [("mine", "harnesses.mine.acp"), ("acp:no-such-agent", "run.harness")]
+    ("harness", "where"),
+    [("mine", ".cub/config.yaml: harnesses.mine.acp"), ("acp:no-such-agent", "")],
 )
 def test_a_missing_agent_of_the_protocol_is_named_by_its_key(
-    bakery: Shop, harness: str, key: str
+    bakery: Shop, harness: str, where: str
 ) -> None:
     _clients(bakery, mine={"acp": ["no-such-agent", "--acp"]})
     refused = _refused(bakery, harness=harness)
     assert refused.message.endswith("can't be started: no-such-agent is not in PATH")
-    assert refused.where == f".cub/config.yaml: {key}"
+    assert refused.where == where
 
 
 def test_one_of_several_that_is_missing_is_told_and_left_out(bakery: Shop) -> None:
