@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ _CODE = {
     "[tool.pytest.ini_options]\n",
     "README.md": "# Bakery\n\nCounts bread and bakes it.\n",
 }
+_INNERMOST = re.compile(r"[{\[][^{}\[\]]*[}\]]")
 Files = dict[str, str]
 # The user's files before `cub init`; a link is a text with an arrow.
 SHAPES: dict[str, Files] = {
@@ -60,26 +62,75 @@ Cell = dict[str, Any]
 
 
 def record_cell(agent: str, shape: str, folder: Path) -> Cell:
-    """What reached the model in each use of an agent, in a project of this shape."""
+    """What reached the model in each use of an agent, in a project of this shape.
+
+    `fix` has the steps after which each text reaches it in interactive use. They are done here, and
+    the agent is started once more to see that.
+    """
     home = folder / "home"
     home.mkdir()
-    made = _make_project(shape, agent, folder / "bakery", home)
-    project = Project.load(made.root)
+    made = make_project(shape, agent, folder / "bakery", home)
+    made.environ["PATH"] = _make_path(agent)
     installed = find_installed(agent)
-    proof = prove_agent(installed, project, made.environ, is_trusted=True)
-    assert not proof.problem, proof.problem
-    seen = {one.label: one.interactive for one in proof.sources if one.path}
-    overview = make_overview(installed, project)
-    promised = {source.label: (source.times, source.is_cut) for source in overview.sources}
-    assert seen == promised, f"cub.project.agent_reading says {promised}, and not {seen}"
-    runs = {
+    uses = _prove(installed, made)
+    real = {
         name: _record_run(made, agent, home, is_worktree=is_worktree)
         for name, is_worktree in (("run", False), ("worktree", True))
     }
-    in_proof = {one.label: one.run for one in proof.sources if one.path}
-    assert in_proof == {label: runs["run"][label] for label in in_proof}, "a proof differs"
-    uses = {"interactive": seen, **runs}
-    return {**{name: _to_texts(cell) for name, cell in uses.items()}, "fix": overview.fix}
+    assert uses["run"] == {label: real["run"][label] for label in uses["run"]}, "a proof differs"
+    steps = list(iter_steps(installed, made))
+    if steps:
+        after = _prove(installed, made)
+        assert {*after["interactive"].values(), *after["run"].values()} == {"1"}, (steps, after)
+    return {"interactive": uses["interactive"], **real, "fix": steps}
+
+
+def _prove(agent: InstalledAgent, made: Shop) -> dict[str, dict[str, str]]:
+    """What `cub agents prove` sees, which has to be what cub says of this agent."""
+    project = Project.load(made.root)
+    proof = prove_agent(agent, project, made.environ, is_trusted=True)
+    assert not proof.problem, proof.problem
+    sources = [one for one in proof.sources if one.path]
+    interactive = _to_texts({one.label: one.interactive for one in sources})
+    known = count_known(agent, made)
+    assert interactive == known, f"cub.project.agent_reading says {known}, and not {interactive}"
+    return {"interactive": interactive, "run": _to_texts({one.label: one.run for one in sources})}
+
+
+def count_known(agent: InstalledAgent, made: Shop) -> dict[str, str]:
+    """How often an agent loads each text of a project by itself, by what cub knows of it."""
+    sources = make_overview(agent, Project.load(made.root)).sources
+    return _to_texts({one.label: Arrival(one.times, one.is_cut) for one in sources})
+
+
+def iter_steps(agent: InstalledAgent, made: Shop) -> Iterator[str]:
+    """Do what `cub agents` says has to be done for an agent, step by step, and yield each step."""
+    while step := make_overview(agent, Project.load(made.root)).fix:
+        yield step
+        claude = made.root / "CLAUDE.md"
+        if step.startswith("cub init"):
+            _call_cub(made, *step.split()[1:])
+        elif "mv -f CLAUDE.md AGENTS.md" in step:
+            claude.replace(made.root / "AGENTS.md")
+            _call_cub(made, "init")
+        elif step.startswith("add the line"):
+            claude.write_text(_IMPORT + claude.read_text(encoding="utf-8"), encoding="utf-8")
+        else:
+            assert step.startswith("move what it should know"), step
+            _move_text(made.root)
+
+
+def _call_cub(made: Shop, *words: str) -> None:
+    done = call_cub(words, cwd=made.root, environ=environment(Path(made.environ["HOME"])))
+    assert done.code == 0, done.err
+
+
+def _move_text(root: Path) -> None:
+    source, target = root / "CLAUDE.md", root / "AGENTS.md"
+    before, after = source.read_text(encoding="utf-8"), target.read_text(encoding="utf-8")
+    assert _CLAUDE_TEXT in before
+    source.write_text(before.replace(_CLAUDE_TEXT, ""), encoding="utf-8")
+    target.write_text(_CLAUDE_TEXT + after, encoding="utf-8")
 
 
 def find_installed(agent: str) -> InstalledAgent:
@@ -102,11 +153,11 @@ def _make_path(agent: str) -> str:
     return f"{find_agent(agent)}{os.pathsep}{os.environ['PATH']}"
 
 
-def _make_project(shape: str, agent: str, root: Path, home: Path) -> Shop:
+def make_project(shape: str, agent: str, root: Path, home: Path) -> Shop:
+    """A repository of this shape, in which `cub init` was run, and with a task."""
     root.mkdir()
     git(root, "init", "-q")
     made = shop(root.resolve(), home)
-    made.environ["PATH"] = _make_path(agent)
     for name, text in {**_CODE, **SHAPES[shape]}.items():
         if text.startswith("-> "):
             (made.root / name).symlink_to(text.removeprefix("-> "))
@@ -114,16 +165,13 @@ def _make_project(shape: str, agent: str, root: Path, home: Path) -> Shop:
             made.write(name, text)
     made.commit()  # the map has what git tracks
     words = ["init", "--agent", agent] if shape == "init --agent" else ["init"]
-    done = call_cub(words, cwd=made.root, environ=environment(home))
-    assert done.code == 0, done.err
+    _call_cub(made, *words)
     made.commit()
     made.task()
     return made
 
 
-def _record_run(
-    made: Shop, agent: str, home: Path, *, is_worktree: bool
-) -> dict[str, Arrival | None]:
+def _record_run(made: Shop, agent: str, home: Path, *, is_worktree: bool) -> dict[str, str]:
     before = set(made.cub.glob("runs/*/*/*/prompt.md"))
     with ModelServer() as server:
         redirect = redirect_agent(agent, server.url, home)
@@ -139,10 +187,10 @@ def _record_run(
     ):
         sources.append(ContextSource(label, "", text, 0, text))
     labels = [source.label for source in sources]
-    return dict(zip(labels, count_sources(sources, texts), strict=True))
+    return _to_texts(dict(zip(labels, count_sources(sources, texts), strict=True)))
 
 
-def _to_texts(cell: dict[str, Arrival | None]) -> dict[str, str]:
+def _to_texts(cell: Mapping[str, Arrival | None]) -> dict[str, str]:
     return {label: arrival.to_text() if arrival else "" for label, arrival in cell.items()}
 
 
@@ -175,7 +223,11 @@ def _save(agent: str, shape: str, cell: Cell) -> None:
             if one in cells
         },
     }
-    CELLS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    # One line for each use of an agent.
+    text = _INNERMOST.sub(
+        lambda match: json.dumps(json.loads(match[0])), json.dumps(ordered, indent=1)
+    )
+    CELLS.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from tests.actions.agents.fake_agents import install_fake_codex
 from tests.docs.pages import DOCS, follow, typed
 from tests.examples import keep_few
 
@@ -97,18 +99,26 @@ AGENTS = {
     "run-with-gemini.md": ("gemini", "0.61.0"),
     "run-with-opencode.md": ("opencode", "1.18.33"),
 }
+PROVE = "prove-what-agents-read.md"
 TASK = "cub task add 'Count the loaves that are left over' --check 'python3 -m unittest -q'"
-BEFORE |= {
+INSTALL = {
     page: (
-        f"{RULES} > AGENTS.md",
-        rf"mkdir ~/bin && printf '#!/bin/sh\necho \"%s\"\n' '{version}' > ~/bin/{name}",
+        rf"printf '#!/bin/sh\necho \"%s\"\n' '{version}' > ~/bin/{name}",
         f"chmod +x ~/bin/{name}",
-        "cub init",
-        TASK,
-        COMMIT,
     )
     for page, (name, version) in AGENTS.items()
 }
+BEFORE |= {
+    page: (f"{RULES} > AGENTS.md", "mkdir ~/bin", *lines, "cub init", TASK, COMMIT)
+    for page, lines in INSTALL.items()
+}
+BEFORE[PROVE] = (
+    f"{RULES} > AGENTS.md",
+    "mkdir ~/bin",
+    *chain(*INSTALL.values()),
+    "cub init",
+    COMMIT,
+)
 # The commands that fail because the page wants to show it.
 FAILING = {
     "ci.md": ["cub update --check"],
@@ -143,4 +153,6 @@ def test_every_command_does_what_the_page_says(page: str, tmp_path: Path, home: 
         (folder / name).write_text(text)
     for done in typed(["git init -q", *BEFORE.get(page, ())], folder, home):
         assert done.code == 0, done.output
+    if page == PROVE:
+        install_fake_codex(home / "bin")
     assert follow(HOW_TO / page, folder, home) == FAILING.get(page, [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,25 +82,38 @@ class AgentOverview:
         return sum(source.times * source.tokens for source in self.sources)
 
 
-def list_agents(project: Project, environ: Mapping[str, str]) -> list[InstalledAgent]:
-    """Return cub's own agents and those of the configuration, installed or not."""
+def list_agents(
+    project: Project, environ: Mapping[str, str], asked: Collection[str] = ()
+) -> list[InstalledAgent]:
+    """Return cub's own agents and those of the configuration, installed or not.
+
+    The versions of all are looked up, or only of those with the names that are `asked` for.
+    """
     settings = resolve_settings(resolve_config(project, environ).values, RunOptions())
     names = [kind.facts.name for kind in NATIVE_HARNESSES]
     names += [name for name in settings.harness_configs if name not in names]
     harnesses = load_harnesses(names, settings.harness_configs, project.root, environ).harnesses
+
+    def look_up(harness: Harness) -> InstalledAgent:
+        has_version = not asked or harness.name in asked
+        return _look_up(harness, settings, project, environ, has_version=has_version)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each version takes a process
-        looks = [
-            pool.submit(_look_up, harness, settings, project, environ) for harness in harnesses
-        ]
-        return [look.result() for look in looks]
+        return list(pool.map(look_up, harnesses))
 
 
 def _look_up(
-    harness: Harness, settings: RunSettings, project: Project, environ: Mapping[str, str]
+    harness: Harness,
+    settings: RunSettings,
+    project: Project,
+    environ: Mapping[str, str],
+    *,
+    has_version: bool,
 ) -> InstalledAgent:
     missing = find_missing_programs([harness], settings, project, environ)
     visible = build_environment(settings.hidden_variables, environ)
-    versions = {} if missing else read_agent_versions([harness], project, visible)
+    is_read = has_version and not missing
+    versions = read_agent_versions([harness], project, visible) if is_read else {}
     facts = harness.facts if isinstance(harness, NativeHarness) else None
     problem = missing[0].why if missing else ""
     return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))

@@ -10,6 +10,8 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +62,7 @@ def record_starts(
 ) -> list[RecordedStart]:
     """Start an agent once for each launch, in `folder`; return what each sent first.
 
-    Its HOME is `home`, a new folder; `path` is its PATH.
+    Each has a HOME of its own in `home`, a new folder; `path` is its PATH.
     """
     environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": home.as_posix()}
     job = {
@@ -86,14 +88,22 @@ def main() -> None:
     """Carry out the job on stdin, and print the result."""
     job: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     is_offline = _leave_network()
-    starts = [(*_record_start(job, AgentLaunch(*launch)), is_offline) for launch in job["launches"]]
+    launches = [AgentLaunch(*launch) for launch in job["launches"]]
+    homes = [Path(job["home"], str(number)) for number in range(len(launches))]
+    # Side by side: agents take seconds to start, and mostly on one core.
+    with ThreadPoolExecutor(len(launches)) as pool:
+        found = pool.map(partial(_record_start, job), launches, homes)
+        starts = [(*texts_and_output, is_offline) for texts_and_output in found]
     sys.stdout.buffer.write(json.dumps(starts).encode())
 
 
-def _record_start(job: Mapping[str, Any], launch: AgentLaunch) -> tuple[tuple[str, ...], str]:
+def _record_start(
+    job: Mapping[str, Any], launch: AgentLaunch, home: Path
+) -> tuple[tuple[str, ...], str]:
     output = bytearray()
+    home.mkdir()
     with ModelServer() as server:
-        redirect = redirect_agent(job["agent"], server.url, Path(job["home"]))
+        redirect = redirect_agent(job["agent"], server.url, home)
         environ = {**job["environ"], **launch.environ, **redirect.environ}
         stdin = launch.stdin.encode("utf-8", "replace")
         command = CommandSpec(launch.argv, Path(job["folder"]), environ, stdin)

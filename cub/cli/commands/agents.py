@@ -110,7 +110,7 @@ def prove(
     from cub.actions.agents.agent_survey import choose_agents, list_agents
 
     project = _load_project(context, json=json)
-    chosen = choose_agents(list_agents(project, os.environ), names or ())
+    chosen = choose_agents(list_agents(project, os.environ, names or ()), names or ())
     trusted = trust or is_trusted(project)
     proofs = []
     with _stop_in_order():

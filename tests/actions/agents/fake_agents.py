@@ -1,4 +1,4 @@
-"""Small programs that start as Claude Code does, and send a model what they read."""
+"""Small programs that start as an agent does, and send a model what they read."""
 
 from __future__ import annotations
 
@@ -25,6 +25,19 @@ url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
 urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode())).read()
 """
 
+_CODEX = """\
+import json, re, sys, urllib.request
+from pathlib import Path
+if sys.argv[1:] == ["--version"]:
+    print("codex-cli 0.169.0")
+    sys.exit()
+(url,) = re.findall('base_url = "(.*)"', Path.home().joinpath(".codex/config.toml").read_text())
+texts = Path("AGENTS.md").read_text(), sys.stdin.read()
+body = {"input": "\\n".join(texts), "tools": [{"name": "exec_command"}]}
+request = urllib.request.Request(url + "/responses", json.dumps(body).encode())
+urllib.request.urlopen(request).read()
+"""
+
 
 def install_fake_claude(
     folder: Path, reads: tuple[str, ...] = ("AGENTS.md",), more: str = "", version: str = "2.1.330"
@@ -37,3 +50,10 @@ def install_fake_claude(
     )
     program.chmod(0o755)
     return folder
+
+
+def install_fake_codex(folder: Path) -> None:
+    """Write a `codex` that reads AGENTS.md."""
+    program = folder / "codex"
+    program.write_text(f"#!{sys.executable} -IS\n{_CODEX}")
+    program.chmod(0o755)

@@ -38,6 +38,13 @@ def test_agents_are_listed_with_their_versions_or_how_to_install_them(
     assert codex.installation == "npm install -g @openai/codex"
 
 
+def test_only_the_agents_that_are_asked_for_are_started(project: Path, tmp_path: Path) -> None:
+    environ = {"PATH": str(install_fake_claude(tmp_path / "bin"))}
+    claude, codex = list_agents(Project.load(project), environ, ["codex"])[:2]
+    assert (claude.problem, claude.version) == ("", "")
+    assert codex.problem == "codex is not in PATH"
+
+
 @pytest.mark.parametrize(("version", "is_too_old"), [("2.1.9", True), ("2.1.330", False)])
 def test_an_old_version_is_known(
     project: Path, tmp_path: Path, version: str, *, is_too_old: bool

@@ -40,6 +40,12 @@ def test_an_agent_that_waits_after_its_request_is_ended(tmp_path: Path) -> None:
     assert start.texts == ("one",)
 
 
+def test_each_launch_has_a_home_of_its_own(tmp_path: Path) -> None:
+    starts = record(tmp_path, *[shell('test -z "$(ls "$HOME/tmp")"; echo $?:$HOME')] * 2)
+    homes = [f"0:{tmp_path}/home/{number}\n" for number in range(2)]
+    assert [start.output for start in starts] == homes
+
+
 def test_the_output_of_an_agent_that_sends_nothing(tmp_path: Path) -> None:
     first, second = record(tmp_path, shell("echo said; echo complained >&2"), shell("exit 3"))
     assert (first.texts, sorted(first.output.split())) == ((), ["complained", "said"])
