@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,11 +29,12 @@ from cub.actions.tasks.current_attempt import (
     encode_mark,
 )
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.base import AgentEvent, Harness, LaunchRequest, Transcript
+from cub.harness.base import AgentEvent, Harness, LaunchRequest, OutputReader, Transcript
 from cub.harness.prices import UNKNOWN_COST, AttemptCost, determine_cost
 from cub.masking import StreamMasker, mask_text
 from cub.processes.command import (
     CommandSpec,
+    OutputChunk,
     ProcessResult,
     TimeLimits,
 )
@@ -74,32 +75,22 @@ def run_agent(
     files.write_state(AGENT_START_FILE, {"at": context.timestamp})
     command = _make_command(context, harness, request, files)
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
-    transcript, reader = Transcript(), harness.open_reader()
-    errors, throttle = bytearray(), _EventThrottle(context, request)
+    transcript, throttle = Transcript(), _EventThrottle(context, request)
     timer, is_over_budget, is_ended_early = RefusalTimer(harness), False, False
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
-        out = stack.enter_context(_CappedLog(files, EVENTS_FILE))
-        err = stack.enter_context(_CappedLog(files, STDERR_FILE))
+        output = stack.enter_context(_LoggedOutput(harness.open_reader(), files))
         end_time_file = files.state / AGENT_END_FILE
         running = stack.enter_context(
             RunningCommand(command, limits, context.stop, end_time_file, _TICK_SECONDS)
         )
-        for piece in running.iter_output():
-            if not piece.stream:
+        for chunk in running.iter_output():
+            if not chunk.stream:
                 yield from throttle.flush_pending()
                 yield context.make_event("tick", task=request.task_id)
                 if timer.is_over(transcript, context.clock.now()):
                     running.terminate()
-                continue
-            if piece.stream == "err":
-                err.write(piece.data)
-                errors = (errors + piece.data)[-_MAX_STDERR:]
-                events = reader.read_errors(piece.data)
-            else:
-                out.write(piece.data)
-                events = reader.read(piece.data)
-            for event in events:
+            for event in output.read(chunk):
                 transcript.add_event(event)
                 yield from throttle.accept(event)
                 if event.tokens is not None or event.usd is not None:
@@ -109,14 +100,13 @@ def run_agent(
                 if is_over_budget and event.kind in _PROGRESS_KINDS:
                     is_ended_early = True
                     running.terminate()
-        for event in reader.finish():
+        for event in output.finish():
             transcript.add_event(event)
             yield from throttle.accept_now(event)
         yield from throttle.flush_pending()
         yield context.make_event("tick", task=request.task_id)  # saves the last words
-    stderr = mask_text(to_plain_text(errors.decode("utf-8", "replace")))
     cost = determine_cost(transcript, request.model)
-    return AgentResult(running.result, transcript, stderr, cost, is_ended_early)
+    return AgentResult(running.result, transcript, output.stderr, cost, is_ended_early)
 
 
 def _make_command(
@@ -244,15 +234,48 @@ class _EventThrottle:
         return self.context.make_event("client", task=task_id, n=number, **event.to_dict())
 
 
+class _LoggedOutput:
+    """Read an agent's output as events, and write it to the files of the attempt."""
+
+    def __init__(self, reader: OutputReader, files: AttemptFolder) -> None:
+        self._reader = reader
+        self._errors = bytearray()
+        self._out, self._err = _CappedLog(files, EVENTS_FILE), _CappedLog(files, STDERR_FILE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def read(self, chunk: OutputChunk) -> Iterable[AgentEvent]:
+        """Return the events of a chunk of stdout or stderr; none for a tick."""
+        if not chunk.stream:
+            return ()
+        if chunk.stream == "err":
+            self._err.write(chunk.data)
+            self._errors = (self._errors + chunk.data)[-_MAX_STDERR:]
+            return self._reader.read_errors(chunk.data)
+        self._out.write(chunk.data)
+        return self._reader.read(chunk.data)
+
+    def finish(self) -> Iterable[AgentEvent]:
+        """Return the events that only the end of stdout makes certain."""
+        return self._reader.finish()
+
+    @property
+    def stderr(self) -> str:
+        """Return the end of stderr, without secrets."""
+        return mask_text(to_plain_text(self._errors.decode("utf-8", "replace")))
+
+    def __exit__(self, *_: object) -> None:
+        self._out.close()
+        self._err.close()
+
+
 class _CappedLog:
     """Write a log up to a size, and say in it that there was more."""
 
     def __init__(self, files: AttemptFolder, name: str) -> None:
         self._left = _MAX_LOG
         self._file = files.open_file(name)
-
-    def __enter__(self) -> Self:
-        return self
 
     def write(self, data: bytes) -> None:
         """Append bytes; a full disk costs the rest of the log, and not the attempt."""
@@ -264,6 +287,7 @@ class _CappedLog:
                 self._file.flush()  # `cub run logs -f` reads along
                 self._left -= len(data)
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the file."""
         with suppress(OSError):
             self._file.close()
