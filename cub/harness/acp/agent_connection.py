@@ -11,10 +11,9 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple, cast
 
@@ -23,7 +22,6 @@ from cub.harness.line_splitter import LineSplitter
 
 _CHUNK_BYTES = 65_536
 _MAX_UNSENT = 64_000_000  # bytes; an agent that reads none of its answers gets no more
-_MAX_ERROR_LINE = 2_000  # bytes
 _POLL_SECONDS = 0.02
 
 
@@ -78,34 +76,29 @@ class EndGraces(NamedTuple):
 class AgentConnection:
     """Run an agent. Lines of it that are not JSON objects are counted, and nothing else.
 
-    Its stderr goes to this process's, and each line of it to `read_error_line`.
+    Its stderr goes to this process's.
     Raises OSError if it can't be started.
     """
 
     def __init__(self, argv: Sequence[str], stop: StopSignals) -> None:
         self.garbage_count = 0
-        self.read_error_line: Callable[[str], None] = lambda _: None
         self._stop = stop
         self._process = subprocess.Popen(  # noqa: S603 - the agent that a person has configured
             list(argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
         )
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
-        self._stderr = cast(IO[bytes], self._process.stderr)
-        self._error_lines = LineSplitter(_MAX_ERROR_LINE)
         self._lines = LineSplitter()
         self._messages: deque[JsonObject] = deque()
         self._unsent = bytearray()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
-        self._selector.register(self._stderr, selectors.EVENT_READ)
         self._selector.register(stop, selectors.EVENT_READ)
-        for stream in (self._stdin, self._stdout, self._stderr):
+        for stream in (self._stdin, self._stdout):
             os.set_blocking(stream.fileno(), False)
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -116,7 +109,7 @@ class AgentConnection:
         self._write_unsent()
 
     def receive(self, deadline: float | None) -> JsonObject | None:
-        """Return the agent's next message; None at the deadline, after a signal, or after stderr.
+        """Return the agent's next message; None at the deadline, or after a signal.
 
         Raises AgentClosedError when the agent has closed its stdout.
         """
@@ -130,9 +123,6 @@ class AgentConnection:
                     return None
                 if key.fileobj is self._stdin:
                     self._write_unsent()
-                elif key.fileobj is self._stderr:
-                    self._pass_errors()
-                    return None
                 else:
                     self._read_messages()
         return self._messages.popleft()
@@ -161,7 +151,6 @@ class AgentConnection:
         self._process.poll()
         self._selector.close()
         self._stdout.close()
-        self._stderr.close()
 
     def _read_messages(self) -> None:
         data = _read(self._stdout)
@@ -177,16 +166,6 @@ class AgentConnection:
                 self.garbage_count += 1
         if not data and not self._messages:
             raise AgentClosedError("")
-
-    def _pass_errors(self) -> None:
-        """Print what is new in the agent's stderr."""
-        data = _read(self._stderr)
-        if not data:
-            self._selector.unregister(self._stderr)
-        sys.stderr.buffer.write(data)
-        sys.stderr.flush()
-        for line in self._error_lines.feed(data):
-            self.read_error_line(line.decode("utf-8", "replace"))
 
     def _write_unsent(self) -> None:
         try:
@@ -214,8 +193,6 @@ class AgentConnection:
         for key, _ in self._selector.select(_POLL_SECONDS):
             if key.fileobj is self._stop:
                 self._stop.clear()
-            elif key.fileobj is self._stderr:
-                self._pass_errors()
             elif not _read(self._stdout):
                 self._selector.unregister(self._stdout)
 

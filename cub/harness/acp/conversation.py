@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +14,6 @@ from cub.harness.acp.turn_failure import (
     TurnFailure,
     read_broken,
     read_error,
-    read_retry_line,
     read_stop,
 )
 from cub.harness.acp.turn_reader import EventSink, TurnReader
@@ -23,19 +21,16 @@ from cub.harness.json_values import JsonObject, get_object, get_text, list_objec
 
 _PROTOCOL_VERSION = 1
 _METHOD_NOT_FOUND = -32601
-# Of Gemini CLI and its relatives, which say nothing of it in the protocol.
-_RETRY_LINE = re.compile(r"attempt \d+ failed with status (?:code )?(\d{3})", re.IGNORECASE)
 _INTERRUPTED = "the attempt was interrupted"
 
 
 class Patience(NamedTuple):
     """Hold the seconds to wait: for answers before the prompt, for a sign of the model in a turn,
-    while the agent tries a failed request again, and for the response to a cancellation.
+    and for the response to a cancellation.
     """
 
     start: float = 60.0
     silence: float = 600.0
-    retries: float = 60.0
     cancel: float = 2.0
 
 
@@ -78,7 +73,6 @@ class Conversation:
         self._method = ""
         self._last_id = 0
         self._is_cancelling = False
-        connection.read_error_line = self._read_error_line
 
     def hold(self, prompt: str) -> str:
         """Have the agent work on the prompt, and return its last words.
@@ -156,23 +150,16 @@ class Conversation:
 
     def _explain_end(self) -> TurnFailure:
         """Return why cub ends the turn."""
-        if self._stop.is_requested:
-            return TurnFailure("", _INTERRUPTED)
         if self._turn.is_retrying and self._turn.retry:
             return self._turn.retry
+        if self._stop.is_requested:
+            return TurnFailure("", _INTERRUPTED)
         seconds = f"{self._patience.silence:.0f} s"
         return TurnFailure("service", f"the model was silent for {seconds} while no tool ran")
 
     def _find_deadline(self) -> float | None:
         """Return when to give up the turn; None for never, while a tool is at work."""
-        if self._turn.is_retrying:
-            return self._turn.retry_time + self._patience.retries
         return self._turn.sign_time + self._patience.silence if self._turn.is_waiting else None
-
-    def _read_error_line(self, line: str) -> None:
-        """Learn from the agent's stderr that it tries a failed request again."""
-        if match := _RETRY_LINE.search(line):
-            self._turn.add_retry(read_retry_line(line, int(match[1])))
 
     def _ask(self, method: str, params: Mapping[str, Any]) -> JsonObject:
         """Return the result of a request that takes no long time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,13 @@ _MAX_PATHS = 5
 # What work in a project needs. `fetch` leads out of it, and `switch_mode` changes what is allowed.
 _ALLOWED_KINDS = ("read", "edit", "delete", "move", "search", "execute", "think")
 _END_STATUSES = ("completed", "failed")
+# What a tool of Claude, Gemini, opencode, and Codex (its reviewer) says if a rule denies it.
+_DENIAL = re.compile(
+    r"(?:Permission denied: )?Permission to use .* has been denied"
+    r"|Tool execution (?:for .* )?denied"
+    r"|The user has specified a rule which prevents you"
+    r"|Status: Denied"
+)
 
 
 @dataclass(slots=True)
@@ -89,6 +97,14 @@ def choose_option(options: Sequence[JsonObject], *, is_allowed: bool) -> tuple[J
             if option.get("kind") == kind and (option_id := get_text(option, "optionId")):
                 return {"outcome": "selected", "optionId": option_id}, kind == "allow_once"
     return {"outcome": "cancelled"}, False
+
+
+def find_denial(tree: JsonObject) -> str:
+    """Return the words with which the agent's own rules denied a tool call; "" if none did."""
+    if tree.get("status") != "failed":
+        return ""
+    texts = (get_text(one, "content", "text") for one in list_objects(tree, "content"))
+    return next((text for text in texts if _DENIAL.match(text)), "")
 
 
 def _list_paths(tree: JsonObject) -> Iterator[str]:

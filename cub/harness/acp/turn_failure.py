@@ -64,11 +64,6 @@ def read_retry(error: JsonObject) -> TurnFailure:
     return TurnFailure(_classify(words, status) or "service", words)
 
 
-def read_retry_line(line: str, status: int) -> TurnFailure:
-    """Return what a line of an agent's stderr says of such a request."""
-    return TurnFailure(_classify(line, status) or "service", line.strip()[:_MAX_WORDS])
-
-
 def read_broken(said: str) -> TurnFailure:
     """Return why an agent gave up, by its words: Codex's adapter has the service's among them."""
     return TurnFailure(_classify(said, None) or "service", said)

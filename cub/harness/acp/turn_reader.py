@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cub.harness.acp.tool_calls import ToolCall
+from cub.harness.acp.tool_calls import ToolCall, find_denial
 from cub.harness.acp.turn_failure import TurnFailure, read_retry
 from cub.harness.json_values import (
     JsonObject,
@@ -33,7 +33,7 @@ class TurnReader:
 
     `sign_time` is when the model or a tool was last heard of, in monotonic seconds. `has_worked`:
     there was a tool. `retry` is what the agent said last of a request that failed; `is_retrying`:
-    it tries again, since `retry_time`; `is_broken`: it has given up.
+    it tries again; `is_broken`: it has given up.
     """
 
     emit: EventSink
@@ -43,7 +43,6 @@ class TurnReader:
     is_broken: bool = False
     is_retrying: bool = False
     retry: TurnFailure | None = None
-    retry_time: float = 0.0
     _said: list[str] = field(default_factory=list)
     _message: list[str] = field(default_factory=list)
     _message_id: object = None
@@ -70,7 +69,10 @@ class TurnReader:
         elif kind == "usage_update":
             self._read_cost(update)
         elif kind in _SIGNS_OF_LIFE:
-            self.sign_time, self.is_retrying = time.monotonic(), False
+            self.sign_time = time.monotonic()
+            if self.is_retrying:
+                self.is_retrying = False
+                self.emit({"type": "model", "text": ""})  # it answers again
             if kind == "agent_message_chunk":
                 self._read_chunk(update)
             elif kind == "plan":
@@ -87,12 +89,10 @@ class TurnReader:
             del self._tools[next(iter(self._tools))]
         if (tool.update(tree) or is_asked) and not tool.is_reported:
             self._report_tool(tool)
+        if denial := find_denial(tree):
+            text = tool.describe(self.root) if tool.title else denial
+            self.emit({"type": "denied", "text": text})
         return tool
-
-    def add_retry(self, failure: TurnFailure, *, goes_on: bool = True) -> None:
-        """Remember that a request to the model failed; `goes_on`: the agent tries it again."""
-        self.retry_time = self.retry_time if self.is_retrying else time.monotonic()
-        self.retry, self.is_retrying = failure, goes_on
 
     def read_response(self, result: JsonObject) -> bool:
         """Report the tokens of the turn; return whether it says that no model was used."""
@@ -128,6 +128,8 @@ class TurnReader:
         message_id = update.get("messageId")
         if message_id != self._message_id or sum(map(len, self._message)) > _MAX_MESSAGE:
             self.end_message()
+        if self._message_id is None and message_id is not None:
+            self._said.clear()  # notices of the agent itself: its model's words have ids
         self._message_id = message_id
         self._message.append(get_text(update, "content", "text"))
         if usage := get_object(update, "_meta", "usage"):  # Qwen's, of each request
@@ -145,7 +147,9 @@ class TurnReader:
 
     def _read_codex_status(self, status: JsonObject) -> None:
         if error := get_object(status, "error"):
-            self.add_retry(read_retry(error), goes_on=error.get("willRetry") is True)
+            self.retry, self.is_retrying = read_retry(error), error.get("willRetry") is True
+            if self.is_retrying:  # cub waits only for some time
+                self.emit({"type": self.retry.kind, "text": self.retry.words})
         self.is_broken |= get_text(status, "threadStatus", "type") == "systemError"
 
     def _read_cost(self, update: JsonObject) -> None:

@@ -23,7 +23,7 @@ from cub.harness.acp.conversation import (
 
 AGENT = (sys.executable, "-I", "-S", str(Path(__file__).with_name("misbehaving_agent.py")))
 Step = str | Mapping[str, Any]
-QUICK = Patience(start=10.0, silence=10.0, retries=10.0, cancel=10.0)
+QUICK = Patience(start=10.0, silence=10.0, cancel=10.0)
 USAGE = {"inputTokens": 10, "outputTokens": 2, "cachedReadTokens": 3, "cachedWriteTokens": 1}
 
 
@@ -57,6 +57,7 @@ def talk(
 ) -> Talk:
     """Have the agent do its steps, and return what came of it."""
     done, stop = Talk(), stop or StopSignals()
+    before = set(psutil.Process().children())  # such as those of this test's fixtures
     connection = AgentConnection(command(*steps), stop)
     told = options or SessionOptions("auto", "", "", "")
     try:
@@ -67,7 +68,8 @@ def talk(
         done.kind, done.words = error.failure
     finally:
         done.garbage = connection.garbage_count
-        done.group = [one.pid for one in psutil.Process().children(recursive=True)]
+        mine = set(psutil.Process().children()) - before
+        done.group = [one.pid for top in mine for one in (top, *top.children(recursive=True))]
         connection.end(EndGraces(0.2, 0.2))
     return done
 

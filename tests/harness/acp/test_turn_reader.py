@@ -128,11 +128,43 @@ def test_a_failed_request_is_over_when_the_agent_goes_on() -> None:
     turn = Turn()
     error = {"willRetry": True, "message": "Reconnecting"}
     turn.read("session_info_update", _meta={"codex": {"error": error}})
-    first = turn.retry_time
-    turn.read("session_info_update", _meta={"codex": {"error": error}})
-    assert (turn.is_retrying, turn.retry_time) == (True, first)
     turn.say("On.")
+    turn.end_turn()
     assert not turn.is_retrying
+    assert [event["type"] for event in turn.events] == ["service", "model", "text"]
+
+
+def test_notices_without_an_id_are_no_words_of_the_model() -> None:
+    turn = Turn()
+    turn.say("Warning: no metadata")
+    turn.say("Done.", messageId="1")
+    turn.end_turn()
+    assert (turn.of("text"), turn.last_words) == (["Warning: no metadata", "Done."], "Done.")
+
+
+@pytest.mark.parametrize(
+    ("title", "words", "denied"),
+    [
+        ("git push", "Permission denied: Permission to use Bash with git push has been denied.",
+         ["execute: git push"]),
+        ("", 'Tool execution for "Shell" denied by policy.',
+         ['Tool execution for "Shell" denied by policy.']),
+        ("git push", "The user has specified a rule which prevents you from using this",
+         ["execute: git push"]),
+        ("Review", "Status: Denied\nAction: exec git push", ["execute: Review"]),
+        ("ls /root", "ls: /root: Permission denied", []),
+    ],
+)  # fmt: skip
+def test_what_the_agents_own_rules_deny_is_reported(
+    title: str, words: str, denied: list[str]
+) -> None:
+    turn = Turn()
+    content = [{"type": "content", "content": {"type": "text", "text": words}}]
+    tool = {"toolCallId": "t", "kind": "execute", "title": title, "content": content}
+    turn.read("tool_call_update", **tool, status="completed")
+    assert turn.of("denied") == []
+    turn.read("tool_call_update", **tool, status="failed")
+    assert turn.of("denied") == denied
 
 
 def test_very_many_tool_calls_are_not_all_remembered() -> None:
