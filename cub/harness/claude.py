@@ -7,15 +7,6 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.json_values import (
-    JsonObject,
-    get_count,
-    get_dollars,
-    get_object,
-    get_text,
-    list_objects,
-    list_texts,
-)
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
@@ -25,6 +16,15 @@ from cub.harness.native_harness import (
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error
+from cub.json_values import (
+    JsonObject,
+    get_count,
+    get_dollars,
+    get_object,
+    get_text,
+    list_objects,
+    list_texts,
+)
 
 _SYNTHETIC = "<synthetic>"  # the model of messages that Claude Code writes itself
 _USAGE_KEYS = (

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
-from cub.harness.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
@@ -24,6 +23,7 @@ from cub.harness.native_harness import (
     prepend_system_prompt,
 )
 from cub.harness.reported_refusals import classify_api_error
+from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 
 _LOGS = "error,codex_core::responses_retry=warn,codex_otel.trace_safe=info"
 

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, OutputReader, Transcript
-from cub.harness.json_values import JsonObject, get_text
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
+from cub.json_values import JsonObject, get_text
 
 
 class AgentFacts(NamedTuple):

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cub.json_values import get_object, list_objects
 from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
-    get_object,
     iterate_texts,
     list_message_texts,
-    list_objects,
     render_stream,
 )
 

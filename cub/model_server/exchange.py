@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from cub.json_values import get_object, list_texts
+
 # Arguments of a shell tool that hold the command line; the first one that its schema has counts.
 _COMMAND_ARGUMENTS = ("command", "cmd")
 # Tools that run a shell line: of Claude Code, Codex (three), Gemini CLI and Qwen Code, opencode.
@@ -95,7 +97,7 @@ def _build_arguments(command: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     is_list = get_object(properties, name).get("type") == "array"
     others = {
         key: False if get_object(properties, key).get("type") == "boolean" else "Run a command"
-        for key in get_list(schema, "required")
+        for key in list_texts(schema, "required")
         if key != name
     }
     return {name: ["bash", "-c", command] if is_list else command, **others}
@@ -122,23 +124,6 @@ def list_message_texts(
         tuple(text for role, text in kinds if role in ("system", "developer")),
         tuple(text for role, text in kinds if role not in ("assistant", "model")),
     )
-
-
-def get_object(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return an object in another one; an empty one if there is none."""
-    value = tree.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def get_list(tree: Mapping[str, Any], key: str) -> list[Any]:
-    """Return a list in an object; an empty one if there is none."""
-    value = tree.get(key)
-    return value if isinstance(value, list) else []
-
-
-def list_objects(tree: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """Return the objects of a list in an object."""
-    return [item for item in get_list(tree, key) if isinstance(item, dict)]
 
 
 def render_stream(events: Iterable[Mapping[str, Any]], named: bool) -> bytes:

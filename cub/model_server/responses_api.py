@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cub.json_values import get_object, list_objects
 from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
-    get_object,
     iterate_texts,
     list_message_texts,
-    list_objects,
     render_stream,
 )
 
@@ -21,7 +20,7 @@ def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedReque
     """Return what a request has; one without tools is a side request."""
     prompt = {"role": "user", "content": body.get("input")}
     instructions = tuple(iterate_texts(body.get("instructions")))
-    developer, texts = list_message_texts(list_objects(body, "input") or [prompt])
+    developer, texts = list_message_texts([*list_objects(body, "input")] or [prompt])
     tools = {
         str(tool.get("name")): get_object(tool, "parameters")
         for tool in list_objects(body, "tools")

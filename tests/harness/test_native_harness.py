@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cub.harness.base import AgentEvent, LaunchRequest
-from cub.harness.json_values import JsonObject, get_text
 from cub.harness.native_harness import (
     JsonLineReader,
     describe_tool,
     make_message,
     prepend_system_prompt,
 )
+from cub.json_values import JsonObject, get_text
 
 
 class TextReader(JsonLineReader):

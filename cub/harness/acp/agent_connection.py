@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple, cast
 
-from cub.harness.json_values import JsonObject
 from cub.harness.line_splitter import LineSplitter
+from cub.json_values import JsonObject
 
 _CHUNK_BYTES = 65_536
 _MAX_UNSENT = 64_000_000  # bytes; an agent that reads none of its answers gets no more

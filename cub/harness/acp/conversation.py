@@ -17,7 +17,7 @@ from cub.harness.acp.turn_failure import (
     read_stop,
 )
 from cub.harness.acp.turn_reader import EventSink, TurnReader
-from cub.harness.json_values import JsonObject, get_object, get_text, list_objects
+from cub.json_values import JsonObject, get_object, get_text, list_objects
 
 _PROTOCOL_VERSION = 1
 _METHOD_NOT_FOUND = -32601

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cub.harness.json_values import JsonObject, get_object, get_text, list_objects
+from cub.json_values import JsonObject, get_object, get_text, list_objects
 
 _MAX_TEXT = 200  # characters
 _MAX_PATHS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cub.harness.json_values import JsonObject, get_object, get_text
+from cub.json_values import JsonObject, get_object, get_text
 
 _MAX_WORDS = 2_000  # characters
 _LOGIN_REQUIRED = -32000

@@ -10,7 +10,7 @@ from typing import Any
 
 from cub.harness.acp.tool_calls import ToolCall, find_denial
 from cub.harness.acp.turn_failure import TurnFailure, read_retry
-from cub.harness.json_values import (
+from cub.json_values import (
     JsonObject,
     get_count,
     get_dollars,

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.harness.json_values import get_count, get_dollars, get_object, get_text, list_objects
+from cub.json_values import get_count, get_dollars, get_object, get_text, list_objects
 from tests.examples import few_examples
 
 TREES: st.SearchStrategy[Any] = st.recursive(
