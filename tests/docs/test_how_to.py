@@ -91,6 +91,12 @@ BEFORE = {
         f"(cd ../mill && git init -q && {RULES} > AGENTS.md && cub init && {STALE})",
     ),
 }
+BEFORE["use-another-agent.md"] = (
+    f"{RULES} > AGENTS.md",
+    "echo 'DOZEN = 12' > bread.py",
+    COMMIT,
+    "git init -q ../mill",
+)
 # Agents that a page needs, as what they print for `--version`; nothing else is asked of them.
 AGENTS = {
     "run-with-aider.md": ("aider", "aider 0.86.2"),
