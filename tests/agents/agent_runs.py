@@ -35,6 +35,9 @@ class AgentRuns:
     # Such as variables that make it give up sooner than it would by itself.
     settings: ClassVar[dict[str, Any]] = {}
     reports_tokens_as_they_come: ClassVar[bool] = True
+    tokens: ClassVar[tuple[int, int]] = (2000, 100)
+    notice: ClassVar[str] = ""  # what it says by itself, before its model does
+    denial: ClassVar[str] = "git push origin main"
 
     @pytest.fixture
     def start(self, start_agent: StartAgent) -> Callable[..., AgentProject]:
@@ -54,10 +57,10 @@ class AgentRuns:
         assert (made.shop.root / "new.txt").read_text() == "a\n"
         events = [json.loads(line) for line in called.out.splitlines()]
         (end,) = (event for event in events if event["ev"] == "attempt_end")
-        assert (end["tok"]["in"], end["tok"]["out"]) == (2000, 100)
+        assert (end["tok"]["in"], end["tok"]["out"]) == self.tokens
         assert end["session"]
         said = (one["text"] for one in events if one["ev"] == "client" and one["type"] == "text")
-        assert "".join(said) == "I write it.\nI did it.\n\nStatus: done\n"
+        assert "".join(said) == f"{self.notice}I write it.\nI did it.\n\nStatus: done\n"
 
     def test_both_prompts_reach_the_model_once(self, start: Start) -> None:
         made = start()
@@ -113,7 +116,7 @@ class AgentRuns:
         self.deny_pushes(home)
         done = made.run(iterations=1)
         assert done.outcomes == ["permission_denied"]
-        assert "git push origin main" in failure(done)["reason"]
+        assert self.denial in failure(done)["reason"]
 
     def deny_pushes(self, home: Path) -> None:  # noqa: ARG002 - for those that have rules
         pytest.skip(f"{self.agent} has no rules for commands")
