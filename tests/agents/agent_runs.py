@@ -37,16 +37,21 @@ class AgentRuns:
     reports_tokens_as_they_come: ClassVar[bool] = True
     tokens: ClassVar[tuple[int, int]] = (2000, 100)
     notice: ClassVar[str] = ""  # what it says by itself, before its model does
+    limit: ClassVar[str] = "Slow down."  # the service's words
     denial: ClassVar[str] = "git push origin main"
 
     @pytest.fixture
-    def start(self, start_agent: StartAgent) -> Callable[..., AgentProject]:
+    def start(self, start_agent: StartAgent, home: Path) -> Callable[..., AgentProject]:
         def start(*replies: Reply, then: Reply = DONE, **environ: str) -> AgentProject:
             made = start_agent(self.agent, chain(replies, repeat(then)), **environ)
             made.shop.configure(harnesses={self.agent: self.settings}, run={"checks": [CHECK]})
+            self.prepare(home)
             return made
 
         return start
+
+    def prepare(self, home: Path) -> None:
+        """Change the agent's own settings."""
 
     def test_an_edit_is_committed_and_its_task_closed(self, start: Start) -> None:
         made = start(write_file("a"), DONE)
@@ -91,7 +96,7 @@ class AgentRuns:
         assert failure(done)["charge"] is False
 
     def test_a_limit_is_waited_for(self, start: Start) -> None:
-        refused = Reply(status=429, message="Slow down.", headers={"retry-after": "3600"})
+        refused = Reply(status=429, message=self.limit, headers={"retry-after": "3600"})
         made = start(refused, write_file("a"), DONE)
         done = made.run(each=made.hurry)
         assert done.outcomes == ["rate_limited", "ok"]
