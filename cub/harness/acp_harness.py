@@ -5,16 +5,17 @@ from __future__ import annotations
 import posixpath
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.errors import CubError, UsageError
-from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
 from cub.harness.custom_harness import CONFIG_PATH, parse_environ
 from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.opencode import OpencodeReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 
@@ -63,7 +64,11 @@ ACP_AGENTS = (
         {"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it ignores the project's settings
         reads="gemini", reports_cost=False, is_tried=True,
     ),
-    AcpAgent("opencode", ("opencode", "acp"), reads="opencode", is_tried=True),
+    AcpAgent(
+        # Its log is all that it says while it tries a request again.
+        "opencode", ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
+        reads="opencode", is_tried=True,
+    ),
     AcpAgent(
         "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False
     ),
@@ -106,8 +111,8 @@ class AcpHarness:
         return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
 
     def open_reader(self) -> EventProtocolReader:
-        """Return a reader of cub's event protocol."""
-        return EventProtocolReader()
+        """Return a reader of cub's event protocol, and of opencode's log."""
+        return LoggedTurnReader() if self.reads == "opencode" else EventProtocolReader()
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0 and a result that is not a failure."""
@@ -116,6 +121,29 @@ class AcpHarness:
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what kept the agent from working, by its events, or else by its last lines."""
         return find_refusal_in_output(transcript, stderr, now)
+
+
+class LoggedTurnReader(EventProtocolReader):
+    """Read events, and from opencode's log on stderr the requests that it tries again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log = OpencodeReader()
+        self._is_refused = False
+
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        for event in super().read(data):
+            if self._is_refused and event.kind in ("text", "tool"):
+                self._is_refused = False
+                yield AgentEvent("model")  # it answers again
+            yield event
+
+    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the errors of requests."""
+        for event in self._log.read_errors(data):
+            self._is_refused = True
+            yield event
 
 
 def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:

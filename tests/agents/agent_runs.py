@@ -35,15 +35,23 @@ class AgentRuns:
     # Such as variables that make it give up sooner than it would by itself.
     settings: ClassVar[dict[str, Any]] = {}
     reports_tokens_as_they_come: ClassVar[bool] = True
+    tokens: ClassVar[tuple[int, int]] = (2000, 100)
+    notice: ClassVar[str] = ""  # what it says by itself, before its model does
+    limit: ClassVar[str] = "Slow down."  # the service's words
+    denial: ClassVar[str] = "git push origin main"
 
     @pytest.fixture
-    def start(self, start_agent: StartAgent) -> Callable[..., AgentProject]:
+    def start(self, start_agent: StartAgent, home: Path) -> Callable[..., AgentProject]:
         def start(*replies: Reply, then: Reply = DONE, **environ: str) -> AgentProject:
             made = start_agent(self.agent, chain(replies, repeat(then)), **environ)
             made.shop.configure(harnesses={self.agent: self.settings}, run={"checks": [CHECK]})
+            self.prepare(home)
             return made
 
         return start
+
+    def prepare(self, home: Path) -> None:
+        """Change the agent's own settings."""
 
     def test_an_edit_is_committed_and_its_task_closed(self, start: Start) -> None:
         made = start(write_file("a"), DONE)
@@ -54,10 +62,10 @@ class AgentRuns:
         assert (made.shop.root / "new.txt").read_text() == "a\n"
         events = [json.loads(line) for line in called.out.splitlines()]
         (end,) = (event for event in events if event["ev"] == "attempt_end")
-        assert (end["tok"]["in"], end["tok"]["out"]) == (2000, 100)
+        assert (end["tok"]["in"], end["tok"]["out"]) == self.tokens
         assert end["session"]
         said = (one["text"] for one in events if one["ev"] == "client" and one["type"] == "text")
-        assert "".join(said) == "I write it.\nI did it.\n\nStatus: done\n"
+        assert "".join(said) == f"{self.notice}I write it.\nI did it.\n\nStatus: done\n"
 
     def test_both_prompts_reach_the_model_once(self, start: Start) -> None:
         made = start()
@@ -88,7 +96,7 @@ class AgentRuns:
         assert failure(done)["charge"] is False
 
     def test_a_limit_is_waited_for(self, start: Start) -> None:
-        refused = Reply(status=429, message="Slow down.", headers={"retry-after": "3600"})
+        refused = Reply(status=429, message=self.limit, headers={"retry-after": "3600"})
         made = start(refused, write_file("a"), DONE)
         done = made.run(each=made.hurry)
         assert done.outcomes == ["rate_limited", "ok"]
@@ -113,7 +121,7 @@ class AgentRuns:
         self.deny_pushes(home)
         done = made.run(iterations=1)
         assert done.outcomes == ["permission_denied"]
-        assert "git push origin main" in failure(done)["reason"]
+        assert self.denial in failure(done)["reason"]
 
     def deny_pushes(self, home: Path) -> None:  # noqa: ARG002 - for those that have rules
         pytest.skip(f"{self.agent} has no rules for commands")

@@ -25,6 +25,7 @@ from tests.actions.run.shop import Done, Shop, shop
 
 pytest.register_assert_rewrite("tests.agents.agent_runs")
 
+PROGRAMS = {"claude-acp": "claude-agent-acp"}  # of agents whose name is another one
 Replies = Iterable[Reply] | Callable[[RecordedRequest], Reply]
 # Every line of `wrong` is a failing test.
 CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
@@ -40,7 +41,7 @@ class AgentProject:
 
     def run(self, **asked: Any) -> Done:
         """Run in this process to the end, with a clock that leaps over all waits."""
-        return self.shop.run(harness=self.agent, **asked)
+        return self.shop.run(**{"harness": self.agent, **asked})
 
     @property
     def requests(self) -> list[RecordedRequest]:
@@ -100,9 +101,9 @@ def write_file(text: str, name: str = "new.txt") -> Reply:
 
 def find_agent(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The folder with an agent's program, None if there is none."""
-    root = environ.get("CUB_AGENTS")
+    root, program = environ.get("CUB_AGENTS"), PROGRAMS.get(name, name)
     folders = [Path(root, name, "node_modules/.bin"), Path(root, name, "bin")] if root else []
-    return next((one for one in folders if shutil.which(name, path=str(one))), None)
+    return next((one for one in folders if shutil.which(program, path=str(one))), None)
 
 
 def _find_program(agent: str) -> Path:

@@ -134,6 +134,17 @@ def test_a_command_that_is_not_one_is_an_error() -> None:
     assert "acp:gemini" in error.value.hint
 
 
+def test_requests_that_opencode_tries_again_are_in_its_log() -> None:
+    reader = load_acp_harness("acp:opencode").open_reader()
+    line = (
+        'timestamp=1 level=ERROR run=1 message="stream error" small=false '
+        'error.error="AI_APICallError: Rate limit reached."\n'
+    )
+    told = [*reader.read_errors(line.encode()), *reader.read(b'{"type": "text", "text": "Hi"}\n')]
+    assert [event.kind for event in told] == ["limit", "model", "text"]
+    assert [event.kind for event in reader.read(b"More\n")] == ["text"]
+
+
 def test_a_refusal_is_by_events_or_by_the_last_lines() -> None:
     harness, now = AcpHarness("mine", ("x",)), datetime.now(UTC)
     transcript = Transcript()

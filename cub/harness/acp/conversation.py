@@ -116,7 +116,13 @@ class Conversation:
         for option in list_objects(answer, "configOptions"):
             if option.get("category") == category:
                 params = {"configId": get_text(option, "id"), "value": value}
-                self._ask("session/set_config_option", {"sessionId": session, **params})
+                names = _list_values(option)
+                try:
+                    self._ask("session/set_config_option", {"sessionId": session, **params})
+                except TurnFailedError:
+                    if value in names:
+                        raise
+                    break  # the list says it better
                 return
         known = f"it has {', '.join(names)}" if names else "it offers no choice"
         self._fail(f"the agent has no {category} {value!r}: {known}")
@@ -234,6 +240,13 @@ def _describe_client() -> dict[str, Any]:
         },
         "clientInfo": {"name": "cub", "version": __version__},
     }
+
+
+def _list_values(option: JsonObject) -> list[str]:
+    """Return the values of an option, which may be in groups."""
+    items = list_objects(option, "options")
+    values = (one for item in items for one in (item, *list_objects(item, "options")))
+    return [value for one in values if (value := get_text(one, "value"))]
 
 
 def _join_prompts(system: str, prompt: str) -> str:

@@ -123,6 +123,12 @@ def test_mode_and_model_are_set_before_the_prompt(log: Path) -> None:
         ((), ("", "large "), "the agent has no model 'large ': it has large"),
         ((), ("fre", ""), "the agent has no mode 'fre': it has ask, free"),
         (("plain",), ("free", ""), "the agent has no mode 'free': it offers no choice"),
+        (
+            ("options", "refuse session/set_config_option"),
+            ("", "huge"),
+            "the agent has no model 'huge': it has a, free",
+        ),
+        (("options", "refuse session/set_config_option"), ("", "free"), "Authentication required"),
     ],
 )
 def test_an_unknown_mode_or_model_is_a_failure_with_those_there_are(

@@ -17,7 +17,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from cub.harness.acp.conversation import SessionOptions
-from tests.harness.acp.talks import ask, said, talk
+from tests.harness.acp.talks import QUICK, ask, result, said, talk
 
 pytestmark = pytest.mark.skipif(
     "CUB_ACP_SCHEMA" not in os.environ, reason="CUB_ACP_SCHEMA is not set"
@@ -79,8 +79,20 @@ def test_what_cub_sends_is_valid(
     assert len(messages) == 9
     methods = dict.fromkeys((1, 2, 3), "session/request_permission") | {9: "fs/read_text_file"}
     assert find_faults(messages, methods) == []
+    known = {one.get("x-method") for one in schema()["$defs"].values()}
+    assert {one["method"] for one in messages if "method" in one} - known <= {"session/set_model"}
     assert [one["error"]["code"] for one in messages if "error" in one] == [-32601]
     assert all(one["jsonrpc"] == "2.0" for one in messages)
+
+
+def test_a_cancellation_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("ACP_LOG", str(log))
+    talk("cancelled", ask(1), result("cancelled"), patience=QUICK._replace(silence=0.1))
+    *_, cancel, answer = [json.loads(line) for line in log.read_text().splitlines()]
+    assert cancel["method"] == "session/cancel"
+    assert answer["result"] == {"outcome": {"outcome": "cancelled"}}
+    assert find_faults([cancel, answer], {1: "session/request_permission"}) == []
 
 
 def test_a_wrong_message_is_found() -> None:

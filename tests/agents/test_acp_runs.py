@@ -1,0 +1,126 @@
+"""Runs with real agents over the Agent Client Protocol."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from cub.model_server.exchange import Reply
+from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
+from tests.agents.conftest import write_file
+
+
+class AcpRuns(AgentRuns):
+    """What a run must do over the protocol: tokens come with the end of a turn."""
+
+    reports_tokens_as_they_come = False
+    key: ClassVar[str] = ""  # the variable with the key, if it needs one
+    words_without_key: ClassVar[str] = "Authentication required"
+
+    def test_a_missing_key_is_for_a_person_to_solve(self, start: Start) -> None:
+        if not self.key:
+            pytest.skip(f"{self.agent} needs no key")
+        made = start()
+        del made.shop.environ[self.key]
+        done = made.run(iterations=1)
+        assert done.outcomes == ["auth"]
+        assert self.words_without_key in failure(done)["reason"]
+        assert failure(done)["charge"] is False
+
+    def test_a_budget_in_tokens_ends_the_run_after_the_attempt(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        made.shop.task("s-2")
+        done = made.run(tokens=self.tokens[0])
+        assert done.outcomes == ["ok"]
+        assert done.end["end"] == "budget"
+
+
+class TestClaude(AcpRuns):
+    agent = "claude-acp"
+    settings: ClassVar = {"acp": ["claude-agent-acp"], "env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}
+    key = "ANTHROPIC_API_KEY"
+
+    def deny_pushes(self, home: Path) -> None:
+        rules = {"permissions": {"deny": ["Bash(git push *)"]}}
+        file = home / ".claude/settings.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(rules))
+
+    @pytest.mark.parametrize("mode", ["default", "acceptEdits"])
+    def test_commands_are_allowed_if_it_asks(self, start: Start, mode: str) -> None:
+        made = start(write_file("a"), DONE)
+        settings = {**self.settings, "modes": {"auto": mode}}
+        made.shop.configure(harnesses={self.agent: settings})
+        assert made.run().outcomes == ["ok"]
+
+    def test_a_model_is_chosen(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        assert made.run(model="haiku").outcomes == ["ok"]
+        assert "haiku" in made.requests[0].model
+
+
+class TestCodex(AcpRuns):
+    agent = "codex-acp"
+    settings: ClassVar = {"acp": ["codex"]}
+    key = "OPENAI_API_KEY"
+    words_without_key = "Missing environment variable"
+    notice = (
+        "Warning: Model metadata for `gpt-5` not found. Defaulting to fallback metadata; "
+        "this can degrade performance and cause issues.\n\n"
+    )
+
+    def test_a_model_that_it_does_not_have_is_named(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        done = made.run(model="no-such-model", iterations=1)
+        assert done.outcomes == ["harness_exit"]
+        assert "no-such-model" in failure(done)["reason"]
+
+    def test_a_command_is_enough(self, start: Start) -> None:
+        made = start(write_file("a"), DONE)
+        made.shop.configure(harnesses={})
+        assert made.run(harness="acp:codex-acp").outcomes == ["ok"]
+
+
+class TestGemini(AcpRuns):
+    agent = "gemini"
+    settings: ClassVar = {"acp": ["gemini", "--acp"]}
+    key = "GEMINI_API_KEY"
+    words_without_key = "API key is missing"
+    denial = "denied by policy"  # it does not say of what
+
+    def prepare(self, home: Path) -> None:
+        """Have it try a request once; by default it is ten times in some minutes, in silence."""
+        file = home / ".gemini/settings.json"
+        settings = json.loads(file.read_text())
+        settings["general"]["maxAttempts"] = 1
+        file.write_text(json.dumps(settings))
+
+    def deny_pushes(self, home: Path) -> None:
+        file = home / ".gemini/policies/mine.toml"
+        file.parent.mkdir()
+        file.write_text(
+            '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "git push"\n'
+            'decision = "deny"\npriority = 100\n'
+        )
+
+
+class TestOpencode(AcpRuns):
+    agent = "opencode"
+    settings: ClassVar = {"acp": ["opencode"]}
+    limit = "Rate limit reached."
+    tokens = (1000, 50)  # of the last request
+
+    def deny_pushes(self, home: Path) -> None:
+        file = home / ".config/opencode/opencode.json"
+        settings = json.loads(file.read_text())
+        settings["permission"] = {"bash": {"*": "allow", "git push *": "deny"}}
+        file.write_text(json.dumps(settings))
+
+    def test_a_command_outside_of_the_project_is_refused(self, start: Start) -> None:
+        made = start(Reply("I read.", "cat /etc/hostname"))
+        done = made.run(iterations=1)
+        assert done.outcomes == ["permission_denied"]
+        assert "cat /etc/hostname" in failure(done)["reason"]
