@@ -70,7 +70,8 @@ ACP_AGENTS = (
         reads="opencode", is_tried=True,
     ),
     AcpAgent(
-        "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False
+        "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False,
+        is_tried=True,
     ),
     AcpAgent("copilot", ("copilot", "--acp", "--stdio")),
     AcpAgent("cursor", ("cursor-agent", "acp")),
@@ -176,7 +177,13 @@ def load_acp_harness(name: str) -> AcpHarness:
     except ValueError as error:
         raise UsageError(f"{name!r} is not a command: {str(error).lower()}") from None
     if not argv:
-        hint = f"write {ACP}:COMMAND, or one of {', '.join(f'{ACP}:{a.name}' for a in ACP_AGENTS)}"
+        names = {
+            is_tried: ", ".join(
+                f"{ACP}:{one.name}" for one in ACP_AGENTS if one.is_tried is is_tried
+            )
+            for is_tried in (True, False)
+        }
+        hint = f"write {ACP}:COMMAND; tried with cub: {names[True]}; not tried: {names[False]}"
         raise UsageError("missing COMMAND", hint=hint)
     return make_acp_harness(name, {ACP: argv})
 

@@ -10,12 +10,14 @@ from typing import get_args
 import pytest
 
 from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.harness.acp_harness import ACP_AGENTS
 from cub.harness.harness_registry import NATIVE_HARNESSES
 from cub.project.executable_config import ExecutableKind, classify_executable_path
 from tests.docs.pages import DOCS
 
 _CODE = re.compile(r"`((?:cub|tests|templates|migrations|golden)/[\w/.-]*)`")
 _ANY = re.compile(r"NNNN-\w+|\bvN\b")  # stand for any name, any version
+AGENTS = DOCS / "reference" / "agents.md"
 REVIEW = DOCS / "how-to" / "review.md"
 _LINK = re.compile(r"\[(.+)\]\((.+)\)")
 
@@ -56,16 +58,25 @@ def test_the_examples_of_what_executes_are_of_their_kind() -> None:
 
 
 def test_the_agents_are_those_that_cub_knows() -> None:
-    page = DOCS / "reference" / "agents.md"
     links, agents = [], []
     for agent, program, version, _tokens, dollars in (
-        r for r in rows(page, "Agent") if len(r) == 5
+        r for r in rows(AGENTS, "Agent") if len(r) == 5
     ):
         found = _LINK.fullmatch(agent)
         assert found, agent
-        links.append(page.parent / found[2])
+        links.append(AGENTS.parent / found[2])
         agents.append((found[1], program.strip("`"), version, dollars != "no"))
     facts = [harness.facts for harness in NATIVE_HARNESSES]
     assert agents == [(f.title, f.program, f.oldest_version, f.reports_cost) for f in facts]
     for link, one in zip(links, facts, strict=True):
         assert one.installation in link.read_text(encoding="utf-8"), link.name
+
+
+def test_the_presets_for_the_agent_client_protocol_are_those_of_the_code() -> None:
+    page = [[cell.strip("`") for cell in row] for row in rows(AGENTS, "Preset")]
+    presets = [
+        [one.name, " ".join(one.argv), one.modes.get("auto", ""), one.modes.get("bypass", "")]
+        for one in ACP_AGENTS
+    ]
+    assert [row[:4] for row in page] == presets
+    assert [row[4] != "no" for row in page] == [one.is_tried for one in ACP_AGENTS]

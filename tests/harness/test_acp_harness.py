@@ -131,7 +131,10 @@ def test_a_command_that_is_not_one_is_an_error() -> None:
         load_acp_harness("acp:a 'b")
     with pytest.raises(UsageError, match="missing COMMAND") as error:
         load_acp_harness("acp:")
-    assert "acp:gemini" in error.value.hint
+    assert error.value.hint == (
+        "write acp:COMMAND; tried with cub: acp:claude, acp:codex, acp:gemini, acp:opencode, "
+        "acp:qwen; not tried: acp:copilot, acp:cursor, acp:goose, acp:kiro, acp:kimi"
+    )
 
 
 def test_requests_that_opencode_tries_again_are_in_its_log() -> None:
