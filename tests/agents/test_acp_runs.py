@@ -18,6 +18,7 @@ class AcpRuns(AgentRuns):
 
     reports_tokens_as_they_come = False
     key: ClassVar[str] = ""  # the variable with the key, if it needs one
+    model: ClassVar[str] = ""  # another one that it has
     words_without_key: ClassVar[str] = "Authentication required"
 
     def test_a_missing_key_is_for_a_person_to_solve(self, start: Start) -> None:
@@ -29,6 +30,13 @@ class AcpRuns(AgentRuns):
         assert done.outcomes == ["auth"]
         assert self.words_without_key in failure(done)["reason"]
         assert failure(done)["charge"] is False
+
+    def test_a_model_is_chosen(self, start: Start) -> None:
+        if not self.model:
+            pytest.skip(f"{self.agent} has one model here")
+        made = start(write_file("a"), DONE)
+        assert made.run(model=self.model).outcomes == ["ok"]
+        assert self.model in made.requests[0].model
 
     def test_a_budget_in_tokens_ends_the_run_after_the_attempt(self, start: Start) -> None:
         made = start(write_file("a"), DONE)
@@ -42,6 +50,7 @@ class TestClaude(AcpRuns):
     agent = "claude-acp"
     settings: ClassVar = {"acp": ["claude-agent-acp"], "env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}
     key = "ANTHROPIC_API_KEY"
+    model = "haiku"
 
     def deny_pushes(self, home: Path) -> None:
         rules = {"permissions": {"deny": ["Bash(git push *)"]}}
@@ -55,11 +64,6 @@ class TestClaude(AcpRuns):
         settings = {**self.settings, "modes": {"auto": mode}}
         made.shop.configure(harnesses={self.agent: settings})
         assert made.run().outcomes == ["ok"]
-
-    def test_a_model_is_chosen(self, start: Start) -> None:
-        made = start(write_file("a"), DONE)
-        assert made.run(model="haiku").outcomes == ["ok"]
-        assert "haiku" in made.requests[0].model
 
 
 class TestCodex(AcpRuns):
@@ -88,6 +92,7 @@ class TestGemini(AcpRuns):
     agent = "gemini"
     settings: ClassVar = {"acp": ["gemini", "--acp"]}
     key = "GEMINI_API_KEY"
+    model = "gemini-3.5-flash-lite"
     words_without_key = "API key is missing"
     denial = "denied by policy"  # it does not say of what
 
