@@ -107,7 +107,6 @@ WRITERS = {
     "cli/output.py": "everything",
     "actions/agents/recorded_start.py": "a process whose output is read by its parent",
     "harness/acp/__main__.py": "the child that talks with an agent, read by the run",
-    "harness/acp/agent_connection.py": "the same child",
     "harness/script_player.py": "the scripted agent, a process whose output is read by the run",
 }
 # rich draws by itself: cub.cli.output gives it its texts.

@@ -241,14 +241,6 @@ def test_a_configuration_without_a_map_is_an_error_unless_a_length_is_given(
 
 
 @posix
-def test_on_a_terminal_quick_work_has_no_bar(code: Path, home: Path) -> None:
-    seen = in_terminal("map", "--stdout", cwd=code, home=home).text
-    assert seen.startswith("<!-- cub file v1: project map")
-    assert "Reading files" not in seen
-    assert "\x1b" not in seen
-
-
-@posix
 def test_colors_are_for_those_who_want_them(code: Path, home: Path) -> None:
     assert "\x1b[32mcreate" in in_terminal("map", "--check", cwd=code, home=home).text
     plain = in_terminal("map", "--check", cwd=code, home=home, NO_COLOR="1")
