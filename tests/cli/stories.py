@@ -367,10 +367,13 @@ def _runs(scene: Scene) -> None:
     scene.json("events", place.root, "ledger", "list")
     scene.json("ledger-stats", place.root, "ledger", "stats")
     run = ("run", "--trust", "--harness")
-    scene.json("run-preview", place.root, *run, "works,claude,gone", "--dry-run", "--check", "true")
+    scene.json(
+        "run-preview", place.root, *run, "works,claude,codex,gone", "--dry-run", "--check", "true"
+    )
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
+    scene.lines("run-event", place.root, *run, "locked", "--no-checks", code=1)
     scene.lines("run-event", place.root, *run, "auto", "--task", "s-2", "--no-checks", "--once")
     scene.lines(
         "run-event", place.root, *run, "stuck", "--once", "--worktree", "--no-checks", code=1
@@ -399,14 +402,18 @@ def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
 
 
 def _shop(scene: Scene) -> Shop:
-    """Five tasks, and five clients, of which one is not there."""
+    """Five tasks, and seven clients, of which one is not there."""
     place = shop(scene.project(), scene.home)
-    write(scene.home, "bin/claude", CLAUDE)
-    (scene.home / "bin/claude").chmod(0o755)
-    place.configure(harnesses={"claude": {"env": {"PATH": f"{scene.home}/bin:/usr/bin:/bin"}}})
+    for agent in ("claude", "codex"):
+        write(scene.home, f"bin/{agent}", CLAUDE)
+        (scene.home / "bin" / agent).chmod(0o755)
+    path = {"PATH": f"{scene.home}/bin:/usr/bin:/bin"}
+    place.configure(harnesses={"claude": {"env": path}, "codex": {"env": path}})
+    place.write("AGENTS.md", "Bake.\n" * 10_000)  # more than Codex reads
     place.client(WORKS, "works")
     place.client(STUCK, "stuck")
     place.client(LIMITED, "limited")
+    place.client("echo 'Invalid API key' >&2; exit 1", "locked")
     place.client("", "gone", argv=["no-such-client"])
     place.configure(run=SETTINGS)
     place.task("s-1", labels=["later"])
