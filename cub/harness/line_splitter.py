@@ -1,17 +1,19 @@
-"""Split a stream into lines; imports little, as a child of cub needs it at its start."""
+"""Split a stream into lines.
+
+Like `cub.harness.acp`, it has no dataclasses: a child of cub imports both in each attempt, and
+dataclasses would double what that costs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 
-
-@dataclass(slots=True)
 class LineSplitter:
     """Split pieces of a stream into lines, each cut to its first `max_length` bytes."""
 
-    max_length: int = 16_000_000
-    _line: bytearray = field(default_factory=bytearray)
-    _is_cut: bool = False
+    def __init__(self, max_length: int = 16_000_000) -> None:
+        self.max_length = max_length
+        self._line = bytearray()
+        self._is_cut = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that end in this piece, without LF or CRLF."""

@@ -6,7 +6,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cub.json_values import JsonObject, get_object, get_text, list_objects
@@ -25,21 +24,17 @@ _DENIAL = re.compile(
 )
 
 
-@dataclass(slots=True)
 class ToolCall:
     """Hold what an agent has said of a tool call so far, in several pieces.
 
     `is_reported`: the person has been told of it. `is_open`: it has not ended.
     """
 
-    title: str = ""
-    kind: str = ""
-    command: str = ""
-    folder: str = ""
-    paths: dict[str, None] = field(default_factory=dict)
-    has_diff: bool = False
-    is_reported: bool = False
-    is_open: bool = True
+    def __init__(self) -> None:
+        self.title = self.kind = self.command = self.folder = ""
+        self.paths = dict[str, None]()
+        self.has_diff = self.is_reported = False
+        self.is_open = True
 
     def update(self, tree: JsonObject) -> bool:
         """Take a piece into account; return whether it says enough to tell a person.

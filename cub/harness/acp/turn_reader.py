@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ _SIGNS_OF_LIFE = (
 EventSink = Callable[[Mapping[str, Any]], None]
 
 
-@dataclass(slots=True)
 class TurnReader:
     """Read the updates of one turn.
 
@@ -36,20 +34,18 @@ class TurnReader:
     it tries again; `is_broken`: it has given up.
     """
 
-    emit: EventSink
-    root: Path
-    sign_time: float = field(default_factory=time.monotonic)
-    has_worked: bool = False
-    is_broken: bool = False
-    is_retrying: bool = False
-    retry: TurnFailure | None = None
-    _said: list[str] = field(default_factory=list)
-    _message: list[str] = field(default_factory=list)
-    _message_id: object = None
-    _tools: dict[str, ToolCall] = field(default_factory=dict)
-    _has_usage: bool = False
-    _usd: float = 0.0
-    _plan: str = ""
+    def __init__(self, emit: EventSink, root: Path) -> None:
+        self.emit, self.root = emit, root
+        self.sign_time = time.monotonic()
+        self.has_worked = self.is_broken = self.is_retrying = False
+        self.retry: TurnFailure | None = None
+        self._said: list[str] = []
+        self._message: list[str] = []
+        self._message_id: object = None
+        self._tools: dict[str, ToolCall] = {}
+        self._has_usage = False
+        self._usd = 0.0
+        self._plan = ""
 
     @property
     def is_waiting(self) -> bool:
