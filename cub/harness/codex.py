@@ -77,6 +77,7 @@ class CodexReader(JsonLineReader):
         super().__init__()
         self._log = CodexLogReader()
         self._started = set[str]()
+        self._has_denial = False
 
     def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
@@ -96,6 +97,9 @@ class CodexReader(JsonLineReader):
                 yield AgentEvent("result", failed=True)
             case "turn.completed":
                 yield from self._log.count_rest(_read_usage(tree))
+                if self._log.has_denial and not self._has_denial:
+                    # The stream has no item of a command that the sandbox ended at its start.
+                    yield AgentEvent("denied", "a command, by the sandbox")
                 yield AgentEvent("result")
             case _:
                 yield AgentEvent("other")
@@ -118,6 +122,7 @@ class CodexReader(JsonLineReader):
         if get_text(item, "status") == "failed" and _BLOCKED.search(
             get_text(item, "aggregated_output")
         ):
+            self._has_denial = True
             yield AgentEvent("denied", _describe_item("command_execution", item))
 
     def _read_error(self, message: str) -> Iterator[AgentEvent]:
@@ -163,6 +168,7 @@ _WAIT = re.compile(
     r".* \((\d+/\d+) in (\d{2,6})(?:\.\d+)?s\)\.\.\. .*sampling_error=(.*)", re.DOTALL
 )
 _STATUS = re.compile(r'event\.name="codex\.api_request".* http\.response\.status_code=([25]\d\d)\b')
+_DENIAL = re.compile(r'event\.name="codex\.sandbox_outcome".* outcome=denied\b')
 _FIELD = re.compile(r" (\w+)=(\d{1,12})(?= )")
 _MODEL = re.compile(r" model=([\w./:-]+)")
 
@@ -170,11 +176,12 @@ _MODEL = re.compile(r" model=([\w./:-]+)")
 class CodexLogReader:
     """Read the lines of Codex's log that cub asks for.
 
-    `is_refused`: a request failed, and none has succeeded since.
+    `is_refused`: a request failed, and none has succeeded since. `has_denial`: the sandbox denied
+    a command something.
     """
 
     def __init__(self) -> None:
-        self.is_refused = False
+        self.is_refused = self.has_denial = False
         self._lines = LineSplitter()
         self._counted = TokenUsage()
         self._is_over = False
@@ -216,6 +223,7 @@ class CodexLogReader:
         if (model := _MODEL.search(text)) and model[1] != self._model:
             self._model = model[1]
             yield AgentEvent("model", self._model)
+        self.has_denial |= bool(_DENIAL.match(text))
         status = _STATUS.match(text)
         if status and status[1][0] == "5" and not self.is_refused:
             self.is_refused = True

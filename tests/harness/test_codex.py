@@ -186,6 +186,16 @@ def test_what_codex_rejects_is_in_its_log(line: str, text: str | None) -> None:
     assert played.list_texts("denied") == ([] if text is None else [line[6:]])
 
 
+def test_a_command_that_the_sandbox_denied_is_reported_once() -> None:
+    outcome = "tool_name=exec_command call_id=call_1 outcome=denied initial_duration_ms=71"
+    errors = f'{TELEMETRY}"codex.sandbox_outcome" {outcome}{TAIL}'
+    assert play(DONE, errors=errors).list_texts("denied") == ["a command, by the sandbox"]
+    assert play(DONE, errors=errors.replace("denied", "ok")).list_texts("denied") == []
+    output = "sh: 1: cannot create a: Read-only file system"
+    failed = item("command_execution", command="sh a", status="failed", aggregated_output=output)
+    assert play(failed, DONE, errors=errors).list_texts("denied") == ["exec sh a"]
+
+
 def test_what_a_tool_prints_is_no_limit() -> None:
     output = f"Error: 429 Too Many Requests\n{LIMIT}\n"
     command = item("command_execution", command="/bin/bash -c 'make'", aggregated_output=output,
