@@ -139,7 +139,7 @@ def _stop_in_order() -> Iterator[None]:
 
 def _print_proof(proof: AgentProof) -> None:
     """Print what was seen of one agent."""
-    network = "no network" if proof.is_offline else "the network was not switched off"
+    network = "no network" if proof.is_offline else "a network, which can't be switched off here"
     output.print_heading(f"{proof.title} {proof.version or '(version not known)'}")
     if proof.problem:
         output.print_paragraph(f"not proven: {proof.problem}")
@@ -150,7 +150,7 @@ def _print_proof(proof: AgentProof) -> None:
         named = ", ".join(proof.left_out[:_MAX_NAMED])
         more = f", and {rest} more" if (rest := len(proof.left_out) - _MAX_NAMED) > 0 else ""
         output.print_message(f"left out, as the project is not trusted: {named}{more}")
-    output.print_message(network)
+    output.print_message(f"The agent had {network}.")
 
 
 def _make_proof_row(source: SourceProof) -> tuple[str, ...]:
