@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from cub.cli.json_output import agents_to_json, proofs_to_json
 from cub.cli.options import find_root
 
 if TYPE_CHECKING:
+    from cub.actions.agent_context import ContextSource
     from cub.actions.agents.agent_proof import AgentProof, SourceProof
     from cub.actions.agents.agent_survey import AgentOverview, InstalledAgent
     from cub.project.project import Project
@@ -29,8 +30,6 @@ Names = Annotated[
 Trust = Annotated[
     bool, typer.Option("--trust", help="Let hooks and servers of the project run, this once.")
 ]
-_HEADER = ("agent", "version", "reads here", "tokens", "misses", "to do")
-_PROSE = ("reads here", "misses", "to do")
 _MAX_NAMED = 3  # files
 
 
@@ -51,7 +50,7 @@ def agents(context: typer.Context, json: Json = False) -> None:
     if json:
         output.print_json(agents_to_json(overviews, project.config.warnings, project.root))
         return
-    output.print_table(_HEADER, [_make_row(overview) for overview in overviews], prose=_PROSE)
+    _print_overviews(overviews)
 
 
 def _load_project(context: typer.Context, *, json: bool) -> Project:
@@ -63,19 +62,31 @@ def _load_project(context: typer.Context, *, json: bool) -> Project:
     return project
 
 
-def _make_row(overview: AgentOverview) -> tuple[str, ...]:
-    agent = overview.agent
-    reads = (
-        source.label + ", cut" * source.is_cut + f", {source.times} times" * (source.times > 1)
-        for source in overview.sources
-        if source.times
-    )
-    misses = (source.label for source in overview.sources if source.missing)
-    tokens = f"{overview.tokens:,}" if overview.agent.harness.reads else "not known"
-    return (
-        agent.title, _format_version(agent), "; ".join(reads), tokens, "; ".join(misses),
-        _suggest(overview),
-    )  # fmt: skip
+def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
+    """Print how often each agent reads each text by itself, and then what is to be done."""
+    names = [_shorten_label(source) for source in overviews[0].sources]
+    rows = []
+    for overview in overviews:
+        agent = overview.agent
+        cells = [f"{overview.tokens:,}", *map(_format_count, overview.sources)]
+        if not agent.harness.reads:
+            cells = ["not known", *("" for _ in names)]
+        rows.append([agent.title, _format_version(agent), *cells])
+    output.print_table(("agent", "version", "tokens", *names), rows)
+    steps = [(overview.agent.title, step) for overview in overviews if (step := _suggest(overview))]
+    if steps:
+        output.print_line()
+        output.print_table(("agent", "to do"), steps, prose=("to do",))
+
+
+def _shorten_label(source: ContextSource) -> str:
+    """Return the title of a text's column: `AGENTS.md`, `section`, `constitution` or `map`."""
+    last_word = source.label.removesuffix(" (yours)").rpartition(" ")[2]
+    return last_word.removeprefix(".cub/").removesuffix(".md" * last_word.startswith(".cub/"))
+
+
+def _format_count(source: ContextSource) -> str:
+    return f"{source.times}" + ", cut" * source.is_cut
 
 
 def _format_version(agent: InstalledAgent) -> str:

@@ -31,13 +31,25 @@ def test_the_table_has_versions_texts_costs_and_what_to_do(
     done = cub("agents", PATH=path)
     assert (done.code, done.err) == (0, "")
     rows = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert rows[0] == "agent version reads here tokens misses to do"
-    assert rows[1] == (
-        "Claude Code 2.1.330 CLAUDE.md (yours) 10 AGENTS.md (yours) add the line `@AGENTS.md` "
-        "to CLAUDE.md"
-    )
-    assert "npm install -g @openai/codex" in done.out
-    assert rows[-1] == "mine not installed not known mine is not in PATH"
+    assert rows[0] == "agent version tokens AGENTS.md CLAUDE.md"
+    assert rows[1] == "Claude Code 2.1.330 10 0 1"
+    assert rows[2] == "Codex not installed 10 1 0"
+    assert rows[6:9] == ["mine not installed not known", "", "agent to do"]
+    assert rows[9] == "Claude Code add the line `@AGENTS.md` to CLAUDE.md"
+    assert rows[10] == "Codex npm install -g @openai/codex"
+    assert rows[-1] == "mine mine is not in PATH"
+
+
+def test_each_text_of_cubs_has_a_column(cub: Cub, project: Path, path: str) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(project, "pyproject.toml", '[project]\nname = "bakery"\n')
+    assert cub("init").code == 0
+    header, claude, codex, *_ = cub("agents", PATH=path).out.splitlines()
+    assert header.split() == [
+        "agent", "version", "tokens", "AGENTS.md", "section", "constitution", "map",
+    ]  # fmt: skip
+    assert claude.split()[-4:] == ["1", "1", "1", "1"]
+    assert codex.split()[-4:] == ["1", "1", "0", "0"]
 
 
 @pytest.mark.thorough
