@@ -10,6 +10,7 @@ import pytest
 from cub.actions.tasks.stores import install_git_files
 from cub.errors import CubError
 from cub.files import lock_project
+from tests.actions.helpers import init
 from tests.actions.run.shop import Shop, surroundings
 from tests.actions.run.sound import STORES, commits, require_told, seen
 from tests.conftest import git
@@ -34,6 +35,40 @@ def test_an_edit_of_a_tracked_file_is_refused_before_anything_begins(bakery: Sho
     assert list(refused.value.details) == ["kept.txt"]
     assert (bakery.root / "kept.txt").read_text() == "edited\n"
     assert (bakery.status(), bakery.ledger()) == ("open", [])
+
+
+def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) -> None:
+    bakery.write("AGENTS.md", "# Rules\n\nBake early.\n")
+    bakery.commit()
+    init(bakery.root)
+    rules = (bakery.root / "AGENTS.md").read_bytes()
+    bakery.task()
+    bakery.client(f"{_MAKE}; echo spoiled >> AGENTS.md")
+    assert bakery.run(check="false").outcomes[0] == "checks_failed"
+    assert (bakery.root / "AGENTS.md").read_bytes() == rules
+    bakery.client(_MAKE)
+    bakery.task("s-2")
+    assert bakery.run(task="s-2", once=True).outcomes == ["ok"]
+    assert "made.txt" in git(bakery.root, "log", "--name-only", "--format=")
+    assert (bakery.root / "AGENTS.md").read_bytes() == rules
+    assert b"Bake early." in rules
+    assert "cub task" not in git(bakery.root, "show", "HEAD:AGENTS.md")
+    assert bakery.dirt() == " M AGENTS.md\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("early", "late"), ("Claim", "Take")])
+def test_an_edit_beside_the_section_or_in_it_is_refused(bakery: Shop, old: str, new: str) -> None:
+    file = bakery.write("AGENTS.md", "# Rules\n\nBake early.\n")
+    bakery.commit()
+    init(bakery.root)
+    bakery.task()
+    bakery.client(_MAKE)
+    before = file.read_text()
+    file.write_text(before.replace(old, new))
+    assert file.read_text() != before
+    with pytest.raises(CubError, match="not committed") as refused:
+        bakery.run()
+    assert list(refused.value.details) == ["AGENTS.md"]
 
 
 def test_a_staged_file_is_refused_and_stays_staged(bakery: Shop) -> None:
