@@ -99,13 +99,13 @@ def _prove(agent: InstalledAgent, made: Shop) -> dict[str, dict[str, str]]:
 
 def count_known(agent: InstalledAgent, made: Shop) -> dict[str, str]:
     """How often an agent loads each text of a project by itself, by what cub knows of it."""
-    sources = make_overview(agent, Project.load(made.root)).sources
+    sources = make_overview(agent, Project.load(made.root), {}).sources
     return _to_texts({one.label: Arrival(one.times, one.is_cut) for one in sources})
 
 
 def iter_steps(agent: InstalledAgent, made: Shop) -> Iterator[str]:
     """Do what `cub agents` says has to be done for an agent, step by step, and yield each step."""
-    while step := make_overview(agent, Project.load(made.root)).fix:
+    while step := make_overview(agent, Project.load(made.root), {}).fix:
         yield step
         claude = made.root / "CLAUDE.md"
         if step.startswith("cub init"):

@@ -6,12 +6,16 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
-from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agent_context import ContextSource
 from cub.actions.agent_readers import suggest_reading_fix
 from cub.actions.run.agent_process import build_environment
-from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
+from cub.actions.run.agent_programs import (
+    find_missing_programs,
+    list_agent_sources,
+    read_agent_versions,
+    split_version,
+)
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.errors import UsageError
 from cub.harness.base import Harness
@@ -57,7 +61,7 @@ class InstalledAgent:
     @property
     def version_numbers(self) -> tuple[int, ...]:
         """Return the numbers of its version; () if that is not known."""
-        return tuple(int(part) for part in self.version.split(".") if part)
+        return split_version(self.version)
 
     @property
     def is_too_old(self) -> bool:
@@ -121,16 +125,15 @@ def _look_up(
 
 def survey_agents(project: Project, environ: Mapping[str, str]) -> list[AgentOverview]:
     """Return each agent with what it reads here, with the user's settings for all projects."""
-    home = Path(name) if (name := environ.get("HOME")) else None
-    return [make_overview(agent, project, home) for agent in list_agents(project, environ)]
+    return [make_overview(agent, project, environ) for agent in list_agents(project, environ)]
 
 
 def make_overview(
-    agent: InstalledAgent, project: Project, home: Path | None = None
+    agent: InstalledAgent, project: Project, environ: Mapping[str, str]
 ) -> AgentOverview:
-    """Return an agent with what it reads here; `home` None leaves out the user's settings."""
-    reads, version = agent.harness.reads, agent.version_numbers
-    sources = list_context_sources(project, reads, version=version, home=home) if reads else []
+    """Return an agent with what it reads here, with the user's settings if there is a HOME."""
+    sources = list_agent_sources(project, agent.harness, agent.version, environ)
+    version = agent.version_numbers
     fix = suggest_reading_fix(project, agent.name, sources, version) if agent.facts else ""
     return AgentOverview(agent, sources, fix)
 

@@ -165,15 +165,22 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
     return match[0] if match else ""
 
 
+def split_version(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version that an agent printed; () for ""."""
+    return tuple(int(part) for part in version.split(".") if part)
+
+
 def list_agent_sources(
-    project: Project, harness: Harness, versions: Mapping[str, str], environ: Mapping[str, str]
+    project: Project, harness: Harness, version: str, environ: Mapping[str, str]
 ) -> list[ContextSource]:
-    """Return the texts, and how often this agent loads each; [] if nothing is known of it."""
+    """Return the texts, and how often this agent loads each; [] if nothing is known of it.
+
+    Without a HOME in `environ`, the user's settings for all projects don't count.
+    """
     if not harness.reads:
         return []
-    version = versions.get(harness.name, "")
-    numbers = tuple(int(part) for part in version.split(".") if part)
     home = Path(name) if (name := environ.get("HOME")) else None
+    numbers = split_version(version)
     return list_context_sources(project, harness.reads, version=numbers, home=home)
 
 
@@ -190,11 +197,12 @@ def list_agent_warnings(
     """
     warnings: list[str] = []
     for harness in harnesses:
-        sources = list_agent_sources(project, harness, versions, environ)
+        version = versions.get(harness.name, "")
+        sources = list_agent_sources(project, harness, version, environ)
         warnings += describe_cut_sources(sources, harness.reads)
         if not isinstance(harness, NativeHarness):
             continue
-        facts, version = harness.facts, versions.get(harness.name, "")
+        facts = harness.facts
         if facts.is_outdated(version):
             warnings.append(
                 f"{facts.title} {version} is older than {facts.oldest_version}, "

@@ -138,7 +138,8 @@ def list_run_sources(context: RunContext, harness: Harness) -> list[ContextSourc
     """
     checkout, folder = context.initial_stores.project, context.workspace.folder
     project = checkout if folder == checkout.root else Project.load(folder)
-    sources = list_agent_sources(project, harness, context.agent_versions, context.environ)
+    version = context.agent_versions.get(harness.name, "")
+    sources = list_agent_sources(project, harness, version, context.environ)
     if harness.reads and project is not checkout:
         known = {source.path for source in sources}
         others = list_context_sources(checkout, "nothing")

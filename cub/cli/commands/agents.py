@@ -64,11 +64,14 @@ def _load_project(context: typer.Context, *, json: bool) -> Project:
 
 def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent reads each text by itself, and then what is to be done."""
+    from cub.actions.agents.arrival import Arrival
+
     names = [_shorten_label(source) for source in overviews[0].sources]
     rows = []
     for overview in overviews:
         agent = overview.agent
-        cells = [f"{overview.tokens:,}", *map(_format_count, overview.sources)]
+        counts = (Arrival(source.times, source.is_cut) for source in overview.sources)
+        cells = [f"{overview.tokens:,}", *(count.to_text() for count in counts)]
         if not agent.harness.reads:
             cells = ["not known", *("" for _ in names)]
         rows.append([agent.title, _format_version(agent), *cells])
@@ -83,10 +86,6 @@ def _shorten_label(source: ContextSource) -> str:
     """Return the title of a text's column: `AGENTS.md`, `section`, `constitution` or `map`."""
     last_word = source.label.removesuffix(" (yours)").rpartition(" ")[2]
     return last_word.removeprefix(".cub/").removesuffix(".md" * last_word.startswith(".cub/"))
-
-
-def _format_count(source: ContextSource) -> str:
-    return f"{source.times}" + ", cut" * source.is_cut
 
 
 def _format_version(agent: InstalledAgent) -> str:
