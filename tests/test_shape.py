@@ -23,6 +23,7 @@ MAX_MODULES = {
     "cub.checks": 17,
     "cub.cli": 49,
     "cub.config_edit": 9,
+    "cub.context": 11,
     "cub.edit": 21,
     "cub.files": 14,
     "cub.git": 26,

@@ -47,7 +47,7 @@ def plan_user_config_set(before: bytes | None, path: str, key: str, text: str) -
     """Plan a value in the user's own file; `path` is its name in messages."""
     after = apply_setting(before, key, text, path=path, personal=True)
     edit = FileEdit(path, before, after, f"set {key}")
-    return Plan(() if after == before else (edit,), parse_layer_bytes(after, path).warnings)
+    return Plan(() if after == before else (edit,), tuple(parse_layer_bytes(after, path).warnings))
 
 
 def apply_setting(
@@ -68,14 +68,10 @@ def apply_setting(
         layer = parse_layer_bytes(set_config_value(None, key, value), "")
     except CubError as error:
         raise UsageError(error.message, hint=error.hint) from None
-    if layer.unknown_key_warnings:
-        near = (
-            layer.unknown_key_warnings[0].hint
-            if "did you mean" in layer.unknown_key_warnings[0].hint
-            else ""
-        )
-        hint = near or "`cub config show` lists what there is"
-        raise UsageError(layer.unknown_key_warnings[0].message, hint=hint)
+    if layer.warnings:
+        unknown, *_ = layer.warnings
+        near = unknown.hint if "did you mean" in unknown.hint else ""
+        raise UsageError(unknown.message, hint=near or "`cub config show` lists what there is")
     if keys == ("targets",) and value:
         return set_targets(data, list(dict.fromkeys(map(normalize_target, value))))
     return set_config_value(data, key, value, path=path)

@@ -192,6 +192,14 @@ class CapturedOutput(NamedTuple):
     total: int
 
 
+class CapturedStreams(NamedTuple):
+    """Hold how it ended, and the kept parts of stdout and of stderr."""
+
+    result: ProcessResult
+    out: bytes
+    err: bytes
+
+
 class _HeadAndTail:
     """Keep the first and the last bytes of a stream, at most `max_bytes` together."""
 
@@ -245,3 +253,18 @@ def run_and_capture(
         if log and rest:
             log.write(rest)
     return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total)
+
+
+def run_and_capture_streams(
+    command: CommandSpec, limits: TimeLimits, stop: StopRequest | None, max_bytes: int
+) -> CapturedStreams:
+    """Run a command to its end and keep `max_bytes` bytes of each stream, half of them the last.
+
+    Raises CubError if there is nothing to run, or on Windows.
+    """
+    ends = {"out": _HeadAndTail(max_bytes), "err": _HeadAndTail(max_bytes)}
+    with RunningCommand(command, limits, stop) as running:
+        for chunk in running.iter_output():
+            ends[chunk.stream].add(chunk.data)
+    out, err = (bytes(end.first) + end.get_rest() for end in ends.values())
+    return CapturedStreams(running.result, out, err)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -12,9 +13,8 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.project.setting_kinds import find_setting_fault
 from cub.project.settings import (
-    ACTIVE_KEYS,
+    COMMAND_KEYS,
     DEFAULT_MAP_TOKENS,
-    TOP_LEVEL_KEYS,
     USER_NAMED_SECTIONS,
     Setting,
     SettingPath,
@@ -77,7 +77,7 @@ def parse_config(
         ledger_commit=values.get("ledger.commit", True),
         tasks_commit=values.get("tasks.commit", True),
         backend=values.get("tasks.backend", "jsonl"),
-        warnings=layer.warnings,
+        warnings=tuple(layer.warnings),
         has_targets="targets" in values,
     )
 
@@ -130,22 +130,15 @@ class LayerValue(NamedTuple):
 class ConfigLayer:
     """Hold what one file sets, by key; an agent or a profile as a whole, as `harnesses.NAME`.
 
-    `unknown_key_warnings` are about keys that are not in the table, `inactive_key_warnings` about
-    those that this version does not act on; both include profiles, which are layers of their own.
+    `warnings` are about keys that are not in the table, in the order of their lines; those of
+    profiles, which are layers of their own, are among them.
     """
 
     source: SourceText
     prefix: str = ""
     values: dict[str, LayerValue] = field(default_factory=dict)
-    unknown_key_warnings: list[PlanWarning] = field(default_factory=list)
-    inactive_key_warnings: list[PlanWarning] = field(default_factory=list)
+    warnings: list[PlanWarning] = field(default_factory=list)
     profiles: dict[str, ConfigLayer] = field(default_factory=dict)
-
-    @property
-    def warnings(self) -> tuple[PlanWarning, ...]:
-        """Return all warnings in the order of their lines."""
-        warnings = (*self.unknown_key_warnings, *self.inactive_key_warnings)
-        return tuple(sorted(warnings, key=lambda warning: warning.line or 0))
 
     def record_value(self, path: SettingPath, entry: MappingEntry) -> None:
         """Note a value, unless it is not set."""
@@ -168,9 +161,7 @@ def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
     if root.kind != "mapping":
         raise source.make_error(root.start, "this is not a mapping of keys to values")
     _read_entries(root, layer, ())
-    for key, entry in root.collect_entries().items():
-        if key in TOP_LEVEL_KEYS and key not in ACTIVE_KEYS:
-            _warn_inactive_key(entry, layer, key)
+    layer.warnings.sort(key=lambda warning: warning.line or 0)
     return layer
 
 
@@ -181,8 +172,8 @@ def _read_entries(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> No
         setting = find_setting(key_path)
         if setting:
             _require_valid(entry.value, setting, layer, key_path)
-            if not setting.is_active and key_path[0] in ACTIVE_KEYS and not layer.prefix:
-                _warn_inactive_key(entry, layer, setting.key)
+            if setting.kind == "commands":
+                _warn_unknown_command_keys(entry.value, layer, key)
             if key_path[0] not in USER_NAMED_SECTIONS:
                 layer.record_value(key_path, entry)
         elif not path and key in USER_NAMED_SECTIONS and not (layer.prefix and key == "profiles"):
@@ -204,9 +195,7 @@ def _read_named_entries(entry: MappingEntry, layer: ConfigLayer, path: SettingPa
             continue
         layer.record_value(key_path, inner)
         if path == ("profiles",):
-            profile = ConfigLayer(
-                layer.source, f"profiles.{name}.", unknown_key_warnings=layer.unknown_key_warnings
-            )
+            profile = ConfigLayer(layer.source, f"profiles.{name}.", warnings=layer.warnings)
             layer.profiles[name] = profile
             _read_entries(inner.value, profile, ())
         else:
@@ -225,28 +214,34 @@ def _require_valid(
 ) -> None:
     if fault := find_setting_fault(setting, node.to_python()):
         place = node if fault.item is None else node.items[fault.item]
+        place = place.find_node([fault.key] if fault.key else []) or place
         raise layer.make_error(path, place, fault.message, fault.hint)
 
 
-def _warn_unknown_key(entry: MappingEntry, layer: ConfigLayer, path: SettingPath) -> None:
+def _warn_unknown_key(
+    entry: MappingEntry, layer: ConfigLayer, path: SettingPath, known: Sequence[str] = ()
+) -> None:
     """Warn of an unknown key, with the one that it may be meant for; of very many only that."""
     line = layer.source.get_line_number(entry.key.start)
-    warnings = layer.unknown_key_warnings
+    warnings = layer.warnings
     if len(warnings) == MAX_UNKNOWN_KEYS:
         warnings.append(PlanWarning("more keys are unknown", layer.source.path, line))
     if len(warnings) > MAX_UNKNOWN_KEYS:
         return
-    keys = [key for key in list_member_keys(path[:-1]) if not (layer.prefix and key == "profiles")]
+    known = known or list_member_keys(path[:-1])
+    keys = [key for key in known if not (layer.prefix and key == "profiles")]
     near = suggest_similar(path[-1], keys)
     key, meant = (layer.prefix + ".".join((*path[:-1], name)) for name in (path[-1], near))
     hint = f"did you mean {meant!r}?" if near else "it is kept, and has no effect"
     warnings.append(PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint))
 
 
-def _warn_inactive_key(entry: MappingEntry, layer: ConfigLayer, key: str) -> None:
-    what = f"key {key!r} has no effect in this version"
-    line = layer.source.get_line_number(entry.key.start)
-    layer.inactive_key_warnings.append(PlanWarning(what, layer.source.path, line))
+def _warn_unknown_command_keys(node: ConfigNode, layer: ConfigLayer, key: str) -> None:
+    known = [row.key for row in COMMAND_KEYS]
+    for number, item in enumerate(node.items):
+        for name, entry in item.collect_entries().items():
+            if name not in known:
+                _warn_unknown_key(entry, layer, (f"{key}[{number}]", name), known)
 
 
 def _is_null(node: ConfigNode) -> bool:

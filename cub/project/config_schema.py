@@ -10,11 +10,10 @@ from cub.project.setting_kinds import (
     TIME_PATTERN,
     build_template_pattern,
 )
-from cub.project.settings import SECTION_DESCRIPTIONS, SETTINGS, Setting
+from cub.project.settings import COMMAND_KEYS, SECTION_DESCRIPTIONS, SETTINGS, Setting
 
 JsonTree = dict[str, Any]
 _NULL = {"type": "null"}
-_NO_EFFECT = " It has no effect in this version."
 
 
 def build_config_schema() -> JsonTree:
@@ -53,19 +52,27 @@ def _put_setting(keys: JsonTree, setting: Setting) -> None:
 
 
 def _make_mapping(section: str) -> JsonTree:
-    live = any(s.is_active for s in SETTINGS if s.key.startswith(f"{section}."))
-    about = SECTION_DESCRIPTIONS[section] + ("" if live else _NO_EFFECT)
-    return {"description": about, "type": ["object", "null"]}
+    return {"description": SECTION_DESCRIPTIONS[section], "type": ["object", "null"]}
 
 
 def _describe(setting: Setting) -> str:
     only = " It counts in the project's own file only." if setting.is_project_only else ""
-    return setting.description + only + ("" if setting.is_active else _NO_EFFECT)
+    return setting.description + only
 
 
 def _make_value(setting: Setting) -> JsonTree:
     default = {} if setting.default is None else {"default": setting.default}
     return {**_make_type(setting), **default}
+
+
+def _make_command() -> JsonTree:
+    """Return the schema of an item of `context_commands`."""
+    rows = {row.key: {"description": row.description, **_make_value(row)} for row in COMMAND_KEYS}
+    return {
+        "type": "object",
+        "properties": rows,
+        "required": [row.key for row in COMMAND_KEYS if row.default is None],
+    }
 
 
 def _make_type(setting: Setting) -> JsonTree:
@@ -95,8 +102,9 @@ def _make_type(setting: Setting) -> JsonTree:
         "size": {"anyOf": size},
         "choice": {"enum": [*setting.choices, None]},
         "choices": {**texts, "items": {"enum": [*setting.choices]}},
-        "list": {"type": ["array", "null"]},
         "mapping": {"type": ["object", "null"]},
         "specifier": {"type": ["string", "null"]},
     }
+    if setting.kind == "commands":
+        return {**texts, "items": _make_command()}
     return types.get(setting.kind, texts)

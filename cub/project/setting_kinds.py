@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cub.project.settings import Setting, SettingKind
+from cub.project.settings import COMMAND_KEYS, Setting, SettingKind
 from cub.project.targets import find_target_problem
 
 TIME_PATTERN = r"[0-9]+(\.[0-9]+)?[smh]"
@@ -18,11 +18,15 @@ SIZE_PATTERN = r"[0-9]+(\.[0-9]+)?[kMG]B"
 
 
 class SettingFault(NamedTuple):
-    """Say why a value can't be used; `item` is the index of the list item it is about."""
+    """Say why a value can't be used; `item` is the index of the list item it is about.
+
+    `key` is the key of the item, if that is a mapping and has it.
+    """
 
     message: str
     hint: str = ""
     item: int | None = None
+    key: str = ""
 
 
 class _Rule(NamedTuple):
@@ -82,7 +86,11 @@ _RULES: dict[SettingKind, _Rule] = {
     "choice": _Rule(lambda setting, value: value in setting.choices, ""),
     "choices": _Rule(_fits_texts, "a list of words", "write it like [map]"),
     "texts": _Rule(_fits_texts, "a list of texts", "write it like [one, two]"),
-    "list": _Rule(lambda _, value: isinstance(value, list), "a list"),
+    "commands": _Rule(
+        lambda _, value: isinstance(value, list),
+        "a list of commands",
+        'it must be a list such as [{name: Changes, command: "git diff"}]',
+    ),
     "mapping": _Rule(lambda _, value: isinstance(value, dict), "a mapping"),
     "specifier": _Rule(_fits_specifier, "a version specifier", 'write it like ">=0.1"'),
     "targets": _Rule(_fits_texts, "a list of file names", "write it like [AGENTS.md, CLAUDE.md]"),
@@ -113,16 +121,46 @@ def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
         words = rule.words.format(least=setting.minimum)
         message = f"{what} is not {words}" if words else _describe_choices(setting, value)
         return SettingFault(message, rule.hint)
-    if setting.kind == "choices":
-        odd = [n for n, item in enumerate(value) if item not in setting.choices]
-        return SettingFault(_describe_choices(setting, value[odd[0]]), item=odd[0]) if odd else None
     if setting.kind == "template":
         problem = find_template_problem(value, setting.choices)
         return SettingFault(problem, describe_template_words(setting.choices)) if problem else None
-    if setting.kind == "targets":
-        problem, name = next(((p, t) for t in value if (p := find_target_problem(t))), ("", ""))
-        return SettingFault(f"{_quote_value(name)} {problem}") if problem else None
+    if find_item_fault := _ITEM_RULES.get(setting.kind):
+        faults = (find_item_fault(setting, number, item) for number, item in enumerate(value))
+        return next(filter(None, faults), None)
     return None
+
+
+def _find_choice_fault(setting: Setting, number: int, item: Any) -> SettingFault | None:
+    known = item in setting.choices
+    return None if known else SettingFault(_describe_choices(setting, item), item=number)
+
+
+def _find_target_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
+    problem = find_target_problem(item)
+    return SettingFault(f"{_quote_value(item)} {problem}", item=number) if problem else None
+
+
+def _find_command_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
+    """Return what is wrong with an item of `context_commands`; None if nothing is."""
+    which = f"context_commands[{number}]"
+    if not isinstance(item, dict):
+        return SettingFault(f"{which} is not a mapping", "it has a name and a command", number)
+    for row in COMMAND_KEYS:
+        value = item.get(row.key)
+        if row.default is None and (value is None or value == ""):
+            return SettingFault(f"{which}: the key {row.key!r} is missing", item=number)
+        if row.key == "on_failure" and isinstance(value, str):
+            value = value.lower()
+        if fault := find_setting_fault(row, value):
+            return SettingFault(f"{which}.{row.key}: {fault.message}", fault.hint, number, row.key)
+    return None
+
+
+_ITEM_RULES: dict[SettingKind, Callable[[Setting, int, Any], SettingFault | None]] = {
+    "choices": _find_choice_fault,
+    "targets": _find_target_fault,
+    "commands": _find_command_fault,
+}
 
 
 def _describe_choices(setting: Setting, value: Any) -> str:

@@ -8,7 +8,7 @@ from cub.project.targets import DEFAULT_TARGETS
 
 SettingKind = Literal[
     "flag", "whole", "number", "text", "time", "size", "choice", "choices",
-    "texts", "list", "mapping", "specifier", "targets", "template",
+    "texts", "commands", "mapping", "specifier", "targets", "template",
 ]  # fmt: skip
 SettingPath = tuple[str, ...]
 
@@ -16,9 +16,8 @@ SettingPath = tuple[str, ...]
 class Setting(NamedTuple):
     """Describe a key of the configuration; `*` in it stands for a name that the user chooses.
 
-    `is_project_only`: taken from the project's own file only. `is_active`: this version of cub acts
-    on it. A default of None, and null in a file, mean "not set". The `choices` of a template are
-    the words that it may hold.
+    `is_project_only`: taken from the project's own file only. A default of None, and null in a
+    file, mean "not set". The `choices` of a template are the words that it may hold.
     """
 
     key: str
@@ -28,7 +27,6 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     minimum: int = 0
     is_project_only: bool = False
-    is_active: bool = False
 
     @property
     def path(self) -> SettingPath:
@@ -39,7 +37,6 @@ class Setting(NamedTuple):
 _PROJECT_ONLY = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
-_ACTIVE_SECTIONS = (*_PROJECT_ONLY, "run", "harnesses")
 DEFAULT_MAP_TOKENS = 1500
 _ROWS = (
     Setting("schema", "whole", None, "The last migration applied; cub writes it."),
@@ -93,19 +90,21 @@ _ROWS = (
     Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
             "all projects; only for claude and codex."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
-    Setting("context_commands", "list", [], "Commands whose output goes into prompts."),
+    Setting("context_commands", "commands", [], "Commands whose output goes in front of prompts."),
+    Setting("context_parallel", "whole", 8, "How many of these commands run at the same time.",
+            minimum=1),
 )  # fmt: skip
 
-SETTINGS = tuple(
-    row._replace(
-        is_project_only=row.path[0] in _PROJECT_ONLY, is_active=row.path[0] in _ACTIVE_SECTIONS
-    )
-    for row in _ROWS
+# The keys of each item of `context_commands`; the first two are required.
+COMMAND_KEYS = (
+    Setting("name", "text", None, "What the block is called."),
+    Setting("command", "text", None, "The line that /bin/sh runs."),
+    Setting("on_failure", "choice", "warn", "What a failure does.", ("warn", "ignore", "fail")),
+    Setting("timeout", "time", 10, "How long it may take."),
+    Setting("max_output", "size", "64kB", "How much of stdout, and of stderr, is taken."),
 )
-ACTIVE_KEYS = (
-    *dict.fromkeys(setting.path[0] for setting in SETTINGS if setting.is_active),
-    "profiles",
-)
+
+SETTINGS = tuple(row._replace(is_project_only=row.path[0] in _PROJECT_ONLY) for row in _ROWS)
 SECTION_DESCRIPTIONS = {
     "map": "The map of the project.",
     "tasks": "The tasks of the project.",

@@ -18,7 +18,7 @@ KINDS = {
     "time": "time",
     "size": "size",
     "texts": "list of texts",
-    "list": "list",
+    "commands": "list of commands",
     "mapping": "mapping",
     "specifier": "version specifier",
     "targets": "list of paths",
@@ -39,7 +39,6 @@ def row(setting: Setting) -> str:
         kind.get(setting.kind) or KINDS[setting.kind],
         default,
         "project" if setting.is_project_only else "anywhere",
-        "yes" if setting.is_active else "no",
         setting.description.removesuffix("."),
     )
     return f"| {' | '.join(cells)} |"

@@ -126,11 +126,12 @@ def test_merged_keys_count_as_written() -> None:
     assert (found.placement, found.inline) == ("top", ())
 
 
-@pytest.mark.parametrize("key", ["context_commands: []", "context_commands:"])
-def test_a_key_of_a_later_version_is_known_and_has_no_effect(key: str) -> None:
-    (warning,) = parse_config(key.encode(), version=VERSION).warnings
-    assert warning.message.endswith("has no effect in this version")
-    assert warning.line == 1
+def test_an_unknown_key_of_a_command_is_named() -> None:
+    data = b"context_commands:\n- name: N\n  command: c\n  on_fail: warn\n  timeout: 1m\n"
+    (warning,) = parse_config(data, version=VERSION).warnings
+    assert warning.message == "unknown key 'context_commands[0].on_fail'"
+    assert warning.line == 4
+    assert warning.hint == "did you mean 'context_commands[0].on_failure'?"
 
 
 @pytest.mark.parametrize(

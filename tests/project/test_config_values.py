@@ -11,7 +11,6 @@ from cub.errors import CubError
 from cub.project.config import parse_config
 from cub.project.setting_kinds import find_setting_fault
 from cub.project.settings import (
-    ACTIVE_KEYS,
     SECTION_DESCRIPTIONS,
     SETTINGS,
     TOP_LEVEL_KEYS,
@@ -30,7 +29,7 @@ GOOD: dict[str, list[Any]] = {
     "choice": ["bottom"],
     "choices": [[], ["map"], ["constitution", "map"]],
     "texts": [[], ["a b"]],
-    "list": [[], [1, {"a": None}]],
+    "commands": [[], [{"name": "N", "command": "c", "on_failure": "fail", "timeout": "1m"}]],
     "mapping": [{}, {"A": "b"}],
     "specifier": ["", ">=0.1", "~=1.2,!=1.3"],
     "targets": [[], ["AGENTS.md", "a/CLAUDE.md"]],
@@ -46,7 +45,7 @@ BAD: dict[str, list[Any]] = {
     "choice": ["left", "", "Bottom", 1, ["bottom"]],
     "choices": ["map", ["maps"], [1], {}],
     "texts": ["a", [1], [["a"]], {}],
-    "list": ["a", {}, 1],
+    "commands": ["a", {}, 1, [1], [{"name": "N"}], [{"name": "N", "command": 1}]],
     "mapping": ["a", [], 1],
     "specifier": ["newest", "1.0", 1.0, [">=1"]],
     "targets": ["AGENTS.md", ["README.md"], [1], ["../AGENTS.md"], {}],
@@ -107,7 +106,28 @@ def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
             "profiles:\n  a:\n    run: {commit: 3}\n",
             ":3:19: profiles.a.run.commit: 3 is not true or false",
         ),
-        ("context_commands: {}\n", ":1:19: context_commands: this is not a list"),
+        ("context_commands: {}\n", ":1:19: context_commands: this is not a list of"),
+        (
+            "context_commands: [x]\n",
+            ":1:20: context_commands: context_commands[0] is not a mapping",
+        ),
+        (
+            "context_commands:\n- name: A\n  command: b\n- command: c\n",
+            ":4:3: context_commands: context_commands[1]: the key 'name' is missing",
+        ),
+        (
+            "context_commands:\n- {name: A, command: ''}\n",
+            ":2:3: context_commands: context_commands[0]: the key 'command' is missing",
+        ),
+        (
+            "context_commands:\n- {name: A, command: b, timeout: 0}\n",
+            ":2:34: context_commands: context_commands[0].timeout: 0 is not a time",
+        ),
+        (
+            "context_commands:\n- {name: A, command: b, on_failure: stop}\n",
+            ":2:37: context_commands: context_commands[0].on_failure: 'stop' is none of warn",
+        ),
+        ("context_parallel: 0\n", ":1:19: context_parallel: 0 is not a whole number of 1"),
     ],
 )
 def test_a_wrong_type_names_line_column_and_key(text: str, said: str) -> None:
@@ -125,7 +145,6 @@ def test_a_long_value_is_cut_in_messages() -> None:
 def test_the_tables_fit_together() -> None:
     tops = {setting.path[0] for setting in SETTINGS}
     assert set(TOP_LEVEL_KEYS) == {*tops, "profiles"}
-    assert set(ACTIVE_KEYS) <= {*tops, "profiles"}
     inner = {s.key.rpartition(".")[0].removesuffix(".*") for s in SETTINGS if "." in s.key}
     assert {*inner, "profiles"} == set(SECTION_DESCRIPTIONS)
 

@@ -1,0 +1,199 @@
+"""Run context commands: shell lines whose output goes in front of a prompt.
+
+All of them run at the same time, up to a limit, and their output keeps their order. A parameter
+reaches a command as an environment variable, so no value can become a part of the command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from cub.checks.terminal_text import to_plain_text
+from cub.debug_log import log_debug
+from cub.errors import CubError
+from cub.masking import mask_text
+from cub.processes.command import ProcessResult, StopRequest, TimeLimits, make_shell_command
+from cub.processes.runner import run_and_capture_streams
+from cub.project.setting_kinds import parse_byte_count, parse_seconds
+from cub.project.settings import COMMAND_KEYS
+
+# Seconds after INT and after TERM: what runs at its time limit has had its time.
+_GRACE = (0.1, 0.1)
+_POLL_SECONDS = 0.1  # how often a request to stop is looked for
+_QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\."
+# A command in double quotes has quotes of its own: only a shell can tell what is inside which.
+_NESTED = re.compile(r'"[^"]*(?:`|\$\()')
+_DEFAULTS: Mapping[str, Any] = {row.key: row.default for row in COMMAND_KEYS}
+
+FailurePolicy = Literal["warn", "ignore", "fail"]
+
+
+class ContextCommand(NamedTuple):
+    """Describe a command: `origin` says who asks for it, as `.cub/config.yaml:3` or `--exec`.
+
+    `timeout` is in seconds; `max_output` counts the bytes of stdout, and those of stderr.
+    """
+
+    name: str
+    command: str
+    origin: str
+    on_failure: FailurePolicy = "warn"
+    timeout: float = float(_DEFAULTS["timeout"])
+    max_output: int = parse_byte_count(_DEFAULTS["max_output"])
+
+
+class CommandOutput(NamedTuple):
+    """Hold what a command printed, as plain text without secrets, and how it ended."""
+
+    command: ContextCommand
+    result: ProcessResult
+    text: str
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit code, minus a signal's number; None if it was stopped or not started."""
+        if self.result.cause:
+            return None
+        return -self.result.signal if self.result.signal else self.result.exit_code
+
+    @property
+    def problem(self) -> str:
+        """Return why it failed, in words; "" if it succeeded."""
+        if self.result.start_error:
+            return f"Command could not be started: {self.result.start_error}"
+        if self.result.cause == "wall":
+            return f"Command timed out after {self.command.timeout:g} seconds"
+        if self.exit_code is None:
+            return "Command was stopped"
+        return f"Command exited with code {self.exit_code}" if self.exit_code else ""
+
+    def to_audit_line(self) -> str:
+        """Return one line that says what ran, for whom, and how it ended."""
+        end = self.problem.removeprefix("Command ") or "succeeded"
+        facts = f"{self.result.seconds:.2f} s, {len(self.text):,} characters"
+        return f"ran {self.command.command!r} ({self.command.origin}): {end}, {facts}"
+
+
+class CommandEnvironment(NamedTuple):
+    """Hold where commands run, with which variables, and with which parameters of the user's."""
+
+    folder: Path
+    variables: Mapping[str, str]
+    parameters: Mapping[str, str] = {}
+    mark: str = ""
+
+
+def parse_context_commands(items: Iterable[Mapping[str, Any]], origin: str) -> list[ContextCommand]:
+    """Return the commands of a list that `find_setting_fault` has accepted."""
+    commands = []
+    for item in items:
+        given = {key: value for key, value in item.items() if value is not None}
+        values = {**_DEFAULTS, **given}
+        commands.append(
+            ContextCommand(
+                values["name"],
+                values["command"],
+                origin,
+                values["on_failure"].lower(),
+                parse_seconds(values["timeout"]),
+                parse_byte_count(values["max_output"]),
+            )
+        )
+    return commands
+
+
+def make_cli_commands(lines: Iterable[str]) -> list[ContextCommand]:
+    """Return the commands of `--exec`, named by their numbers."""
+    return [
+        ContextCommand(f"CLI Command {number}", line, "--exec")
+        for number, line in enumerate(lines, 1)
+    ]
+
+
+def run_context_commands(
+    commands: Sequence[ContextCommand],
+    environment: CommandEnvironment,
+    parallel: int,
+    stop: StopRequest | None = None,
+) -> list[CommandOutput]:
+    """Run commands, at most `parallel` at a time, and return their outputs in the given order.
+
+    A requested `stop` ends all of them. Raises CubError, with all others ended, when a command
+    fails whose `on_failure` is `fail`.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    own_stop = StopRequest()
+
+    def run(command: ContextCommand) -> CommandOutput:
+        output = run_context_command(command, environment, own_stop)
+        if is_fatal(output):
+            own_stop.request()
+        return output
+
+    with ThreadPoolExecutor(max(1, min(parallel, len(commands)))) as pool:
+        futures = [pool.submit(run, command) for command in commands]
+        try:
+            while wait(futures, _POLL_SECONDS).not_done:
+                if stop and stop.is_requested:
+                    own_stop.request()
+        finally:  # also after Ctrl-C
+            own_stop.request()
+    own_stop.close()
+    outputs = [future.result() for future in futures]
+    for output in outputs:
+        log_debug(output.to_audit_line())
+    if fatal := next((o for o in outputs if is_fatal(o) and o.result.cause != "stopped"), None):
+        raise _make_error(fatal)
+    return outputs
+
+
+def is_fatal(output: CommandOutput) -> bool:
+    """Return whether nothing may go on after this command."""
+    return bool(output.problem) and output.command.on_failure == "fail"
+
+
+def run_context_command(
+    command: ContextCommand, environment: CommandEnvironment, stop: StopRequest | None = None
+) -> CommandOutput:
+    """Run one command to its end, or to its time limit, with nothing on stdin."""
+    if stop and stop.is_requested:
+        return CommandOutput(command, ProcessResult(None, None, "stopped", "", 0.0), "")
+    line = quote_parameters(command.command, environment.parameters)
+    variables = {**environment.variables, **environment.parameters}
+    process = make_shell_command(line, environment.folder, variables, mark=environment.mark)
+    limits = TimeLimits(command.timeout, None, _GRACE)
+    captured = run_and_capture_streams(process, limits, stop, command.max_output)
+    streams = (clean_output(data) for data in (captured.out, captured.err))
+    return CommandOutput(command, captured.result, "\n\n".join(filter(None, streams)))
+
+
+def clean_output(data: bytes) -> str:
+    """Return output as plain text: no escapes, no blank lines at its ends, no secrets."""
+    text = mask_text(to_plain_text(data.decode("utf-8", "replace")))
+    return text.strip("\n") if text.strip() else ""
+
+
+def quote_parameters(line: str, parameters: Mapping[str, str]) -> str:
+    """Put a `${name}` outside of quotes in quotes, so that a parameter stays one word.
+
+    Where this goes wrong, the shell splits a value into words; it never runs one.
+    """
+    if not parameters or _NESTED.search(line):
+        return line
+    names = "|".join(map(re.escape, parameters))
+    pattern = re.compile(rf"{_QUOTED}|(?P<bare>\$\{{(?:{names})\}})", re.DOTALL)
+    return pattern.sub(lambda match: f'"{match[0]}"' if match["bare"] else match[0], line)
+
+
+def _make_error(output: CommandOutput) -> CubError:
+    problem = output.problem.removeprefix("Command ")
+    return CubError(
+        f"the context command {output.command.name!r} {problem}",
+        where=output.command.origin,
+        hint="`on_failure: warn` puts the error into the context; `--no-context-exec` runs none",
+        details=[f"$ {output.command.command}", *output.text.splitlines()[-20:]],
+    )
