@@ -1,0 +1,102 @@
+"""Find the rules for agents, in the fixed order of their locations, and read each file once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cub.context.front_matter import MarkdownText, split_front_matter
+from cub.context.text_reader import FileIdentity, OutsideProjectError, TextFile, TextReader
+from cub.edit.plan import PlanWarning
+from cub.errors import CubError
+from cub.project.rule_locations import RuleLocation, RuleScope, list_rule_locations
+
+_SCOPES: tuple[RuleScope, ...] = ("project", "parent", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """Hold a rule: its name in messages, its path, the folder that its location is relative to.
+
+    `same_as` names the file that this one is another name of; "" if it is the first.
+    """
+
+    name: str
+    path: Path
+    location: RuleLocation
+    folder: Path
+    identity: FileIdentity
+    text: MarkdownText
+    same_as: str = ""
+
+
+@dataclass(slots=True)
+class RuleSearch:
+    """Collect rules, and warnings about those that can't be read."""
+
+    reader: TextReader
+    rules: list[RuleFile] = field(default_factory=list)
+    warnings: list[PlanWarning] = field(default_factory=list)
+    _names: dict[FileIdentity, str] = field(default_factory=dict)
+
+    def find_all(self) -> None:
+        """Find all rules in the order of the table, those nearest to the start first.
+
+        Raises CubError for a rules folder that can't be listed.
+        """
+        for scope in _SCOPES:
+            for folder in self._list_folders(scope):
+                for location in list_rule_locations(scope):
+                    self.find_at(location, folder)
+
+    def find_at(self, location: RuleLocation, folder: Path, max_bytes: int | None = None) -> None:
+        """Add the rules of one location below a folder, or their first `max_bytes` bytes."""
+        for path in self._list_paths(location, folder):
+            try:
+                file = self.reader.read(path, self.reader.get_base(location.scope, folder))
+            except CubError as error:
+                self._warn(error, "it is left out")
+                continue
+            if file:
+                cut = file._replace(data=file.data[:max_bytes])
+                self._add(path, location, folder, cut)
+
+    def _list_folders(self, scope: RuleScope) -> list[Path]:
+        if scope == "user":
+            return [self.reader.home] if self.reader.home else []
+        return self.reader.project_folders if scope == "project" else self.reader.folders_above
+
+    def _list_paths(self, location: RuleLocation, folder: Path) -> Iterator[Path]:
+        path = folder / location.path
+        if not location.is_folder:
+            if not path.is_dir():
+                yield path
+            return
+        try:
+            base = self.reader.get_base(location.scope, folder)
+            yield from self.reader.list_markdown(path, base, is_flat=location.is_flat)
+        except OutsideProjectError as error:
+            self._warn(error, "it is left out")
+
+    def _add(self, path: Path, location: RuleLocation, folder: Path, file: TextFile) -> None:
+        name = self.reader.describe(path)
+        text = split_front_matter(file.data, name)
+        same_as = self._names.setdefault(file.identity, name)
+        if text.error and same_as == name:
+            self._warn(text.error, "its text is taken without fields")
+        self.rules.append(
+            RuleFile(
+                name,
+                path,
+                location,
+                folder,
+                file.identity,
+                text,
+                same_as if same_as != name else "",
+            )
+        )
+
+    def _warn(self, error: CubError, consequence: str) -> None:
+        message, hint = f"{error.message}; {consequence}", error.hint
+        self.warnings.append(PlanWarning(message, error.where, hint=hint))

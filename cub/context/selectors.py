@@ -1,0 +1,104 @@
+"""Select rules and task files by the fields of their front matter, and by patterns of paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cub.context.front_matter import list_field, read_flag
+from cub.errors import UsageError
+
+Selectors = Mapping[str, tuple[str, ...]]
+OPT_IN_FIELD = "include_unmatched"
+_PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MAX_PATTERNS = 1000  # that braces may stand for
+_COMMA = re.compile(r",(?![^{]*\})")
+
+
+def parse_selectors(pairs: Iterable[str]) -> Selectors:
+    """Return the values to match by key; several values of one key stand for any of them.
+
+    Raises UsageError for what is not `key=value`.
+    """
+    selectors: dict[str, tuple[str, ...]] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            message = f"invalid selector format: {pair!r} is not key=value"
+            raise UsageError(message, where="-s", hint="write it like -s languages=go")
+        selectors[key.strip()] = (*selectors.get(key.strip(), ()), value)
+    return selectors
+
+
+def merge_selectors(first: Selectors, second: Selectors) -> Selectors:
+    """Return the selectors of both; of a key that both have, the values of the first count."""
+    return {**second, **first}
+
+
+def explain_mismatch(
+    fields: Mapping[str, Any], selectors: Selectors, *, is_opt_in: bool = False
+) -> str:
+    """Return why selectors leave a file out; "" if they don't.
+
+    A field that is missing matches, unless the file, or the task by `is_opt_in`, is to be asked
+    for: then one selector has to name a field that it has.
+    """
+    matches = False
+    for key, wanted in selectors.items():
+        found = [_to_text(value) for value in list_field(fields, key) if _is_scalar(value)]
+        if not found:
+            continue
+        if not set(found) & set(wanted):
+            return f"{key} is {', '.join(found)}, not {' or '.join(wanted)}"
+        matches = True
+    opt_in = is_opt_in or read_flag(fields, OPT_IN_FIELD) is False
+    return "no selector asks for it" if opt_in and not matches else ""
+
+
+def explain_path_mismatch(fields: Mapping[str, Any], paths: Iterable[str]) -> str:
+    """Return why a rule is not about a file, known by these relative paths; "" if it is.
+
+    Patterns are those of a .gitignore, with `{a,b}` for either.
+    """
+    patterns = list_patterns(fields)
+    if not patterns:
+        return ""
+    from pathspec import PathSpec
+
+    try:
+        spec = PathSpec.from_lines("gitwildmatch", expand_braces(patterns))
+    except ValueError:
+        return f"its patterns can't be read: {', '.join(patterns)}"
+    return "" if any(map(spec.match_file, paths)) else f"it is for {', '.join(patterns)}"
+
+
+def list_patterns(fields: Mapping[str, Any]) -> list[str]:
+    """Return the patterns of the files that a rule is for; none if it is for all."""
+    values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
+    texts = (part.strip() for value in values for part in _COMMA.split(_to_text(value)))
+    return [text for text in texts if text]
+
+
+def expand_braces(patterns: Iterable[str]) -> list[str]:
+    """Return patterns without `{a,b}`: one for each alternative, up to a limit."""
+    waiting, expanded = list(patterns), list[str]()
+    while waiting and len(expanded) < _MAX_PATTERNS:
+        pattern = waiting.pop(0)
+        if not (braces := _BRACES.search(pattern)):
+            expanded.append(pattern)
+            continue
+        head, tail = pattern[: braces.start()], pattern[braces.end() :]
+        waiting = [*(f"{head}{part}{tail}" for part in braces[1].split(",")), *waiting]
+        waiting = waiting[:_MAX_PATTERNS]
+    return expanded
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _to_text(value: Any) -> str:
+    """Return a value as it would be written on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

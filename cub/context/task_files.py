@@ -1,0 +1,124 @@
+"""Find the task file of a name: `.agents/tasks/**/NAME.md` in the project and the home folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cub.context.front_matter import MarkdownText, read_flag, split_front_matter
+from cub.context.selectors import Selectors, explain_mismatch
+from cub.context.text_reader import TextReader
+from cub.errors import CubError
+from cub.project.rule_locations import TASK_FOLDER, RuleScope
+from cub.text import suggest_similar
+
+_SUFFIX = ".md"
+RESUME = "resume"
+_MAX_SHOWN = 60  # characters of a field
+
+
+class TaskFile(NamedTuple):
+    """Hold a task file: its name in messages, its path, and whether the project brings it along."""
+
+    name: str
+    path: Path
+    text: MarkdownText
+    is_project: bool
+
+
+def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskFile:
+    """Return the one task file that has this name and fits the selectors.
+
+    With the selector `resume`, files that say so themselves go before those that say nothing.
+    Raises CubError if there is none, or more than one.
+    """
+    name = task.removesuffix(_SUFFIX)
+    folders = _list_task_folders(reader)
+    files = [file for folder, scope in folders for file in _read_all(reader, folder, scope, name)]
+    fitting = [file for file in files if not explain_mismatch(file.text.fields, selectors)]
+    if RESUME in selectors:
+        variants = [file for file in fitting if read_flag(file.text.fields, RESUME) is not None]
+        fitting = variants or fitting
+    if not fitting:
+        raise _make_missing_error(reader, name, files, selectors)
+    if len(fitting) > 1:
+        raise _make_ambiguity_error(name, fitting)
+    return fitting[0]
+
+
+def list_task_files(reader: TextReader) -> list[TaskFile]:
+    """Return all task files of the project that can be read."""
+    folders = _list_task_folders(reader)
+    return [
+        file
+        for folder, scope in folders
+        if scope == "project"
+        for path in reader.list_markdown(folder, reader.root)
+        if (file := _read(reader, path, scope)) and not file.text.error
+    ]
+
+
+def _list_task_folders(reader: TextReader) -> list[tuple[Path, RuleScope]]:
+    folders: list[tuple[Path, RuleScope]] = [
+        (folder / TASK_FOLDER, "project") for folder in reader.project_folders
+    ]
+    return [*folders, (reader.home / TASK_FOLDER, "user")] if reader.home else folders
+
+
+def _read_all(reader: TextReader, folder: Path, scope: RuleScope, name: str) -> list[TaskFile]:
+    paths = reader.list_markdown(folder, reader.get_base(scope, folder))
+    named = [path for path in paths if path.name == name + _SUFFIX]
+    return [file for path in named if (file := _read(reader, path, scope))]
+
+
+def _read(reader: TextReader, path: Path, scope: RuleScope) -> TaskFile | None:
+    """Return a task file; None for a link to nothing. Raises CubError for broken front matter."""
+    file = reader.read(path, reader.get_base(scope, path.parent))
+    if file is None:
+        return None
+    name = reader.describe(path)
+    return TaskFile(name, path, split_front_matter(file.data, name), scope == "project")
+
+
+def _make_missing_error(
+    reader: TextReader, name: str, files: Sequence[TaskFile], selectors: Selectors
+) -> CubError:
+    folders = _list_task_folders(reader)
+    searched = [f"- {_describe_folder(reader, folder)}/" for folder, _ in folders]
+    left_out = [f"- {file.name}: {explain_mismatch(file.text.fields, selectors)}" for file in files]
+    details = ["Searched:", *searched, *(["Left out:", *left_out] if left_out else [])]
+    hint = f"the file must be called {name}{_SUFFIX}; a task_name in its front matter is not read"
+    known = [path.stem for folder, _ in folders for path in reader.list_markdown(folder, None)]
+    if not left_out and (near := suggest_similar(name, known)):
+        hint = f"did you mean {near!r}? {hint}"
+    return CubError(f"no task found with the name {name!r}", hint=hint, details=details)
+
+
+def _describe_folder(reader: TextReader, folder: Path) -> str:
+    name = reader.describe(folder)
+    return name if name.startswith(("~", "..", os.sep)) else f"./{name}"
+
+
+def _make_ambiguity_error(name: str, files: Sequence[TaskFile]) -> CubError:
+    keys = dict.fromkeys(key for file in files for key in file.text.fields)
+    differing = [key for key in keys if len({_get_text(file, key) for file in files}) > 1]
+    details = [
+        f"- {file.name} ({', '.join(_list_fields(file, differing)) or 'no field tells it apart'})"
+        for file in files
+    ]
+    example = next((text for file in files for text in _list_fields(file, differing)), "")
+    pair = example.replace(": ", "=", 1)
+    hint = f"choose by a field: -s {pair}" if pair else "rename all but one of them"
+    return CubError(f"multiple tasks found with the name {name!r}", hint=hint, details=details)
+
+
+def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
+    return [f"{key}: {_get_text(file, key)}" for key in keys if key in file.text.fields]
+
+
+def _get_text(file: TaskFile, key: str) -> str:
+    value: Any = file.text.fields.get(key)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"

@@ -1,0 +1,153 @@
+"""Read texts for a context: from the project, from folders above it, and from the home folder.
+
+A repository's files lead nowhere else: a link or an import may stay in the project, or lead to
+Markdown in the folders where the user keeps instructions, as other files there hold passwords.
+Nothing but a regular file of a bounded size is read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.errors import CubError
+from cub.files.read_files import make_os_error, open_regular_file
+from cub.project.rule_locations import (
+    RULE_SUFFIXES,
+    TASK_FOLDER,
+    RuleScope,
+    list_rule_locations,
+)
+
+MAX_TEXT_BYTES = 1_000_000
+FileIdentity = tuple[int, int]
+
+
+class OutsideProjectError(CubError):
+    """Report a link or an import of the project's that leads to a file elsewhere."""
+
+
+class TextFile(NamedTuple):
+    """Hold a file's bytes, and what all of its names share: device and inode."""
+
+    data: bytes
+    identity: FileIdentity
+    real: Path
+
+
+class TextReader:
+    """Read texts around `start`, a folder in the project at `root`; `home` may be None.
+
+    All three are absolute and without links.
+    """
+
+    def __init__(self, start: Path, root: Path, home: Path | None) -> None:
+        self.start, self.root, self.home = start, root, home
+
+    @property
+    def project_folders(self) -> list[Path]:
+        """Return the folders of the project from the start up to its root."""
+        folders = (self.start, *self.start.parents)
+        return [folder for folder in folders if folder.is_relative_to(self.root)]
+
+    @property
+    def folders_above(self) -> list[Path]:
+        """Return the folders above the project, the nearest first."""
+        return list(self.root.parents)
+
+    @cached_property
+    def _user_folders(self) -> list[Path]:
+        """Return where the user keeps instructions for all projects."""
+        if not self.home:
+            return []
+        paths = (posixpath.dirname(row.path) for row in list_rule_locations("user"))
+        return [self.home / path for path in (*paths, TASK_FOLDER)]
+
+    def describe(self, path: Path) -> str:
+        """Return a path as messages show it: from the start, or from the home folder with `~`."""
+        if not path.is_relative_to(self.root) and self.home and path.is_relative_to(self.home):
+            return f"~/{path.relative_to(self.home).as_posix()}"
+        return os.path.relpath(path, self.start).replace(os.sep, "/")
+
+    def get_base(self, scope: RuleScope, folder: Path) -> Path | None:
+        """Return the folder that files of `folder` may not lead out of; None for the user's own."""
+        if scope == "user":
+            return None
+        return self.root if scope == "project" else folder
+
+    def read(self, path: Path, base: Path | None) -> TextFile | None:
+        """Return a file; None if there is none.
+
+        Raises CubError for one that is not below `base` in the end, for anything but a regular
+        file, and for more than `MAX_TEXT_BYTES`.
+        """
+        name = self.describe(path)
+        try:
+            real = Path(os.path.realpath(path, strict=True))
+            self._require_allowed(real, base, name)
+            handle = open_regular_file(os.fsencode(real))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                raise CubError("this is not a regular file", where=name) from error
+            raise make_os_error(error, name, "cannot be read") from error
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            data = file.read(MAX_TEXT_BYTES + 1)
+        if len(data) > MAX_TEXT_BYTES:
+            size = f"{max(status.st_size, len(data)):,} bytes"
+            message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
+            raise CubError(message, where=name)
+        return TextFile(data, (status.st_dev, status.st_ino), real)
+
+    def list_markdown(
+        self, folder: Path, base: Path | None, *, is_flat: bool = False
+    ) -> list[Path]:
+        """Return the Markdown files in a folder and below, in the order of their names.
+
+        Raises CubError for a folder that can't be listed, or that leads out of `base`.
+        """
+        if not folder.is_dir():
+            return []
+        files = self._walk(folder, base, frozenset(), is_flat)
+        return sorted(files, key=lambda file: file.relative_to(folder).as_posix())
+
+    def _walk(
+        self, folder: Path, base: Path | None, outer: frozenset[Path], is_flat: bool
+    ) -> Iterator[Path]:
+        real = Path(os.path.realpath(folder))
+        if real in outer:  # a link to a folder that it is in
+            return
+        self._require_allowed(real, base, self.describe(folder))
+        try:
+            with os.scandir(folder) as entries:
+                found = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError as error:
+            raise make_os_error(error, self.describe(folder), "cannot be listed") from error
+        for entry in found:
+            if entry.name.endswith(RULE_SUFFIXES) and not entry.is_dir():
+                yield folder / entry.name
+            elif entry.is_dir() and not is_flat:
+                yield from self._walk(folder / entry.name, base, outer | {real}, is_flat)
+
+    def _require_allowed(self, real: Path, base: Path | None, name: str) -> None:
+        """Raise CubError if a file leads out of `base`, or into git's folder."""
+        if base is None:
+            return
+        if real.is_relative_to(base) and ".git" not in real.relative_to(base).parts:
+            return
+        is_markdown = real.suffix in RULE_SUFFIXES or real.is_dir()
+        if is_markdown and any(real.is_relative_to(folder) for folder in self._user_folders):
+            return
+        raise OutsideProjectError(
+            "this leads out of the project",
+            where=name,
+            hint="a context takes files of the project, and Markdown from your own rules",
+            details=[f"it leads to {real.as_posix()}"],
+        )
