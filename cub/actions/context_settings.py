@@ -1,0 +1,114 @@
+"""Gather the context commands of a call, and require that they may run.
+
+Commands that the project brings along need the person's agreement. Those of the person's own
+configuration, and those of `--exec`, need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.actions.tasks.current_attempt import find_current_attempt
+from cub.context.context_commands import (
+    ContextCommand,
+    make_cli_commands,
+    parse_context_commands,
+)
+from cub.errors import CubError
+from cub.project.config import CONFIG_FILE
+from cub.project.config_layers import ConfigValue
+from cub.project.executable_config import list_config_commands
+from cub.project.project import Project
+from cub.project.trust_store import digest_commands, load_trust
+
+_KEY = "context_commands"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """Hold the command line's options about context commands.
+
+    `no_context_exec` leaves out those of the configuration; `confirm` asks before they run; `trust`
+    agrees this once to those of the project; `debug` shows a line for each.
+    """
+
+    exec_lines: tuple[str, ...] = ()
+    no_context_exec: bool = False
+    confirm: bool = False
+    trust: bool = False
+    debug: bool = False
+
+
+class ContextSettings(NamedTuple):
+    """Hold the commands in their order, and how many of them run at the same time."""
+
+    commands: tuple[ContextCommand, ...] = ()
+    parallel: int = 1
+
+
+def resolve_context_settings(
+    values: Mapping[str, ConfigValue], options: ContextOptions
+) -> ContextSettings:
+    """Return the configured commands, unless they are left out, and then those of `--exec`."""
+    row = values[_KEY]
+    items = () if options.no_context_exec else row.value
+    commands = parse_context_commands(items, row.where or row.origin)
+    commands += make_cli_commands(options.exec_lines)
+    return ContextSettings(tuple(commands), values["context_parallel"].value)
+
+
+def prepare_context_commands(
+    project: Project,
+    root: Path,
+    values: Mapping[str, ConfigValue],
+    options: ContextOptions,
+    profile: str | None = None,
+) -> ContextSettings:
+    """Return the commands that a call outside of a run has to run.
+
+    Trust is stored for `root`. Raises CubError inside an attempt, and for commands of the project
+    that the person has not agreed to.
+    """
+    settings = resolve_context_settings(values, options)
+    require_no_attempt(root, settings.commands)
+    if not (options.trust or options.no_context_exec):
+        _require_trust(project, root, values[_KEY], profile)
+    return settings
+
+
+def require_no_attempt(root: Path, commands: Iterable[ContextCommand]) -> None:
+    """Raise CubError if there are commands, and this process is inside an attempt of a run."""
+    if any(commands) and find_current_attempt(root):
+        hint = "add `--no-context-exec`, and run yourself what you need the output of"
+        raise CubError("an attempt can't have context commands run", hint=hint)
+
+
+def drop_context_commands(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of `list_config_commands` that are none of `context_commands`."""
+    return {key: value for key, value in config.items() if not _is_context_key(key)}
+
+
+def _require_trust(project: Project, root: Path, row: ConfigValue, profile: str | None) -> None:
+    config = list_config_commands(project.tree.read(CONFIG_FILE))
+    prefix = {"project": f"{_KEY}.", "profile": f"profiles.{profile}.{_KEY}."}.get(row.origin)
+    # A profile of the person's own has no such key in the project's file.
+    needed = [key for key in config if prefix and key.startswith(prefix)]
+    trusted = load_trust(root)
+    if not needed or trusted.config == digest_commands(config):
+        return
+    again = "changed since you trusted it" if trusted.config else "is not trusted yet"
+    raise CubError(
+        f"what this project runs {again}",
+        where=CONFIG_FILE,
+        hint="read it, then `cub trust`; `--trust` agrees for this one time, "
+        "and `--no-context-exec` runs none of these commands",
+        details=[f"{key}: {config[key]}" for key in needed],
+    )
+
+
+def _is_context_key(key: str) -> bool:
+    # An agent may have any name, also one that looks like a key of this list.
+    return f".{_KEY}." in f".{key}" and "harnesses." not in key

@@ -1,0 +1,81 @@
+"""Define the options about context commands, which several commands share; ask, and show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.errors import CubError
+
+if TYPE_CHECKING:
+    from cub.context.context_commands import CommandOutput, ContextCommand
+
+_PANEL = "Output of commands"
+
+Exec = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exec",
+        metavar="CMD",
+        help="Put the output of this command in front, after the configured ones; repeatable.",
+        rich_help_panel=_PANEL,
+    ),
+]
+NoContextExec = Annotated[
+    bool,
+    typer.Option(
+        "--no-context-exec",
+        help="Run none of the configured context_commands.",
+        rich_help_panel=_PANEL,
+    ),
+]
+ConfirmContextExec = Annotated[
+    bool,
+    typer.Option(
+        "--confirm-context-exec",
+        help="Show these commands, each with its origin, and ask before they run.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        help="Show what was run, for whom, and how it ended.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Agree, this once, to the commands of the project.")
+]
+Profile = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="A profile of the configuration.")
+]
+
+
+def confirm_commands(commands: Sequence[ContextCommand]) -> None:
+    """Show commands with their origins, and ask whether they may run.
+
+    Raises CubError for a "no", and if nobody is there to ask.
+    """
+    if not commands:
+        return
+    if not output.can_ask():
+        hint = "leave out --confirm-context-exec, or run none with --no-context-exec"
+        raise CubError("context commands need confirmation, and nobody is there to ask", hint=hint)
+    for command in commands:
+        output.print_message(f"{command.name} ({command.origin}): {command.command}")
+    question = "Run this command?" if len(commands) == 1 else "Run these commands?"
+    if not output.ask_confirmation(question):
+        raise CubError("no context command was run")
+
+
+def print_audit(outputs: Iterable[CommandOutput]) -> None:
+    """Print a line on stderr for each command that has run."""
+    from cub.masking import mask_text
+
+    for item in outputs:
+        output.print_message(mask_text(item.to_audit_line()))
