@@ -6,7 +6,7 @@ section, of which several files have a copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -16,10 +16,10 @@ from cub.context.expansion import TextExpansion
 from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
 from cub.context.rules import RuleFile, RuleSearch
 from cub.context.selectors import (
-    OPT_IN_FIELD,
     Selectors,
     explain_mismatch,
     explain_path_mismatch,
+    format_value,
     merge_selectors,
 )
 from cub.context.task_files import RESUME, TaskFile, find_task_file
@@ -32,7 +32,7 @@ from cub.errors import CubError
 from cub.tokens import estimate_tokens
 
 RunCommand = Callable[[str], str | None]
-_TASK_NAME = "task_name"
+_TASK_NAME, _OPT_IN = "task_name", "include_unmatched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,30 +111,31 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
         search, depth = find_agent_rules(reader, request.agent)
     elif not request.resumes:
         search.find_all()
-    choices = [RuleChoice(rule, _explain_choice(rule, request, task)) for rule in search.rules]
+    choices = [
+        RuleChoice(rule, _explain_choice(rule, request, task, reader.root)) for rule in search.rules
+    ]
     return ContextPlan(request, choices, task, depth, search.warnings)
 
 
-def _explain_choice(rule: RuleFile, request: ContextRequest, task: TaskFile | None) -> str:
+def _explain_choice(
+    rule: RuleFile, request: ContextRequest, task: TaskFile | None, root: Path
+) -> str:
     """Return why a rule is left out; "" if it is taken."""
     if rule.same_as:
         return f"it is the same file as {rule.same_as}"
-    selectors, is_opt_in = request.selectors, False
+    selectors = request.selectors
+    is_opt_in = read_flag(rule.text.fields, _OPT_IN) is False
     if task:
-        fields = task.text.fields
-        is_opt_in = read_flag(fields, OPT_IN_FIELD) is False
+        is_opt_in |= read_flag(task.text.fields, _OPT_IN) is False
         own = {**_read_task_selectors(task), _TASK_NAME: (task.path.stem,)}
         selectors = merge_selectors(selectors, own)
     reason = explain_mismatch(rule.text.fields, selectors, is_opt_in=is_opt_in)
     if request.path and not reason:
+        base = root if rule.location.scope == "user" else rule.folder
         path = Path(request.path)
-        bases = [rule.folder, *path.parents] if path.is_relative_to(rule.folder) else path.parents
-        reason = explain_path_mismatch(rule.text.fields, [_relate(path, bases)])
+        relative = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
+        reason = explain_path_mismatch(rule.text.fields, relative.as_posix())
     return reason
-
-
-def _relate(path: Path, bases: Iterable[Path]) -> str:
-    return path.relative_to(next(iter(bases))).as_posix()
 
 
 def _read_task_selectors(task: TaskFile) -> Selectors:
@@ -142,12 +143,7 @@ def _read_task_selectors(task: TaskFile) -> Selectors:
     values = task.text.fields.get("selectors")
     if not isinstance(values, dict):
         return {}
-    found = {key: list_field(values, key) for key in values}
-    texts = {
-        k: [str(v).lower() if isinstance(v, bool) else str(v) for v in vs]
-        for k, vs in found.items()
-    }
-    return {key: tuple(texts[key]) for key in texts}
+    return {key: tuple(map(format_value, list_field(values, key))) for key in values}
 
 
 def assemble_context(
@@ -200,16 +196,12 @@ class _TextCollector:
 
     def take_task(self, task: TaskFile, run_command: RunCommand | None) -> ContextSource:
         """Return the task file with everything in it expanded."""
-        fields, request = task.text.fields, self.plan.request
-        expands = read_flag(fields, "expand") is not False
-        runs = expands and read_flag(fields, "expand_commands") is True
-        expansion = TextExpansion(
-            task.name,
-            request.parameters if expands else None,
-            self._make_loader(task.path.parent, task.name, MAX_IMPORT_DEPTH) if expands else None,
-            run_command if runs else None,
-            task.text.line,
-        )
+        expansion = TextExpansion(task.name, first_line=task.text.line)
+        if task.expands:
+            expansion.parameters = self.plan.request.parameters
+            expansion.load_import = self._make_loader(task.path.parent, task.name, MAX_IMPORT_DEPTH)
+        if task.commands:
+            expansion.run_command = run_command
         text = expansion.expand(task.text.body)
         self.warnings += expansion.warnings
         scope = "project" if task.is_project else "user"

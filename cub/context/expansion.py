@@ -113,6 +113,18 @@ class TextExpansion:
         return before in ("", "\n") and self._text[match.end() : match.end() + 1] in ("", "\n")
 
 
+def list_commands(text: str) -> list[str]:
+    """Return the commands that a text with `expand_commands: true` has run."""
+    commands: list[str] = []
+
+    def note(command: str) -> str:
+        commands.append(command)
+        return ""
+
+    TextExpansion("", run_command=note).expand(text)
+    return commands
+
+
 class CodeRanges(NamedTuple):
     """Hold where code is in a text: sorted offsets of blocks and of spans, each half-open."""
 

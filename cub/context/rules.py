@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,12 +40,12 @@ class RuleSearch:
     warnings: list[PlanWarning] = field(default_factory=list)
     _names: dict[FileIdentity, str] = field(default_factory=dict)
 
-    def find_all(self) -> None:
+    def find_all(self, scopes: Iterable[RuleScope] = _SCOPES) -> None:
         """Find all rules in the order of the table, those nearest to the start first.
 
         Raises CubError for a rules folder that can't be listed.
         """
-        for scope in _SCOPES:
+        for scope in scopes:
             for folder in self._list_folders(scope):
                 for location in list_rule_locations(scope):
                     self.find_at(location, folder)

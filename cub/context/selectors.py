@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cub.context.front_matter import list_field, read_flag
+from cub.context.front_matter import list_field
 from cub.errors import UsageError
 
 Selectors = Mapping[str, tuple[str, ...]]
-OPT_IN_FIELD = "include_unmatched"
 _PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MAX_PATTERNS = 1000  # that braces may stand for
@@ -42,23 +41,22 @@ def explain_mismatch(
 ) -> str:
     """Return why selectors leave a file out; "" if they don't.
 
-    A field that is missing matches, unless the file, or the task by `is_opt_in`, is to be asked
-    for: then one selector has to name a field that it has.
+    A field that is missing matches, unless the file has to be asked for (`is_opt_in`): then one
+    selector has to name a field that it has.
     """
     matches = False
     for key, wanted in selectors.items():
-        found = [_to_text(value) for value in list_field(fields, key) if _is_scalar(value)]
+        found = [format_value(value) for value in list_field(fields, key) if _is_scalar(value)]
         if not found:
             continue
         if not set(found) & set(wanted):
             return f"{key} is {', '.join(found)}, not {' or '.join(wanted)}"
         matches = True
-    opt_in = is_opt_in or read_flag(fields, OPT_IN_FIELD) is False
-    return "no selector asks for it" if opt_in and not matches else ""
+    return "no selector asks for it" if is_opt_in and not matches else ""
 
 
-def explain_path_mismatch(fields: Mapping[str, Any], paths: Iterable[str]) -> str:
-    """Return why a rule is not about a file, known by these relative paths; "" if it is.
+def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
+    """Return why a rule is not for the file at this relative path; "" if it is.
 
     Patterns are those of a .gitignore, with `{a,b}` for either.
     """
@@ -71,13 +69,13 @@ def explain_path_mismatch(fields: Mapping[str, Any], paths: Iterable[str]) -> st
         spec = PathSpec.from_lines("gitwildmatch", expand_braces(patterns))
     except ValueError:
         return f"its patterns can't be read: {', '.join(patterns)}"
-    return "" if any(map(spec.match_file, paths)) else f"it is for {', '.join(patterns)}"
+    return "" if spec.match_file(path) else f"it is for {', '.join(patterns)}"
 
 
 def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     """Return the patterns of the files that a rule is for; none if it is for all."""
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
-    texts = (part.strip() for value in values for part in _COMMA.split(_to_text(value)))
+    texts = (part.strip() for value in values for part in _COMMA.split(format_value(value)))
     return [text for text in texts if text]
 
 
@@ -99,6 +97,6 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def _to_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as it would be written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from cub.context.expansion import list_commands
 from cub.context.front_matter import MarkdownText, read_flag, split_front_matter
-from cub.context.selectors import Selectors, explain_mismatch
+from cub.context.selectors import Selectors, explain_mismatch, format_value
 from cub.context.text_reader import TextReader
 from cub.errors import CubError
 from cub.project.rule_locations import TASK_FOLDER, RuleScope
@@ -26,6 +27,17 @@ class TaskFile(NamedTuple):
     path: Path
     text: MarkdownText
     is_project: bool
+
+    @property
+    def expands(self) -> bool:
+        """Return whether parameters and imports in it are replaced."""
+        return read_flag(self.text.fields, "expand") is not False
+
+    @property
+    def commands(self) -> list[str]:
+        """Return the commands in its text; none unless it has `expand_commands: true`."""
+        runs = self.expands and read_flag(self.text.fields, "expand_commands") is True
+        return list_commands(self.text.body) if runs else []
 
 
 def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskFile:
@@ -88,12 +100,13 @@ def _make_missing_error(
     folders = _list_task_folders(reader)
     searched = [f"- {_describe_folder(reader, folder)}/" for folder, _ in folders]
     left_out = [f"- {file.name}: {explain_mismatch(file.text.fields, selectors)}" for file in files]
-    details = ["Searched:", *searched, *(["Left out:", *left_out] if left_out else [])]
+    details = ["no task found with this name. Searched:", *searched]
+    details += ["Left out:", *left_out] if left_out else []
     hint = f"the file must be called {name}{_SUFFIX}; a task_name in its front matter is not read"
     known = [path.stem for folder, _ in folders for path in reader.list_markdown(folder, None)]
     if not left_out and (near := suggest_similar(name, known)):
         hint = f"did you mean {near!r}? {hint}"
-    return CubError(f"no task found with the name {name!r}", hint=hint, details=details)
+    return CubError(f"task not found: {name}", hint=hint, details=details)
 
 
 def _describe_folder(reader: TextReader, folder: Path) -> str:
@@ -111,7 +124,7 @@ def _make_ambiguity_error(name: str, files: Sequence[TaskFile]) -> CubError:
     example = next((text for file in files for text in _list_fields(file, differing)), "")
     pair = example.replace(": ", "=", 1)
     hint = f"choose by a field: -s {pair}" if pair else "rename all but one of them"
-    return CubError(f"multiple tasks found with the name {name!r}", hint=hint, details=details)
+    return CubError(f"multiple tasks found: {name}", hint=hint, details=details)
 
 
 def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
@@ -119,6 +132,5 @@ def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
 
 
 def _get_text(file: TaskFile, key: str) -> str:
-    value: Any = file.text.fields.get(key)
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = format_value(file.text.fields.get(key))
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"

@@ -18,8 +18,10 @@ from cub.processes.command import ProcessResult
         (OutputBlock("N", "", ""), "--- Context: N ---\n(no output)\n--- End Context ---"),
         (
             OutputBlock("N", "Command exited with code 3", "part"),
-            "--- Context Error: N ---\nCommand exited with code 3\nPartial output:\npart"
-            "\n--- End Context ---",
+            (
+                "--- Context Error: N ---\nCommand exited with code 3\nPartial output:\npart"
+                "\n--- End Context ---"
+            ),
         ),
         (
             OutputBlock("N", "Command timed out after 1 seconds", ""),

@@ -1,0 +1,148 @@
+"""Build a context: choose its sources, then run what belongs to it, as far as that is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cub.actions.context_scripts import describe_bootstraps, describe_task, make_text_reader
+from cub.actions.context_settings import (
+    ContextOptions,
+    ContextSettings,
+    prepare_context_commands,
+    resolve_context_settings,
+)
+from cub.actions.tasks.current_attempt import find_current_attempt
+from cub.actions.tasks.stores import Stores
+from cub.context.assembly import (
+    AssembledContext,
+    ContextPlan,
+    ContextRequest,
+    assemble_context,
+    plan_context,
+)
+from cub.context.bootstraps import Bootstrap, BootstrapRun, find_bootstraps, run_bootstraps
+from cub.context.context_commands import (
+    CommandEnvironment,
+    CommandOutput,
+    ContextCommand,
+    run_context_command,
+    run_context_commands,
+)
+from cub.context.output_blocks import make_blocks
+from cub.context.text_reader import TextReader
+from cub.edit.plan import PlanWarning
+from cub.errors import CubError
+from cub.project.config_layers import resolve_config
+from cub.project.trust_store import load_trust
+
+_HINT = "read it, then `cub trust`; `--trust` agrees for this one time"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCall:
+    """Hold a call of `cub context`: what is asked for, where, and what may run."""
+
+    request: ContextRequest
+    directory: Path
+    environ: Mapping[str, str]
+    options: ContextOptions = field(default_factory=ContextOptions)
+    profile: str | None = None
+    runs_bootstraps: bool = True
+
+
+@dataclass(slots=True)
+class ContextBuild:
+    """Hold a context that is about to be built, and what has run for it.
+
+    `untrusted` are scripts of the project, by their text, that the person has not agreed to.
+    """
+
+    reader: TextReader
+    plan: ContextPlan
+    settings: ContextSettings
+    bootstraps: Sequence[Bootstrap]
+    environment: CommandEnvironment
+    untrusted: frozenset[str]
+    warnings: list[PlanWarning]
+    outputs: list[CommandOutput] = field(default_factory=list)
+    _inline_outputs: dict[str, str | None] = field(default_factory=dict)
+
+    def run_bootstraps(self) -> Iterator[BootstrapRun]:
+        """Run the bootstraps of the rules that are taken, as far as they are trusted."""
+        for bootstrap in self.bootstraps:
+            if bootstrap.is_project and bootstrap.script in self.untrusted:
+                message = "this bootstrap is not trusted yet, and was not run"
+                self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
+        trusted = [b for b in self.bootstraps if not (b.is_project and b.script in self.untrusted)]
+        yield from run_bootstraps(trusted, self.environment)
+
+    def assemble(self) -> AssembledContext:
+        """Run the context commands, and put everything together.
+
+        Raises CubError for a command whose failure counts, and for a required parameter.
+        """
+        self.outputs += run_context_commands(
+            self.settings.commands, self.environment, self.settings.parallel
+        )
+        blocks = [(block.name, block.format()) for block in make_blocks(self.outputs)]
+        context = assemble_context(self.reader, self.plan, blocks, self._run_inline)
+        return context._replace(warnings=[*self.warnings, *context.warnings])
+
+    def preview(self) -> AssembledContext:
+        """Put everything together without running anything."""
+        context = assemble_context(self.reader, self.plan)
+        return context._replace(warnings=[*self.warnings, *context.warnings])
+
+    def _run_inline(self, command: str) -> str | None:
+        """Return the output of a command of the task file; None if it is not trusted."""
+        if command not in self._inline_outputs:
+            self._inline_outputs[command] = self._run_inline_once(command)
+        return self._inline_outputs[command]
+
+    def _run_inline_once(self, command: str) -> str | None:
+        task = self.plan.task
+        if task is None or (task.is_project and command in self.untrusted):
+            name = task.name if task else ""
+            message = f"the command {command!r} is not trusted yet, and was not run"
+            self.warnings.append(PlanWarning(message, name, hint=_HINT))
+            return None
+        output = run_context_command(ContextCommand(command, command, task.name), self.environment)
+        self.outputs.append(output)
+        if output.problem:
+            problem = output.problem.removeprefix("Command ")
+            self.warnings.append(PlanWarning(f"the command {command!r} {problem}", task.name))
+        return output.text
+
+
+def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:
+    """Choose the sources of a context, and look up what may run; nothing has run yet.
+
+    Raises CubError for a task file that can't be chosen, and UsageError for wrong options. Unless
+    it is for a preview, also for context commands that the person has not agreed to.
+    """
+    project, options = stores.project, call.options
+    reader = make_text_reader(project, call.directory)
+    plan = plan_context(reader, call.request)
+    layers = resolve_config(project, call.environ, call.profile)
+    if is_preview:
+        settings = resolve_context_settings(layers.values, options)
+    else:
+        settings = prepare_context_commands(
+            project, stores.root, layers.values, options, call.profile
+        )
+    if call.runs_bootstraps:
+        bootstraps, warnings = find_bootstraps(plan.rules, reader)
+    else:
+        bootstraps, warnings = [], []
+    scripts = [*describe_bootstraps(bootstraps), *(describe_task(plan.task) if plan.task else ())]
+    texts = [script.text for script in scripts]
+    if texts and not is_preview and find_current_attempt(stores.root):
+        raise CubError("an attempt can't have commands of the project run")
+    untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
+    environment = CommandEnvironment(reader.start, call.environ, call.request.parameters)
+    return ContextBuild(
+        reader, plan, settings, bootstraps, environment, frozenset(untrusted),
+        [*(w for w in layers.warnings if w not in project.config.warnings), *warnings],
+    )  # fmt: skip
