@@ -59,7 +59,8 @@ class TextExpansion:
     """Expand one text; what is None stays as it is written.
 
     `load_import` gets a path and returns the text, None to leave the words as they are. It also
-    gets whether the import has a line of its own. `run_command` returns a command's output.
+    gets whether the import has a line of its own: else a text of several lines goes to the end, and
+    its path stays. `run_command` returns a command's output.
     """
 
     name: str
@@ -69,6 +70,7 @@ class TextExpansion:
     first_line: int = 1
     warnings: list[PlanWarning] = field(default_factory=list)
     _text: str = ""
+    _appended: list[str] = field(default_factory=list)
     _code: CodeRanges | None = None
 
     def expand(self, text: str) -> str:
@@ -76,7 +78,8 @@ class TextExpansion:
         self._text = text
         has_markup = self.load_import or self.run_command
         self._code = find_code(text) if has_markup and _MAY_BE_CODE.search(text) else None
-        return _TOKEN.sub(self._replace, text)
+        expanded = _TOKEN.sub(self._replace, text)
+        return "\n\n".join([expanded.rstrip("\n"), *self._appended]) if self._appended else expanded
 
     def _replace(self, match: re.Match[str]) -> str:
         replacement: str | None = None
@@ -88,9 +91,18 @@ class TextExpansion:
             if self.run_command and self._code and self._code.is_code_span(match.start() + 1):
                 replacement = self.run_command(match["command"])
         elif self.load_import and self._code and not self._code.is_code(match.start()):
-            path = _ESCAPED.sub(r"\1", match["path"])
-            replacement = self.load_import(path, self._is_alone(match))
+            replacement = self._import(match, self.load_import)
         return match[0] if replacement is None else replacement
+
+    def _import(
+        self, match: re.Match[str], load_import: Callable[[str, bool], str | None]
+    ) -> str | None:
+        path, is_alone = _ESCAPED.sub(r"\1", match["path"]), self._is_alone(match)
+        text = load_import(path, is_alone)
+        if text is None or is_alone or "\n" not in text:
+            return text
+        self._appended.append(f"Contents of {path}:\n\n{text}")
+        return path
 
     def _look_up(self, match: re.Match[str], parameters: Mapping[str, str]) -> str | None:
         name, operator, word = match["name"], match["operator"], match["word"]
