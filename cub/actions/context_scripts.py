@@ -21,6 +21,11 @@ class ContextScript(NamedTuple):
     source: str
     text: str
 
+    @property
+    def command(self) -> str:
+        """Return the command; "" for a script, which is longer than a line."""
+        return self.text if self.kind == "command" else ""
+
     def to_line(self) -> str:
         """Return it as a line for a person; of a script, only where it is."""
         if self.kind == "bootstrap":

@@ -313,6 +313,11 @@ def _trust(scene: Scene) -> None:
         {"command": "make heat", "tasks": [HEAT, "b-new"], "trusted": True},
         {"command": "make bread", "tasks": ["b-new"], "trusted": False},
     ]
+    write(root, ".agents/tasks/mix.md", "---\nexpand_commands: true\n---\n!`make flour`\n")
+    scripts = scene.json("trust", root, "trust", "--show")["scripts"]
+    command = {"kind": "command", "source": ".agents/tasks/mix.md", "command": "make flour"}
+    assert scripts == [{**command, "trusted": False}]
+    partly["scripts"] = scripts
     assert scene.json("trust", root, "trust", "--revoke") == {
         **partly,
         "trusted": False,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.actions.context_scripts import ContextScript
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
@@ -26,19 +27,21 @@ from cub.store.task_index import TaskIndex
 
 
 class ExecutableContent(NamedTuple):
-    """Hold what would run: configuration keys with their values as JSON, tasks' checks, and the
-    checks that manifests name, each with its manifest.
+    """Hold what would run: configuration keys with their values as JSON, tasks' checks, the
+    checks that manifests name, each with its manifest, and what `cub context` runs.
     """
 
     config: dict[str, str]
     checks: list[str]
     proposed: Mapping[str, str]
+    scripts: Sequence[ContextScript] = ()
 
     def to_lines(self) -> list[str]:
         """Return a line for each command."""
         lines = [f"{key}: {value}" for key, value in self.config.items()]
         lines += [f"a task's check: {check}" for check in self.checks]
-        return lines + [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
+        lines += [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
+        return lines + [script.to_line() for script in self.scripts]
 
 
 class TaskCheck(NamedTuple):
@@ -57,6 +60,18 @@ class ProposedCheck(NamedTuple):
     trusted: bool
 
 
+class TrustedScript(NamedTuple):
+    """Hold what `cub context` runs, the file that it stands in, and whether it was agreed to.
+
+    `kind` is bootstrap or command; the `command` of a bootstrap is "".
+    """
+
+    kind: str
+    source: str
+    command: str
+    trusted: bool
+
+
 class TrustReport(NamedTuple):
     """Hold what would run, and whether it was agreed to: the configuration, and each check."""
 
@@ -64,13 +79,15 @@ class TrustReport(NamedTuple):
     is_config_trusted: bool
     checks: list[TaskCheck]
     proposed: list[ProposedCheck]
+    scripts: list[TrustedScript]
 
     @property
     def is_trusted(self) -> bool:
         """Return whether nothing is left to agree to."""
-        are_checks_trusted = all(check.trusted for check in self.checks)
-        are_proposed_trusted = all(check.trusted for check in self.proposed)
-        return self.is_config_trusted and are_checks_trusted and are_proposed_trusted
+        trusted = [check.trusted for check in self.checks]
+        trusted += [check.trusted for check in self.proposed]
+        trusted += [script.trusted for script in self.scripts]
+        return self.is_config_trusted and all(trusted)
 
 
 @dataclass(slots=True)
@@ -119,7 +136,9 @@ def read_executable_content(
     return ExecutableContent(config, list(checks), proposed)
 
 
-def make_trust_report(stores: Stores, proposed: Mapping[str, str]) -> TrustReport:
+def make_trust_report(
+    stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript] = ()
+) -> TrustReport:
     """Return what the project brings along that runs, and whether this person has agreed to it."""
     trusted = load_trust(stores.root)
     config = list_config_commands(stores.project.tree.read(CONFIG_FILE))
@@ -127,12 +146,14 @@ def make_trust_report(stores: Stores, proposed: Mapping[str, str]) -> TrustRepor
     for task, checks in _iter_checks(stores.backend.read_tasks()):
         for check in dict.fromkeys(checks):
             tasks_of.setdefault(check, []).append(task)
-    untrusted = set(trusted.list_untrusted([*tasks_of, *proposed]))
+    texts = [script.text for script in scripts]
+    untrusted = set(trusted.list_untrusted([*tasks_of, *proposed, *texts]))
     return TrustReport(
         config,
         not config or trusted.config == digest_commands(config),
         [TaskCheck(check, tasks, check not in untrusted) for check, tasks in tasks_of.items()],
         [ProposedCheck(line, name, line not in untrusted) for line, name in proposed.items()],
+        [TrustedScript(s.kind, s.source, s.command, s.text not in untrusted) for s in scripts],
     )
 
 
@@ -146,12 +167,12 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     approved_checks = ApprovedChecks(stores.root, dict(_iter_checks(tasks)))
     if settings.options.trust:
         return approved_checks
-    all_config, checks, proposed = read_executable_content(stores, settings.proposed_checks, tasks)
-    config = all_config
+    content = read_executable_content(stores, settings.proposed_checks, tasks)
+    config, checks, proposed = content.config, content.checks, content.proposed
     if settings.options.checks or not settings.uses_task_checks:
         config = {k: v for k, v in config.items() if not k.endswith("run.checks")}
     trusted = load_trust(stores.root)
-    is_config_trusted = not config or trusted.config == digest_commands(all_config)
+    is_config_trusted = not config or trusted.config == digest_commands(content.config)
     missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])
     proposed = {line: proposed[line] for line in trusted.list_untrusted(proposed)}
     if is_config_trusted and not missing and not proposed:
@@ -177,11 +198,13 @@ def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) 
     return f"tasks bring {len(untrusted.checks)} checks along that are not trusted yet"
 
 
-def trust_project(stores: Stores, proposed: Mapping[str, str]) -> ExecutableContent:
+def trust_project(
+    stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript] = ()
+) -> ExecutableContent:
     """Store that all that the project brings along may run, and return it."""
-    content = read_executable_content(stores, proposed)
-    checks = [*content.checks, *proposed]
-    save_trust(stores.root, make_trusted_commands(content.config, checks))
+    content = read_executable_content(stores, proposed)._replace(scripts=scripts)
+    texts = [*content.checks, *proposed, *(script.text for script in scripts)]
+    save_trust(stores.root, make_trusted_commands(content.config, texts))
     return content
 
 

@@ -115,7 +115,7 @@ def context(
     The text goes to stdout, and what was found to stderr. Rules are read in a fixed order, each
     text once. What the project itself would have run needs `cub trust`.
 
-    Example: cub context fix-bug -p issue=42 -s languages=go --exec "git diff"
+    Example: cub context fix-bug -p issue=42 --exec "git diff"
     """
     from cub.actions.build_context import ContextCall, prepare_context
     from cub.actions.context_settings import ContextOptions

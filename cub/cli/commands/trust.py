@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
 from cub.cli.json_output import JsonObject
+from cub.cli.options import get_global_options
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
 if TYPE_CHECKING:
+    from cub.actions.context_scripts import ContextScript
     from cub.actions.run.command_trust import ExecutableContent
     from cub.actions.tasks.stores import Stores
 
@@ -30,12 +32,13 @@ Json = Annotated[
 def trust(
     context: typer.Context, show: Show = False, revoke: Revoke = False, json: Json = False
 ) -> None:
-    """Agree to what this project has `cub run` execute: checks, agents, and their like.
+    """Agree to what this project has cub execute: checks, agents, bootstraps, and their like.
 
-    The commands are in .cub/config.yaml and in tasks. When they change, `cub run` asks again.
+    They are in .cub/config.yaml, in tasks, and beside rules. When they change, cub asks again.
 
     Example: cub trust --show
     """
+    from cub.actions.context_scripts import list_context_scripts, make_text_reader
     from cub.actions.run.check_proposals import list_unconfigured_checks
     from cub.actions.run.command_trust import read_executable_content, revoke_trust, trust_project
     from cub.actions.tasks.current_attempt import find_current_attempt
@@ -44,14 +47,17 @@ def trust(
     if not show and find_current_attempt(stores.root):
         raise CubError("an attempt can't agree for the person who started the run")
     proposed = list_unconfigured_checks(stores, os.environ)
+    reader = make_text_reader(stores.project, get_global_options(context).directory)
+    scripts = list_context_scripts(reader)
+    content = None
     if revoke:
         revoke_trust(stores)
-        content = None
+    elif show:
+        content = read_executable_content(stores, proposed)._replace(scripts=scripts)
     else:
-        read = read_executable_content if show else trust_project
-        content = read(stores, proposed)
+        content = trust_project(stores, proposed, scripts)
     if json:
-        output.print_json(_make_report(stores, proposed))
+        output.print_json(_make_report(stores, proposed, scripts))
     elif content is None:
         output.print_line("Nothing that this project brings along is trusted now.")
     else:
@@ -68,13 +74,15 @@ def _print_content(content: ExecutableContent, *, show: bool) -> None:
         output.print_message("Trusted, until it changes.")
 
 
-def _make_report(stores: Stores, proposed: Mapping[str, str]) -> JsonObject:
+def _make_report(
+    stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript]
+) -> JsonObject:
     """Return the commands as they are now, and whether the person has agreed to them."""
     from json import loads
 
     from cub.actions.run.command_trust import make_trust_report
 
-    report = make_trust_report(stores, proposed)
+    report = make_trust_report(stores, proposed, scripts)
     config = [
         {"key": key, "value": loads(value), "trusted": report.is_config_trusted}
         for key, value in report.config.items()
@@ -86,4 +94,5 @@ def _make_report(stores: Stores, proposed: Mapping[str, str]) -> JsonObject:
         "config": config,
         "checks": [check._asdict() for check in report.checks],
         "proposed": [check._asdict() for check in report.proposed],
+        "scripts": [script._asdict() for script in report.scripts],
     }
