@@ -19,11 +19,11 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 8,
-    "cub.actions": 68,
+    "cub.actions": 72,
     "cub.checks": 17,
     "cub.cli": 49,
     "cub.config_edit": 9,
-    "cub.context": 11,
+    "cub.context": 14,
     "cub.edit": 21,
     "cub.files": 14,
     "cub.git": 26,
@@ -44,7 +44,8 @@ _IRREGULAR = frozenset(
 )  # fmt: skip
 _NO_PARTICIPLES = frozenset(
     ("own", "down", "unknown", "seed", "need", "speed", "feed", "embed", "children", "token",
-     "open", "often", "then", "when", "hidden", "screen", "listen", "unified", "red", "green")
+     "open", "often", "then", "when", "hidden", "screen", "listen", "unified", "red", "green",
+     "shorten")
 )  # fmt: skip
 _PARTICIPLE = re.compile(r"[a-z]+(ed|[^aeiou]en|wn|tten)")
 # First words of a docstring that is a noun clause instead of an instruction.

@@ -1,8 +1,4 @@
-"""Assemble a context: select rules and a task file, then put their texts together in order.
-
-Each text goes in once: a file with several names, a file that another one imports, and cub's own
-section, of which several files have a copy.
-"""
+"""Assemble a context: select rules and a task file, then put their texts together in order."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from typing import NamedTuple
 
 from cub.context.agent_rules import MAX_IMPORT_DEPTH, find_agent_rules
 from cub.context.expansion import TextExpansion
-from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
+from cub.context.front_matter import list_field, read_flag
 from cub.context.rules import RuleFile, RuleSearch
 from cub.context.selectors import (
     Selectors,
@@ -23,15 +19,11 @@ from cub.context.selectors import (
     merge_selectors,
 )
 from cub.context.task_files import RESUME, TaskFile, find_task_file
-from cub.context.text_reader import FileIdentity, TextReader
-from cub.edit.document import Document
+from cub.context.text_collector import ContextPart, RunCommand, TextCollector
+from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
-from cub.edit.section_writer import remove_section
-from cub.edit.sections import find_section_or_none
-from cub.errors import CubError
 from cub.tokens import estimate_tokens
 
-RunCommand = Callable[[str], str | None]
 _TASK_NAME, _OPT_IN = "task_name", "include_unmatched"
 
 
@@ -76,25 +68,11 @@ class ContextPlan:
         return sum(not rule.same_as for rule, _ in self.choices)
 
 
-class ContextSource(NamedTuple):
-    """Hold one part of a context: where it is from, and its text.
-
-    `kind` is rule, task, command or prompt; `reason` says why it is left out, "" if it is in.
-    """
-
-    kind: str
-    name: str
-    scope: str
-    agents: tuple[str, ...]
-    text: str
-    reason: str = ""
-
-
 class AssembledContext(NamedTuple):
     """Hold the text of a context, its parts, and warnings."""
 
     text: str
-    sources: list[ContextSource]
+    sources: list[ContextPart]
     warnings: list[PlanWarning]
 
 
@@ -157,125 +135,18 @@ def assemble_context(
     `run_command` runs a command of the task file; without it, they stay as they are written.
     Raises CubError for a parameter that the task file requires.
     """
-    texts = _TextCollector(reader, plan)
-    sources = [texts.take_rule(choice) for choice in plan.choices]
-    sources += [ContextSource("command", name, "", (), text) for name, text in blocks]
+    texts = TextCollector(reader, plan.request.parameters, plan.import_depth)
+    sources = [texts.take_rule(*choice) for choice in plan.choices]
+    sources += [ContextPart("command", name, "", (), text) for name, text in blocks]
     if plan.task:
         sources.append(texts.take_task(plan.task, run_command))
     parts = [source.text for source in sources if source.text]
     if prompt := plan.request.prompt:
         expansion = TextExpansion("--prompt", plan.request.parameters)
-        sources.append(ContextSource("prompt", "--prompt", "", (), expansion.expand(prompt)))
+        sources.append(ContextPart("prompt", "--prompt", "", (), expansion.expand(prompt)))
         texts.warnings += expansion.warnings
     text = "".join(f"{part}\n\n" for part in parts) + (sources[-1].text if prompt else "")
     return AssembledContext(text, sources, [*plan.warnings, *texts.warnings])
-
-
-class _TextCollector:
-    """Take each text once, with its imports."""
-
-    def __init__(self, reader: TextReader, plan: ContextPlan) -> None:
-        self.reader, self.plan = reader, plan
-        self.warnings: list[PlanWarning] = []
-        self.names: dict[FileIdentity, str] = {}
-        self.bodies: dict[str, str] = {}
-        self.section_name = ""
-
-    def take_rule(self, choice: RuleChoice) -> ContextSource:
-        """Return a rule with its text, or with the reason why it is left out."""
-        rule, reason = choice
-        text = ""
-        if not reason:
-            if holder := self.names.get(rule.identity):
-                reason = f"{holder} imports it"
-            else:
-                self.names[rule.identity] = rule.name
-                text, reason = self._expand_rule(rule)
-        agents = rule.location.agents
-        return ContextSource("rule", rule.name, rule.location.scope, agents, text, reason)
-
-    def take_task(self, task: TaskFile, run_command: RunCommand | None) -> ContextSource:
-        """Return the task file with everything in it expanded."""
-        expansion = TextExpansion(task.name, first_line=task.text.line)
-        if task.expands:
-            expansion.parameters = self.plan.request.parameters
-            expansion.load_import = self._make_loader(task.path.parent, task.name, MAX_IMPORT_DEPTH)
-        if task.commands:
-            expansion.run_command = run_command
-        text = expansion.expand(task.text.body)
-        self.warnings += expansion.warnings
-        scope = "project" if task.is_project else "user"
-        return ContextSource("task", task.name, scope, (), _trim(text))
-
-    def _expand_rule(self, rule: RuleFile) -> tuple[str, str]:
-        """Return a rule's text, and why there is none."""
-        flag, depth = read_flag(rule.text.fields, "expand"), self.plan.import_depth
-        expansion = TextExpansion(
-            rule.name,
-            self.plan.request.parameters if flag else None,
-            self._make_loader(rule.path.parent, rule.name, depth) if flag is not False else None,
-            first_line=rule.text.line,
-        )
-        text = _trim(expansion.expand(self._take_section_once(rule.text, rule.name)))
-        self.warnings += expansion.warnings
-        if not text:
-            return (
-                "",
-                f"{self.section_name} has all of it" if rule.text.body.strip() else "it is empty",
-            )
-        if (holder := self.bodies.setdefault(text, rule.name)) != rule.name:
-            return "", f"{holder} has the same text"
-        return text, ""
-
-    def _take_section_once(self, text: MarkdownText, name: str) -> str:
-        """Return a file's text; from the second file on, without cub's own section."""
-        if "<!--" not in text.body:
-            return text.body
-        document = Document(text.body.encode("utf-8", "replace"), name)
-        section = find_section_or_none(document)
-        if section is None:
-            return text.body
-        if not self.section_name:
-            self.section_name = name
-            return text.body
-        return remove_section(document, section).decode("utf-8", "replace")
-
-    def _make_loader(
-        self, folder: Path, name: str, depth: int
-    ) -> Callable[[str, bool], str | None] | None:
-        """Return a function that loads the imports of a file in `folder`."""
-        return (lambda path, alone: self._load(path, alone, folder, name, depth)) if depth else None
-
-    def _load(self, path: str, alone: bool, folder: Path, name: str, depth: int) -> str | None:
-        within = self.reader.root if folder.is_relative_to(self.reader.root) else folder
-        for start in dict.fromkeys((folder, self.reader.start)):
-            full = self._resolve(path, start)
-            try:
-                file = self.reader.read(full, within) if full else None
-            except CubError as error:
-                message = f"@{path}: {error.message}; it is not imported"
-                self.warnings.append(PlanWarning(message, name))
-                return None
-            if file is None or b"\0" in file.data:
-                continue
-            if file.identity in self.names:
-                return "" if alone else path
-            target = self.reader.describe(file.real)
-            self.names[file.identity] = name
-            text = split_front_matter(file.data, target)
-            loader = self._make_loader(file.real.parent, target, depth - 1)
-            expansion = TextExpansion(target, load_import=loader)
-            return expansion.expand(self._take_section_once(text, target)).strip("\n")
-        return None
-
-    def _resolve(self, path: str, base: Path) -> Path | None:
-        if path.startswith("~/"):
-            return self.reader.home / path[2:] if self.reader.home else None
-        return base / path
-
-
-def _trim(text: str) -> str:
-    return text.strip("\n") if text.strip() else ""
 
 
 def estimate_simple_tokens(text: str) -> int:

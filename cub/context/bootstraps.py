@@ -58,6 +58,8 @@ def find_bootstraps(
             found.setdefault(name, Bootstrap(name, script, None, is_project))
             continue
         path = rule.path.with_name(rule.path.stem + SUFFIX)
+        if not os.path.lexists(path):
+            continue
         try:
             file = reader.read(path, reader.get_base(rule.location.scope, rule.folder))
         except CubError as error:

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from cub.edit.blocks import parse_leaf_blocks
 from cub.edit.plan import PlanWarning
@@ -24,7 +25,6 @@ _TOKEN = re.compile(
     r"|!`(?P<command>[^`\n]+)`"
     r"|(?<!\S)@(?P<path>(?:\\.|[^\s\\`])+)"
 )
-_MAY_BE_CODE = re.compile(r"(?<!\S)@\S|!`")
 _BACKTICKS = re.compile(r"`+")
 _CODE_BLOCKS = ("fence", "code_block", "html_block")
 _ESCAPED = re.compile(r"\\(.)")
@@ -54,18 +54,30 @@ def _unquote(value: str) -> str:
         return value
 
 
+class ImportLoader(Protocol):
+    """Load the files that one text imports."""
+
+    def find(self, path: str) -> Path | None:
+        """Return the file that a path means; None if there is none."""
+
+    def load(self, path: str, file: Path, *, is_alone: bool) -> str | None:
+        """Return the text of a file; None to leave the words as they are.
+
+        `is_alone` says that the import has a line of its own.
+        """
+
+
 @dataclass(slots=True)
 class TextExpansion:
     """Expand one text; what is None stays as it is written.
 
-    `load_import` gets a path and returns the text, None to leave the words as they are. It also
-    gets whether the import has a line of its own: else a text of several lines goes to the end, and
-    its path stays. `run_command` returns a command's output.
+    An import inside of a line leaves its path there if its text has several lines, which go to the
+    end. `run_command` returns a command's output, None to leave the words as they are.
     """
 
     name: str
     parameters: Mapping[str, str] | None = None
-    load_import: Callable[[str, bool], str | None] | None = None
+    imports: ImportLoader | None = None
     run_command: Callable[[str], str | None] | None = None
     first_line: int = 1
     warnings: list[PlanWarning] = field(default_factory=list)
@@ -75,9 +87,7 @@ class TextExpansion:
 
     def expand(self, text: str) -> str:
         """Return the text with everything expanded; CubError for a required parameter."""
-        self._text = text
-        has_markup = self.load_import or self.run_command
-        self._code = find_code(text) if has_markup and _MAY_BE_CODE.search(text) else None
+        self._text, self._code = text, None
         expanded = _TOKEN.sub(self._replace, text)
         return "\n\n".join([expanded.rstrip("\n"), *self._appended]) if self._appended else expanded
 
@@ -88,17 +98,23 @@ class TextExpansion:
         elif match["name"]:
             replacement = None if self.parameters is None else self._look_up(match, self.parameters)
         elif match["command"]:
-            if self.run_command and self._code and self._code.is_code_span(match.start() + 1):
+            if self.run_command and self._get_code().is_code_span(match.start() + 1):
                 replacement = self.run_command(match["command"])
-        elif self.load_import and self._code and not self._code.is_code(match.start()):
-            replacement = self._import(match, self.load_import)
+        elif self.imports:
+            replacement = self._import(match, self.imports)
         return match[0] if replacement is None else replacement
 
-    def _import(
-        self, match: re.Match[str], load_import: Callable[[str, bool], str | None]
-    ) -> str | None:
+    def _get_code(self) -> CodeRanges:
+        if self._code is None:
+            self._code = find_code(self._text)
+        return self._code
+
+    def _import(self, match: re.Match[str], imports: ImportLoader) -> str | None:
         path, is_alone = _ESCAPED.sub(r"\1", match["path"]), self._is_alone(match)
-        text = load_import(path, is_alone)
+        file = imports.find(path)  # first: most words with an @ are no paths
+        if file is None or self._get_code().is_code(match.start()):
+            return None
+        text = imports.load(path, file, is_alone=is_alone)
         if text is None or is_alone or "\n" not in text:
             return text
         self._appended.append(f"Contents of {path}:\n\n{text}")

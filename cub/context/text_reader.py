@@ -72,6 +72,8 @@ class TextReader:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
         if not path.is_relative_to(self.root) and self.home and path.is_relative_to(self.home):
             return f"~/{path.relative_to(self.home).as_posix()}"
+        if path.is_relative_to(self.start):
+            return path.relative_to(self.start).as_posix()
         return os.path.relpath(path, self.start).replace(os.sep, "/")
 
     def get_base(self, scope: RuleScope, folder: Path) -> Path | None:
@@ -86,24 +88,24 @@ class TextReader:
         Raises CubError for one that is not below `base` in the end, for anything but a regular
         file, and for more than `MAX_TEXT_BYTES`.
         """
-        name = self.describe(path)
         try:
             real = Path(os.path.realpath(path, strict=True))
-            self._require_allowed(real, base, name)
+            self._require_allowed(real, base, path)
             handle = open_regular_file(os.fsencode(real))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             if error.errno == errno.EINVAL:
-                raise CubError("this is not a regular file", where=name) from error
-            raise make_os_error(error, name, "cannot be read") from error
+                message = "this is not a regular file"
+                raise CubError(message, where=self.describe(path)) from error
+            raise make_os_error(error, self.describe(path), "cannot be read") from error
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
             data = file.read(MAX_TEXT_BYTES + 1)
         if len(data) > MAX_TEXT_BYTES:
             size = f"{max(status.st_size, len(data)):,} bytes"
             message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
-            raise CubError(message, where=name)
+            raise CubError(message, where=self.describe(path))
         return TextFile(data, (status.st_dev, status.st_ino), real)
 
     def list_markdown(
@@ -124,7 +126,7 @@ class TextReader:
         real = Path(os.path.realpath(folder))
         if real in outer:  # a link to a folder that it is in
             return
-        self._require_allowed(real, base, self.describe(folder))
+        self._require_allowed(real, base, folder)
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if not entry.name.startswith(".")]
@@ -136,7 +138,7 @@ class TextReader:
             elif entry.is_dir() and not is_flat:
                 yield from self._walk(folder / entry.name, base, outer | {real}, is_flat)
 
-    def _require_allowed(self, real: Path, base: Path | None, name: str) -> None:
+    def _require_allowed(self, real: Path, base: Path | None, path: Path) -> None:
         """Raise CubError if a file leads out of `base`, or into git's folder."""
         if base is None:
             return
@@ -147,7 +149,7 @@ class TextReader:
             return
         raise OutsideProjectError(
             "this leads out of the project",
-            where=name,
+            where=self.describe(path),
             hint="a context takes files of the project, and Markdown from your own rules",
             details=[f"it leads to {real.as_posix()}"],
         )

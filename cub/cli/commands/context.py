@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cub.actions.build_context import ContextBuild
-    from cub.context.assembly import AssembledContext, ContextSource
+    from cub.context.assembly import AssembledContext
+    from cub.context.text_collector import ContextPart
 
 app = typer.Typer(add_completion=False)
 
@@ -190,11 +191,11 @@ def _print_sources(
     output.print_table(("source", "agents", "tokens", "why"), rows, prose=("agents", "why"))
 
 
-def _format_tokens(source: ContextSource, estimate: Callable[[str], int]) -> str:
+def _format_tokens(source: ContextPart, estimate: Callable[[str], int]) -> str:
     return "" if source.reason else f"{estimate(source.text):,}"
 
 
-def _why(source: ContextSource) -> str:
+def _why(source: ContextPart) -> str:
     return f"left out: {source.reason}" if source.reason else "in"
 
 

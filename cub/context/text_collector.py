@@ -1,0 +1,165 @@
+"""Take the texts of a context, each once, with everything in them expanded.
+
+A text goes in once under all names of its file, by imports too, and so does cub's own section, of
+which several files have a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.context.agent_rules import MAX_IMPORT_DEPTH
+from cub.context.expansion import TextExpansion
+from cub.context.front_matter import MarkdownText, read_flag, split_front_matter
+from cub.context.rules import RuleFile
+from cub.context.task_files import TaskFile
+from cub.context.text_reader import FileIdentity, TextFile, TextReader
+from cub.edit.document import Document
+from cub.edit.plan import PlanWarning
+from cub.edit.section_writer import remove_section
+from cub.edit.sections import find_section_or_none
+from cub.errors import CubError
+
+RunCommand = Callable[[str], str | None]
+
+
+class ContextPart(NamedTuple):
+    """Hold one part of a context: where it is from, and its text.
+
+    `kind` is rule, task, command or prompt; `reason` says why it is left out, "" if it is in.
+    """
+
+    kind: str
+    name: str
+    scope: str
+    agents: tuple[str, ...]
+    text: str
+    reason: str = ""
+
+
+class TextCollector:
+    """Take each text once, with its imports."""
+
+    def __init__(
+        self, reader: TextReader, parameters: Mapping[str, str], import_depth: int
+    ) -> None:
+        self.reader, self.parameters, self.import_depth = reader, parameters, import_depth
+        self.warnings: list[PlanWarning] = []
+        self.names: dict[FileIdentity, str] = {}
+        self.bodies: dict[str, str] = {}
+        self.section_name = ""
+
+    def take_rule(self, rule: RuleFile, reason: str) -> ContextPart:
+        """Return a rule with its text, or with the reason why it is left out."""
+        text = ""
+        if not reason:
+            if holder := self.names.get(rule.identity):
+                reason = f"{holder} imports it"
+            else:
+                self.names[rule.identity] = rule.name
+                text, reason = self._expand_rule(rule)
+        agents = rule.location.agents
+        return ContextPart("rule", rule.name, rule.location.scope, agents, text, reason)
+
+    def take_task(self, task: TaskFile, run_command: RunCommand | None) -> ContextPart:
+        """Return the task file with everything in it expanded."""
+        expansion = TextExpansion(task.name, first_line=task.text.line)
+        if task.expands:
+            expansion.parameters = self.parameters
+            expansion.imports = self.make_imports(task.path.parent, task.name, MAX_IMPORT_DEPTH)
+        if task.commands:
+            expansion.run_command = run_command
+        text = expansion.expand(task.text.body)
+        self.warnings += expansion.warnings
+        scope = "project" if task.is_project else "user"
+        return ContextPart("task", task.name, scope, (), _trim(text))
+
+    def _expand_rule(self, rule: RuleFile) -> tuple[str, str]:
+        """Return a rule's text, and why there is none."""
+        flag, depth = read_flag(rule.text.fields, "expand"), self.import_depth
+        expansion = TextExpansion(
+            rule.name,
+            self.parameters if flag else None,
+            self.make_imports(rule.path.parent, rule.name, depth) if flag is not False else None,
+            first_line=rule.text.line,
+        )
+        text = _trim(expansion.expand(self._take_section_once(rule.text, rule.name)))
+        self.warnings += expansion.warnings
+        if not text:
+            has_text = bool(rule.text.body.strip())
+            return "", "other sources have all of it" if has_text else "it is empty"
+        if (holder := self.bodies.setdefault(text, rule.name)) != rule.name:
+            return "", f"{holder} has the same text"
+        return text, ""
+
+    def _take_section_once(self, text: MarkdownText, name: str) -> str:
+        """Return a file's text; from the second file on, without cub's own section."""
+        if "<!--" not in text.body:
+            return text.body
+        document = Document(text.body.encode("utf-8", "replace"), name)
+        section = find_section_or_none(document)
+        if section is None:
+            return text.body
+        if not self.section_name:
+            self.section_name = name
+            return text.body
+        return remove_section(document, section).decode("utf-8", "replace")
+
+    def make_imports(self, folder: Path, name: str, depth: int) -> _Imports | None:
+        """Return what loads the imports of a file in `folder`; None if none may be followed."""
+        return _Imports(self, folder, name, depth) if depth else None
+
+    def take_import(self, file: TextFile, name: str, depth: int) -> str:
+        """Return the text of an imported file, with its own imports."""
+        self.names[file.identity] = name
+        target = self.reader.describe(file.real)
+        text = split_front_matter(file.data, target)
+        imports = self.make_imports(file.real.parent, target, depth - 1)
+        expansion = TextExpansion(target, imports=imports)
+        return expansion.expand(self._take_section_once(text, target)).strip("\n")
+
+
+class _Imports(NamedTuple):
+    """Load what one file imports: from its own folder, or else from where the call started."""
+
+    texts: TextCollector
+    folder: Path
+    name: str
+    depth: int
+
+    def find(self, path: str) -> Path | None:
+        """Return the file that a path means; None if there is none."""
+        reader = self.texts.reader
+        if path.startswith("~/"):
+            files = [reader.home / path[2:]] if reader.home else []
+        else:
+            files = [self.folder / path, reader.start / path]
+        try:
+            return next((file for file in files if file.is_file() or file.is_fifo()), None)
+        except (OSError, ValueError):  # a name that is too long, or has a zero byte
+            return None
+
+    def load(self, path: str, file: Path, *, is_alone: bool) -> str | None:
+        """Return the text of a file; None, with a warning, if it may not be read.
+
+        What is in the context already is not put in again: of that, only the path stays.
+        """
+        reader = self.texts.reader
+        within = reader.root if self.folder.is_relative_to(reader.root) else self.folder
+        try:
+            read = reader.read(file, within)
+        except CubError as error:
+            message = f"@{path}: {error.message}; it is not imported"
+            self.texts.warnings.append(PlanWarning(message, self.name))
+            return None
+        if read is None or b"\0" in read.data:
+            return None
+        if read.identity in self.texts.names:
+            return "" if is_alone else path
+        return self.texts.take_import(read, self.name, self.depth)
+
+
+def _trim(text: str) -> str:
+    return text.strip("\n") if text.strip() else ""
