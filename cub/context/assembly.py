@@ -92,7 +92,8 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
     choices = [
         RuleChoice(rule, _explain_choice(rule, request, task, reader.root)) for rule in search.rules
     ]
-    return ContextPlan(request, choices, task, depth, search.warnings)
+    warnings = tuple(dict.fromkeys(reader.warnings))
+    return ContextPlan(request, choices, task, depth, warnings)
 
 
 def _explain_choice(

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cub.context.front_matter import MarkdownText, split_front_matter
-from cub.context.text_reader import FileIdentity, OutsideProjectError, TextFile, TextReader
-from cub.edit.plan import PlanWarning
+from cub.context.text_reader import FileIdentity, TextFile, TextReader
 from cub.errors import CubError
 from cub.project.rule_locations import RuleLocation, RuleScope, list_rule_locations
 
@@ -33,11 +32,10 @@ class RuleFile:
 
 @dataclass(slots=True)
 class RuleSearch:
-    """Collect rules, and warnings about those that can't be read."""
+    """Collect rules; the reader notes those that can't be read."""
 
     reader: TextReader
     rules: list[RuleFile] = field(default_factory=list)
-    warnings: list[PlanWarning] = field(default_factory=list)
     _names: dict[FileIdentity, str] = field(default_factory=dict)
 
     def find_all(self, scopes: Iterable[RuleScope] = _SCOPES) -> None:
@@ -56,7 +54,7 @@ class RuleSearch:
             try:
                 file = self.reader.read(path, self.reader.get_base(location.scope, folder))
             except CubError as error:
-                self._warn(error, "it is left out")
+                self.reader.warn(error, "it is left out")
                 continue
             if file:
                 cut = file._replace(data=file.data[:max_bytes])
@@ -73,18 +71,15 @@ class RuleSearch:
             if not path.is_dir():
                 yield path
             return
-        try:
-            base = self.reader.get_base(location.scope, folder)
-            yield from self.reader.list_markdown(path, base, is_flat=location.is_flat)
-        except OutsideProjectError as error:
-            self._warn(error, "it is left out")
+        base = self.reader.get_base(location.scope, folder)
+        yield from self.reader.list_markdown(path, base, is_flat=location.is_flat)
 
     def _add(self, path: Path, location: RuleLocation, folder: Path, file: TextFile) -> None:
         name = self.reader.describe(path)
         text = split_front_matter(file.data, name)
         same_as = self._names.setdefault(file.identity, name)
         if text.error and same_as == name:
-            self._warn(text.error, "its text is taken without fields")
+            self.reader.warn(text.error, "its text is taken without fields")
         self.rules.append(
             RuleFile(
                 name,
@@ -96,7 +91,3 @@ class RuleSearch:
                 same_as if same_as != name else "",
             )
         )
-
-    def _warn(self, error: CubError, consequence: str) -> None:
-        message, hint = f"{error.message}; {consequence}", error.hint
-        self.warnings.append(PlanWarning(message, error.where, hint=hint))

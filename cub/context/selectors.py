@@ -63,10 +63,10 @@ def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
     patterns = list_patterns(fields)
     if not patterns:
         return ""
-    from pathspec import PathSpec
+    from pathspec import GitIgnoreSpec
 
     try:
-        spec = PathSpec.from_lines("gitwildmatch", expand_braces(patterns))
+        spec = GitIgnoreSpec.from_lines(expand_braces(patterns))
     except ValueError:
         return f"its patterns can't be read: {', '.join(patterns)}"
     return "" if spec.match_file(path) else f"it is for {', '.join(patterns)}"

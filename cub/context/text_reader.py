@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.read_files import make_os_error, open_regular_file
 from cub.project.rule_locations import (
@@ -43,11 +44,12 @@ class TextFile(NamedTuple):
 class TextReader:
     """Read texts around `start`, a folder in the project at `root`; `home` may be None.
 
-    All three are absolute and without links.
+    All three are absolute and without links. `warnings` are about files that were left out.
     """
 
     def __init__(self, start: Path, root: Path, home: Path | None) -> None:
         self.start, self.root, self.home = start, root, home
+        self.warnings: list[PlanWarning] = []
 
     @property
     def project_folders(self) -> list[Path]:
@@ -75,6 +77,11 @@ class TextReader:
         if path.is_relative_to(self.start):
             return path.relative_to(self.start).as_posix()
         return os.path.relpath(path, self.start).replace(os.sep, "/")
+
+    def warn(self, error: CubError, consequence: str) -> None:
+        """Note that a file is not read as it should be, and what follows."""
+        message = f"{error.message}; {consequence}"
+        self.warnings.append(PlanWarning(message, error.where, hint=error.hint))
 
     def get_base(self, scope: RuleScope, folder: Path) -> Path | None:
         """Return the folder that files of `folder` may not lead out of; None for the user's own."""
@@ -113,7 +120,8 @@ class TextReader:
     ) -> list[Path]:
         """Return the Markdown files in a folder and below, in the order of their names.
 
-        Raises CubError for a folder that can't be listed, or that leads out of `base`.
+        Folders that lead out of `base` are left out with a warning. Raises CubError for one that
+        can't be listed.
         """
         if not folder.is_dir():
             return []
@@ -126,10 +134,13 @@ class TextReader:
         real = Path(os.path.realpath(folder))
         if real in outer:  # a link to a folder that it is in
             return
-        self._require_allowed(real, base, folder)
         try:
+            self._require_allowed(real, base, folder)
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if not entry.name.startswith(".")]
+        except OutsideProjectError as error:
+            self.warn(error, "it is left out")
+            return
         except OSError as error:
             raise make_os_error(error, self.describe(folder), "cannot be listed") from error
         for entry in found:

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.context.front_matter import list_field, read_flag, split_front_matter
+
+
+@pytest.mark.parametrize(
+    ("data", "fields", "body", "line"),
+    [
+        (b"---\na: 1\n---\nx\n", {"a": 1}, "x\n", 4),
+        (b"\xef\xbb\xbf---\na: 1\n---\nx\n", {"a": 1}, "x\n", 4),
+        (b"---\r\na: go\r\n---\r\nx\r\ny\r\n", {"a": "go"}, "x\ny\n", 4),
+        (b"---\na: 1\n---", {"a": 1}, "", 3),
+        (b"---  \na: 1\n---\t\nx", {"a": 1}, "x", 4),
+        (b"---\n---\nx", {}, "x", 3),
+        (b"---\n\n# nothing\n---\nx", {}, "---\n\n# nothing\n---\nx", 1),
+        (b"x\n---\na: 1\n---\n", {}, "x\n---\na: 1\n---\n", 1),
+        (b"---\na: 1\n", {}, "---\na: 1\n", 1),
+        (b"---\nA title\n---\nx", {}, "---\nA title\n---\nx", 1),
+        (b"----\na: 1\n---\nx", {}, "----\na: 1\n---\nx", 1),
+        (b"---\na: [x, 2]\nb: {c: d}\n---\n", {"a": ["x", 2], "b": {"c": "d"}}, "", 5),
+        (b"---\nglobs: *.ts,*.tsx\n---\n", {"globs": "*.ts,*.tsx"}, "", 4),
+        (b"---\nglobs: '*.ts'\n---\n", {"globs": "*.ts"}, "", 4),
+        (b"---\na: |\n  x\n  ---\n---\ny", {"a": "x\n---\n"}, "y", 6),
+    ],
+)
+def test_front_matter(data: bytes, fields: dict[str, Any], body: str, line: int) -> None:
+    text = split_front_matter(data, "r.md")
+    assert (text.fields, text.body, text.error) == (fields, body, None)
+    if fields or body == "x":
+        assert text.line == line
+
+
+@pytest.mark.parametrize(
+    ("yaml", "where"),
+    [
+        ("a: [1", "r.md:3:1"),
+        ("a: !!python/object/apply:os.system [id]", "r.md:2:4"),
+        ("a: &x [*x]", "r.md:2:8"),
+        ("b: *none", "r.md:2:4"),
+        ("a: " + "[" * 100_000, "r.md"),
+        ("a: " + "[" * 40_000, "r.md:2:"),
+        ("a:\n" + "- " * 20_000, "r.md:3:"),
+        ("\n".join(["a: &a [x,x,x]", *(f"b{n}: &b{n} [*a,*a,*a,*a]" for n in range(9))]), ""),
+        ("a: 1\na: 2", "r.md:3:1"),
+        ("\ta: 1", "r.md:2:1"),
+    ],
+)
+def test_what_is_no_yaml_costs_nothing_but_its_fields(yaml: str, where: str) -> None:
+    text = split_front_matter(f"---\n{yaml}\n---\nBODY".encode(), "r.md")
+    assert text.body == "BODY"
+    if where:
+        assert text.error is not None
+        assert text.error.where.startswith(where)
+        assert text.fields == {}
+
+
+def test_bytes_that_are_not_utf_8_do_no_harm() -> None:
+    assert split_front_matter(b"---\na: 1\n---\n\xff\n", "r.md").body == "\ufffd\n"
+
+
+@given(st.binary())
+def test_no_bytes_end_it(data: bytes) -> None:
+    split_front_matter(b"---\n" + data, "r.md")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\r\ufeff")))
+def test_a_text_without_front_matter_is_whole(text: str) -> None:
+    if not text.startswith("---"):
+        assert split_front_matter(text.encode(), "r.md").body == text
+
+
+@pytest.mark.parametrize(
+    ("value", "values"), [(None, []), ("go", ["go"]), (0, [0]), (["a", 1], ["a", 1])]
+)
+def test_a_scalar_is_a_list_of_one(value: Any, values: list[Any]) -> None:
+    assert list_field({"k": value}, "k") == values
+    assert list_field({}, "k") == []
+
+
+def test_a_flag_is_true_or_false_and_nothing_else() -> None:
+    fields = {"a": True, "b": False, "c": "yes", "d": 1}
+    assert [read_flag(fields, key) for key in "abcde"] == [True, False, None, None, None]

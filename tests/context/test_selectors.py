@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cub.context.selectors import (
+    expand_braces,
+    explain_mismatch,
+    explain_path_mismatch,
+    list_patterns,
+    merge_selectors,
+    parse_selectors,
+)
+from cub.errors import UsageError
+
+
+def test_selectors_of_one_key_stand_for_any_of_them() -> None:
+    assert parse_selectors(["a=1", "b=x=y", "a=2"]) == {"a": ("1", "2"), "b": ("x=y",)}
+
+
+@pytest.mark.parametrize("pair", ["bad", "=x", ""])
+def test_what_is_no_pair_is_refused(pair: str) -> None:
+    with pytest.raises(UsageError, match="invalid selector format"):
+        parse_selectors([pair])
+
+
+@pytest.mark.parametrize(
+    ("fields", "pairs", "reason"),
+    [
+        ({"languages": ["go"]}, ["languages=go"], ""),
+        ({"languages": "go"}, ["languages=go"], ""),
+        ({"languages": ["python", "c"]}, ["languages=go"], "languages is python, c, not go"),
+        ({}, ["languages=go"], ""),
+        ({"env": None}, ["env=dev"], ""),
+        ({"env": "Prod"}, ["env=prod"], "env is Prod, not prod"),
+        ({"n": 1}, ["n=1"], ""),
+        ({"n": 2}, ["n=1", "n=3"], "n is 2, not 1 or 3"),
+        ({"f": True}, ["f=true"], ""),
+        ({"f": False}, ["f=true"], "f is false, not true"),
+        ({"a": "1", "b": "2"}, ["a=1", "b=3"], "b is 2, not 3"),
+        ({"a": {"languages": "go"}}, ["a=x"], ""),
+        ({"a": [["x"], "y"]}, ["a=y"], ""),
+    ],
+)
+def test_why_selectors_leave_something_out(
+    fields: dict[str, Any], pairs: list[str], reason: str
+) -> None:
+    assert explain_mismatch(fields, parse_selectors(pairs)) == reason
+
+
+def test_what_has_to_be_asked_for_needs_one_match() -> None:
+    assert explain_mismatch({"a": 1}, {"a": ("1",), "b": ("2",)}, is_opt_in=True) == ""
+    assert explain_mismatch({}, {"a": ("1",)}, is_opt_in=True) == "no selector asks for it"
+
+
+def test_the_first_selectors_count() -> None:
+    assert merge_selectors({"a": ("1",)}, {"a": ("2",), "b": ("3",)}) == {
+        "a": ("1",),
+        "b": ("3",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "fits"),
+    [
+        ({}, "x.py", True),
+        ({"paths": ["src/**/*.ts"]}, "src/a/b.ts", True),
+        ({"paths": ["src/**/*.ts"]}, "src/b.ts", True),
+        ({"paths": ["src/**/*.ts"]}, "lib/b.ts", False),
+        ({"globs": "*.ts, *.tsx"}, "a/b.tsx", True),
+        ({"globs": "**/*.{ts,tsx}"}, "a/b.tsx", True),
+        ({"applyTo": "**/*.{ts,tsx},docs/**"}, "docs/x.md", True),
+        ({"applyTo": "**"}, "x", True),
+        ({"globs": ""}, "x", True),
+        ({"fileMatchPattern": "api/**"}, "x", False),
+        ({"paths": ["src/", "!src/gen/**"]}, "src/gen/x", False),
+        ({"globs": [1]}, "1", True),
+    ],
+)
+def test_patterns_of_paths(fields: dict[str, Any], path: str, fits: bool) -> None:
+    assert (explain_path_mismatch(fields, path) == "") == fits
+
+
+def test_patterns_are_split_outside_of_braces() -> None:
+    assert list_patterns({"globs": "a,{b,c},d", "paths": ["e,f"]}) == ["e", "f", "a", "{b,c}", "d"]
+
+
+def test_braces_stand_for_each_alternative() -> None:
+    assert expand_braces(["a{b,c}d{e,f}"]) == ["abde", "abdf", "acde", "acdf"]
+    assert expand_braces(["{a,{b,c}}"]) == ["a", "b", "a", "c"]
+    assert len(expand_braces(["{a,b}" * 64])) <= 1000
