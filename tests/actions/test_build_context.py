@@ -1,0 +1,154 @@
+"""Nothing that a repository brings along runs unasked: hostile ones are tried, too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cub.actions.build_context import ContextBuild, ContextCall, prepare_context
+from cub.actions.context_scripts import list_context_scripts, make_text_reader
+from cub.actions.context_settings import ContextOptions
+from cub.actions.run.command_trust import trust_project
+from cub.actions.tasks.stores import Stores, open_stores
+from cub.context.assembly import ContextRequest
+from cub.errors import CubError
+from cub.project.project import Project
+from tests.context.places import write_files
+
+TOUCH = "#!/bin/sh\ntouch ran-bootstrap\necho BOOTED\n"
+CONFIG = "context_commands:\n- name: Evil\n  command: touch ran-command; echo CONFIGURED\n"
+TASK = "---\nexpand_commands: true\n---\nT !`touch ran-inline; echo INLINE`\n"
+REPOSITORY = {
+    ".agents/rules/a.md": "A",
+    ".agents/rules/a-bootstrap": TOUCH,
+    ".agents/rules/b.md": "---\nbootstrap: |\n  #!/bin/sh\n  touch ran-field\n---\nB",
+    ".agents/tasks/t.md": TASK,
+    "AGENTS.md": "!`touch ran-rule` ${x:-$(touch ran-x)}",
+}
+
+
+def make_project(folder: Path, config: str = "") -> Stores:
+    write_files(folder, REPOSITORY)
+    (folder / ".agents/rules/a-bootstrap").chmod(0o755)
+    write_files(folder, {".cub/config.yaml": config} if config else {})
+    return open_stores(Project.load(folder.resolve()), "ida")
+
+
+def prepare(
+    stores: Stores,
+    *,
+    task: str = "t",
+    exec_lines: Sequence[str] = (),
+    trust: bool = False,
+    no_context_exec: bool = False,
+    is_preview: bool = False,
+) -> ContextBuild:
+    options = ContextOptions(tuple(exec_lines), no_context_exec, trust=trust)
+    call = ContextCall(ContextRequest(task, "P"), stores.root, os.environ, options)
+    return prepare_context(stores, call, is_preview=is_preview)
+
+
+def run(build: ContextBuild) -> tuple[list[str], str, list[str]]:
+    """Return what bootstraps printed, the text, and the warnings."""
+    printed = [run.text for run in build.run_bootstraps()]
+    context = build.assemble()
+    return printed, context.text, [warning.message for warning in context.warnings]
+
+
+def traces(stores: Stores) -> list[str]:
+    return sorted(path.name for path in stores.root.glob("ran-*"))
+
+
+def test_nothing_runs_that_nobody_has_agreed_to(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    printed, text, warnings = run(prepare(stores))
+    assert (printed, traces(stores)) == ([], [])
+    assert text == f"A\n\nB\n\n{REPOSITORY['AGENTS.md']}\n\n{TASK.split('---')[2].strip()}\n\nP"
+    assert warnings == [
+        "this bootstrap is not trusted yet, and was not run",
+        "this bootstrap is not trusted yet, and was not run",
+        "the command 'touch ran-inline; echo INLINE' is not trusted yet, and was not run",
+    ]
+
+
+def test_configured_commands_that_nobody_has_agreed_to_end_it(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    with pytest.raises(CubError, match="not trusted yet"):
+        prepare(stores)
+    assert "CONFIGURED" not in run(prepare(stores, no_context_exec=True))[1]
+    assert traces(stores) == []
+
+
+def test_a_preview_runs_nothing_and_needs_no_trust(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    build = prepare(stores, is_preview=True)
+    assert build.preview().text.startswith("A\n\nB\n\n")
+    assert [command.name for command in build.settings.commands] == ["Evil"]
+    assert traces(stores) == []
+
+
+def test_trust_for_once_is_not_stored(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    printed, text, warnings = run(prepare(stores, trust=True))
+    assert (printed, warnings) == (["BOOTED", ""], [])
+    assert text == (
+        f"A\n\nB\n\n{REPOSITORY['AGENTS.md']}\n\n"
+        "--- Context: Evil ---\nCONFIGURED\n--- End Context ---\n\nT INLINE\n\nP"
+    )
+    assert traces(stores) == ["ran-bootstrap", "ran-command", "ran-field", "ran-inline"]
+    with pytest.raises(CubError, match="not trusted yet"):
+        prepare(stores)
+
+
+def test_what_was_agreed_to_runs_until_it_changes(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    scripts = list_context_scripts(make_text_reader(stores.project, stores.root))
+    assert [script.to_line() for script in scripts] == [
+        "a bootstrap: .agents/rules/a-bootstrap",
+        "a bootstrap: .agents/rules/b.md (bootstrap)",
+        "a command of a task file: touch ran-inline; echo INLINE, in .agents/tasks/t.md",
+    ]
+    trust_project(stores, {}, scripts)
+    assert run(prepare(stores))[0] == ["BOOTED", ""]
+    write_files(stores.root, {".agents/rules/a-bootstrap": f"{TOUCH}echo MORE\n"})
+    printed, _, warnings = run(prepare(stores))
+    assert (printed, len(warnings)) == ([""], 1)
+
+
+def test_bootstraps_of_rules_that_are_left_out_do_not_run(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    write_files(stores.root, {".agents/rules/a.md": "---\nenv: prod\n---\nA"})
+    call = ContextCall(
+        ContextRequest(prompt="P", selectors={"env": ("dev",)}),
+        stores.root,
+        os.environ,
+        ContextOptions(trust=True),
+    )
+    build = prepare_context(stores, call, is_preview=False)
+    assert [bootstrap.name for bootstrap in build.bootstraps] == [".agents/rules/b.md (bootstrap)"]
+
+
+def test_commands_of_the_caller_need_no_trust(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    text = run(prepare(stores, task="", exec_lines=["echo MINE"]))[1]
+    assert "--- Context: CLI Command 1 ---\nMINE\n--- End Context ---\n\nP" in text
+
+
+def test_a_command_that_is_written_twice_runs_once(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    command = "!`echo x >> log; wc -l < log`"
+    task = f"---\nexpand_commands: true\n---\n{command} {command}"
+    write_files(stores.root, {".agents/tasks/t.md": task})
+    text = run(prepare(stores, trust=True))[1]
+    assert [word for word in text.split() if word.isdigit()] == ["1", "1"]
+
+
+def test_a_command_that_fails_is_told(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    write_files(stores.root, {".agents/tasks/t.md": TASK.replace("touch ran-inline;", "exit 3;")})
+    _, text, warnings = run(prepare(stores, trust=True))
+    assert text.endswith("T \n\nP")
+    assert warnings == ["the command 'exit 3; echo INLINE' exited with code 3"]

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.context.assembly import (
+    AssembledContext,
+    ContextRequest,
+    assemble_context,
+    estimate_simple_tokens,
+    plan_context,
+)
+from cub.context.text_reader import TextReader
+from cub.errors import CubError
+from tests.context.places import make_reader
+
+SECTION = """\
+<!-- BEGIN CUB MANAGED SECTION v1 -->
+<!-- cub:digest sha256-0000000000000000 -->
+CUB
+<!-- END CUB MANAGED SECTION -->
+"""
+
+
+def assemble(reader: TextReader, blocks: Any = (), **request: Any) -> AssembledContext:
+    return assemble_context(reader, plan_context(reader, ContextRequest(**request)), blocks)
+
+
+def reasons(context: AssembledContext) -> dict[str, str]:
+    return {
+        part.name: part.reason
+        for part in context.sources
+        if part.kind == "rule" and not part.name.startswith("../../")
+    }
+
+
+def test_rules_blocks_task_and_prompt_in_this_order(tmp_path: Path) -> None:
+    files = {"proj/AGENTS.md": "\n\nRULE\n\n", "proj/.agents/tasks/t.md": "TASK\n"}
+    reader = make_reader(tmp_path, files)
+    context = assemble(reader, [("N", "BLOCK")], task="t", prompt="P ${x}\n", parameters={"x": "1"})
+    assert context.text == "RULE\n\nBLOCK\n\nTASK\n\nP 1\n"
+    assert [part.kind for part in context.sources] == ["rule", "command", "task", "prompt"]
+
+
+def test_a_prompt_alone_is_the_whole_text(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {})
+    assert assemble(reader, prompt="P").text == "P"
+
+
+def test_cubs_own_section_is_taken_once(tmp_path: Path) -> None:
+    files = {f"proj/{name}": f"{name}\n\n{SECTION}" for name in ("AGENTS.md", "CLAUDE.md")}
+    reader = make_reader(tmp_path, {**files, "proj/GEMINI.md": SECTION})
+    context = assemble(reader, prompt="P")
+    assert context.text.count("CUB\n") == 1
+    assert context.text.index("CLAUDE.md") < context.text.index("CUB\n")
+    assert reasons(context)["GEMINI.md"] == "other sources have all of it"
+
+
+def test_an_import_that_is_a_rule_is_taken_once(tmp_path: Path) -> None:
+    files = {
+        "proj/CLAUDE.md": "C\n@AGENTS.md\n",
+        "proj/AGENTS.md": "A\n@docs/x.md",
+        "proj/docs/x.md": "---\na: 1\n---\nX\n@y.md and @AGENTS.md",
+        "proj/docs/y.md": "Y",
+        "proj/GEMINI.md": "@AGENTS.md\n\nG see @docs/x.md",
+    }
+    context = assemble(make_reader(tmp_path, files), prompt="P")
+    assert context.text == "C\nA\nX\nY and AGENTS.md\n\nG see docs/x.md\n\nP"
+    assert reasons(context)["AGENTS.md"] == "CLAUDE.md imports it"
+
+
+def test_a_copy_of_a_text_is_taken_once(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/AGENTS.md": "A\n", "proj/GEMINI.md": "A"})
+    context = assemble(reader, prompt="P")
+    assert context.text == "A\n\nP"
+    assert reasons(context)["GEMINI.md"] == "AGENTS.md has the same text"
+
+
+def test_imports_end_after_five_in_a_row(tmp_path: Path) -> None:
+    files = {f"proj/{n}.md": f"{n}\n@{n + 1}.md" for n in range(9)}
+    context = assemble(make_reader(tmp_path, {**files, "proj/AGENTS.md": "@0.md"}), prompt="P")
+    assert context.text == "0\n1\n2\n3\n4\n@5.md\n\nP"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["~/.ssh/id.md", "../../home/.ssh/id.md", "~/.claude/auth.json", ".git/config", "link.md"],
+)
+def test_no_import_leads_out_of_the_project(tmp_path: Path, path: str) -> None:
+    paths = ("home/.ssh/id.md", "home/.claude/auth.json", "proj/.git/config")
+    secrets = dict.fromkeys(paths, "SECRET")
+    reader = make_reader(tmp_path, {**secrets, "proj/AGENTS.md": f"@{path}"})
+    (reader.root / "link.md").symlink_to(tmp_path / "home/.ssh/id.md")
+    context = assemble(reader, prompt="P")
+    assert context.text == f"@{path}\n\nP"
+    (warning,) = context.warnings
+    assert warning.message.startswith(f"@{path}: this leads out of the project")
+
+
+def test_the_users_own_markdown_can_be_imported(tmp_path: Path) -> None:
+    files = {"proj/AGENTS.md": "@~/.claude/mine.md", "home/.claude/mine.md": "MINE\n@more.md",
+             "home/.claude/more.md": "MORE"}  # fmt: skip
+    assert assemble(make_reader(tmp_path, files), prompt="P").text == "MINE\nMORE\n\nP"
+
+
+def test_parameters_are_for_task_files_and_for_rules_that_ask(tmp_path: Path) -> None:
+    files = {
+        "proj/.agents/rules/a.md": "A ${x}",
+        "proj/.agents/rules/b.md": "---\nexpand: true\n---\nB ${x}",
+        "proj/.agents/rules/c.md": "---\nexpand: false\n---\nC ${x}\n@d.txt",
+        "proj/.agents/rules/d.txt": "D",
+        "proj/.agents/tasks/t.md": "T ${x}",
+        "proj/.agents/tasks/off.md": "---\nexpand: false\n---\nT ${x}",
+    }
+    reader, values = make_reader(tmp_path, files), {"x": "1"}
+    text = assemble(reader, task="t", parameters=values).text
+    assert text == "A ${x}\n\nB 1\n\nC ${x}\n@d.txt\n\nT 1\n\n"
+    assert assemble(reader, task="off", parameters=values).text.endswith("T ${x}\n\n")
+
+
+def test_a_task_chooses_rules(tmp_path: Path) -> None:
+    files = {
+        "proj/.agents/rules/a.md": "---\nenv: prod\n---\nA",
+        "proj/.agents/rules/b.md": "---\nenv: dev\n---\nB",
+        "proj/.agents/rules/c.md": "C",
+        "proj/.agents/rules/d.md": "---\ntask_name: other\n---\nD",
+        "proj/.agents/rules/e.md": "---\ninclude_unmatched: false\ntask_name: t\n---\nE",
+        "proj/.agents/rules/f.md": "---\ninclude_unmatched: false\n---\nF",
+        "proj/.agents/tasks/t.md": "---\nselectors: {env: prod}\n---\nT",
+    }
+    only = "---\ninclude_unmatched: false\nselectors: {env: [dev]}\n---\nT"
+    files["proj/.agents/tasks/only.md"] = only
+    reader = make_reader(tmp_path, files)
+    assert assemble(reader, task="t").text == "A\n\nC\n\nE\n\nT\n\n"
+    assert assemble(reader, task="only").text == "B\n\nT\n\n"
+    given = {"env": ("dev",)}
+    assert assemble(reader, task="t", selectors=given).text == "B\n\nC\n\nE\n\nT\n\n"
+
+
+def test_a_path_leaves_out_rules_for_other_files(tmp_path: Path) -> None:
+    files = {
+        "proj/.claude/rules/ts.md": "---\npaths: ['src/**/*.ts']\n---\nTS",
+        "proj/.cursor/rules/py.mdc": "---\nglobs: *.py\nalwaysApply: false\n---\nPY",
+        "home/.claude/rules/docs.md": "---\npaths: docs/**\n---\nDOCS",
+        "proj/AGENTS.md": "ALL",
+    }
+    reader = make_reader(tmp_path, files)
+    texts = {
+        path: assemble(reader, prompt="P", path=str(reader.root / path)).text
+        for path in ("src/a.ts", "x/y.py", "docs/x.md")
+    }
+    assert texts == {
+        "src/a.ts": "TS\n\nALL\n\nP",
+        "x/y.py": "PY\n\nALL\n\nP",
+        "docs/x.md": "ALL\n\nDOCS\n\nP",
+    }
+    whole = assemble(reader, prompt="P").text
+    assert whole == "PY\n\nTS\n\nALL\n\nDOCS\n\nP"
+
+
+def test_resuming_leaves_the_rules_out(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/AGENTS.md": "A", "proj/.agents/tasks/t.md": "T"})
+    context = assemble(reader, task="t", resumes=True)
+    assert (context.text, reasons(context)) == ("T\n\n", {})
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        ("claude", "C\nA\n\nLOCAL\n\nRULE\n\nUSER\n\nP"),
+        ("codex", "A\n\nP"),
+        ("gemini", "G\n\nP"),
+        ("cursor", "CURSOR\n\nA\n\nP"),
+        ("windsurf", "A\n\nP"),
+        ("aider", "P"),
+    ],
+)
+def test_what_an_agent_reads_by_itself(tmp_path: Path, agent: str, text: str) -> None:
+    files = {
+        "proj/CLAUDE.md": "C\n@AGENTS.md",
+        "proj/AGENTS.md": "A",
+        "proj/GEMINI.md": "G",
+        "proj/CLAUDE.local.md": "LOCAL",
+        "proj/.claude/rules/r.md": "RULE",
+        "proj/.cursor/rules/r.mdc": "CURSOR",
+        "proj/.agents/rules/r.md": "NOBODY",
+        "home/.claude/CLAUDE.md": "USER",
+    }
+    assert assemble(make_reader(tmp_path, files), agent=agent, prompt="P").text == text
+
+
+def test_an_agent_that_cuts_its_file_gets_that_much(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/AGENTS.md": "x" * 40_000})
+    assert len(assemble(reader, agent="codex", prompt="P").text) == 32_768 + 3
+
+
+def test_an_unknown_agent_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CubError) as caught:
+        assemble(make_reader(tmp_path, {}), agent="claud", prompt="P")
+    assert (caught.value.message, caught.value.hint) == (
+        "no agent 'claud'",
+        "did you mean 'claude'?",
+    )
+
+
+def test_broken_front_matter_of_a_task_ends_it(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/.agents/tasks/t.md": "---\na: [1\n---\nT"})
+    with pytest.raises(CubError) as caught:
+        assemble(reader, task="t")
+    assert caught.value.where.startswith(".agents/tasks/t.md:3")
+
+
+def test_the_simple_estimate() -> None:
+    assert estimate_simple_tokens("four words are here\n") == round(20 / 4 + 4 / 0.75)
