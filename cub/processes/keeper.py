@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import time
-from contextlib import suppress
 
 from cub.processes.process_tree import (
     GIVE_UP_SECONDS,
     PARENT_DEATH,
     SUBREAPER,
-    Prctl,
     drain_pipe,
     end_descendants,
     load_prctl,
     signal_group,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+
+    from cub.processes.process_tree import Prctl
+else:  # see process_tree.py
+    import _signal as signal
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SWEEP_GRACE = 0.5  # seconds for what the command left behind
@@ -32,7 +37,7 @@ KeeperOrder = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
 
 def main(control: int, status: int, graces: tuple[float, float]) -> None:
-    """Carry out one order. `graces` are the seconds after INT and after TERM."""
+    """Carry out one order and exit. `graces` are the seconds after INT and after TERM."""
     os.set_inheritable(control, False)
     os.set_inheritable(status, False)
     for number in _IGNORED:
@@ -49,6 +54,7 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
             result = _format_result(code)
     _write_end_time(end_time_file)
     _write_status(status, result)
+    os._exit(0)  # cub waits for this process, and Python's own way to end takes milliseconds
 
 
 def _make_wake_pipe() -> int:
@@ -125,8 +131,10 @@ def _reset_signals() -> None:
     """Handle every signal as a new process does, whatever cub itself was started with."""
     signal.set_wakeup_fd(-1)
     for number in range(1, signal.NSIG):
-        with suppress(OSError):  # KILL, STOP and the C library's own
+        try:  # noqa: SIM105 - contextlib starts slowly
             signal.signal(number, signal.SIG_DFL)
+        except OSError:  # KILL, STOP and the C library's own
+            pass
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
@@ -196,12 +204,16 @@ def _format_result(code: int | None) -> str:
 def _write_end_time(target: bytes) -> None:
     """Write the time, whole or not at all; a folder that has gone needs none."""
     if target:
-        with suppress(OSError):
+        try:
             with open(target + b".new", "w", encoding="ascii") as file:  # noqa: PTH123
                 file.write(f"{time.time():.6f}\n")
             os.replace(target + b".new", target)  # noqa: PTH105 - pathlib starts slowly
+        except OSError:
+            pass
 
 
 def _write_status(status: int, line: str) -> None:
-    with suppress(OSError):  # cub may have died
+    try:  # noqa: SIM105 - contextlib starts slowly
         os.write(status, line.encode())
+    except OSError:  # cub may have died
+        pass

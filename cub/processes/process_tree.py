@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+
+# Every command waits for its keeper: contextlib, collections.abc, typing and the enums of `signal`
+# take longer to start than all of Python that a keeper needs.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Iterable, Iterator
+
+    Prctl = Callable[[int, int], int]
+else:
+    import _signal as signal
 
 GIVE_UP_SECONDS = 5.0  # after KILL: what lives then belongs to another user
 SUBREAPER, PARENT_DEATH = 36, 1  # what prctl(2) sets
-
-Prctl = Callable[[int, int], int]
 
 # Imported, not run as a file: so it is compiled only once.
 _MAIN = """\
@@ -83,25 +89,32 @@ def kill_process_group(process: int) -> None:
 
 def signal_group(group: int, number: int) -> None:
     """Send a signal to a process group, and wake it if it was stopped."""
-    with suppress(OSError):
+    try:
         os.killpg(group, number)
         os.killpg(group, signal.SIGCONT)
+    except OSError:
+        pass
 
 
 def drain_pipe(wake: int) -> None:
     """Read and drop what was written to `wake`."""
-    with suppress(BlockingIOError):
+    try:  # noqa: SIM105 - contextlib starts slowly
         os.read(wake, 4096)
+    except BlockingIOError:
+        pass
 
 
 def load_prctl() -> Prctl:
     """Load Linux's prctl(2); elsewhere, return a function that always fails."""
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            import ctypes
+        from _ctypes import call_function, dlopen, dlsym  # ctypes itself starts slowly
 
-            call = ctypes.CDLL(None).prctl
-            return lambda option, value: int(call(option, value, 0, 0, 0))
+        try:
+            # typeshed does not know that None is the program with its libraries.
+            address = dlsym(dlopen(None, 0), "prctl")  # type: ignore[arg-type]
+            return lambda option, value: int(call_function(address, (option, value, 0, 0, 0)))
+        except OSError:
+            pass
     return lambda _option, _value: -1
 
 
@@ -141,18 +154,23 @@ def _reap_children() -> bool:
 def _list_children() -> list[int]:
     """Return this process's children, where Linux lists them (proc_pid_task(5))."""
     own = os.getpid()
-    with suppress(OSError), open(f"/proc/{own}/task/{own}/children", "rb") as file:  # noqa: PTH123
-        return [int(word) for word in file.read().split()]
-    return []
+    try:
+        with open(f"/proc/{own}/task/{own}/children", "rb") as file:  # noqa: PTH123
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
 
 
 def _list_from_proc() -> Iterator[tuple[int, int]]:
     """Yield each living process and its parent."""
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - pathlib starts slowly
-        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            state, parent = file.read().rpartition(b")")[2].split()[:2]
-            if state not in b"ZX":
-                yield int(name), int(parent)
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+        except OSError:  # it has gone
+            continue
+        if state not in b"ZX":
+            yield int(name), int(parent)
 
 
 def _list_from_ps() -> Iterator[tuple[int, int]]:
@@ -164,21 +182,25 @@ def _list_from_ps() -> Iterator[tuple[int, int]]:
 
 
 def _get_session(process: int) -> int:
-    with suppress(OSError):
+    try:
         return os.getsid(process)
-    return -1
+    except OSError:
+        return -1
 
 
 def _get_group(process: int) -> int:
-    with suppress(OSError):
+    try:
         return os.getpgid(process)
-    return -1
+    except OSError:
+        return -1
 
 
 def _send(process: int, number: int) -> None:
-    with suppress(OSError):
+    try:
         os.kill(process, number)
         os.kill(process, signal.SIGCONT)
+    except OSError:
+        pass
 
 
 def _iter_ancestors() -> Iterator[tuple[int, list[str]]]:
@@ -203,6 +225,8 @@ def _iter_ancestors_from_proc() -> Iterator[tuple[int, list[str]]]:
 
 
 def _iter_ancestors_from_psutil() -> Iterator[tuple[int, list[str]]]:
+    from contextlib import suppress
+
     from psutil import Error, Process
 
     with suppress(Error):
