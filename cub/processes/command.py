@@ -31,7 +31,8 @@ class CommandSpec(NamedTuple):
 class TimeLimits(NamedTuple):
     """Limit the seconds that a command may take, and may be silent; None for no limit.
 
-    `grace` is the time it has to end by itself: after INT, and then after TERM.
+    `grace` is the time it has to end by itself: after INT, and then after TERM. The latter holds
+    for what it leaves behind, too, up to half a second.
     """
 
     wall: float | None = None

@@ -31,7 +31,7 @@ else:  # see process_tree.py
     import _signal as signal
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_SWEEP_GRACE = 0.5  # seconds for what the command left behind
+_SWEEP_GRACE = 0.5  # seconds at most for what the command left behind
 
 KeeperOrder = tuple[bytes, list[bytes], dict[bytes, bytes]]
 
@@ -50,7 +50,8 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
         command_pid, result = _start(order, prctl, status)
         if not result:
             code, has_grace = _watch(command_pid, control, wake, graces)
-            end_descendants(command_pid, wake, adopts, _SWEEP_GRACE if has_grace else 0.0)
+            sweep_grace = min(_SWEEP_GRACE, graces[1]) if has_grace else 0.0
+            end_descendants(command_pid, wake, adopts, sweep_grace)
             result = _format_result(code)
     _write_end_time(end_time_file)
     _write_status(status, result)

@@ -48,11 +48,14 @@ def test_a_job_in_the_background_ends_with_the_command(make: Make) -> None:
     assert not lives(int(done.output))
 
 
-def test_what_is_left_may_tidy_when_it_gets_term(make: Make) -> None:
+@pytest.mark.parametrize(("grace", "output"), [((2.0, 3.0), b"tidied\n"), ((2.0, 0.0), b"")])
+def test_what_is_left_may_tidy_when_it_gets_term(
+    make: Make, grace: tuple[float, float], output: bytes
+) -> None:
     os.mkfifo(make.folder / "ready")
     tidy = "trap 'echo tidied; exit' TERM; echo > ready; while :; do sleep 0.02; done 2>/dev/null"
     text = f"({tidy}) & read x < ready"
-    assert run_and_capture(make.shell(text)).output == b"tidied\n"
+    assert run_and_capture(make.shell(text), TimeLimits(grace=grace)).output == output
 
 
 @pytest.mark.thorough
