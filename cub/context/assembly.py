@@ -112,8 +112,9 @@ def _explain_choice(
     if request.path and not reason:
         base = root if rule.location.scope == "user" else rule.folder
         path = Path(request.path)
-        relative = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
-        reason = explain_path_mismatch(rule.text.fields, relative.as_posix())
+        inside = path.is_relative_to(base)
+        relative = path.relative_to(base).as_posix() if inside else path.name
+        reason = explain_path_mismatch(rule.text.fields, relative)
     return reason
 
 

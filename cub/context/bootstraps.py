@@ -91,7 +91,7 @@ def run_bootstraps(
 
 
 def _run_file(bootstrap: Bootstrap, path: Path, environment: CommandEnvironment) -> BootstrapRun:
-    command = CommandSpec((str(path),), environment.folder, environment.variables)
+    command = CommandSpec((os.fspath(path),), environment.folder, environment.variables)
     captured = run_and_capture(command, TimeLimits(MAX_SECONDS), max_bytes=_MAX_OUTPUT)
     end, problem = captured.result, ""
     if end.start_error:

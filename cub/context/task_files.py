@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -111,7 +110,7 @@ def _make_missing_error(
 
 def _describe_folder(reader: TextReader, folder: Path) -> str:
     name = reader.describe(folder)
-    return name if name.startswith(("~", "..", os.sep)) else f"./{name}"
+    return name if name.startswith(("~", "..", "/")) else f"./{name}"
 
 
 def _make_ambiguity_error(name: str, files: Sequence[TaskFile]) -> CubError:

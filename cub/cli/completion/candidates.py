@@ -35,6 +35,7 @@ OPTION_SOURCES: dict[str, ValueSource] = {
 # Arguments are found by their metavar.
 ARGUMENT_SOURCES: dict[str, ValueSource] = {
     "ID": value_sources.list_command_tasks,
+    "TASKFILE": value_sources.list_task_files,
     "RUN|TASK": value_sources.list_command_tasks,
     "OTHER": value_sources.list_dependency_tasks,
     "KEY": value_sources.list_config_keys,

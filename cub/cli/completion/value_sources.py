@@ -174,6 +174,17 @@ def list_labels(completion: CompletionContext) -> Iterator[Candidate]:
         yield label, "1 task" if count == 1 else f"{count:,} tasks"
 
 
+def list_task_files(completion: CompletionContext) -> Iterator[Candidate]:
+    """Return the names of task files in the project."""
+    from cub.actions.context_scripts import make_text_reader
+    from cub.context.task_files import list_task_files as list_files
+    from cub.project.project import Project
+
+    project = Project.load(_find_root(completion))
+    for file in list_files(make_text_reader(project, completion.directory)):
+        yield file.path.stem, file.name
+
+
 def _iter_tasks(
     completion: CompletionContext, matches: Callable[[TaskSummary], bool]
 ) -> Iterator[Candidate]:

@@ -49,6 +49,9 @@ def ask(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
 def stocked(project: Path) -> Path:
     put(project, *ALL, GONE)
     (project / ".cub" / "config.yaml").write_text(CONFIG)
+    (project / ".agents" / "tasks" / "more").mkdir(parents=True)
+    for name in ("fix-bug", "more/review"):
+        (project / ".agents" / "tasks" / f"{name}.md").touch()
     return project
 
 
@@ -67,6 +70,8 @@ OFFERED = {
     "cub init -- --dr": [],
     "cub --no": ["--no-color"],
     "cub --show-completion ": ["bash", "zsh", "fish"],
+    "cub context ": ["fix-bug", "review"],
+    "cub context --prompt x re": ["review"],
     # Ids: in the way in which they are typed, what is to be done first.
     "cub task show ": ["b-shop1.1", "b-shop1", "b-shop1.2", "b-clean", "b-flour"],
     "cub task show b-s": ["b-shop1.1", "b-shop1", "b-shop1.2"],
@@ -258,9 +263,10 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
     "--accept", "--apply", "--as", "--attempt", "--before", "--branch", "--budget-tokens",
-    "--budget-usd", "--check", "--description", "--exclude", "--explain", "--file",
+    "--budget-usd", "--check", "--description", "--exclude", "--exec", "--explain", "--file",
     "--idle-timeout", "--limit", "--lines", "--max-iterations", "--message", "--model",
-    "--note", "--output", "--search", "--timeout", "--title", "--tokens", "-C",
+    "--note", "--output", "--path", "--prompt", "--search", "--timeout", "--title", "--tokens",
+    "-C", "-p", "-s",
 }  # fmt: skip
 
 
