@@ -273,6 +273,27 @@ def _prompt(scene: Scene) -> None:
     scene.json("error", root, "prompt", code=2)
 
 
+def _context(scene: Scene) -> None:
+    """Rules that are in and out, a task file, and commands that fail."""
+    root = scene.project(
+        **{
+            "AGENTS.md": "# Bakery\n",
+            ".agents/rules/go.md": "---\nlanguages: go\n---\nRun gofmt.\n",
+            ".agents/tasks/fix.md": "Fix issue ${issue}.\n",
+            ".cub/config.yaml": "context_commands: [{name: a, command: kill -9 $$}]\n",
+        }
+    )
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    words = ("context", "fix", "-s", "languages=python", "--trust", "--exec", "exit 3")
+    found = scene.json("context", root, *words)
+    assert found["context"] == call_cub(words, cwd=root).out
+    assert [row["exit"] for row in found["commands"]] == [-9, 3]
+    planned = scene.json("context", root, *words, "--explain")
+    assert (planned["commands"], planned["task"]) == ([], ".agents/tasks/fix.md")
+    scene.json("context", root, "context", "--prompt", "Why?", "--no-context-exec")
+    scene.json("error", root, "context", "zebra", code=1)
+
+
 def _agents(scene: Scene) -> None:
     """Agents that are installed, or not, and what reaches a model from one."""
     root = scene.project(
@@ -515,6 +536,7 @@ STORIES = {
         _tasks, "task", "task-stats", "findings", "import", "export", tasks="task"
     ),
     "prompt": _story(_prompt, "prompt"),
+    "context": _story(_context, "context"),
     "trust": _story(_trust, "trust"),
     "agents": _story(_agents, "agents", "agent-proofs", agents="warning"),
     "runs": _story(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from itertools import chain
 from pathlib import Path
 
@@ -29,6 +30,14 @@ STORIES = """\
 
 # The files there, where a page needs more than an AGENTS.md.
 FILES = {
+    "debug-with-test-output.md": {
+        "bread.py": "def dozens(loaves):\n    return -(-loaves // 12)\n",
+        "test_bread.py": (
+            "from bread import dozens\n\n\ndef test_dozens():\n    assert dozens(30) == 3\n"
+        ),
+        ".gitignore": "__pycache__/\n.pytest_cache/\n",
+        "../home/bin/pytest": f'#!/bin/sh\nexec {sys.executable} -m pytest "$@"\n',
+    },
     "import-tasks.md": {"prd.json": STORIES},
     "map.md": {
         "pyproject.toml": '[project]\nname = "bakery"\n\n[tool.pytest.ini_options]\n',
@@ -91,6 +100,19 @@ BEFORE = {
         f"(cd ../mill && git init -q && {RULES} > AGENTS.md && cub init && {STALE})",
     ),
 }
+BEFORE["debug-with-test-output.md"] = (
+    "chmod +x ~/bin/pytest && mkdir -p .cub .agents/tasks",
+    f"{RULES} > AGENTS.md",
+    COMMIT,
+    r"printf 'def dozens(loaves):\n    return loaves // 12\n' > bread.py",
+)
+BEFORE["migrate-context-tools.md"] = (
+    "mkdir -p .cub .agents/rules .agents/tasks && ln -s AGENTS.md CLAUDE.md",
+    f"{RULES} > AGENTS.md",
+    "echo 'Oven temperatures are in Celsius.' > .agents/rules/bread.md",
+    "echo 'Fix issue ${issue}.' > .agents/tasks/fix-bug.md",
+    COMMIT,
+)
 BEFORE["use-another-agent.md"] = (
     f"{RULES} > AGENTS.md",
     "echo 'DOZEN = 12' > bread.py",
@@ -127,6 +149,7 @@ BEFORE[PROVE] = (
 )
 # The commands that fail because the page wants to show it.
 FAILING = {
+    "debug-with-test-output.md": ['cub context --prompt "Why does this fail?"'],
     "ci.md": ["cub update --check"],
     "map.md": [
         "cub map --exclude src/bakery/old/ --stdout | grep -c scale",
@@ -141,6 +164,9 @@ FAILING = {
     "monorepo.md": ["cub update --check bakery mill"],
     "work-with-tasks.md": ["cub task claim $prices --as bob", "cub task doctor"],
 }
+
+# Pages that show files to save.
+SAVING = ("debug-with-test-output.md", "migrate-context-tools.md")
 
 pytestmark = pytest.mark.skipif(
     shutil.which("bash") is None, reason="the pages are written for a shell"
@@ -161,4 +187,5 @@ def test_every_command_does_what_the_page_says(page: str, tmp_path: Path, home: 
         assert done.code == 0, done.output
     if page == PROVE:
         install_fake_codex(home / "bin")
-    assert follow(HOW_TO / page, folder, home) == FAILING.get(page, [])
+    failed = follow(HOW_TO / page, folder, home, saving=page in SAVING)
+    assert failed == FAILING.get(page, [])

@@ -28,6 +28,7 @@ SHOWN = {
     "An import": "import",
     "An export": "export",
     "A prompt": "prompt",
+    "A context": "context",
     "Trust": "trust",
     "Events": "events",
     "Runs": "runs",

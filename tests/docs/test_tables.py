@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import typer
+from typer.core import TyperCommand
 
 from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.cli.commands.context import app as context_app
 from cub.harness.acp_harness import ACP_AGENTS
 from cub.harness.harness_registry import NATIVE_HARNESSES
 from cub.project.executable_config import ExecutableKind, classify_executable_path
@@ -80,3 +83,15 @@ def test_the_presets_for_the_agent_client_protocol_are_those_of_the_code() -> No
     ]
     assert [row[:4] for row in page] == presets
     assert [row[4] != "no" for row in page] == [one.is_tried for one in ACP_AGENTS]
+
+
+def test_options_for_those_of_other_tools_are_options_of_cub_context() -> None:
+    command = typer.main.get_command(context_app)
+    assert isinstance(command, TyperCommand)
+    there = {name for one in command.params for name in one.opts} | {"-C"}
+    page = DOCS / "how-to" / "migrate-context-tools.md"
+    moved = list(rows(page, "Before"))
+    named = [old if new.startswith("the same") else new for old, new in moved]
+    options = {one for text in named for one in re.findall(r"`(--?\w[\w-]*)", text)}
+    assert options >= {"--agent", "--exec", "--no-bootstrap", "-p"}
+    assert options <= there
