@@ -40,10 +40,10 @@ def make_text_reader(project: Project, directory: Path) -> TextReader:
 
 
 def list_context_scripts(reader: TextReader) -> list[ContextScript]:
-    """Return all scripts of the project; none of a folder that can't be read."""
+    """Return all scripts of the project and above it; none if a folder can't be read."""
     search = RuleSearch(reader)
     try:
-        search.find_all(("project",))
+        search.find_all(("project", "parent"))
         tasks = list_task_files(reader)
     except CubError:  # `cub context` says so; nothing of it runs
         return []

@@ -27,7 +27,8 @@ _MAX_OUTPUT = 64 * 1024  # bytes
 class Bootstrap(NamedTuple):
     """Hold a script: its name in messages, its text, and its file; None for one of front matter.
 
-    `is_project` says that the project brings it along, so that a person has to agree to it.
+    `is_project` says that it is none of the user's own, so that a person has to agree to it: also
+    one from above the project, as a repository may have projects inside.
     """
 
     name: str
@@ -51,7 +52,7 @@ def find_bootstraps(
     found: dict[str, Bootstrap] = {}
     warnings: list[PlanWarning] = []
     for rule in rules:
-        is_project = rule.location.scope == "project"
+        is_project = rule.location.scope != "user"
         script = rule.text.fields.get(FIELD)
         if isinstance(script, str):
             name = f"{rule.name} ({FIELD})"

@@ -74,6 +74,19 @@ def test_nothing_runs_that_nobody_has_agreed_to(tmp_path: Path) -> None:
     ]
 
 
+def test_a_project_inside_a_repository_does_not_make_its_scripts_yours(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    write_files(tmp_path, {"AGENTS.md": "---\nbootstrap: '#!/bin/sh'\n---\nUp"})
+    write_files(tmp_path, {"inner/.cub/config.yaml": ""})
+    stores = open_stores(Project.load((tmp_path / "inner").resolve()), "ida")
+    build = prepare(stores, task="")
+    assert [bootstrap.name for bootstrap in build.bootstraps] == ["../AGENTS.md (bootstrap)"]
+    assert run(build)[::2] == ([], ["this bootstrap is not trusted yet, and was not run"])
+    scripts = list_context_scripts(make_text_reader(stores.project, stores.root))
+    trust_project(stores, {}, scripts)
+    assert len(run(prepare(stores, task=""))[0]) == 1
+
+
 def test_configured_commands_that_nobody_has_agreed_to_end_it(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
     with pytest.raises(CubError, match="not trusted yet"):
