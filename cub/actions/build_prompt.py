@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cub.actions.check_commands import find_check_commands
 from cub.actions.managed_files import RUNLOOP
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores, warn_unreadable_tasks
+from cub.context.output_blocks import OutputBlock
 from cub.edit.file_header import strip_file_header
 from cub.edit.plan import PlanWarning
 from cub.files import FileTree
-from cub.project.config_layers import resolve_config
+from cub.project.config_layers import ConfigValue
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,
@@ -29,13 +30,16 @@ from cub.store.timestamps import normalize_timestamp
 
 
 class PromptOptions(NamedTuple):
-    """Hold what a run already knows: the tasks, its commands, and whether it commits."""
+    """Hold what a prompt is made of beside the stores: the checks, whether the run or the agent
+    commits, and the output of context commands.
+    """
 
     tasks: TaskIndex
     check_commands: tuple[str, ...]
     message: str
     commits: bool
     is_in_run: bool = True
+    blocks: tuple[OutputBlock, ...] = ()
 
 
 class BuiltPrompt(NamedTuple):
@@ -47,15 +51,13 @@ class BuiltPrompt(NamedTuple):
 
 
 def build_task_prompt(
-    stores: Stores, task_id: str, tokens: int = DEFAULT_TOKENS, options: PromptOptions | None = None
+    stores: Stores, task_id: str, options: PromptOptions, tokens: int = DEFAULT_TOKENS
 ) -> BuiltPrompt:
-    """Build the prompt of a task; without `options`, the configuration decides."""
-    tasks = options.tasks if options else stores.backend.read_tasks()
-    task_id = tasks.find_id(task_id)
-    options = options or _read_configured_options(stores, tasks, task_id)
+    """Build the prompt of a task."""
+    task_id = options.tasks.find_id(task_id)
     inputs = _gather_inputs(stores, task_id, options)
     prompt = compose_prompt(inputs, load_shipped_templates(), tokens)
-    return BuiltPrompt(prompt, warn_unreadable_tasks(tasks), task_id)
+    return BuiltPrompt(prompt, warn_unreadable_tasks(options.tasks), task_id)
 
 
 def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> str:
@@ -67,9 +69,12 @@ def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> 
     return text.replace("\r\n", "\n").lstrip("\n")
 
 
-def _read_configured_options(stores: Stores, tasks: TaskIndex, task_id: str) -> PromptOptions:
-    values = resolve_config(stores.project, os.environ).values
-    own_checks = tasks.read_record(task_id).get("checks") or ()
+def read_prompt_options(
+    stores: Stores, task_id: str, values: Mapping[str, ConfigValue]
+) -> PromptOptions:
+    """Return what the configuration says of a prompt outside of a run."""
+    tasks = stores.backend.read_tasks()
+    own_checks = tasks.read_record(tasks.find_id(task_id)).get("checks") or ()
     commands = tuple(dict.fromkeys([*own_checks, *values["run.checks"].value]))
     if not commands:
         commands = tuple(command.shell_line for command in find_check_commands(stores.project))
@@ -103,6 +108,7 @@ def _gather_inputs(stores: Stores, task_id: str, options: PromptOptions) -> Prom
         message=options.message,
         commits=options.commits,
         is_in_run=options.is_in_run,
+        blocks=options.blocks,
     )
 
 

@@ -1,4 +1,4 @@
-"""Define the options about context commands, which several commands share; ask, and show."""
+"""Define the options about context commands, which several commands share; ask, and run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from cub.cli import output
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from cub.context.context_commands import CommandOutput, ContextCommand
+    from cub.actions.context_settings import ContextOptions, ContextSettings
+    from cub.context.context_commands import CommandEnvironment, CommandOutput, ContextCommand
+    from cub.context.output_blocks import OutputBlock
 
 _PANEL = "Output of commands"
 
@@ -71,6 +73,21 @@ def confirm_commands(commands: Sequence[ContextCommand]) -> None:
     question = "Run this command?" if len(commands) == 1 else "Run these commands?"
     if not output.ask_confirmation(question):
         raise CubError("no context command was run")
+
+
+def run_commands(
+    settings: ContextSettings, options: ContextOptions, environment: CommandEnvironment
+) -> list[OutputBlock]:
+    """Run context commands as the options say, after a confirmation; return their blocks."""
+    from cub.context.context_commands import run_context_commands
+    from cub.context.output_blocks import make_blocks
+    from cub.debug_log import log_debug
+
+    if options.confirm:
+        confirm_commands(settings.commands)
+    report = output.print_message if options.debug else log_debug
+    outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
+    return make_blocks(outputs)
 
 
 def print_audit(outputs: Iterable[CommandOutput]) -> None:

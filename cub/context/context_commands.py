@@ -7,7 +7,7 @@ reaches a command as an environment variable, so no value can become a part of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -118,11 +118,12 @@ def run_context_commands(
     environment: CommandEnvironment,
     parallel: int,
     stop: StopRequest | None = None,
+    report: Callable[[str], None] = log_debug,
 ) -> list[CommandOutput]:
     """Run commands, at most `parallel` at a time, and return their outputs in the given order.
 
-    A requested `stop` ends all of them. Raises CubError, with all others ended, when a command
-    fails whose `on_failure` is `fail`.
+    `report` gets a line about each in the end. A requested `stop` ends all of them. Raises
+    CubError, with all others ended, when a command fails whose `on_failure` is `fail`.
     """
     from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -145,7 +146,7 @@ def run_context_commands(
     own_stop.close()
     outputs = [future.result() for future in futures]
     for output in outputs:
-        log_debug(output.to_audit_line())
+        report(mask_text(output.to_audit_line()))
     if fatal := next((o for o in outputs if is_fatal(o) and o.result.cause != "stopped"), None):
         raise _make_error(fatal)
     return outputs

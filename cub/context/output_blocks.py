@@ -7,14 +7,18 @@ backslashes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cub.context.context_commands import CommandOutput
+from cub.tokens import estimate_tokens
 
 _DASHES = re.compile(r"-{3,}")
 _DELIMITER = re.compile(r"-{3,}(?=[^\S\n]*(?:End\s+)?Context\b)", re.IGNORECASE)
+_FIRST_LINE = re.compile(r"--- (Context(?: Error)?: .*) ---\s*")
 _NO_OUTPUT = "(no output)"
+_MIN_CHARS = 200  # of a text that is cut; then whole blocks go
 
 
 class OutputBlock(NamedTuple):
@@ -28,7 +32,7 @@ class OutputBlock(NamedTuple):
         """Return the block, without a line ending; `embed` makes its text fit for a prompt."""
         kind = "Context Error" if self.problem else "Context"
         name = _escape_dashes(_DASHES, " ".join(self.name.split()))
-        text = embed(_escape_dashes(_DELIMITER, self.text))
+        text = _escape_dashes(_DELIMITER, embed(self.text))
         lines = [self.problem, "Partial output:" if text else ""] if self.problem else []
         body = [*filter(None, lines), text or ("" if self.problem else _NO_OUTPUT)]
         return "\n".join([f"--- {kind}: {name} ---", *filter(None, body), "--- End Context ---"])
@@ -43,6 +47,39 @@ class OutputBlock(NamedTuple):
         return self._replace(text=f"{head}\n{mark}\n{tail}")
 
 
+@dataclass(frozen=True, slots=True)
+class BlockList:
+    """Hold blocks in their order, each with `max_chars` of its text at most; None is no limit."""
+
+    blocks: tuple[OutputBlock, ...] = ()
+    max_chars: int | None = None
+
+    def __len__(self) -> int:
+        """Return the number of characters."""
+        return len(self.format())
+
+    @property
+    def tokens(self) -> int:
+        """Return the estimated cost."""
+        return estimate_tokens(self.format())
+
+    def format(self, embed: Callable[[str], str] = str) -> str:
+        """Return the blocks, with an empty line after each; "" if there is none."""
+        limit = self._longest if self.max_chars is None else self.max_chars
+        return "".join(f"{block.shorten(limit).format(embed)}\n\n" for block in self.blocks)
+
+    def shrink(self) -> BlockList | None:
+        """Return less of the longest texts, or else one block less; None if there is no block."""
+        longest = min(self._longest, self.max_chars or self._longest)
+        if longest > _MIN_CHARS:
+            return replace(self, max_chars=longest * 3 // 4)
+        return replace(self, blocks=self.blocks[:-1]) if self.blocks else None
+
+    @property
+    def _longest(self) -> int:
+        return max((len(block.text) for block in self.blocks), default=0)
+
+
 def make_blocks(outputs: Iterable[CommandOutput]) -> list[OutputBlock]:
     """Return a block for each command, except for those whose failure is ignored."""
     return [
@@ -50,6 +87,13 @@ def make_blocks(outputs: Iterable[CommandOutput]) -> list[OutputBlock]:
         for output in outputs
         if not (output.problem and output.command.on_failure == "ignore")
     ]
+
+
+def find_block_starts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number of the first line of each block, and the block's title."""
+    for number, line in enumerate(lines):
+        if match := _FIRST_LINE.fullmatch(line):
+            yield number, match[1]
 
 
 def _escape_dashes(pattern: re.Pattern[str], text: str) -> str:

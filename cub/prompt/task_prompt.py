@@ -1,5 +1,7 @@
 """Compose the prompt of a task: the task, its epic, why it failed before, and how it ends.
 
+The output of context commands stands in front of it.
+
 The same inputs give the same bytes. Every part is bounded, and what the budget of tokens cuts goes
 in a fixed order, `CUT_ORDER`.
 """
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cub.context.output_blocks import BlockList, OutputBlock, find_block_starts
 from cub.edit.blocks import parse_headings
 from cub.masking import mask_text
 from cub.prompt.previous_attempts import MAX_NEWEST, FailureSummary
@@ -52,7 +55,7 @@ class PromptInputs:
 
     `done` are the epic's completed tasks, newest first, and `remaining` the open ones;
     `close_commands` and `check_commands` are command lines. `commits` says whether finished work is
-    committed: by the run, or outside of one by the agent.
+    committed: by the run, or outside of one by the agent. `blocks` are the output of commands.
     """
 
     task: Record
@@ -65,10 +68,11 @@ class PromptInputs:
     message: str = "{type}({id}): {title}"
     commits: bool = True
     is_in_run: bool = True
+    blocks: Sequence[OutputBlock] = ()
 
 
 class PromptSection(NamedTuple):
-    """Describe a part of a prompt by its heading and its estimated cost."""
+    """Describe a part of a prompt by its heading, or its block's name, and its estimated cost."""
 
     title: str
     tokens: int
@@ -84,13 +88,15 @@ class TaskPrompt:
 
     @property
     def sections(self) -> tuple[PromptSection, ...]:
-        """Return the sections, found by their headings: all headings of others are escaped."""
+        """Return blocks and sections, found by their first lines: those of others are escaped."""
         lines = self.text.splitlines(keepends=True)
-        headings = parse_headings(self.text)
-        ends = [*(heading.start for heading in headings[1:]), len(lines)]
+        headings = [(heading.start, heading.content) for heading in parse_headings(self.text)]
+        first = headings[0][0] if headings else len(lines)
+        starts = [*find_block_starts(lines[:first]), *headings]
+        ends = [*(start for start, _ in starts[1:]), len(lines)]
         return tuple(
-            PromptSection(heading.content, estimate_tokens("".join(lines[heading.start : end])))
-            for heading, end in zip(headings, ends, strict=True)
+            PromptSection(title, estimate_tokens("".join(lines[start:end])))
+            for (start, title), end in zip(starts, ends, strict=True)
         )
 
 
@@ -105,7 +111,8 @@ def compose_prompt(
             "more_done": inputs.done.total - len(parts.done),
             "more_remaining": inputs.remaining.total - len(parts.remaining),
         }
-        return templates.render_prompt("task", **fixed, **parts._asdict(), **more)
+        prompt = templates.render_prompt("task", **fixed, **parts._asdict(), **more)
+        return parts.blocks.format(embed_prose) + prompt
 
     full = _render_cuttable(inputs)
     text, parts = fit_parts(full, render, tokens)
@@ -170,7 +177,12 @@ def _render_cuttable(inputs: PromptInputs) -> CuttableParts:
         avoid=avoid,
         tail=embed_output(failed.tail, budget - _measure([*avoid, *observations])),
         earlier=failed.earlier,
+        blocks=BlockList(tuple(map(_embed_names, inputs.blocks))),
     )
+
+
+def _embed_names(block: OutputBlock) -> OutputBlock:
+    return block._replace(name=embed_line(block.name), problem=embed_line(block.problem))
 
 
 def _render_epic(record: Record) -> dict[str, str]:
@@ -218,7 +230,7 @@ def _list_bounds(inputs: PromptInputs, full: CuttableParts) -> list[str]:
 
 
 class CuttableParts(NamedTuple):
-    """Hold the parts of a prompt that may be cut, in the order of the prompt."""
+    """Hold the parts of a prompt that may be cut, in the order of the prompt but for `blocks`."""
 
     epic: dict[str, str] | None
     done: tuple[str, ...]
@@ -227,6 +239,7 @@ class CuttableParts(NamedTuple):
     avoid: tuple[str, ...]
     tail: str
     earlier: tuple[str, ...]
+    blocks: BlockList = BlockList()
 
     def describe_cuts(self, full: CuttableParts, tokens: int) -> Iterator[str]:
         """Say what is missing of the full parts."""
@@ -242,6 +255,7 @@ _CUTS = {
     "done": "{lost} of {whole} completed tasks are",
     "epic": "the epic's text is",
     "earlier": "{lost} of {whole} earlier attempts are",
+    "blocks": "{lost:,} of {whole:,} characters of the commands' output are",
     "tail": "the end of the checks' output is",
     "observations": "{lost} of {whole} observations are",
     "avoid": "{lost} of {whole} lines of what to avoid are",
@@ -258,10 +272,9 @@ def fit_parts(
     full: CuttableParts, render: Callable[[CuttableParts], str], tokens: int
 ) -> tuple[str, CuttableParts]:
     """Return the longest prompt that costs at most `tokens`, or the shortest one; and its parts."""
-    text = render(full)
-    if estimate_tokens(text) <= tokens:
+    if full.blocks.tokens <= tokens and estimate_tokens(text := render(full)) <= tokens:
         return text, full
-    steps = [*_iter_shorter(full)]
+    steps = [*_iter_shorter(full, tokens // 2)]
     low, high = min(1, len(steps) - 1), len(steps) - 1
     while low < high:
         middle = (low + high) // 2
@@ -272,8 +285,12 @@ def fit_parts(
     return render(steps[low]), steps[low]
 
 
-def _iter_shorter(parts: CuttableParts) -> Iterator[CuttableParts]:
+def _iter_shorter(parts: CuttableParts, block_tokens: int) -> Iterator[CuttableParts]:
+    """Yield shorter and shorter parts; blocks above `block_tokens` are shortened first of all."""
     yield parts
+    while parts.blocks.tokens > block_tokens and (blocks := parts.blocks.shrink()):
+        parts = parts._replace(blocks=blocks)
+        yield parts
     for field in CUT_ORDER:
         while (shorter := _shorten(getattr(parts, field))) is not None:
             parts = parts._replace(**{field: shorter})
@@ -281,7 +298,12 @@ def _iter_shorter(parts: CuttableParts) -> Iterator[CuttableParts]:
 
 
 def _shorten(value: Any) -> Any:
-    """Return a list without its last line, no text, or an epic without its text; None if empty."""
+    """Return a list without its last line, no text, an epic without its text, or less of blocks.
+
+    None if there is nothing to cut.
+    """
+    if isinstance(value, BlockList):
+        return value.shrink()
     if isinstance(value, dict):
         return {**value, "text": ""} if value["text"] else None
     return ("" if isinstance(value, str) else value[:-1]) if value else None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cub.actions.build_prompt import build_task_prompt, read_system_prompt
+from cub.actions.build_prompt import (
+    BuiltPrompt,
+    build_task_prompt,
+    read_prompt_options,
+    read_system_prompt,
+)
 from cub.actions.tasks.stores import open_stores
 from cub.edit.file_header import add_file_header
 from cub.errors import CubError
 from cub.files import DiskTree
+from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.prompt.templates import load_shipped_templates
 from cub.store.jsonl import Record, encode_record
@@ -45,9 +52,16 @@ def prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prompt:
         for path, lines in ((TASKS_FILE, records), (LEDGER_FILE, events)):
             write(root, path, "".join(encode_record(line).decode() + "\n" for line in lines))
         write(root, ".cub/config.yaml", config)
-        return build_task_prompt(open_stores(Project.load(root), "ann", AT), key).prompt.text
+        return build(root, key).prompt.text
 
     return made
+
+
+def build(root: Path, key: str) -> BuiltPrompt:
+    """The prompt of a task as the configuration has it."""
+    stores = open_stores(Project.load(root), "ann", AT)
+    values = resolve_config(stores.project, os.environ).values
+    return build_task_prompt(stores, key, read_prompt_options(stores, key, values))
 
 
 def section(text: str, title: str) -> str:
@@ -195,7 +209,7 @@ def test_an_id_may_be_short_and_must_be_known(prompt: Prompt) -> None:
 
 def test_damaged_lines_are_told_beside_the_prompt(tmp_path: Path) -> None:
     write(tmp_path, TASKS_FILE, '{"id":"b-1","title":"Bake"}\n{"id":\n')
-    composed = build_task_prompt(open_stores(Project.load(tmp_path), "ann", AT), "b-1")
+    composed = build(tmp_path, "b-1")
     assert "Title: Bake\n" in composed.prompt.text
     assert len(composed.warnings) == 1
 

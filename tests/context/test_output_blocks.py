@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.context.context_commands import CommandOutput, ContextCommand, FailurePolicy
-from cub.context.output_blocks import OutputBlock, make_blocks
+from cub.context.output_blocks import (
+    BlockList,
+    OutputBlock,
+    find_block_starts,
+    make_blocks,
+)
 from cub.processes.command import ProcessResult
 
 
@@ -78,3 +83,24 @@ def test_a_shorter_block_has_both_ends_and_says_so() -> None:
     block = OutputBlock("N", "", "a" * 500 + "b" * 500)
     assert block.shorten(1000) is block
     assert block.shorten(10).text == "aaaaa\n… 990 characters left out …\nbbbbb"
+
+
+def test_a_list_gets_shorter_until_it_is_empty() -> None:
+    names = {"long": 3_000, "short": 300, "tiny": 3}
+    blocks: BlockList | None = BlockList(
+        tuple(OutputBlock(name, "", "x" * size) for name, size in names.items())
+    )
+    sizes = []
+    while blocks is not None:
+        sizes.append(len(blocks))
+        text = blocks.format()
+        assert text.count("left out") <= len(blocks.blocks)  # however often one was cut
+        blocks = blocks.shrink()
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 0
+
+
+def test_blocks_are_found_by_their_first_lines() -> None:
+    blocks = BlockList((OutputBlock("A", "", "--- Context: X ---"), OutputBlock("B", "Why", "")))
+    lines = blocks.format().splitlines(keepends=True)
+    assert [*find_block_starts(lines)] == [(0, "Context: A"), (4, "Context Error: B")]

@@ -8,7 +8,7 @@ import pytest
 
 from cub.config_edit.nodes import MAX_CONFIG_BYTES
 from cub.config_edit.yaml_text import MAX_YAML_LEVELS, MAX_YAML_VALUES, format_yaml
-from cub.project.settings import SETTINGS, Setting
+from cub.project.settings import COMMAND_KEYS, SETTINGS, Setting
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "config.md"
 KINDS = {
@@ -25,7 +25,8 @@ KINDS = {
 }
 
 
-def row(setting: Setting) -> str:
+def cells(setting: Setting) -> tuple[str, ...]:
+    """Key, kind, default and description, as both tables have them."""
     choices = ", ".join(f"`{choice}`" for choice in setting.choices)
     kind = {
         "whole": f"whole number of {setting.minimum} or more",
@@ -34,21 +35,36 @@ def row(setting: Setting) -> str:
         "template": f"text with {', '.join(f'`{{{name}}}`' for name in setting.choices)}",
     }
     default = "none" if setting.default is None else f"`{format_yaml(setting.default)}`"
-    cells = (
+    return (
         f"`{setting.key.replace('*', 'NAME')}`",
         kind.get(setting.kind) or KINDS[setting.kind],
         default,
-        "project" if setting.is_project_only else "anywhere",
         setting.description.removesuffix("."),
     )
-    return f"| {' | '.join(cells)} |"
+
+
+def row(setting: Setting) -> str:
+    *first, last = cells(setting)
+    place = "project" if setting.is_project_only else "anywhere"
+    return f"| {' | '.join([*first, place, last])} |"
+
+
+def read_rows(header: str) -> list[str]:
+    """The rows of a table, by how its header begins, and what follows it."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    return lines[next(n for n, line in enumerate(lines) if line.startswith(header)) + 2 :]
 
 
 def test_the_table_of_keys_is_the_table() -> None:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    start = next(n for n, line in enumerate(lines) if line.startswith("| Key |")) + 2
-    assert lines[start : start + len(SETTINGS)] == [row(setting) for setting in SETTINGS]
-    assert lines[start + len(SETTINGS)].startswith("| `profiles.NAME` | mapping |")
+    rows = read_rows("| Key |")
+    assert rows[: len(SETTINGS)] == [row(setting) for setting in SETTINGS]
+    assert rows[len(SETTINGS)].startswith("| `profiles.NAME` | mapping |")
+
+
+def test_the_keys_of_a_command_are_a_table_too() -> None:
+    rows = read_rows("| Key of a command |")
+    expected = [f"| {' | '.join(cells(key))} |" for key in COMMAND_KEYS]
+    assert rows[: len(COMMAND_KEYS) + 1] == [*expected, ""]
 
 
 @pytest.mark.parametrize(

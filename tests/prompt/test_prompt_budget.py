@@ -7,6 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.context.output_blocks import BlockList, OutputBlock
 from cub.prompt.task_prompt import CuttableParts, fit_parts
 from cub.tokens import estimate_tokens
 from tests.examples import few_examples, hardly_any_examples
@@ -117,3 +118,31 @@ def test_what_is_lost_is_said() -> None:
         f"1 of 1 lines of what to avoid are left out: {why}",
     ]
     assert [*full.describe_cuts(full, 1000)] == []
+
+
+BLOCKS = BlockList(
+    (OutputBlock("Long", "", "crumb " * 2_000), OutputBlock("Short", "", "butter " * 10))
+)
+
+
+def fit_blocks(tokens: int) -> CuttableParts:
+    """What a budget leaves of an epic, of what to avoid, and of two outputs."""
+    full = CuttableParts({"text": "flour " * 100}, (), (), (), ("salt",) * 40, "", (), BLOCKS)
+    text, kept = fit_parts(full, lambda parts: shown(parts) + parts.blocks.format(), tokens)
+    assert estimate_tokens(text) <= tokens
+    return kept
+
+
+def test_long_output_is_cut_to_half_of_the_budget_before_anything_else() -> None:
+    kept = fit_blocks(1_000)
+    assert kept._replace(blocks=BLOCKS) == fit_blocks(10_000)
+    assert 350 < kept.blocks.tokens <= 1_000
+    assert "characters left out" in kept.blocks.format()
+    assert "butter " * 10 in kept.blocks.format()
+
+
+def test_output_goes_after_the_epic_and_before_what_to_avoid() -> None:
+    kept = fit_blocks(150)
+    assert (kept.epic, len(kept.avoid)) == ({"text": ""}, 40)
+    assert 0 < kept.blocks.tokens < 80
+    assert fit_blocks(50).blocks.blocks == ()

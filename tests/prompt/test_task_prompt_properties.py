@@ -9,6 +9,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cub.context.output_blocks import OutputBlock
+from cub.edit.blocks import parse_headings
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import EpicSiblings, PromptInputs
 from cub.tokens import estimate_tokens
@@ -95,6 +97,7 @@ WORLDS = st.builds(
     message=st.just("{type}({id}): {title}") | TEXTS.map(as_template),
     commits=st.booleans(),
     is_in_run=st.booleans(),
+    blocks=st.lists(st.builds(OutputBlock, TEXTS, st.just("") | TEXTS, TEXTS), max_size=3),
 )
 # Letters and signs that mean nothing to Markdown, to a terminal or to cub.
 PLAIN = st.text(st.sampled_from("abcdefgh ABC,;é面"), min_size=1, max_size=80).filter(str.strip)
@@ -113,7 +116,10 @@ def _titles(world: PromptInputs) -> list[str]:
 def test_cub_s_headings_are_there_once_and_in_order(world: PromptInputs) -> None:
     made = composed(world)
     assert own_headings(made.text) == _titles(world)
-    assert [section.title for section in made.sections] == _titles(world)
+    parts = [section.title for section in made.sections]
+    assert parts[len(world.blocks) :] == _titles(world)
+    assert all(title.startswith("Context") for title in parts[: len(world.blocks)])
+    assert len(re.findall(r"(?m)^--- End Context ---$", made.text)) == len(world.blocks)
     assert not SIGNALS.search(made.text)
     assert not CONTROLS.search(made.text)
     assert made.text.endswith("\n")
@@ -129,8 +135,12 @@ def test_a_budget_is_kept_without_cutting_the_task(world: PromptInputs, tokens: 
     assert made.is_over_budget == (cost > tokens)
     assert not made.is_over_budget or made.text == least.text
     assert own_headings(made.text) == _titles(world)
-    first = made.text.partition("\n\n## ")[0]
-    assert first == whole.text.partition("\n\n## ")[0]
+    assert _first_section(made.text) == _first_section(whole.text)
+
+
+def _first_section(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[parse_headings(text)[0].start :]).partition("\n\n## ")[0]
 
 
 MANY = st.lists(st.text(st.sampled_from("ab`<~ \n#é"), max_size=700), max_size=30)

@@ -123,7 +123,7 @@ def _write_prompts(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> t
     settings, commands = context.settings, list_checks(context, attempt)
     commands = commands or tuple(command.shell_line for command in context.check_commands)
     options = PromptOptions(tasks, commands, settings.message_template, settings.commits)
-    built = build_task_prompt(context.current_stores, attempt.task_id, options=options)
+    built = build_task_prompt(context.current_stores, attempt.task_id, options)
     missing = render_missing_context(list_run_sources(context, attempt.harness))
     system_prompt = "\n".join(filter(None, [context.system_prompt, missing]))
     attempt.files.save_text(run_folders.SYSTEM_FILE, system_prompt)

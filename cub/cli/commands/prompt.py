@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cub.cli import output
+from cub.cli.context_options import (
+    ConfirmContextExec,
+    Debug,
+    Exec,
+    NoContextExec,
+    Profile,
+    Trust,
+    run_commands,
+)
 from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.task_stores import open_task_stores
 from cub.errors import UsageError
@@ -14,6 +24,7 @@ from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from cub.actions.build_prompt import BuiltPrompt
+    from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
     from cub.prompt.task_prompt import TaskPrompt
 
@@ -42,23 +53,33 @@ def prompt(
     system: System = False,
     explain: Explain = False,
     tokens: Tokens = None,
+    exec_: Exec = None,
+    no_context_exec: NoContextExec = False,
+    confirm_context_exec: ConfirmContextExec = False,
+    trust: Trust = False,
+    profile: Profile = None,
+    debug: Debug = False,
     json: Json = False,
 ) -> None:
     """Print the prompt of a task: the task, its epic, why the last attempt failed, how it ends.
 
     It is what a run sends, but for the end: outside of a run, the agent itself closes the task
-    and commits.
+    and commits. The output of context commands stands in front.
 
-    Example: cub prompt k3f9a --explain
+    Example: cub prompt k3f9a --exec "git diff"
     """
-    from cub.actions.build_prompt import build_task_prompt, read_system_prompt
+    from cub.actions.build_prompt import read_system_prompt
+    from cub.actions.context_settings import ContextOptions
     from cub.prompt.task_prompt import DEFAULT_TOKENS
 
     stores = open_task_stores(context)
     budget = tokens or DEFAULT_TOKENS
     if not system and key is None:
         raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
-    built = None if system or key is None else build_task_prompt(stores, key, budget)
+    options = ContextOptions(
+        tuple(exec_ or ()), no_context_exec, confirm_context_exec, trust, debug
+    )
+    built = None if system or key is None else _build(stores, key, budget, options, profile)
     if json:
         output.print_json(_prompts_to_json(stores, built, budget))
     elif built is None:
@@ -66,6 +87,27 @@ def prompt(
         output.print_bytes(text.encode("utf-8", "surrogateescape"))
     else:
         _print_prompt(built, explain=explain)
+
+
+def _build(
+    stores: Stores, key: str, budget: int, options: ContextOptions, profile: str | None
+) -> BuiltPrompt:
+    from cub.actions.build_prompt import build_task_prompt, read_prompt_options
+    from cub.actions.context_settings import prepare_context_commands
+    from cub.project.config_layers import resolve_config
+
+    project = stores.project
+    values = resolve_config(project, os.environ, profile).values
+    prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task
+    settings = prepare_context_commands(project, stores.root, values, options, profile)
+    if settings.commands:
+        from cub.actions.run.agent_process import build_environment
+        from cub.context.context_commands import CommandEnvironment
+
+        environ = build_environment(values["run.hide_env"].value)
+        blocks = run_commands(settings, options, CommandEnvironment(project.root, environ))
+        prompt_options = prompt_options._replace(blocks=tuple(blocks))
+    return build_task_prompt(stores, key, prompt_options, budget)
 
 
 def _print_prompt(built: BuiltPrompt, *, explain: bool) -> None:

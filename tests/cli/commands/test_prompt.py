@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from cub.actions.build_prompt import build_task_prompt
+from cub.actions.build_prompt import build_task_prompt, read_prompt_options
 from cub.actions.tasks.stores import open_stores
+from cub.context.output_blocks import OutputBlock
+from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.prompt.templates import load_shipped_templates
 from cub.store.ledger import Ledger
@@ -31,11 +34,18 @@ def bakery(project: Path) -> Path:
     return project
 
 
+def built(root: Path, *blocks: OutputBlock) -> str:
+    """The prompt of the task."""
+    stores = open_stores(Project.load(root), "ann")
+    options = read_prompt_options(stores, KEY, resolve_config(stores.project, {}).values)
+    return build_task_prompt(stores, KEY, options._replace(blocks=blocks)).prompt.text
+
+
 def test_it_prints_the_very_prompt_and_changes_nothing(bakery: Path, cub: Cub) -> None:
     before = tree(bakery)
     printed = cub("prompt", "k3f9a")
     assert (printed.code, printed.err) == (0, "")
-    text = build_task_prompt(open_stores(Project.load(bakery), "ann"), KEY).prompt.text
+    text = built(bakery)
     assert printed.out == text
     assert text.endswith("`\n")
     assert re.findall(r"(?m)^## (.*)$", text) == TITLES
@@ -119,3 +129,78 @@ def test_damaged_lines_are_told_on_stderr(bakery: Path, cub: Cub) -> None:
     printed = cub("prompt", KEY)
     assert (printed.code, printed.out[:16]) == (0, "## CURRENT TASK\n")
     assert "warning:" in printed.err
+
+
+NAMED = {"name": "Place", "command": "basename $PWD; printenv SECRET_WORD"}
+
+
+def configure(root: Path, **keys: object) -> None:
+    (root / ".cub/config.yaml").write_text(json.dumps(keys), "utf-8")
+
+
+def test_the_output_of_commands_stands_in_front(bakery: Path, cub: Cub) -> None:
+    configure(bakery, context_commands=[NAMED], run={"hide_env": ["SECRET_*"]})
+    printed = cub("prompt", KEY, "--trust", "--exec", "echo '# Loud'; exit 3", SECRET_WORD="salt")
+    assert (printed.code, printed.err) == (0, "")
+    hidden = OutputBlock("Place", "Command exited with code 1", bakery.name)
+    assert printed.out.startswith(hidden.format() + "\n\n--- Context Error: CLI Command 1 ---\n")
+    failed = OutputBlock("CLI Command 1", "Command exited with code 3", "# Loud")
+    assert printed.out == built(bakery, hidden, failed)
+    assert "\n\\# Loud\n--- End Context ---\n\n## CURRENT TASK\n" in printed.out
+
+
+def test_commands_of_the_project_need_trust(bakery: Path, cub: Cub) -> None:
+    configure(bakery, context_commands=[{"name": "Make", "command": "touch made"}])
+    refused = cub("prompt", KEY)
+    assert (refused.code, refused.out) == (1, "")
+    assert "what this project runs is not trusted yet" in refused.err
+    assert cub("prompt", KEY, "--no-context-exec", "--exec", "echo 1").code == 0
+    assert cub("prompt", "--system").code == 0
+    assert cub("prompt", "nothing", "--trust").code == 1
+    assert not (bakery / "made").exists()
+    cub("trust")
+    assert cub("prompt", KEY).code == 0
+    assert (bakery / "made").exists()
+
+
+def test_a_profile_replaces_the_commands(bakery: Path, cub: Cub) -> None:
+    debug = {"context_commands": [{"name": "Log", "command": "echo crumbs"}]}
+    configure(bakery, context_commands=[NAMED], profiles={"debug": debug})
+    printed = cub("prompt", KEY, "--trust", "--profile", "debug")
+    assert printed.out == built(bakery, OutputBlock("Log", "", "crumbs"))
+
+
+def test_a_command_that_must_not_fail_ends_it(bakery: Path, cub: Cub) -> None:
+    command = {"name": "Dough", "command": "echo flat; exit 4", "on_failure": "fail"}
+    configure(bakery, context_commands=[command])
+    failed = cub("prompt", KEY, "--trust", "--debug")
+    assert (failed.code, failed.out) == (1, "")
+    assert failed.err.startswith("ran 'echo flat; exit 4' (.cub/config.yaml:1): exited with code 4")
+    assert "error: .cub/config.yaml:1: the context command 'Dough' exited with code 4" in failed.err
+
+
+@pytest.mark.usefixtures("bakery")
+def test_debug_tells_what_ran_without_secrets(cub: Cub) -> None:
+    token = "ghp_" + "a1B2" * 9
+    words = ("prompt", KEY, "--exec", f": {token}", "--exec", "echo two", "--debug")
+    lines = cub(*words).err.splitlines()
+    assert [line.partition(": succeeded")[0] for line in lines][1] == "ran 'echo two' (--exec)"
+    assert len(lines) == 2
+    assert token not in lines[0]
+
+
+@pytest.mark.usefixtures("bakery")
+def test_a_confirmation_needs_a_person(cub: Cub) -> None:
+    refused = cub("prompt", KEY, "--exec", "touch made", "--confirm-context-exec")
+    assert (refused.code, refused.out) == (1, "")
+    assert "nobody is there to ask" in refused.err
+
+
+@pytest.mark.usefixtures("bakery")
+def test_explain_has_a_row_for_each_block(cub: Cub) -> None:
+    words = ("--exec", "echo one", "--exec", "exit 1", "--exec", "seq 9000", "--tokens", "400")
+    lines = cub("prompt", KEY, "--explain", *words).out.splitlines()
+    titles = [re.split(r"  +", line)[0] for line in lines[1:4]]
+    assert titles == ["Context: CLI Command 1", "Context Error: CLI Command 2",
+                      "Context: CLI Command 3"]  # fmt: skip
+    assert any(re.search(r"characters of the commands' output are left out", x) for x in lines)
