@@ -16,11 +16,13 @@ from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, tru
 
 # Classes that say something about the machine, and nothing about the task.
 INFRASTRUCTURE_FAILURES = (
-    "interrupted", "rate_limited", "auth", "service_failed", "harness_missing", "budget",
+    "interrupted", "context_failed", "rate_limited", "auth", "service_failed", "harness_missing",
+    "budget",
 )  # fmt: skip
 QUESTION_FAILURE = "asked_question"
 _MEANING = {
     "interrupted": "the run was stopped, for no fault of the task",
+    "context_failed": "the context commands failed, for no fault of the task",
     "rate_limited": "the agent had reached its limit, for no fault of the task",
     "auth": "the agent was not logged in, for no fault of the task",
     "service_failed": "the agent's service did not answer, for no fault of the task",

@@ -394,7 +394,15 @@ def _runs(scene: Scene) -> None:
     scene.json("ledger-stats", place.root, "ledger", "stats")
     run = ("run", "--trust", "--harness")
     scene.json(
-        "run-preview", place.root, *run, "works,claude,codex,gone", "--dry-run", "--check", "true"
+        "run-preview",
+        place.root,
+        *run,
+        "works,claude,codex,gone",
+        "--dry-run",
+        "--check",
+        "true",
+        "--exec",
+        "true",
     )
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)

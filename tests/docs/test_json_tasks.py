@@ -92,8 +92,8 @@ def test_runs(cub: Cub, project: Path, home: Path) -> None:
     (project / ".cub" / "script.yaml").write_text(SCRIPT)
     words = ("run", "--harness", "scripted")
     shown = {**example("What a run would do"), "root": str(project), "tasks": [key]}
-    check = shown["checks"][0]
-    assert printed(cub, *words, "--check", check, "--dry-run") == shown
+    check, command = shown["checks"][0], shown["context_commands"][0]["command"]
+    assert printed(cub, *words, "--check", check, "--exec", command, "--dry-run") == shown
     assert cub(*words, "--no-checks").code == 0
     found, told = printed(cub, "run", "status"), example("Runs")
     assert shape(found) == shape(told)

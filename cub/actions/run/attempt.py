@@ -27,6 +27,7 @@ from cub.actions.run.attempt_checks import (
     judge_by_final_checks,
     list_checks,
     run_baseline_checks,
+    run_start_commands,
 )
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_inputs import (
@@ -70,8 +71,11 @@ def run_attempt(
     workspace = context.workspace
     if attempt.before is None:
         save_git_settings(context, attempt)  # before checks, which run what agents wrote
-        attempt.before = take_snapshot(workspace.worktree)
-        save_start(context, attempt, attempt.before)
+        attempt.before = before = take_snapshot(workspace.worktree)
+        save_start(context, attempt, before)
+        if failure := (yield from run_start_commands(context, attempt, before)):
+            verdict = judge_before_start(context, attempt) if attempt.edited_paths else None
+            return verdict or Verdict("context_failed", str(failure))
         yield from run_baseline_checks(context, attempt, attempt.before)
     else:  # as the start of the run has left it
         save_start(context, attempt, attempt.before)
@@ -122,7 +126,8 @@ def _write_prompts(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> t
     """Return the agent's prompt and system prompt; keep both in the attempt's folder."""
     settings, commands = context.settings, list_checks(context, attempt)
     commands = commands or tuple(command.shell_line for command in context.check_commands)
-    options = PromptOptions(tasks, commands, settings.message_template, settings.commits)
+    message, blocks = settings.message_template, tuple(attempt.blocks)
+    options = PromptOptions(tasks, commands, message, settings.commits, blocks=blocks)
     built = build_task_prompt(context.current_stores, attempt.task_id, options)
     missing = render_missing_context(list_run_sources(context, attempt.harness))
     system_prompt = "\n".join(filter(None, [context.system_prompt, missing]))

@@ -1,7 +1,8 @@
 """Run the checks of an attempt, before the agent and after it, and judge the attempt by them.
 
-A check may change files, as a formatter does. Before the agent, that is a reason not to start;
-after the agent, the checks run once more on what they have made of the files.
+The context commands run before the first checks. A check may change files, as a formatter does.
+Before the agent, that is a reason not to start; after the agent, the checks run once more on what
+they have made of the files.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from cub.actions.run import run_folders
 from cub.actions.run.agent_process import make_attempt_mark
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_runner import CheckResult, check_syntax, compare_check
-from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.verdict import (
     NO_CHECK,
     UNVERIFIED,
@@ -27,6 +28,10 @@ from cub.actions.run.verdict import (
     judge_by_checks,
     judge_files,
 )
+from cub.context.context_commands import CommandEnvironment, run_context_commands
+from cub.context.output_blocks import make_blocks
+from cub.debug_log import log_debug
+from cub.errors import CubError
 from cub.git.private_index import reset_user_index, write_tree_without
 from cub.git.repository_settings import restore_git_settings
 from cub.git.restore_snapshot import check_out_paths
@@ -39,6 +44,32 @@ from cub.text import join_first
 def list_checks(context: RunContext, attempt: Attempt) -> tuple[str, ...]:
     """Return the commands that decide on an attempt: the task's own ones come first."""
     return tuple(dict.fromkeys((*attempt.task_checks, *context.settings.checks)))
+
+
+def run_start_commands(
+    context: RunContext, attempt: Attempt, before: Snapshot
+) -> Generator[Event, None, CubError | None]:
+    """Run the context commands; return the failure of one that must not fail, or None.
+
+    What they do to files is none of the attempt's work, as with the checks before it.
+    """
+    commands, parallel = context.settings.context
+    if not commands:
+        return None
+    mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
+    environment = CommandEnvironment(context.workspace.folder, context.environ, mark=mark)
+    lines: list[str] = []
+    report = lines.append if context.settings.options.debug else log_debug
+    failure = None
+    try:
+        outputs = run_context_commands(commands, environment, parallel, context.stop, report)
+        attempt.blocks = make_blocks(outputs)
+    except CubError as error:
+        failure = error
+    for line in lines:
+        yield context.make_event("notice", task=attempt.task_id, text=line)
+    _take_start(context, attempt, before)
+    return failure
 
 
 def run_baseline_checks(
@@ -61,8 +92,8 @@ def run_baseline_checks(
 def _take_start(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:
     """Return the snapshot that the attempt starts from, after its first checks; note edited files.
 
-    Nothing is undone: a check may have changed a file, or a person. Of commits made meanwhile,
-    those with private files do not stay, as with an agent's.
+    Nothing is undone: a check or a context command may have changed a file, or a person. Of commits
+    made meanwhile, those with private files do not stay, as with an agent's.
     """
     workspace = context.workspace
     current = take_snapshot(workspace.worktree)
@@ -71,7 +102,7 @@ def _take_start(context: RunContext, attempt: Attempt, before: Snapshot) -> Snap
         reset_user_index(workspace.worktree)
         current = take_snapshot(workspace.worktree)
     else:
-        attempt.edited_paths = _find_edits(context, before, before, current)
+        attempt.edited_paths += _find_edits(context, before, before, current)
     if current.tree != before.tree or current.head != before.head:
         attempt.before = before = current
         if attempt.files.read_state(run_folders.START_FILE):
@@ -82,18 +113,28 @@ def _take_start(context: RunContext, attempt: Attempt, before: Snapshot) -> Snap
 def find_start_obstacle(context: RunContext, attempt: Attempt) -> Generator[Event, None, str]:
     """Return why a run should not start at all, by the checks before its first task; "" if it may.
 
-    The task is not claimed yet. The attempt at it goes on from here.
+    The task is not claimed yet. The attempt at it goes on from here. Raises RunRefusedError for a
+    context command that must not fail.
     """
     save_git_settings(context, attempt)
-    attempt.before = take_snapshot(context.workspace.worktree)
+    attempt.before = before = take_snapshot(context.workspace.worktree)
+    if failure := (yield from run_start_commands(context, attempt, before)):
+        _restore_git_settings(attempt)
+        raise RunRefusedError(
+            failure.message, where=failure.where, hint=failure.hint, details=failure.details
+        )
     yield from run_baseline_checks(context, attempt, attempt.before)
     verdict = judge_before_start(context, attempt)
     if verdict is None or verdict.failure != UNVERIFIED:
         return ""
-    if attempt.settings is not None:  # checks may have changed them
+    _restore_git_settings(attempt)
+    return verdict.reason
+
+
+def _restore_git_settings(attempt: Attempt) -> None:
+    if attempt.settings is not None:  # checks and commands may have changed them
         rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
         restore_git_settings(attempt.settings, rescue_folder)
-    return verdict.reason
 
 
 def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
@@ -105,12 +146,15 @@ def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
     if not attempt.baseline and not settings.options.no_checks:
         obstacle = NO_CHECK
     if attempt.edited_paths:  # no commit would have what the checks are to judge
-        obstacle = f"{join_first(attempt.edited_paths)} changed while the checks ran at the start"
+        what = "the context commands or the checks" if settings.context.commands else "the checks"
+        obstacle = f"{join_first(attempt.edited_paths)} changed while {what} ran at the start"
     if not obstacle:
         return None
     if not settings.accept_unverified:
         return Verdict(UNVERIFIED, obstacle, is_uncounted=True)
-    attempt.notices.append(f"no check can decide: {obstacle}")
+    notice = f"no check can decide: {obstacle}"
+    if notice not in attempt.notices:  # at the start of the run
+        attempt.notices.append(notice)
     return None
 
 

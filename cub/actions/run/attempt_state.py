@@ -12,6 +12,7 @@ from cub.actions.run.check_runner import CheckComparison, CheckResult
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder
+from cub.context.output_blocks import OutputBlock
 from cub.git.repository_settings import GitSettings
 from cub.git.snapshot import FileChange, Snapshot, list_changes
 from cub.harness.base import Harness, Transcript
@@ -26,8 +27,9 @@ class Attempt:
     """Hold what is known of an attempt so far.
 
     - `before`, `after`: snapshots around the agent's work; None until they are taken.
+    - `blocks`: the output of context commands.
     - `baseline`: what each check said before the agent, by its command.
-    - `edited_paths`: tracked files that changed while the checks before the agent ran.
+    - `edited_paths`: tracked files that changed while checks and commands before the agent ran.
     - `inputs`: what the checks go by; `input_changes` describes what of it was changed.
     - `notices`: what to report to a person and to the next attempt.
     - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
@@ -45,6 +47,7 @@ class Attempt:
         default_factory=lambda: AgentResult(_NOT_STARTED, Transcript(), "")
     )
     changes: list[FileChange] = field(default_factory=list)
+    blocks: list[OutputBlock] = field(default_factory=list)
     baseline: dict[str, CheckResult] = field(default_factory=dict)
     edited_paths: list[str] = field(default_factory=list)
     checks: list[CheckComparison] = field(default_factory=list)

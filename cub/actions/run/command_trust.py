@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.context_scripts import ContextScript
+from cub.actions.context_settings import drop_context_commands
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
@@ -171,6 +172,8 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     config, checks, proposed = content.config, content.checks, content.proposed
     if settings.options.checks or not settings.uses_task_checks:
         config = {k: v for k, v in config.items() if not k.endswith("run.checks")}
+    if settings.options.no_context_exec:
+        config = drop_context_commands(config)
     trusted = load_trust(stores.root)
     is_config_trusted = not config or trusted.config == digest_commands(content.config)
     missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])

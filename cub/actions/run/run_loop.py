@@ -50,7 +50,8 @@ _HINTS = {
     BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
 }
 _EDITED_HINT = (
-    "commit it, or undo it with git; if a check did it, have it only look, as `ruff format --check`"
+    "commit it, or undo it with git; if a check or a context command did it, have it only look, "
+    "as `ruff format --check`"
 )
 _MASKED_BEFORE = ("client", "tick")
 _STORES_MESSAGE = "chore(cub): record what the run did"
@@ -79,21 +80,22 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         **_describe_place(context),
     )
     yield start
-    first_attempt = yield from _require_usable_checks(context)
+    first_attempt = yield from _prepare_first_attempt(context)
     context.initial_stores.ledger.append_events(start)
     end = yield from _run_until_end(context, pool, tally, first_attempt)
     yield from _end_run(context, tally, end)
 
 
-def _require_usable_checks(context: RunContext) -> Generator[Event, None, Attempt | None]:
-    """Return the first attempt after its checks, None if none has to decide on it.
+def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt | None]:
+    """Return the first attempt after context commands and checks, None if it has none of both.
 
-    Raises RunRefusedError if none can.
+    Raises RunRefusedError if no check can decide, or a command failed that must not.
     """
     stores, options = context.current_stores, context.settings.options
     tasks = stores.backend.read_tasks()
     queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
-    if not queue or options.no_checks or context.settings.accept_unverified:
+    needs_no_check = options.no_checks or context.settings.accept_unverified
+    if not queue or (needs_no_check and not context.settings.context.commands):
         return None
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
@@ -169,7 +171,9 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
 
     # More than an attempt can take, with a check of the task's own, before and after the agent.
     check_count = 2 * (len(context.settings.checks) + 1)
-    duration = timedelta(seconds=context.settings.timeout * (1 + check_count)) + _LEASE_RESERVE
+    seconds = context.settings.timeout * (1 + check_count)
+    seconds += sum(command.timeout for command in context.settings.context.commands)
+    duration = timedelta(seconds=seconds) + _LEASE_RESERVE
     approved_checks = context.approved_checks if context.settings.uses_task_checks else None
     options, run = context.settings.options, context.folder.id
     return claim_next_task(

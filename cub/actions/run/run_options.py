@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cub.actions.context_settings import (
+    ContextOptions,
+    ContextSettings,
+    resolve_context_settings,
+)
 from cub.errors import CubError, UsageError
 from cub.project.config_layers import ConfigValue
 from cub.project.setting_kinds import (
@@ -39,6 +44,17 @@ class RunOptions:
     branch: str = ""
     worktree: bool = False
     trust: bool = False
+    exec_lines: tuple[str, ...] = ()
+    no_context_exec: bool = False
+    confirm_context_exec: bool = False
+    debug: bool = False
+
+    @property
+    def context(self) -> ContextOptions:
+        """Return what these options say about context commands."""
+        return ContextOptions(
+            self.exec_lines, self.no_context_exec, self.confirm_context_exec, self.trust, self.debug
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,7 @@ class RunSettings:
     usd: float | None
     tokens: int | None
     iterations: int | None
+    context: ContextSettings
     proposed_checks: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -105,6 +122,7 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         usd=_override(options.usd, get["run.budget.usd"]),
         tokens=_override(options.tokens, get["run.budget.tokens"]),
         iterations=_override(options.iterations, get["run.budget.iterations"]),
+        context=resolve_context_settings(values, options.context),
     )
 
 

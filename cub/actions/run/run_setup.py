@@ -321,6 +321,8 @@ def read_last_options(root: Path) -> RunOptions | None:
             continue
         if isinstance(facts.get("asked"), dict):
             known = {k: v for k, v in facts["asked"].items() if k in RunOptions.__slots__}
-            fields: dict[str, Any] = {k: tuple(v) if k == "checks" else v for k, v in known.items()}
+            fields: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in known.items()
+            }
             return RunOptions(**fields)
     return None

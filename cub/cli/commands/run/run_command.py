@@ -10,6 +10,15 @@ import typer
 
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_parked_tasks
+from cub.cli.context_options import (
+    ConfirmContextExec,
+    Debug,
+    Exec,
+    NoContextExec,
+    Profile,
+    Trust,
+    confirm_commands,
+)
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
@@ -66,12 +75,6 @@ Branch = Annotated[
 Worktree = Annotated[
     bool, typer.Option("--worktree", help="Work in a work tree of the run's own, beside yours.")
 ]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Agree, this once, to the commands of the project.")
-]
-Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A profile of the configuration.")
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on as the last run was asked to that was killed.")
@@ -97,6 +100,10 @@ def run(
     no_checks: NoChecks = False,
     branch: Branch = "",
     worktree: Worktree = False,
+    exec_: Exec = None,
+    no_context_exec: NoContextExec = False,
+    confirm_context_exec: ConfirmContextExec = False,
+    debug: Debug = False,
     trust: Trust = False,
     profile: Profile = None,
     dry_run: DryRun = False,
@@ -120,6 +127,7 @@ def run(
     options = RunOptions(
         once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
         timeout, idle_timeout, tuple(check or ()), no_checks, branch, worktree, trust,
+        tuple(exec_ or ()), no_context_exec, confirm_context_exec, debug,
     )  # fmt: skip
     require_consistent(options)
     stores = open_task_stores(context, "cub run")
@@ -130,11 +138,16 @@ def run(
 
 
 def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
+    from cub.actions.context_settings import resolve_context_settings
     from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.cli.commands.run.execute import execute_run
+    from cub.project.config_layers import resolve_config
 
     if find_current_attempt(stores.root):
         raise CubError("an attempt can't start a run of its own project")
+    if options.confirm_context_exec:  # before Ctrl-C only requests a stop
+        values = resolve_config(stores.project, os.environ, profile).values
+        confirm_commands(resolve_context_settings(values, options.context).commands)
     raise typer.Exit(execute_run(stores, options, profile, json=json))
 
 
@@ -184,6 +197,10 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
             "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
             "notices": run.warnings,
             "checks": checks,
+            "context_commands": [
+                {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
+                for one in run.settings.context.commands
+            ],
             "trusted": run.is_trusted,
             "tasks": [task.id for task in queue],
         }
@@ -195,6 +212,9 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     for check in checks:
         source = run.settings.proposed_checks.get(check)
         output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
+    for command in run.settings.context.commands:
+        text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
+        output.print_paragraph(f"context command: {text}")
     _print_queue(queue, tasks, options)
     for program in run.missing if len(run.missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")

@@ -49,7 +49,7 @@ def test_resumed_it_goes_on_as_it_was_asked_to(bakery: Shop, cub: Cub) -> None:
     bakery.client(WAIT)
     bakery.task("s-1", labels=["hot"])
     bakery.task("s-2", priority=0)
-    run = started(bakery, "--label", "hot", "--max-iterations", "5")
+    run = started(bakery, "--label", "hot", "--max-iterations", "5", "--exec", "echo again")
     run.process.kill()
     run.communicate()
     _awaited(bakery)
@@ -58,6 +58,9 @@ def test_resumed_it_goes_on_as_it_was_asked_to(bakery: Shop, cub: Cub) -> None:
     assert done.code == 0, done.err
     assert "No run was killed" not in done.err
     assert (bakery.status("s-1"), bakery.status("s-2")) == ("closed", "open")
+    prompts = sorted(bakery.cub.glob("runs/*/s-1/*/prompt.md"))
+    front = "--- Context: CLI Command 1 ---\nagain\n--- End Context ---\n"
+    assert [file.read_text("utf-8").startswith(front) for file in prompts] == [True, True]
     assert "No run was killed" in cub("run", "--resume", "--trust", "--dry-run").err
 
 

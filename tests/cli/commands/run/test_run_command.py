@@ -116,6 +116,29 @@ def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> No
     assert sorted(ready.cub.iterdir()) == before
 
 
+def test_context_commands_are_shown_and_not_run(ready: Shop, cub: Cub) -> None:
+    ready.configure(context_commands=[{"name": "Made", "command": "touch made"}])
+    words = ("run", "--dry-run", "--trust", "--check", "true", "--exec", "touch too")
+    lines = cub(*words).out.splitlines()
+    assert lines[2:4] == [
+        "context command: touch made (Made, .cub/config.yaml:1)",
+        "context command: touch too (CLI Command 1, --exec)",
+    ]
+    shown = json.loads(cub(*words, "--json", "--no-context-exec").out)["context_commands"]
+    assert shown == [{"name": "CLI Command 1", "command": "touch too", "origin": "--exec"}]
+    assert not (ready.root / "made").exists()
+    assert not (ready.root / "too").exists()
+
+
+def test_a_confirmation_needs_a_person(ready: Shop, cub: Cub) -> None:
+    words = ("run", "--trust", "--no-checks", "--confirm-context-exec")
+    refused = cub(*words, "--exec", "touch made")
+    assert (refused.code, refused.out) == (1, "")
+    assert "nobody is there to ask" in refused.err
+    assert (ready.status(), ready.ledger()) == ("open", [])
+    assert cub(*words).code == 0
+
+
 @pytest.mark.parametrize("words", [(), ("--trust", "--harness", "gone")])
 def test_a_dry_run_of_what_would_be_refused_is_1(
     ready: Shop, cub: Cub, words: tuple[str, ...]

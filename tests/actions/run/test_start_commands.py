@@ -1,0 +1,178 @@
+"""Context commands of a run: before each attempt, with their output in its prompt."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions.run.run_context import RunRefusedError
+from cub.errors import CubError
+from cub.store.events import Event
+from tests.actions.run.conftest import CopyShop
+from tests.actions.run.shop import Done, Shop, alive
+from tests.actions.run.sound import seen
+from tests.cli.commands.run.started import start_run
+
+_WORK = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
+
+
+def _prepare(bakery: Shop) -> None:
+    bakery.write(".gitignore", ".cub/\n")
+    bakery.commit()
+    bakery.task()
+    bakery.client(_WORK)
+
+
+@pytest.fixture
+def stocked(copy_shop: CopyShop) -> Shop:
+    return copy_shop(_prepare)
+
+
+def named(command: str, **more: Any) -> dict[str, Any]:
+    """An item of `context_commands`."""
+    return {"name": "Named", "command": command, **more}
+
+
+def prompt(shop: Shop, done: Done, task: str = "s-1", number: int = 1) -> str:
+    """What the agent was sent."""
+    return (shop.attempt(done.end["run"], number, task) / "prompt.md").read_text("utf-8")
+
+
+def block(text: str, name: str = "Named", kind: str = "Context") -> str:
+    return f"--- {kind}: {name} ---\n{text}\n--- End Context ---\n\n"
+
+
+def test_their_output_is_in_front_of_each_attempt_s_prompt(stocked: Shop) -> None:
+    stocked.task("s-2")
+    stocked.environ["SECRET_WORD"] = "salt"
+    stocked.configure(
+        context_commands=[named("ls; printenv SECRET_WORD")], run={"hide_env": ["SECRET_*"]}
+    )
+    done = stocked.run(exec_lines=("echo '# Loud'; basename $PWD",))
+    assert done.outcomes == ["ok", "ok"]
+    failed = "Command exited with code 1\nPartial output:\n"
+    loud = block(f"\\# Loud\n{stocked.root.name}", "CLI Command 1")
+    first = block(f"{failed}kept.txt", kind="Context Error") + loud
+    assert prompt(stocked, done).startswith(f"{first}## CURRENT TASK\n")
+    second = block(f"{failed}kept.txt\nmade-s-1", kind="Context Error") + loud
+    assert prompt(stocked, done, "s-2").startswith(f"{second}## CURRENT TASK\n")
+
+
+@pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
+def test_a_run_does_not_start_where_one_fails_that_must_not(
+    stocked: Shop, asked: dict[str, Any]
+) -> None:
+    stocked.configure(context_commands=[named("echo flat; exit 4", on_failure="fail")])
+    before = seen(stocked)
+    tasks = (stocked.cub / "tasks.jsonl").read_bytes()
+    with pytest.raises(RunRefusedError, match="'Named' exited with code 4") as refused:
+        stocked.run(**asked)
+    assert refused.value.where.startswith(".cub/config.yaml:")
+    assert "flat" in refused.value.details
+    assert (stocked.cub / "tasks.jsonl").read_bytes() == tasks
+    assert stocked.ledger() == []
+    assert [path.name for path in (stocked.cub / "runs").iterdir()] == [".gitignore"]
+    assert seen(stocked) == before
+    assert stocked.run(no_context_exec=True, **asked).outcomes == ["ok"]
+
+
+def test_one_that_fails_later_charges_nothing_and_ends_the_run_in_time(stocked: Shop) -> None:
+    stocked.task("s-2")
+    stocked.configure(context_commands=[named("test ! -e made-s-1", on_failure="fail")])
+    done = stocked.run()
+    assert done.outcomes == ["ok", *["context_failed"] * 3]
+    assert (done.end["end"], stocked.status("s-2")) == ("machine", "open")
+    failure = done.of("attempt_end")[1]["fail"]
+    assert not failure["charge"]
+    assert failure["reason"].endswith("the context command 'Named' exited with code 1")
+    assert stocked.dirt() == ""
+
+
+@pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
+def test_a_tracked_file_that_one_changes_is_no_agent_s_work(
+    stocked: Shop, asked: dict[str, Any]
+) -> None:
+    """The checks would judge it, and no commit would have it."""
+    stocked.configure(context_commands=[named("echo more >> kept.txt")])
+    with pytest.raises(RunRefusedError, match=r"kept.txt changed while the context commands"):
+        stocked.run(**asked)
+    assert stocked.dirt() == " M kept.txt\n"
+
+
+@pytest.mark.parametrize("policy", ["warn", "fail"])
+def test_what_one_changes_later_stays(stocked: Shop, policy: str) -> None:
+    stocked.task("s-2")
+    change = "test ! -e made-s-1 || { rm kept.txt; echo new > new.txt; exit 1; }"
+    stocked.configure(context_commands=[named(change, on_failure=policy)])
+    done = stocked.run(checks="true")
+    assert done.outcomes == ["ok", "unverified"]
+    assert "kept.txt changed while the context commands" in done.end["why"]
+    assert stocked.dirt() == " D kept.txt\n?? new.txt\n"
+    assert stocked.status("s-2") == "open"
+
+
+def test_new_files_of_one_are_in_no_commit_and_stay(stocked: Shop) -> None:
+    stocked.task("s-2")
+    stocked.configure(context_commands=[named("date +%s%N > report.txt; cat report.txt")])
+    assert stocked.run(checks="true", task="s-1").outcomes == ["ok"]
+    assert stocked.run(checks="true").outcomes == ["ok"]
+    assert stocked.dirt() == "?? report.txt\n"
+
+
+def test_debug_has_a_notice_for_each_without_secrets(stocked: Shop) -> None:
+    token = "ghp_" + "a1B2" * 9
+    lines = (f": {token}", "exit 3")
+    assert "ran " not in stocked.run(exec_lines=lines, task="s-1").notices
+    stocked.task("s-2")
+    notices = stocked.run(exec_lines=lines, debug=True).notices
+    assert re.search(r"^ran 'exit 3' \(--exec\): exited with code 3, ", notices, re.MULTILINE)
+    assert "ran ': [masked]" in notices
+    assert token not in notices
+
+
+def test_commands_that_do_not_run_need_no_trust(stocked: Shop, monkeypatch: Any) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(stocked.root.parent / "state"))
+    stocked.write(".cub/config.yaml", "context_commands: [{name: A, command: touch made}]\n")
+    asked: dict[str, Any] = {"harness": "scripted", "trust": False, "checks": None, "check": "true"}
+    stocked.script({"s-1": [{"files": {"bread": "x"}}]})
+    with pytest.raises(CubError, match="is not trusted yet") as refused:
+        stocked.run(**asked)
+    assert refused.value.details[0].startswith("context_commands.0: ")
+    assert stocked.run(no_context_exec=True, exec_lines=("true",), **asked).outcomes == ["ok"]
+    assert not (stocked.root / "made").exists()
+
+
+def test_a_stop_ends_one(stocked: Shop) -> None:
+    def starts(event: Event) -> bool:
+        return bool(event["ev"] == "run_start")
+
+    began = time.monotonic()
+    done = stocked.run(exec_lines=("sleep 60; touch late",), stop_at=starts)
+    assert done.end["end"] == "interrupted"
+    assert time.monotonic() - began < 20
+    assert stocked.status() == "open"
+
+
+def test_one_is_in_the_attempt(stocked: Shop) -> None:
+    done = stocked.run(exec_lines=('"$PYTHON" -m cub prompt s-1 --exec true 2>&1',))
+    assert "an attempt can't have context commands run" in prompt(stocked, done)
+
+
+@pytest.mark.thorough
+def test_a_kill_ends_one_and_the_next_run_goes_on(stocked: Shop) -> None:
+    fifo = Path(stocked.environ["HOME"]) / "pid"
+    stocked.write("wait.sh", f'mkfifo "{fifo}"; echo $$ > "{fifo}"; exec sleep 1000\n')
+    run = start_run(stocked, "--no-checks", "--json", "--exec", "sh wait.sh")
+    deadline = time.monotonic() + 20
+    while not fifo.exists():
+        assert time.monotonic() < deadline
+    pid = int(fifo.read_text())
+    run.process.kill()
+    run.communicate()
+    while alive([pid]):
+        assert time.monotonic() < deadline
+    assert stocked.run().outcomes == ["ok"]
