@@ -62,6 +62,12 @@ def test_their_output_is_in_front_of_each_attempt_s_prompt(stocked: Shop) -> Non
     assert prompt(stocked, done, "s-2").startswith(f"{second}## CURRENT TASK\n")
 
 
+def test_in_a_work_tree_they_run_there(stocked: Shop) -> None:
+    done = stocked.run(exec_lines=("pwd",), worktree=True)
+    folder = stocked.cub / "worktrees" / done.end["run"]
+    assert prompt(stocked, done).startswith(block(str(folder), "CLI Command 1"))
+
+
 @pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
 def test_a_run_does_not_start_where_one_fails_that_must_not(
     stocked: Shop, asked: dict[str, Any]

@@ -13,6 +13,7 @@ import pytest
 
 from tests.actions.run.shop import CHECK, Shop, alive
 from tests.cli.commands.run.started import WAIT, client_of, start_run, started
+from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, git
 from tests.fork_server import start_cub
@@ -137,6 +138,20 @@ def test_a_confirmation_needs_a_person(ready: Shop, cub: Cub) -> None:
     assert "nobody is there to ask" in refused.err
     assert (ready.status(), ready.ledger()) == ("open", [])
     assert cub(*words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [("n\n", 1), pytest.param("y\n", 0, marks=pytest.mark.thorough)]
+)
+def test_a_person_sees_the_commands_and_decides(
+    ready: Shop, home: Path, answer: str, code: int
+) -> None:
+    words = ("run", "--trust", "--no-checks", "--confirm-context-exec", "--exec", "touch made")
+    screen = in_terminal(*words, cwd=ready.root, home=home, answer=answer, at="Run this command?")
+    assert "CLI Command 1 (--exec): touch made" in screen.text
+    assert screen.code == code
+    assert ("no context command was run" in screen.text) is (answer == "n\n")
+    assert (ready.root / "made").exists() is (code == 0)
 
 
 @pytest.mark.parametrize("words", [(), ("--trust", "--harness", "gone")])
