@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,8 +32,10 @@ from cub.context.context_commands import (
 )
 from cub.context.output_blocks import make_blocks
 from cub.context.text_reader import TextReader
+from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.masking import mask_text
 from cub.project.config_layers import resolve_config
 from cub.project.trust_store import load_trust
 
@@ -67,24 +69,41 @@ class ContextBuild:
     untrusted: frozenset[str]
     warnings: list[PlanWarning]
     outputs: list[CommandOutput] = field(default_factory=list)
+    report: Callable[[str], None] = log_debug
     _inline_outputs: dict[str, str | None] = field(default_factory=dict)
+
+    def list_trusted_commands(self) -> list[ContextCommand]:
+        """Return all that is going to run: bootstraps, context commands, those of the task file."""
+        bootstraps = [ContextCommand("Bootstrap", b.name, b.name) for b in self._trusted_bootstraps]
+        task = self.plan.task
+        inline = task.commands if task else []
+        return [
+            *bootstraps,
+            *self.settings.commands,
+            *(self._make_inline(text) for text in inline if not self._is_untrusted_inline(text)),
+        ]
+
+    @property
+    def _trusted_bootstraps(self) -> list[Bootstrap]:
+        return [b for b in self.bootstraps if not (b.is_project and b.script in self.untrusted)]
 
     def run_bootstraps(self) -> Iterator[BootstrapRun]:
         """Run the bootstraps of the rules that are taken, as far as they are trusted."""
+        trusted = self._trusted_bootstraps
         for bootstrap in self.bootstraps:
-            if bootstrap.is_project and bootstrap.script in self.untrusted:
+            if bootstrap not in trusted:
                 message = "this bootstrap is not trusted yet, and was not run"
                 self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
-        trusted = [b for b in self.bootstraps if not (b.is_project and b.script in self.untrusted)]
         yield from run_bootstraps(trusted, self.environment)
 
-    def assemble(self) -> AssembledContext:
-        """Run the context commands, and put everything together.
+    def assemble(self, report: Callable[[str], None] = log_debug) -> AssembledContext:
+        """Run the context commands, and put everything together; `report` gets a line for each.
 
         Raises CubError for a command whose failure counts, and for a required parameter.
         """
+        self.report = report
         self.outputs += run_context_commands(
-            self.settings.commands, self.environment, self.settings.parallel
+            self.settings.commands, self.environment, self.settings.parallel, report=report
         )
         blocks = [(block.name, block.format()) for block in make_blocks(self.outputs)]
         context = assemble_context(self.reader, self.plan, blocks, self._run_inline)
@@ -102,18 +121,26 @@ class ContextBuild:
         return self._inline_outputs[command]
 
     def _run_inline_once(self, command: str) -> str | None:
-        task = self.plan.task
-        if task is None or (task.is_project and command in self.untrusted):
-            name = task.name if task else ""
+        inline = self._make_inline(command)
+        if self._is_untrusted_inline(command):
             message = f"the command {command!r} is not trusted yet, and was not run"
-            self.warnings.append(PlanWarning(message, name, hint=_HINT))
+            self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
             return None
-        output = run_context_command(ContextCommand(command, command, task.name), self.environment)
+        output = run_context_command(inline, self.environment)
         self.outputs.append(output)
+        self.report(mask_text(output.to_audit_line()))
         if output.problem:
             problem = output.problem.removeprefix("Command ")
-            self.warnings.append(PlanWarning(f"the command {command!r} {problem}", task.name))
+            self.warnings.append(PlanWarning(f"the command {command!r} {problem}", inline.origin))
         return output.text
+
+    def _make_inline(self, command: str) -> ContextCommand:
+        origin = self.plan.task.name if self.plan.task else ""
+        return ContextCommand("Command", command, origin)
+
+    def _is_untrusted_inline(self, command: str) -> bool:
+        task = self.plan.task
+        return task is None or (task.is_project and command in self.untrusted)
 
 
 def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +12,7 @@ from cub.errors import CubError
 
 if TYPE_CHECKING:
     from cub.actions.context_settings import ContextOptions, ContextSettings
-    from cub.context.context_commands import CommandEnvironment, CommandOutput, ContextCommand
+    from cub.context.context_commands import CommandEnvironment, ContextCommand
     from cub.context.output_blocks import OutputBlock
 
 _PANEL = "Output of commands"
@@ -88,11 +88,3 @@ def run_commands(
     report = output.print_message if options.debug else log_debug
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
     return make_blocks(outputs)
-
-
-def print_audit(outputs: Iterable[CommandOutput]) -> None:
-    """Print a line on stderr for each command that has run."""
-    from cub.masking import mask_text
-
-    for item in outputs:
-        output.print_message(mask_text(item.to_audit_line()))

@@ -125,6 +125,8 @@ def run_context_commands(
     `report` gets a line about each in the end. A requested `stop` ends all of them. Raises
     CubError, with all others ended, when a command fails whose `on_failure` is `fail`.
     """
+    if not commands:
+        return []
     from concurrent.futures import ThreadPoolExecutor, wait
 
     own_stop = StopRequest()
@@ -135,7 +137,7 @@ def run_context_commands(
             own_stop.request()
         return output
 
-    with ThreadPoolExecutor(max(1, min(parallel, len(commands)))) as pool:
+    with ThreadPoolExecutor(min(parallel, len(commands))) as pool:
         futures = [pool.submit(run, command) for command in commands]
         try:
             while wait(futures, _POLL_SECONDS).not_done:

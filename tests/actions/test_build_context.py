@@ -103,6 +103,19 @@ def test_a_preview_runs_nothing_and_needs_no_trust(tmp_path: Path) -> None:
     assert traces(stores) == []
 
 
+def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    trusted = prepare(stores, trust=True).list_trusted_commands()
+    assert [(command.name, command.command) for command in trusted] == [
+        ("Bootstrap", ".agents/rules/a-bootstrap"),
+        ("Bootstrap", ".agents/rules/b.md (bootstrap)"),
+        ("Evil", "touch ran-command; echo CONFIGURED"),
+        ("Command", "touch ran-inline; echo INLINE"),
+    ]
+    mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_trusted_commands()
+    assert [command.command for command in mine] == ["echo x"]
+
+
 def test_trust_for_once_is_not_stored(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
     printed, text, warnings = run(prepare(stores, trust=True))

@@ -17,7 +17,6 @@ from cub.cli.context_options import (
     Profile,
     Trust,
     confirm_commands,
-    print_audit,
 )
 from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.options import get_global_options
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cub.actions.build_context import ContextBuild
+    from cub.actions.context_settings import ContextOptions
     from cub.context.assembly import AssembledContext
     from cub.context.text_collector import ContextPart
 
@@ -138,10 +138,8 @@ def context(
     call = ContextCall(request, directory, os.environ, options, profile, not no_bootstrap)
     stores = open_task_stores(context)
     build = prepare_context(stores, call, is_preview=explain)
-    result = build.preview() if explain else _build(build, options.confirm)
+    result = build.preview() if explain else _build(build, options)
     output.print_warnings(result.warnings)
-    if debug:
-        print_audit(build.outputs)
     estimate = ESTIMATORS[estimator]
     if json:
         output.print_json(_context_to_json(build, result, estimate, stores.root.as_posix()))
@@ -151,17 +149,19 @@ def context(
         _print_context(build, result, estimate)
 
 
-def _build(build: ContextBuild, confirms: bool) -> AssembledContext:
+def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
     """Run what belongs to the context, and return it."""
-    if confirms:
-        confirm_commands(build.settings.commands)
+    from cub.debug_log import log_debug
+
+    if options.confirm:
+        confirm_commands(build.list_trusted_commands())
     for run in build.run_bootstraps():
         output.print_message(f"Bootstrap: {run.bootstrap.name}")
         for line in run.text.splitlines():
             output.print_message(line)
         if run.problem:
             output.print_message(f"The bootstrap {run.bootstrap.name} {run.problem}.")
-    return build.assemble()
+    return build.assemble(output.print_message if options.debug else log_debug)
 
 
 def _print_context(
