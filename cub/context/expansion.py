@@ -133,7 +133,8 @@ class TextExpansion:
             message = f"{name}: {word or 'this parameter is required'}"
             raise CubError(message, where=f"{self.name}:{line}", hint=hint)
         message = f"${{{name}}} is not set, and stays as it is"
-        self.warnings.append(PlanWarning(message, self.name, line, hint))
+        if all(warning.hint != hint for warning in self.warnings):  # once for each name
+            self.warnings.append(PlanWarning(message, self.name, line, hint))
         return None
 
     def _is_alone(self, match: re.Match[str]) -> bool:

@@ -54,7 +54,7 @@ def test_parameters(text: str, expanded: str) -> None:
 
 def test_a_parameter_that_is_not_set_stays_with_a_warning() -> None:
     expansion = TextExpansion("t.md", {}, first_line=4)
-    assert expansion.expand("a\n${HOME}") == "a\n${HOME}"
+    assert expansion.expand("a\n${HOME} ${HOME}") == "a\n${HOME} ${HOME}"
     (warning,) = expansion.warnings
     assert (warning.location, warning.hint) == ("t.md:5", "set it with -p HOME=VALUE")
 
