@@ -1,29 +1,37 @@
-"""`python -m tests.benchmarks context`: commands of `cub context`, beside what they are held to.
+"""`python -m tests.benchmarks context`: context commands, beside what they are held to.
 
-Each row is a whole `cub context` with some commands; its seconds are net of one without any.
+They run in this very process, whose start doesn't count; for its memory, `cub context` runs whole.
 """
 
 from __future__ import annotations
 
-import json
+import os
+import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+import uuid
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.context.context_commands import (
+    CommandEnvironment,
+    make_cli_commands,
+    run_context_commands,
+)
 from cub.processes.orphans import kill_by_environment
-from tests.benchmarks.map.processes import Place, cost, median, memory
+from tests.benchmarks.map.processes import Cost, Place, median, memory
 from tests.conftest import git
 
-RUNS = 5
-_CUB = (sys.executable, "-m", "cub", "context", "--trust", "--prompt", "Fix it.")
+RUNS = 10
+_MARK = ("CUB_BENCHMARK", uuid.uuid4().hex)
 _STUBBORN = "trap '' INT TERM; sleep 60; sleep 60"
-_MEGABYTES = 100
+_OUTPUT = "head -c 50000000 /dev/zero | tr '\\0' x"
 
 
 class Case(NamedTuple):
-    """Commands that run side by side, and how many seconds they may take."""
+    """Commands that run side by side with a time limit of 1 s, and the seconds they may take."""
 
     name: str
     lines: Sequence[str]
@@ -33,56 +41,45 @@ class Case(NamedTuple):
 _CASES = (
     Case("`true`", ("true",), None),
     Case("8 of `sleep 0.5`, side by side", ("sleep 0.5",) * 8, 0.6),
-    Case("a job in the background, `sleep 60 &`", ("sleep 60 & echo done",), None),
-    Case("1 s, and a grandchild on the pipe", ("sleep 60 & sleep 60",), 1.5),
-    Case("1 s, and `sleep 60 \\| cat`", ("sleep 60 | cat",), 1.5),
-    Case("1 s, and TERM trapped", (_STUBBORN,), 1.5),
-    Case("1 s, and TERM trapped in another session", (f'setsid sh -c "{_STUBBORN}"',), 1.5),
-    Case("1 s, and both of these", (f'setsid sh -c "{_STUBBORN}" & {_STUBBORN}',), 1.5),
-    Case("50 MB of output", ("head -c 50000000 /dev/zero | tr '\\0' x",), None),
+    Case("a job in the background, `sleep 60 &`", ("sleep 60 & echo",), None),
+    Case("limit of 1 s, a grandchild on the pipe", ("sleep 60 & sleep 60",), 1.5),
+    Case("limit of 1 s, `sleep 60 \\| cat`", ("sleep 60 | cat",), 1.5),
+    Case("limit of 1 s, TERM trapped", (_STUBBORN,), 1.5),
+    Case("limit of 1 s, in another session", (f'setsid sh -c "{_STUBBORN}" & sleep 60',), 1.5),
+    Case("limit of 1 s, both of these", (f'setsid sh -c "{_STUBBORN}" & {_STUBBORN}',), 1.5),
+    Case("50 MB of output", (_OUTPUT,), None),
 )
-
-
-class Row(NamedTuple):
-    """What a case takes: seconds net, megabytes of the largest process, and processes left."""
-
-    cpu: float
-    wall: float
-    megabytes: float
-    left: int
 
 
 def main(say: Callable[[str], None]) -> None:
     """Measure, and say the table."""
-    say(f"Python {sys.version.split()[0]}, median of {RUNS} runs, bar of memory: {_MEGABYTES} MB\n")
-    say("| commands | s | bar | CPU s | MB | processes left |")
-    say("| --- | ---: | ---: | ---: | ---: | ---: |")
+    say(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, median of {RUNS} runs\n")
+    say("| commands | wall s | bar | CPU s | processes left |")
+    say("| --- | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
-        for case, row in _rows(Path(folder).resolve()):
-            bar = "" if case.bar is None else f"{case.bar:g}"
-            figures = f"{row.wall:.3f} | {bar} | {row.cpu:.3f} | {row.megabytes:.0f} | {row.left}"
-            say(f"| {case.name} | {figures} |")
+        root = Path(folder).resolve()
+        for case in _CASES:
+            spent = median([_run(case.lines, root) for _ in range(RUNS + 1)][1:])
+            left, bar = kill_by_environment(_MARK), f"{case.bar:g}" if case.bar else ""
+            say(f"| {case.name} | {spent.wall:.3f} | {bar} | {spent.cpu:.3f} | {left} |")
+        git(root, "init", "-q")
+        words = (sys.executable, "-m", "cub", "context", "--prompt", "Fix it.", "--exec")
+        empty, large = (
+            memory([*words, line], Place(root, "", root)).largest / 1e6
+            for line in ("true", _OUTPUT)
+        )
+    say(f"\nMemory of `cub context` with 50 MB of output: {large:.0f} MB (bar: 100), ")
+    say(f"with `true` {empty:.0f} MB.")
 
 
-def _rows(scratch: Path) -> Iterator[tuple[Case, Row]]:
-    home = scratch / "home"
-    home.mkdir()
-    empty = Place(_repository(scratch / "empty", ()), "", home)
-    for number, case in enumerate(_CASES):
-        place = Place(_repository(scratch / str(number), case.lines), "", home)
-        cost(_CUB, place)
-        # In turn, so that a machine whose speed drifts drifts for both.
-        costs = [(cost(_CUB, place), cost(_CUB, empty)) for _ in range(RUNS)]
-        nets = [one.less(none) for one, none in costs]
-        megabytes = memory(_CUB, place).largest / 1e6
-        left = kill_by_environment(("HOME", str(home)))  # no other process has this one
-        yield case, Row(*median(nets), megabytes, left)
+def _run(lines: Sequence[str], folder: Path) -> Cost:
+    commands = [command._replace(timeout=1.0) for command in make_cli_commands(lines)]
+    environment = CommandEnvironment(folder, dict([*os.environ.items(), _MARK]))
+    cpu, start = _get_cpu_seconds(), time.perf_counter()
+    run_context_commands(commands, environment, parallel=8)
+    return Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start)
 
 
-def _repository(root: Path, lines: Sequence[str]) -> Path:
-    (root / ".cub").mkdir(parents=True)
-    git(root, "init", "-q")
-    commands = [{"name": line, "command": line, "timeout": "1s"} for line in lines]
-    config = json.dumps({"context_commands": commands, "context_parallel": len(lines) or 1})
-    (root / ".cub" / "config.yaml").write_text(config, encoding="utf-8")
-    return root
+def _get_cpu_seconds() -> float:
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
