@@ -1,6 +1,7 @@
-"""`python -m tests.benchmarks context`: context commands, beside what they are held to.
+"""`python -m tests.benchmarks context`: rules and context commands, beside what they are held to.
 
-They run in this very process, whose start doesn't count; for its memory, `cub context` runs whole.
+They are timed in this very process, whose start doesn't count; for its memory, `cub context` runs
+whole.
 """
 
 from __future__ import annotations
@@ -15,16 +16,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.context.assembly import ContextRequest, assemble_context, plan_context
 from cub.context.context_commands import (
     CommandEnvironment,
     make_cli_commands,
     run_context_commands,
 )
+from cub.context.text_reader import TextReader
 from cub.processes.orphans import kill_by_environment
 from tests.benchmarks.map.processes import Cost, Place, median, memory
 from tests.conftest import git
 
 RUNS = 10
+_RULES, _RULES_BAR = 1000, 0.45
+_RULE = (
+    "---\nlanguages: [go, python]\nstage: testing\n---\n# Rule {n}\n\n- Do `x{n}`, and tell @ann.\n"
+)
 _MARK = ("CUB_BENCHMARK", uuid.uuid4().hex)
 _STUBBORN = "trap '' INT TERM; sleep 60; sleep 60"
 _OUTPUT = "head -c 50000000 /dev/zero | tr '\\0' x"
@@ -62,6 +69,8 @@ def main(say: Callable[[str], None]) -> None:
             spent = median([_run(case.lines, root) for _ in range(RUNS + 1)][1:])
             left, bar = kill_by_environment(_MARK), f"{case.bar:g}" if case.bar else ""
             say(f"| {case.name} | {spent.wall:.3f} | {bar} | {spent.cpu:.3f} | {left} |")
+        spent = _read_rules(root)
+        say(f"| {_RULES:,} rules | {spent.wall:.3f} | {_RULES_BAR} | {spent.cpu:.3f} | 0 |")
         git(root, "init", "-q")
         words = (sys.executable, "-m", "cub", "context", "--prompt", "Fix it.", "--exec")
         empty, large = (
@@ -70,6 +79,22 @@ def main(say: Callable[[str], None]) -> None:
         )
     say(f"\nMemory of `cub context` with 50 MB of output: {large:.0f} MB (bar: 100), ")
     say(f"with `true` {empty:.0f} MB.")
+
+
+def _read_rules(folder: Path) -> Cost:
+    """Return what a context of many rules costs, from a folder that has them."""
+    rules = folder / ".agents" / "rules"
+    rules.mkdir(parents=True)
+    for number in range(_RULES):
+        (rules / f"{number:04}.md").write_text(_RULE.format(n=number), encoding="utf-8")
+    costs = []
+    for _ in range(RUNS + 1):
+        reader = TextReader(folder, folder, None)
+        request = ContextRequest(prompt="Fix it.", selectors={"languages": ("go",)})
+        cpu, start = _get_cpu_seconds(), time.perf_counter()
+        assemble_context(reader, plan_context(reader, request))
+        costs.append(Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start))
+    return median(costs[1:])
 
 
 def _run(lines: Sequence[str], folder: Path) -> Cost:
