@@ -100,12 +100,6 @@ BEFORE = {
         f"(cd ../mill && git init -q && {RULES} > AGENTS.md && cub init && {STALE})",
     ),
 }
-BEFORE["debug-with-test-output.md"] = (
-    "chmod +x ~/bin/pytest && mkdir -p .cub .agents/tasks",
-    f"{RULES} > AGENTS.md",
-    COMMIT,
-    r"printf 'def dozens(loaves):\n    return loaves // 12\n' > bread.py",
-)
 BEFORE["migrate-context-tools.md"] = (
     "mkdir -p .cub .agents/rules .agents/tasks && ln -s AGENTS.md CLAUDE.md",
     f"{RULES} > AGENTS.md",
@@ -140,6 +134,13 @@ BEFORE |= {
     page: (f"{RULES} > AGENTS.md", "mkdir ~/bin", *lines, "cub init", TASK, COMMIT)
     for page, lines in INSTALL.items()
 }
+BEFORE["debug-with-test-output.md"] = (
+    *INSTALL["run-with-claude-code.md"],
+    "chmod +x ~/bin/pytest && mkdir -p .cub .agents/tasks",
+    f"{RULES} > AGENTS.md",
+    COMMIT,
+    r"printf 'def dozens(loaves):\n    return loaves // 12\n' > bread.py",
+)
 BEFORE[PROVE] = (
     f"{RULES} > AGENTS.md",
     "mkdir ~/bin",
