@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.context.expansion import list_commands
-from cub.context.front_matter import MarkdownText, read_flag, split_front_matter
+from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
 from cub.context.selectors import Selectors, explain_mismatch, format_value
 from cub.context.text_reader import TextReader
 from cub.errors import CubError
@@ -17,6 +18,7 @@ from cub.text import suggest_similar
 _SUFFIX = ".md"
 RESUME = "resume"
 _MAX_SHOWN = 60  # characters of a field
+_NO_CHOICE = "rename all but one of them, or give each its own value of one field"
 
 
 class TaskFile(NamedTuple):
@@ -48,15 +50,20 @@ def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskF
     name = task.removesuffix(_SUFFIX)
     folders = _list_task_folders(reader)
     files = [file for folder, scope in folders for file in _read_all(reader, folder, scope, name)]
-    fitting = [file for file in files if not explain_mismatch(file.text.fields, selectors)]
-    if RESUME in selectors:
-        variants = [file for file in fitting if read_flag(file.text.fields, RESUME) is not None]
-        fitting = variants or fitting
+    fitting = _select(files, selectors)
     if not fitting:
         raise _make_missing_error(reader, name, files, selectors)
     if len(fitting) > 1:
         raise _make_ambiguity_error(name, fitting)
     return fitting[0]
+
+
+def _select(files: Sequence[TaskFile], selectors: Selectors) -> list[TaskFile]:
+    fitting = [file for file in files if not explain_mismatch(file.text.fields, selectors)]
+    if RESUME in selectors:
+        variants = [file for file in fitting if read_flag(file.text.fields, RESUME) is not None]
+        fitting = variants or fitting
+    return fitting
 
 
 def list_task_files(reader: TextReader) -> list[TaskFile]:
@@ -120,10 +127,19 @@ def _make_ambiguity_error(name: str, files: Sequence[TaskFile]) -> CubError:
         f"- {file.name} ({', '.join(_list_fields(file, differing)) or 'no field tells it apart'})"
         for file in files
     ]
-    example = next((text for file in files for text in _list_fields(file, differing)), "")
-    pair = example.replace(": ", "=", 1)
-    hint = f"choose by a field: -s {pair}" if pair else "rename all but one of them"
+    choice = _find_choice(files, differing)
+    hint = f"choose by a field: -s {shlex.quote(choice)}" if choice else _NO_CHOICE
     return CubError(f"multiple tasks found: {name}", hint=hint, details=details)
+
+
+def _find_choice(files: Sequence[TaskFile], keys: Sequence[str]) -> str:
+    """Return a selector that leaves one file; "" if none does: without a field, a file fits."""
+    for file in files:
+        for key in keys:
+            for value in map(format_value, list_field(file.text.fields, key)):
+                if len(_select(files, {key: (value,)})) == 1:
+                    return f"{key}={value}"
+    return ""
 
 
 def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
@@ -131,5 +147,5 @@ def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
 
 
 def _get_text(file: TaskFile, key: str) -> str:
-    text = format_value(file.text.fields.get(key))
+    text = ", ".join(map(format_value, list_field(file.text.fields, key)))
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"

@@ -73,7 +73,21 @@ def test_several_are_an_error_that_tells_them_apart(tmp_path: Path) -> None:
 
 def test_equal_files_can_only_be_renamed(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {f"proj/.agents/tasks/{name}/t.md": "x" for name in "ab"})
-    assert explain(reader, "t").hint == "rename all but one of them"
+    assert explain(reader, "t").hint.startswith("rename all but one of them")
+
+
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        (["", "env: dev"], "rename all but one of them, or give each its own value of one field"),
+        (["env: [dev, test]", "env: [dev, prod]"], "choose by a field: -s env=test"),
+        (["env: a b", "env: dev"], "choose by a field: -s 'env=a b'"),
+        (["resume: true", ""], "choose by a field: -s resume=true"),
+    ],
+)
+def test_the_hint_leaves_one_file(tmp_path: Path, fields: list[str], hint: str) -> None:
+    texts = {f"proj/.agents/tasks/{n}/t.md": f"---\n{one}\n---\n" for n, one in enumerate(fields)}
+    assert explain(make_reader(tmp_path, texts), "t").hint == hint
 
 
 def test_resuming_takes_the_variant(tmp_path: Path) -> None:
