@@ -85,7 +85,7 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
         if task.text.error:
             raise task.text.error
     search, depth = RuleSearch(reader), MAX_IMPORT_DEPTH
-    if request.agent:
+    if request.agent and not request.resumes:
         search, depth = find_agent_rules(reader, request.agent)
     elif not request.resumes:
         search.find_all()

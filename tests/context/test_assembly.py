@@ -160,9 +160,10 @@ def test_a_path_leaves_out_rules_for_other_files(tmp_path: Path) -> None:
     assert whole == "PY\n\nTS\n\nALL\n\nDOCS\n\nP"
 
 
-def test_resuming_leaves_the_rules_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("agent", ["", "codex"])
+def test_resuming_leaves_the_rules_out(tmp_path: Path, agent: str) -> None:
     reader = make_reader(tmp_path, {"proj/AGENTS.md": "A", "proj/.agents/tasks/t.md": "T"})
-    context = assemble(reader, task="t", resumes=True)
+    context = assemble(reader, task="t", resumes=True, agent=agent)
     assert (context.text, reasons(context)) == ("T\n\n", {})
 
 
