@@ -77,3 +77,12 @@ def test_a_task_goes_through_an_attempt_as_the_page_says(bakery: Shop, cub: Cub)
     bakery.client('cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"')
     bakery.task()
     require_walk("A task through one attempt", lambda: cub("run", "--trust", "--check", CHECK).code)
+
+
+def test_a_context_is_put_together_as_the_page_says(project: Path, cub: Cub) -> None:
+    (project / "AGENTS.md").write_text("# Bakery\n")
+    tasks = project / ".agents" / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "fix.md").write_text("Fix it.\n")
+    words = ("context", "fix", "-s", "languages=go", "--exec", "true")
+    require_walk("A context through `cub context`", lambda: cub(*words).code)
