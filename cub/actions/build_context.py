@@ -74,26 +74,30 @@ class ContextBuild:
 
     def list_trusted_commands(self) -> list[ContextCommand]:
         """Return all that is going to run: bootstraps, context commands, those of the task file."""
-        bootstraps = [ContextCommand("Bootstrap", b.name, b.name) for b in self._trusted_bootstraps]
-        task = self.plan.task
-        inline = task.commands if task else []
-        return [
-            *bootstraps,
-            *self.settings.commands,
-            *(self._make_inline(text) for text in inline if not self._is_untrusted_inline(text)),
-        ]
+        bootstraps, inline = self._split_scripts(trusted=True)
+        return [*map(_describe_bootstrap, bootstraps), *self.settings.commands, *inline]
 
-    @property
-    def _trusted_bootstraps(self) -> list[Bootstrap]:
-        return [b for b in self.bootstraps if not (b.is_project and b.script in self.untrusted)]
+    def list_untrusted_commands(self) -> list[ContextCommand]:
+        """Return the bootstraps and commands of the task file that are not going to run."""
+        bootstraps, inline = self._split_scripts(trusted=False)
+        return [*map(_describe_bootstrap, bootstraps), *inline]
+
+    def _split_scripts(self, *, trusted: bool) -> tuple[list[Bootstrap], list[ContextCommand]]:
+        bootstraps = [
+            b for b in self.bootstraps if (b.is_project and b.script in self.untrusted) != trusted
+        ]
+        inline = self.plan.task.commands if self.plan.task else []
+        return bootstraps, [
+            self._make_inline(text) for text in inline if self._is_untrusted_inline(text) != trusted
+        ]
 
     def run_bootstraps(self) -> Iterator[BootstrapRun]:
         """Run the bootstraps of the rules that are taken, as far as they are trusted."""
-        trusted = self._trusted_bootstraps
-        for bootstrap in self.bootstraps:
-            if bootstrap not in trusted:
-                message = "this bootstrap is not trusted yet, and was not run"
-                self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
+        untrusted, _ = self._split_scripts(trusted=False)
+        for bootstrap in untrusted:
+            message = "this bootstrap is not trusted yet, and was not run"
+            self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
+        trusted, _ = self._split_scripts(trusted=True)
         yield from run_bootstraps(trusted, self.environment)
 
     def assemble(self, report: Callable[[str], None] = log_debug) -> AssembledContext:
@@ -143,6 +147,10 @@ class ContextBuild:
         return task is None or (task.is_project and command in self.untrusted)
 
 
+def _describe_bootstrap(bootstrap: Bootstrap) -> ContextCommand:
+    return ContextCommand("Bootstrap", bootstrap.name, bootstrap.name)
+
+
 def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:
     """Choose the sources of a context, and look up what may run; nothing has run yet.
 
@@ -166,7 +174,8 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     scripts = [*describe_bootstraps(bootstraps), *(describe_task(plan.task) if plan.task else ())]
     texts = [script.text for script in scripts]
     if texts and not is_preview and find_current_attempt(stores.root):
-        raise CubError("an attempt can't have commands of the project run")
+        hint = "add `--no-bootstrap`, or take a task file without commands"
+        raise CubError("an attempt can't have commands of the project run", hint=hint)
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
     environment = CommandEnvironment(reader.start, call.environ, call.request.parameters)
     return ContextBuild(

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-import posixpath
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,13 +60,18 @@ class TextReader:
         """Return the folders above the project, the nearest first."""
         return list(self.root.parents)
 
-    @cached_property
-    def _user_folders(self) -> list[Path]:
-        """Return where the user keeps instructions for all projects."""
-        if not self.home:
-            return []
-        paths = (posixpath.dirname(row.path) for row in list_rule_locations("user"))
-        return [self.home / path for path in (*paths, TASK_FOLDER)]
+    def _is_users_markdown(self, real: Path) -> bool:
+        """Return whether a file is Markdown where the user keeps instructions for all projects.
+
+        Of folders with other things in them, as ~/.claude, only the files right in them count.
+        """
+        if not self.home or not (real.suffix in RULE_SUFFIXES or real.is_dir()):
+            return False
+        rows = list_rule_locations("user")
+        folders = [self.home / row.path for row in rows if row.is_folder]
+        files = [self.home / row.path for row in rows if not row.is_folder]
+        is_below = any(map(real.is_relative_to, [*folders, self.home / TASK_FOLDER]))
+        return is_below or any(real.parent == file.parent for file in files)
 
     def describe(self, path: Path) -> str:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
@@ -155,8 +158,7 @@ class TextReader:
             return
         if real.is_relative_to(base) and ".git" not in real.relative_to(base).parts:
             return
-        is_markdown = real.suffix in RULE_SUFFIXES or real.is_dir()
-        if is_markdown and any(real.is_relative_to(folder) for folder in self._user_folders):
+        if self._is_users_markdown(real):
             return
         raise OutsideProjectError(
             "this leads out of the project",

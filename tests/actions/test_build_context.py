@@ -112,6 +112,10 @@ def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
         ("Evil", "touch ran-command; echo CONFIGURED"),
         ("Command", "touch ran-inline; echo INLINE"),
     ]
+    untrusted = prepare(stores, is_preview=True).list_untrusted_commands()
+    assert [command.command for command in untrusted] == [
+        command.command for command in trusted if command.name != "Evil"
+    ]
     mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_trusted_commands()
     assert [command.command for command in mine] == ["echo x"]
 

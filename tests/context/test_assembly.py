@@ -86,10 +86,18 @@ def test_imports_end_after_five_in_a_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["~/.ssh/id.md", "../../home/.ssh/id.md", "~/.claude/auth.json", ".git/config", "link.md"],
+    [
+        "~/.ssh/id.md",
+        "../../home/.ssh/id.md",
+        "~/.claude/auth.json",
+        ".git/config",
+        "link.md",
+        "~/.claude/projects/x/memory.md",
+    ],
 )
 def test_no_import_leads_out_of_the_project(tmp_path: Path, path: str) -> None:
-    paths = ("home/.ssh/id.md", "home/.claude/auth.json", "proj/.git/config")
+    paths = ("home/.ssh/id.md", "home/.claude/auth.json", "proj/.git/config",
+             "home/.claude/projects/x/memory.md")  # fmt: skip
     secrets = dict.fromkeys(paths, "SECRET")
     reader = make_reader(tmp_path, {**secrets, "proj/AGENTS.md": f"@{path}"})
     (reader.root / "link.md").symlink_to(tmp_path / "home/.ssh/id.md")

@@ -184,9 +184,12 @@ def _print_sources(
         (source.name, join_first(source.agents, 2), _format_tokens(source, estimate), _why(source))
         for source in result.sources
     ]
-    not_run = "it would run"
-    rows += [(b.name, "", "", not_run) for b in build.bootstraps]
-    rows += [(f"{c.name} ({c.origin})", "", "", not_run) for c in build.settings.commands]
+    untrusted = build.list_untrusted_commands()
+    for commands, why in (
+        (build.list_trusted_commands(), "it would run"),
+        (untrusted, "not trusted: it would not run"),
+    ):
+        rows += [(f"{command.name} ({command.origin})", "", "", why) for command in commands]
     rows.append(("in all", "", f"{estimate(result.text):,}", ""))
     output.print_table(("source", "agents", "tokens", "why"), rows, prose=("agents", "why"))
 
