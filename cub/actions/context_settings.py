@@ -45,8 +45,8 @@ class ContextOptions:
 class ContextSettings(NamedTuple):
     """Hold the commands in their order, and how many of them run at the same time."""
 
-    commands: tuple[ContextCommand, ...] = ()
-    parallel: int = 1
+    commands: tuple[ContextCommand, ...]
+    parallel: int
 
 
 def resolve_context_settings(
