@@ -85,6 +85,7 @@ EVENTS = st.fixed_dictionaries(
 FAMILY = st.builds(lambda named, more: EpicSiblings(named, len(named) + more),
                    st.lists(RECORDS, max_size=4), st.integers(0, 3))  # fmt: skip
 EPICS = st.builds(lambda task, text: {**task, "description": text}, RECORDS, TEXTS)
+PROBLEMS = st.just("") | TEXTS.map(lambda text: f"Command {text}")
 WORLDS = st.builds(
     PromptInputs,
     task=TASKS,
@@ -97,7 +98,7 @@ WORLDS = st.builds(
     message=st.just("{type}({id}): {title}") | TEXTS.map(as_template),
     commits=st.booleans(),
     is_in_run=st.booleans(),
-    blocks=st.lists(st.builds(OutputBlock, TEXTS, st.just("") | TEXTS, TEXTS), max_size=3),
+    blocks=st.lists(st.builds(OutputBlock, TEXTS, PROBLEMS, TEXTS), max_size=3),
 )
 # Letters and signs that mean nothing to Markdown, to a terminal or to cub.
 PLAIN = st.text(st.sampled_from("abcdefgh ABC,;é面"), min_size=1, max_size=80).filter(str.strip)
