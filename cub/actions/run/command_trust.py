@@ -171,7 +171,9 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     content = read_executable_content(stores, settings.proposed_checks, tasks)
     config, checks, proposed = content.config, content.checks, content.proposed
     if settings.options.checks or not settings.uses_task_checks:
-        config = {k: v for k, v in config.items() if not k.endswith("run.checks")}
+        # An agent may have any name, also that of a key.
+        checks_keys = [k for k in config if k.endswith("run.checks") and "harnesses." not in k]
+        config = {k: v for k, v in config.items() if k not in checks_keys}
     if settings.options.no_context_exec:
         config = drop_context_commands(config)
     trusted = load_trust(stores.root)

@@ -288,6 +288,13 @@ def test_a_check_of_the_command_line_is_the_persons_own(stall: Shop) -> None:
     assert not (stall.root.parent / "ran").exists()
 
 
+def test_an_agent_that_is_called_as_a_key_has_to_be_agreed_to(stall: Shop) -> None:
+    agent = '{"argv": ["touch", "../ran"]}'
+    stall.write(".cub/config.yaml", f'{{"harnesses": {{"run.checks": {agent}}}}}')
+    shown = _refused(stall, harness="run.checks", check="true", no_checks=False)
+    assert "harnesses.run.checks" in shown[0]
+
+
 def test_without_checks_none_has_to_be_agreed_to(stall: Shop) -> None:
     stall.write(".cub/config.yaml", '{"run": {"checks": ["touch ../ran"]}}')
     stall.script({"s-1": [_SCRIPT]})
