@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import chain, repeat
 from typing import IO, Any, NamedTuple
 
@@ -103,14 +103,16 @@ def print_debug_line(seconds: float, text: str) -> None:
 
 def ask_confirmation(question: str, *, default: bool = False) -> bool:
     """Ask the user at the terminal; without an answer, it is `default`."""
-    return typer.confirm(escape_unsafe(question), default=default, err=True)
+    with redirect_stdout(sys.stderr):  # typer prints the last character to stdout, even so
+        return typer.confirm(escape_unsafe(question), default=default, err=True)
 
 
 def ask_choice(question: str, choices: Sequence[str]) -> str:
     """Ask the user at the terminal for one of several words; the first one is the default."""
     text, answer = escape_unsafe(f"{question} ({', '.join(choices)})"), ""
     while answer not in choices:
-        answer = typer.prompt(text, default=choices[0], err=True)
+        with redirect_stdout(sys.stderr):
+            answer = typer.prompt(text, default=choices[0], err=True)
     return answer
 
 

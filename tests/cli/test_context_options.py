@@ -12,14 +12,17 @@ from cub.errors import CubError
 from tests.cli.terminal import in_terminal
 
 _PROGRAM = """
+import io, sys
 from cub.cli.context_options import confirm_commands
 from cub.context.context_commands import make_cli_commands
 from cub.errors import CubError
+sys.stdout = io.StringIO()
 try:
     confirm_commands(make_cli_commands(["git status", "id"]))
-    print("RUN")
+    end = "RUN"
 except CubError as error:
-    print(error)
+    end = error
+print(f"{end}, and printed {sys.stdout.getvalue()!r}", file=sys.stderr)
 """
 
 
@@ -45,3 +48,4 @@ def test_a_person_sees_each_command_and_decides(
     assert "CLI Command 1 (--exec): git status" in screen.text
     assert "CLI Command 2 (--exec): id" in screen.text
     assert end in screen.text
+    assert "printed ''" in screen.text
