@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cub.context.expansion import list_commands
 from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
 from cub.context.selectors import Selectors, explain_mismatch, format_value
-from cub.context.text_reader import TextReader
+from cub.context.text_reader import FileIdentity, TextReader
 from cub.errors import CubError
 from cub.project.rule_locations import TASK_FOLDER, RuleScope
 from cub.text import suggest_similar
@@ -26,6 +26,7 @@ class TaskFile(NamedTuple):
 
     name: str
     path: Path
+    identity: FileIdentity
     text: MarkdownText
     is_project: bool
 
@@ -49,7 +50,11 @@ def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskF
     """
     name = task.removesuffix(_SUFFIX)
     folders = _list_task_folders(reader)
-    files = [file for folder, scope in folders for file in _read_all(reader, folder, scope, name)]
+    named: dict[FileIdentity, TaskFile] = {}  # the home folder may be in the project
+    for folder, scope in folders:
+        for file in _read_all(reader, folder, scope, name):
+            named.setdefault(file.identity, file)
+    files = list(named.values())
     fitting = _select(files, selectors)
     if not fitting:
         raise _make_missing_error(reader, name, files, selectors)
@@ -61,7 +66,7 @@ def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskF
 def _select(files: Sequence[TaskFile], selectors: Selectors) -> list[TaskFile]:
     fitting = [file for file in files if not explain_mismatch(file.text.fields, selectors)]
     if RESUME in selectors:
-        variants = [file for file in fitting if read_flag(file.text.fields, RESUME) is not None]
+        variants = [file for file in fitting if list_field(file.text.fields, RESUME)]
         fitting = variants or fitting
     return fitting
 
@@ -97,7 +102,8 @@ def _read(reader: TextReader, path: Path, scope: RuleScope) -> TaskFile | None:
     if file is None:
         return None
     name = reader.describe(path)
-    return TaskFile(name, path, split_front_matter(file.data, name), scope == "project")
+    text = split_front_matter(file.data, name)
+    return TaskFile(name, path, file.identity, text, scope == "project")
 
 
 def _make_missing_error(

@@ -65,6 +65,7 @@ class TextCollector:
 
     def take_task(self, task: TaskFile, run_command: RunCommand | None) -> ContextPart:
         """Return the task file with everything in it expanded."""
+        self.names[task.identity] = task.name
         expansion = TextExpansion(task.name, first_line=task.text.line)
         if task.expands:
             expansion.parameters = self.parameters

@@ -71,6 +71,11 @@ def test_an_import_that_is_a_rule_is_taken_once(tmp_path: Path) -> None:
     assert reasons(context)["AGENTS.md"] == "CLAUDE.md imports it"
 
 
+def test_a_task_file_that_imports_itself_is_taken_once(tmp_path: Path) -> None:
+    files = {"proj/.agents/tasks/t.md": "T\n@a.md", "proj/.agents/tasks/a.md": "A and @t.md"}
+    assert assemble(make_reader(tmp_path, files), task="t").text == "T\nA and t.md\n\n"
+
+
 def test_a_copy_of_a_text_is_taken_once(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {"proj/AGENTS.md": "A\n", "proj/GEMINI.md": "A"})
     context = assemble(reader, prompt="P")

@@ -37,6 +37,18 @@ def test_the_home_folder_has_tasks_too(tmp_path: Path) -> None:
     assert (file.name, file.is_project) == ("~/.agents/tasks/h.md", False)
 
 
+def test_a_file_with_two_names_is_one_file(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/.agents/tasks/a/t.md": "ONE", "proj/.agents/tasks/x": ""})
+    (tmp_path / "up/proj/.agents/tasks/b").symlink_to("a")
+    assert find_task_file(reader, "t", {}).name == ".agents/tasks/a/t.md"
+
+
+def test_the_home_folder_may_be_the_project(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"home/.agents/tasks/t.md": "HOME"})
+    assert reader.home
+    assert find_body(TextReader(reader.home, reader.home, reader.home), "t") == "HOME"
+
+
 def test_nothing_found_names_the_folders_and_the_file(tmp_path: Path) -> None:
     (tmp_path / "up/proj/sub").mkdir(parents=True)
     reader = make_reader(tmp_path, {"proj/.agents/tasks/fix-bug.md": "x"}, "sub")
@@ -91,7 +103,7 @@ def test_the_hint_leaves_one_file(tmp_path: Path, fields: list[str], hint: str) 
 
 
 def test_resuming_takes_the_variant(tmp_path: Path) -> None:
-    files = {"a": "FIRST", "b": "---\nresume: true\n---\nAGAIN"}
+    files = {"a": "FIRST", "b": '---\nresume: "true"\n---\nAGAIN'}
     reader = make_reader(
         tmp_path, {f"proj/.agents/tasks/{name}/t.md": files[name] for name in files}
     )
