@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cub.config_edit.nodes import parse_scalar
 from cub.context.front_matter import list_field
 from cub.errors import UsageError
 
@@ -46,11 +47,12 @@ def explain_mismatch(
     """
     matches = False
     for key, wanted in selectors.items():
-        found = [format_value(value) for value in list_field(fields, key) if _is_scalar(value)]
-        if not found:
+        values = [value for value in list_field(fields, key) if _is_scalar(value)]
+        if not values:
             continue
-        if not set(found) & set(wanted):
-            return f"{key} is {', '.join(found)}, not {' or '.join(wanted)}"
+        if not any(_is_equal(value, text) for value in values for text in wanted):
+            found = ", ".join(map(format_value, values))
+            return f"{key} is {found}, not {' or '.join(wanted)}"
         matches = True
     return "no selector asks for it" if is_opt_in and not matches else ""
 
@@ -95,6 +97,12 @@ def expand_braces(patterns: Iterable[str]) -> list[str]:
 
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float | bool)
+
+
+def _is_equal(value: Any, text: str) -> bool:
+    """Return whether a value is written like a text, or could be: 1.10 as `1.1` and `1.10`."""
+    parsed = parse_scalar(text)
+    return format_value(value) == text or (type(parsed) is type(value) and parsed == value)
 
 
 def format_value(value: Any) -> str:
