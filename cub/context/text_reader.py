@@ -123,34 +123,37 @@ class TextReader:
     ) -> list[Path]:
         """Return the Markdown files in a folder and below, in the order of their names.
 
-        Folders that lead out of `base` are left out with a warning. Raises CubError for one that
-        can't be listed.
+        A folder with several names is listed under one of them. Folders that lead out of `base` are
+        left out with a warning. Raises CubError for one that can't be listed.
         """
         if not folder.is_dir():
             return []
-        files = self._walk(folder, base, frozenset(), is_flat)
+        files = self._walk(folder, base, set(), is_flat)
         return sorted(files, key=lambda file: file.relative_to(folder).as_posix())
 
     def _walk(
-        self, folder: Path, base: Path | None, outer: frozenset[Path], is_flat: bool
+        self, folder: Path, base: Path | None, listed: set[Path], is_flat: bool
     ) -> Iterator[Path]:
         real = Path(os.path.realpath(folder))
-        if real in outer:  # a link to a folder that it is in
+        if real in listed:  # links among folders make endless paths
             return
+        listed.add(real)
         try:
             self._require_allowed(real, base, folder)
             with os.scandir(folder) as entries:
-                found = [entry for entry in entries if not entry.name.startswith(".")]
+                found = sorted(e.name for e in entries if not e.name.startswith("."))
         except OutsideProjectError as error:
             self.warn(error, "it is left out")
             return
         except OSError as error:
             raise make_os_error(error, self.describe(folder), "cannot be listed") from error
-        for entry in found:
-            if entry.name.endswith(RULE_SUFFIXES) and not entry.is_dir():
-                yield folder / entry.name
-            elif entry.is_dir() and not is_flat:
-                yield from self._walk(folder / entry.name, base, outer | {real}, is_flat)
+        for name in found:
+            path = folder / name
+            if path.is_dir():
+                if not is_flat:
+                    yield from self._walk(path, base, listed, is_flat)
+            elif name.endswith(RULE_SUFFIXES):
+                yield path
 
     def _require_allowed(self, real: Path, base: Path | None, path: Path) -> None:
         """Raise CubError if a file leads out of `base`, or into git's folder."""

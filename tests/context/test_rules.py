@@ -119,6 +119,7 @@ def test_odd_files_are_left_out_with_a_warning(tmp_path: Path) -> None:
     os.mkfifo(rules / "pipe.md")
     (rules / "folder.md").mkdir()
     (rules / "dangling.md").symlink_to("nowhere.md")
+    (rules / "self.md").symlink_to("self.md")
     with (rules / "huge.md").open("wb") as file:
         file.truncate(100_000_000)
     search = find_rules(reader)
@@ -126,9 +127,23 @@ def test_odd_files_are_left_out_with_a_warning(tmp_path: Path) -> None:
     messages = {w.path.rpartition("/")[2]: w.message for w in search.reader.warnings}
     assert messages == {
         "pipe.md": "this is not a regular file; it is left out",
+        "self.md": "cannot be read: too many levels of symbolic links; it is left out",
         "huge.md": f"this file has 100,000,000 bytes, and a context takes at most "
         f"{MAX_TEXT_BYTES:,}; it is left out",
     }
+
+
+def test_folders_with_links_to_each_other_are_listed_once(tmp_path: Path) -> None:
+    numbers = range(12)  # with 12! paths
+    files = {f"proj/.agents/rules/{number:02}/r.md": f"{number}" for number in numbers}
+    reader = make_reader(tmp_path, files)
+    for number in numbers:
+        for other in numbers:
+            link = reader.root / f".agents/rules/{number:02}/to-{other:02}"
+            link.symlink_to(f"../{other:02}")
+    search = find_rules(reader)
+    assert sorted(int(rule.text.body) for rule in search.rules) == [*numbers]
+    assert [rule.name for rule in search.rules] == sorted(rule.name for rule in search.rules)
 
 
 def test_broken_front_matter_is_told_once_with_its_line(tmp_path: Path) -> None:
