@@ -19,9 +19,11 @@ from cub.edit.blocks import parse_leaf_blocks
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
 
+# On one line, and with braces in pairs, up to three deep: a word may have parameters of its own.
+_WORD = r"(?:[^{}\n]|\{(?:[^{}\n]|\{(?:[^{}\n]|\{[^{}\n]*+\})*+\})*+\})*+"
 _TOKEN = re.compile(
     r"\$(?P<escape>\$)(?=\{)"
-    r"|\$\{(?P<name>[A-Za-z_][\w.-]*)(?:(?P<operator>:[-?])(?P<word>[^{}\n]*))?\}"
+    rf"|\$\{{(?P<name>[^\W\d][\w.-]*)(?:(?P<operator>:[-?])(?P<word>{_WORD}))?\}}"
     r"|!`(?P<command>[^`\n]+)`"
     r"|(?<!\S)@(?P<path>(?:\\.|[^\s\\`])+)"
 )
@@ -93,10 +95,8 @@ class TextExpansion:
 
     def _replace(self, match: re.Match[str]) -> str:
         replacement: str | None = None
-        if match["escape"]:
-            replacement = None if self.parameters is None else "$"
-        elif match["name"]:
-            replacement = None if self.parameters is None else self._look_up(match, self.parameters)
+        if match["escape"] or match["name"]:
+            replacement = self._look_up(match, match.start())
         elif match["command"]:
             if self.run_command and self._get_code().is_code_span(match.start() + 1):
                 replacement = self.run_command(match["command"])
@@ -120,22 +120,34 @@ class TextExpansion:
         self._appended.append(f"Contents of {path}:\n\n{text}")
         return path
 
-    def _look_up(self, match: re.Match[str], parameters: Mapping[str, str]) -> str | None:
+    def _look_up(self, match: re.Match[str], start: int) -> str | None:
+        """Return what stands for a parameter or an escape; None if it stays as it is."""
         name, operator, word = match["name"], match["operator"], match["word"]
-        value = parameters.get(name)
+        if self.parameters is None:
+            return None
+        if not name:
+            return "$" if match["escape"] else None
+        value = self.parameters.get(name)
         if value is not None and (value or not operator):
             return value
-        line = self.first_line + self._text.count("\n", 0, match.start())
-        hint = f"set it with -p {name}=VALUE"
         if operator == ":-":
-            return str(word)
+            return _TOKEN.sub(lambda inner: self._expand_word(inner, start), word)
+        hint = f"set it with -p {name}=VALUE"
         if operator == ":?":
             message = f"{name}: {word or 'this parameter is required'}"
-            raise CubError(message, where=f"{self.name}:{line}", hint=hint)
-        message = f"${{{name}}} is not set, and stays as it is"
+            raise CubError(message, where=f"{self.name}:{self._get_line(start)}", hint=hint)
         if all(warning.hint != hint for warning in self.warnings):  # once for each name
-            self.warnings.append(PlanWarning(message, self.name, line, hint))
+            message = f"${{{name}}} is not set, and stays as it is"
+            self.warnings.append(PlanWarning(message, self.name, self._get_line(start), hint))
         return None
+
+    def _expand_word(self, match: re.Match[str], start: int) -> str:
+        """Return what stands for a parameter in the word of another one, which is at `start`."""
+        replacement = self._look_up(match, start)
+        return match[0] if replacement is None else replacement
+
+    def _get_line(self, offset: int) -> int:
+        return self.first_line + self._text.count("\n", 0, offset)
 
     def _is_alone(self, match: re.Match[str]) -> bool:
         before = self._text[max(0, match.start() - 1) : match.start()]

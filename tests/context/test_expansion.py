@@ -38,6 +38,12 @@ def expand(text: str, **parameters: str) -> str:
         ("${none:-}", ""),
         ("${issue:-x}", "42"),
         ("${empty:-x}", "x"),
+        ("${none:-${issue}}, ${issue:-${none}}", "42, 42"),
+        ("${none:-${nope:-${empty}}}", ""),
+        ("${none:-<${other}> $${issue} @x !`c`}", "<${issue}> ${issue} @x !`c`"),
+        ('${none:-{"a": {"b": 1}}}', '{"a": {"b": 1}}'),
+        ("${none:-{}", "${none:-{}"),
+        ("${größe}", "7"),
         ("${empty}", ""),
         ("$${issue}", "${issue}"),
         ("$$ $5 $issue ${", "$$ $5 $issue ${"),
@@ -49,6 +55,7 @@ def expand(text: str, **parameters: str) -> str:
 )
 def test_parameters(text: str, expanded: str) -> None:
     values = {"issue": "42", "empty": "", "other": "${issue}", "a-b": "c", "a.b": "d"}
+    values["größe"] = "7"
     assert TextExpansion("t.md", values).expand(text) == expanded
 
 
@@ -63,6 +70,7 @@ def test_a_parameter_that_is_not_set_stays_with_a_warning() -> None:
     ("text", "message"),
     [
         ("x\n${issue:?which issue?}", "t.md:2: issue: which issue?"),
+        ("x\n${a:-${issue:?{which}}}", "t.md:2: issue: {which}"),
         ("${issue:?}", "t.md:1: issue: this parameter is required"),
     ],
 )
