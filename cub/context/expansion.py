@@ -51,9 +51,11 @@ def _unquote(value: str) -> str:
     if len(value) < 2 or not (value.startswith('"') and value.endswith('"')):
         return value
     try:
-        return str(json.loads(value))
-    except ValueError:
+        text = str(json.loads(value))
+        text.encode("utf-8", "surrogateescape")
+    except ValueError:  # also for half of a character, as "\ud800" is
         return value
+    return text
 
 
 class ImportLoader(Protocol):

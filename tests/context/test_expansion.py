@@ -93,6 +93,7 @@ def test_nothing_is_replaced_unless_asked_for() -> None:
         ("d=", ""),
         ('d="a\\tb\\u0041"', "a\tbA"),
         ('d=""', ""),
+        ('d="\\ud800"', '"\\ud800"'),
         ('d="abc def', '"abc def'),
         ('d="a"b"', '"a"b"'),
     ],
