@@ -24,8 +24,9 @@ from cub.project.settings import COMMAND_KEYS
 _GRACE = (0.1, 0.1)
 _POLL_SECONDS = 0.1  # how often a request to stop is looked for
 _QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\."
-# A command in double quotes has quotes of its own: only a shell can tell what is inside which.
-_NESTED = re.compile(r'"[^"]*(?:`|\$\()')
+# A command in double quotes has quotes of its own: only a shell can tell what is inside which. In a
+# here-document and in arithmetic, a quote is no quote.
+_NESTED = re.compile(r'"[^"]*(?:`|\$\()|<<|\$\(\(')
 _DEFAULTS: Mapping[str, Any] = {row.key: row.default for row in COMMAND_KEYS}
 
 FailurePolicy = Literal["warn", "ignore", "fail"]

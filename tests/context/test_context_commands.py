@@ -192,6 +192,8 @@ def test_quoting_changes_nothing_in_quotes(value: str) -> None:
 def test_other_braces_are_left_alone() -> None:
     line = "docker ps --format '{{.Names}}' ${HOME} ${v:-x} ${vv} \\${v}"
     assert quote_parameters(line, {"v": ""}) == line
+    assert quote_parameters("echo $(( ${v} + 1 ))", {"v": ""}) == "echo $(( ${v} + 1 ))"
+    assert quote_parameters("cat <<E\n${v}\nE", {"v": ""}) == "cat <<E\n${v}\nE"
     assert quote_parameters("a ${v}b", {"v": ""}) == 'a "${v}"b'
 
 
