@@ -77,8 +77,8 @@ class TextReader:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
         if not path.is_relative_to(self.root) and self.home and path.is_relative_to(self.home):
             return f"~/{path.relative_to(self.home).as_posix()}"
-        if path.is_relative_to(self.start):
-            return path.relative_to(self.start).as_posix()
+        if (inside := _cut_folder(path, self.start)) is not None:
+            return inside
         return os.path.relpath(path, self.start).replace(os.sep, "/")
 
     def warn(self, error: CubError, consequence: str) -> None:
@@ -111,7 +111,7 @@ class TextReader:
             raise make_os_error(error, self.describe(path), "cannot be read") from error
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
-            data = file.read(MAX_TEXT_BYTES + 1)
+            data = file.read(min(status.st_size, MAX_TEXT_BYTES) + 1)
         if len(data) > MAX_TEXT_BYTES:
             size = f"{max(status.st_size, len(data)):,} bytes"
             message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
@@ -128,8 +128,7 @@ class TextReader:
         """
         if not folder.is_dir():
             return []
-        files = self._walk(folder, base, set(), is_flat)
-        return sorted(files, key=lambda file: file.relative_to(folder).as_posix())
+        return sorted(self._walk(folder, base, set(), is_flat), key=Path.as_posix)
 
     def _walk(
         self, folder: Path, base: Path | None, listed: set[Path], is_flat: bool
@@ -141,25 +140,28 @@ class TextReader:
         try:
             self._require_allowed(real, base, folder)
             with os.scandir(folder) as entries:
-                found = sorted(e.name for e in entries if not e.name.startswith("."))
+                found = sorted(entries, key=lambda entry: entry.name)
         except OutsideProjectError as error:
             self.warn(error, "it is left out")
             return
         except OSError as error:
             raise make_os_error(error, self.describe(folder), "cannot be listed") from error
-        for name in found:
-            path = folder / name
-            if path.is_dir():
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            is_link = entry.is_symlink()  # which may lead to itself
+            if Path(entry).is_dir() if is_link else entry.is_dir():
                 if not is_flat:
-                    yield from self._walk(path, base, listed, is_flat)
-            elif name.endswith(RULE_SUFFIXES):
-                yield path
+                    yield from self._walk(folder / entry.name, base, listed, is_flat)
+            elif entry.name.endswith(RULE_SUFFIXES):
+                yield folder / entry.name
 
     def _require_allowed(self, real: Path, base: Path | None, path: Path) -> None:
         """Raise CubError if a file leads out of `base`, or into git's folder."""
         if base is None:
             return
-        if real.is_relative_to(base) and ".git" not in real.relative_to(base).parts:
+        inside = _cut_folder(real, base)
+        if inside is not None and ".git" not in inside.split("/"):
             return
         if self._is_users_markdown(real):
             return
@@ -169,3 +171,11 @@ class TextReader:
             hint="a context takes files of the project, and Markdown from your own rules",
             details=[f"it leads to {real.as_posix()}"],
         )
+
+
+def _cut_folder(path: Path, folder: Path) -> str | None:
+    """Return a path as it is below a folder; None if it is not below it. Faster than pathlib."""
+    text, start = path.as_posix(), folder.as_posix().rstrip("/")
+    if text == start:
+        return ""
+    return text[len(start) + 1 :] if text.startswith(f"{start}/") else None
