@@ -23,8 +23,6 @@ from cub.project.rule_locations import (
 )
 from cub.text import suggest_similar
 
-MAX_IMPORT_DEPTH = 5
-
 
 def find_agent_rules(reader: TextReader, agent: str) -> tuple[RuleSearch, int]:
     """Return what an agent reads by itself, and how many imports in a row it follows.

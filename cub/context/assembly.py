@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.context.agent_rules import MAX_IMPORT_DEPTH, find_agent_rules
-from cub.context.expansion import TextExpansion
+from cub.context.agent_rules import find_agent_rules
+from cub.context.expansion import MAX_IMPORT_DEPTH, TextExpansion
 from cub.context.front_matter import list_field, read_flag
 from cub.context.rules import RuleFile, RuleSearch
 from cub.context.selectors import (

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.context.agent_rules import MAX_IMPORT_DEPTH
-from cub.context.expansion import TextExpansion
+from cub.context.expansion import MAX_IMPORT_DEPTH, TextExpansion
 from cub.context.front_matter import MarkdownText, read_flag, split_front_matter
 from cub.context.rules import RuleFile
 from cub.context.task_files import TaskFile
