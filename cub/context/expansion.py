@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     r"|!`(?P<command>[^`\n]+)`"
     r"|(?<!\S)@(?P<path>(?:\\.|[^\s\\`])+)"
 )
-MAX_IMPORT_DEPTH = 5  # as Claude Code does
+MAX_IMPORT_DEPTH = 5  # files in a row
 _BACKTICKS = re.compile(r"`+")
 _CODE_BLOCKS = ("fence", "code_block", "html_block")
 _ESCAPED = re.compile(r"\\(.)")
