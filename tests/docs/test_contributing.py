@@ -217,7 +217,7 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     code, said = copy.check(files, "--force-regen")
     assert (code, said.count("\nFAILED")) == (1, 2), said
     assert (copy.root / schema).read_text(encoding="utf-8") != before
-    row = f"| `run.max_files` | whole number of 1 or more | `50` | anywhere | yes | {about[:-1]} |"
+    row = f"| `run.max_files` | whole number of 1 or more | `50` | anywhere | {about[:-1]} |"
     copy.add("docs/reference/config.md", "| `run.max_attempts` |", row)
     code, said = copy.check(files)
     assert code == 0, said
