@@ -36,7 +36,7 @@ from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.masking import mask_text
-from cub.project.config_layers import resolve_config
+from cub.project.config_layers import ConfigValue, resolve_config
 from cub.project.trust_store import load_trust
 
 _HINT = "read it, then `cub trust`; `--trust` agrees for this one time"
@@ -64,6 +64,7 @@ class ContextBuild:
     reader: TextReader
     plan: ContextPlan
     settings: ContextSettings
+    are_commands_trusted: bool
     bootstraps: Sequence[Bootstrap]
     environment: CommandEnvironment
     untrusted: frozenset[str]
@@ -75,12 +76,14 @@ class ContextBuild:
     def list_trusted_commands(self) -> list[ContextCommand]:
         """Return all that is going to run: bootstraps, context commands, those of the task file."""
         bootstraps, inline = self._split_scripts(trusted=True)
-        return [*map(_describe_bootstrap, bootstraps), *self.settings.commands, *inline]
+        commands = self.settings.commands if self.are_commands_trusted else ()
+        return [*map(_describe_bootstrap, bootstraps), *commands, *inline]
 
     def list_untrusted_commands(self) -> list[ContextCommand]:
-        """Return the bootstraps and commands of the task file that are not going to run."""
+        """Return those of them that are not going to run; context commands all or none."""
         bootstraps, inline = self._split_scripts(trusted=False)
-        return [*map(_describe_bootstrap, bootstraps), *inline]
+        commands = () if self.are_commands_trusted else self.settings.commands
+        return [*map(_describe_bootstrap, bootstraps), *commands, *inline]
 
     def _split_scripts(self, *, trusted: bool) -> tuple[list[Bootstrap], list[ContextCommand]]:
         bootstraps = [
@@ -161,12 +164,10 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     reader = make_text_reader(project, call.directory)
     plan = plan_context(reader, call.request)
     layers = resolve_config(project, call.environ, call.profile)
-    if is_preview:
-        settings = resolve_context_settings(layers.values, options)
-    else:
-        settings = prepare_context_commands(
-            project, stores.root, layers.values, options, call.profile
-        )
+    settings = resolve_context_settings(layers.values, options)
+    refusal = _find_refusal(stores, layers.values, call)
+    if refusal and not is_preview:
+        raise refusal
     if call.runs_bootstraps:
         bootstraps, warnings = find_bootstraps(plan.rules, reader)
     else:
@@ -178,7 +179,21 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
         raise CubError("an attempt can't have commands of the project run", hint=hint)
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
     environment = CommandEnvironment(reader.start, call.environ, call.request.parameters)
-    return ContextBuild(
-        reader, plan, settings, bootstraps, environment, frozenset(untrusted),
+    build = ContextBuild(
+        reader, plan, settings, not refusal, bootstraps, environment, frozenset(untrusted),
         [*(w for w in layers.warnings if w not in project.config.warnings), *warnings],
     )  # fmt: skip
+    if not is_preview and build.list_trusted_commands():
+        build.preview()  # what is missing is said before anything runs
+    return build
+
+
+def _find_refusal(
+    stores: Stores, values: Mapping[str, ConfigValue], call: ContextCall
+) -> CubError | None:
+    """Return why the context commands may not run; None if they may."""
+    try:
+        prepare_context_commands(stores.project, stores.root, values, call.options, call.profile)
+    except CubError as error:
+        return error
+    return None

@@ -70,11 +70,11 @@ def prepare_context_commands(
     """Return the commands that a call outside of a run has to run.
 
     Trust is stored for `root`. Raises CubError inside an attempt, and for commands of the project
-    that the person has not agreed to.
+    that the person has not agreed to, unless they are about to be asked.
     """
     settings = resolve_context_settings(values, options)
     require_no_attempt(root, settings.commands)
-    if not (options.trust or options.no_context_exec):
+    if not (options.trust or options.no_context_exec or options.confirm):
         _require_trust(project, root, values[_KEY], profile)
     return settings
 

@@ -54,7 +54,7 @@ def _add_loaded_files(search: RuleSearch, agent: str) -> int:
     reading, reader = find_agent_reading(agent), search.reader
     files = AgentFiles(
         DiskTree(reader.root),
-        _list_candidates(reader),
+        _list_candidates(reader) if reading.matches_paths else (),
         DiskTree(reader.home) if reader.home else None,
         has_claude_above=find_claude_above(reader.root, reader.home) is not None,
     )
@@ -65,12 +65,10 @@ def _add_loaded_files(search: RuleSearch, agent: str) -> int:
 
 
 def _list_candidates(reader: TextReader) -> list[str]:
-    """Return the files that settings of agents may name: those at the root, and all rules."""
-    everything = RuleSearch(reader)
-    everything.find_all()
-    inside = (rule.path for rule in everything.rules if rule.path.is_relative_to(reader.root))
-    paths = [*sorted(reader.root.iterdir()), *inside]
-    return list(dict.fromkeys(path.relative_to(reader.root).as_posix() for path in paths))
+    """Return the files that settings may name: those at the root, and all that git tracks."""
+    from cub.repomap.listing.file_listing import list_files
+
+    return [*sorted(path.name for path in reader.root.iterdir()), *list_files(reader.root).paths]
 
 
 def _add_locations(

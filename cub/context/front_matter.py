@@ -17,7 +17,10 @@ from cub.errors import CubError
 _BOM = "\ufeff"
 _BLOCK = re.compile(r"---[ \t]*\r?\n(?:(?P<yaml>.*?)\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 # Cursor's own files have patterns without quotes, which YAML takes for aliases.
-_BARE_PATTERN = re.compile(r"^(globs|paths|applyTo):[ \t]+(\*[^\r\n]*?)[ \t]*$", re.MULTILINE)
+_BARE_PATTERN = re.compile(
+    r"^((?:globs|paths|applyTo):[ \t]+|[ \t]*-[ \t]+)(\*[^\r\n]*?[*./{][^\r\n]*?)[ \t]*$",
+    re.MULTILINE,
+)
 
 
 class MarkdownText(NamedTuple):
@@ -74,7 +77,7 @@ def read_flag(fields: Mapping[str, Any], key: str) -> bool | None:
 
 def _quote_pattern(match: re.Match[str]) -> str:
     value = match[2].replace("'", "''")
-    return f"{match[1]}: '{value}'"
+    return f"{match[1]}'{value}'"
 
 
 def _to_lf(text: str) -> str:

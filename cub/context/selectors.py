@@ -78,7 +78,7 @@ def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     """Return the patterns of the files that a rule is for; none if it is for all."""
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
     texts = (part.strip() for value in values for part in _COMMA.split(format_value(value)))
-    return [text for text in texts if text]
+    return [text.removeprefix("./") for text in texts if text]
 
 
 def expand_braces(patterns: Iterable[str]) -> list[str]:

@@ -115,8 +115,10 @@ def _make_missing_error(
     details = ["no task found with this name. Searched:", *searched]
     details += ["Left out:", *left_out] if left_out else []
     hint = f"the file must be called {name}{_SUFFIX}; a task_name in its front matter is not read"
+    if "/" in name:
+        hint = f"give the name of the file alone: {name.rpartition('/')[2]}"
     known = [path.stem for folder, _ in folders for path in reader.list_markdown(folder, None)]
-    if not left_out and (near := suggest_similar(name, known)):
+    if not (left_out or "/" in name) and (near := suggest_similar(name, known)):
         hint = f"did you mean {near!r}? {hint}"
     return CubError(f"task not found: {name}", hint=hint, details=details)
 

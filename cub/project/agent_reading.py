@@ -74,7 +74,7 @@ class AgentReading(NamedTuple):
     """Describe how an agent reads instructions: which files, and how many imports in a row.
 
     Without imports, it sees the words `@path`. `repeats_imports`: a file that is imported twice is
-    loaded twice.
+    loaded twice. `matches_paths`: its settings may name any file of a project.
     """
 
     name: str
@@ -82,6 +82,7 @@ class AgentReading(NamedTuple):
     list_entries: Callable[[AgentFiles], Iterator[LoadedFile]]
     import_depth: int = 0
     repeats_imports: bool = False
+    matches_paths: bool = False
 
 
 def find_agent_reading(name: str) -> AgentReading:
@@ -262,8 +263,8 @@ NAMED_READINGS = (
     AgentReading("claude", CLAUDE_MD.agents[0], _list_claude_entries, import_depth=4),
     AgentReading("codex", CODEX, _list_codex_entries),
     AgentReading("gemini", GEMINI_SETTINGS.title, _list_gemini_entries, 5, repeats_imports=True),
-    AgentReading("opencode", OPENCODE_SETTINGS.title, _list_opencode_entries),
-    AgentReading("aider", AIDER_SETTINGS.title, _list_aider_entries),
+    AgentReading("opencode", OPENCODE_SETTINGS.title, _list_opencode_entries, matches_paths=True),
+    AgentReading("aider", AIDER_SETTINGS.title, _list_aider_entries, matches_paths=True),
 )
 _ROWS = (
     *NAMED_READINGS,

@@ -79,7 +79,7 @@ def _make_type(setting: Setting) -> JsonTree:
     """Return the schema of what `setting_kinds` accepts, as far as a schema can express it."""
     time = [
         {"type": "string", "pattern": f"^{TIME_PATTERN}$"},
-        {"type": "integer", "minimum": 1},
+        {"type": "number", "exclusiveMinimum": 0},
         _NULL,
     ]
     size = [

@@ -56,7 +56,7 @@ RULE_LOCATIONS = (
         (AGENTS_MD.path, AGENTS_MD.agents),
         (GEMINI_MD.path, GEMINI_MD.agents),
         (".gemini/styleguide.md", ("Gemini Code Assist",)),
-        (".opencode/rules/", _OPENCODE),
+        (".opencode/rules/", ()),
         (".windsurf/rules/", _WINDSURF),
         (".windsurfrules", _WINDSURF),
         (".augment/rules/", ("Augment",)),

@@ -49,7 +49,7 @@ def _fits_number(setting: Setting, value: Any) -> bool:
 def _fits_time(_: Setting, value: Any) -> bool:
     if isinstance(value, str):
         return re.fullmatch(TIME_PATTERN, value) is not None and float(value[:-1]) > 0
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _fits_size(_: Setting, value: Any) -> bool:

@@ -112,10 +112,9 @@ def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
         ("Evil", "touch ran-command; echo CONFIGURED"),
         ("Command", "touch ran-inline; echo INLINE"),
     ]
-    untrusted = prepare(stores, is_preview=True).list_untrusted_commands()
-    assert [command.command for command in untrusted] == [
-        command.command for command in trusted if command.name != "Evil"
-    ]
+    preview = prepare(stores, is_preview=True)
+    assert preview.list_untrusted_commands() == trusted
+    assert preview.list_trusted_commands() == []
     mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_trusted_commands()
     assert [command.command for command in mine] == ["echo x"]
 
@@ -146,6 +145,14 @@ def test_what_was_agreed_to_runs_until_it_changes(tmp_path: Path) -> None:
     write_files(stores.root, {".agents/rules/a-bootstrap": f"{TOUCH}echo MORE\n"})
     printed, _, warnings = run(prepare(stores))
     assert (printed, len(warnings)) == ([""], 1)
+
+
+def test_a_required_parameter_is_missed_before_anything_runs(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    write_files(stores.root, {".agents/tasks/t.md": "${issue:?which one?}"})
+    with pytest.raises(CubError, match="which one"):
+        prepare(stores, trust=True)
+    assert traces(stores) == []
 
 
 def test_bootstraps_of_rules_that_are_left_out_do_not_run(tmp_path: Path) -> None:

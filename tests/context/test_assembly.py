@@ -205,6 +205,18 @@ def test_what_an_agent_reads_by_itself(tmp_path: Path, agent: str, text: str) ->
     assert assemble(make_reader(tmp_path, files), agent=agent, prompt="P").text == text
 
 
+def test_files_that_settings_name_are_read_by_the_agent(tmp_path: Path) -> None:
+    files = {
+        "proj/docs/c.md": "C",
+        "proj/docs/d.md": "D",
+        "proj/.aider.conf.yml": "read: docs/c.md",
+        "proj/opencode.json": '{"instructions": ["docs/*.md"]}',
+    }
+    reader = make_reader(tmp_path, files)
+    assert assemble(reader, agent="aider", prompt="P").text == "C\n\nP"
+    assert assemble(reader, agent="opencode", prompt="P").text == "C\n\nD\n\nP"
+
+
 def test_an_agent_that_cuts_its_file_gets_that_much(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {"proj/AGENTS.md": "x" * 40_000})
     assert len(assemble(reader, agent="codex", prompt="P").text) == 32_768 + 3

@@ -25,6 +25,8 @@ from cub.context.front_matter import list_field, read_flag, split_front_matter
         (b"----\na: 1\n---\nx", {}, "----\na: 1\n---\nx", 1),
         (b"---\na: [x, 2]\nb: {c: d}\n---\n", {"a": ["x", 2], "b": {"c": "d"}}, "", 5),
         (b"---\nglobs: *.ts,*.tsx\n---\n", {"globs": "*.ts,*.tsx"}, "", 4),
+        (b"---\npaths:\n  - **/*.ts\n  - *.js\n---\n", {"paths": ["**/*.ts", "*.js"]}, "", 6),
+        (b"---\na: &x 1\nb:\n- *x\n---\n", {"a": 1, "b": [1]}, "", 6),
         (b"---\nglobs: '*.ts'\n---\n", {"globs": "*.ts"}, "", 4),
         (b"---\na: |\n  x\n  ---\n---\ny", {"a": "x\n---\n"}, "y", 6),
     ],

@@ -76,6 +76,7 @@ def test_the_first_selectors_count() -> None:
         ({"globs": "**/*.{ts,tsx}"}, "a/b.tsx", True),
         ({"applyTo": "**/*.{ts,tsx},docs/**"}, "docs/x.md", True),
         ({"applyTo": "**"}, "x", True),
+        ({"globs": "./src/**"}, "src/a.ts", True),
         ({"globs": ""}, "x", True),
         ({"fileMatchPattern": "api/**"}, "x", False),
         ({"paths": ["src/", "!src/gen/**"]}, "src/gen/x", False),

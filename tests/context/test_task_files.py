@@ -62,6 +62,11 @@ def test_nothing_found_names_the_folders_and_the_file(tmp_path: Path) -> None:
     assert error.hint.startswith("did you mean 'fix-bug'? the file must be called fixbug.md")
 
 
+def test_a_path_is_no_name(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/.agents/tasks/a/t.md": "x"})
+    assert explain(reader, "a/t").hint == "give the name of the file alone: t"
+
+
 def test_what_a_selector_leaves_out_is_named(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {"proj/.agents/tasks/t.md": "---\nenv: prod\n---\n"})
     details = explain(reader, "t", {"env": ("dev",)}).details
