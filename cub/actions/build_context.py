@@ -35,7 +35,6 @@ from cub.context.text_reader import TextReader
 from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.masking import mask_text
 from cub.project.config_layers import ConfigValue, resolve_config
 from cub.project.trust_store import load_trust
 
@@ -133,6 +132,8 @@ class ContextBuild:
             message = f"the command {command!r} is not trusted yet, and was not run"
             self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
             return None
+        from cub.masking import mask_text
+
         output = run_context_command(inline, self.environment)
         self.outputs.append(output)
         self.report(mask_text(output.to_audit_line()))

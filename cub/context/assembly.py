@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.context.agent_rules import find_agent_rules
 from cub.context.expansion import MAX_IMPORT_DEPTH, TextExpansion
 from cub.context.front_matter import list_field, read_flag
 from cub.context.rules import RuleFile, RuleSearch
@@ -86,6 +85,8 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
             raise task.text.error
     search, depth = RuleSearch(reader), MAX_IMPORT_DEPTH
     if request.agent and not request.resumes:
+        from cub.context.agent_rules import find_agent_rules
+
         search, depth = find_agent_rules(reader, request.agent)
     elif not request.resumes:
         search.find_all()

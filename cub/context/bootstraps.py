@@ -58,9 +58,10 @@ def find_bootstraps(
             name = f"{rule.name} ({FIELD})"
             found.setdefault(name, Bootstrap(name, script, None, is_project))
             continue
-        path = rule.path.with_name(rule.path.stem + SUFFIX)
-        if not os.path.lexists(path):
+        script_path = os.path.splitext(rule.path)[0] + SUFFIX  # noqa: PTH122 - faster
+        if not os.path.lexists(script_path):
             continue
+        path = Path(script_path)
         try:
             file = reader.read(path, reader.get_base(rule.location.scope, rule.folder))
         except CubError as error:

@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 from cub.checks.terminal_text import to_plain_text
 from cub.debug_log import log_debug
 from cub.errors import CubError
-from cub.masking import mask_text
 from cub.processes.command import ProcessResult, StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture_streams
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
@@ -130,6 +129,8 @@ def run_context_commands(
         return []
     from concurrent.futures import ThreadPoolExecutor, wait
 
+    from cub.masking import mask_text
+
     own_stop = StopRequest()
 
     def run(command: ContextCommand) -> CommandOutput:
@@ -177,6 +178,8 @@ def run_context_command(
 
 def clean_output(data: bytes) -> str:
     """Return output as plain text: no escapes, no blank lines at its ends, no secrets."""
+    from cub.masking import mask_text
+
     text = mask_text(to_plain_text(data.decode("utf-8", "replace")))
     return text.strip("\n") if text.strip() else ""
 

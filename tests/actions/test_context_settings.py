@@ -80,6 +80,11 @@ def test_those_of_the_project_need_trust_which_ends_with_a_change(shelf: Path) -
         prepare(shelf)
 
 
+def test_a_question_comes_in_place_of_trust(shelf: Path) -> None:
+    configure(shelf, context_commands=[STATUS])
+    assert len(prepare(shelf, ContextOptions(confirm=True)).commands) == 1
+
+
 def test_a_profile_of_the_project_needs_trust(shelf: Path) -> None:
     configure(shelf, profiles={"p": {"context_commands": [STATUS]}})
     assert prepare(shelf).commands == ()
