@@ -86,11 +86,6 @@ def require_no_attempt(root: Path, commands: Iterable[ContextCommand]) -> None:
         raise CubError("an attempt can't have context commands run", hint=hint)
 
 
-def drop_context_commands(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of `list_config_commands` that are none of `context_commands`."""
-    return {key: value for key, value in config.items() if not _is_context_key(key)}
-
-
 def _require_trust(project: Project, root: Path, row: ConfigValue, profile: str | None) -> None:
     config = list_config_commands(project.tree.read(CONFIG_FILE))
     prefix = {"project": f"{_KEY}.", "profile": f"profiles.{profile}.{_KEY}."}.get(row.origin)
@@ -107,8 +102,3 @@ def _require_trust(project: Project, root: Path, row: ConfigValue, profile: str 
         "and `--no-context-exec` runs none of these commands",
         details=[f"{key}: {config[key]}" for key in needed],
     )
-
-
-def _is_context_key(key: str) -> bool:
-    # An agent may have any name, also one that looks like a key of this list.
-    return f".{_KEY}." in f".{key}" and "harnesses." not in key

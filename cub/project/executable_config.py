@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
 from cub.errors import CubError
@@ -51,27 +51,32 @@ def classify_executable_path(path: str) -> ExecutableKind | None:
     return kind or ("client setting" if _FOLDER_PATTERN.fullmatch(path) else None)
 
 
-def list_config_commands(data: bytes | None, path: str = CONFIG_FILE) -> dict[str, str]:
+def list_config_commands(
+    data: bytes | None, path: str = CONFIG_FILE, omit: Collection[str] = ()
+) -> dict[str, str]:
     """Return the dotted keys of a config.yaml that hold commands, with their values as JSON.
 
-    Raises CubError for a file that can't be read.
+    The keys of `omit` are left out, those of profiles, too: here, as an agent or a profile may have
+    any name, also that of a key. Raises CubError for a file that can't be read.
     """
     tree = parse_config_tree(data, path) if data and data.strip() else None
     try:
-        commands = dict(_list_overlay_commands(tree, ""))
+        commands = dict(_list_overlay_commands(tree, "", omit))
         for name, overlay in _iter_entries(_get_value(tree, "profiles")):
-            commands |= _list_overlay_commands(overlay, f"profiles.{name}.")
+            commands |= _list_overlay_commands(overlay, f"profiles.{name}.", omit)
     except (TypeError, ValueError, RecursionError) as error:
         raise CubError("this file has a value that can't be shown", where=path) from error
     return commands
 
 
-def _list_overlay_commands(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
+def _list_overlay_commands(
+    tree: Any, prefix: str, omit: Collection[str]
+) -> Iterator[tuple[str, str]]:
     run = _get_value(tree, "run")
     for key in _KEYS:
-        if _get_value(run, key) is not None:
+        if f"run.{key}" not in omit and _get_value(run, key) is not None:
             yield f"{prefix}run.{key}", _to_json(run[key])
-    for key in _NAMED_SECTIONS:
+    for key in (key for key in _NAMED_SECTIONS if key not in omit):
         for name, value in _iter_entries(_get_value(tree, key)):
             yield f"{prefix}{key}.{name}", _to_json(value)
 

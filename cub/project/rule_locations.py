@@ -97,7 +97,7 @@ def list_rule_locations(scope: RuleScope) -> list[RuleLocation]:
 
 
 def list_rule_agents() -> list[str]:
-    """Return the names of all agents in the table, as `match_agent` takes them."""
+    """Return the names of all agents in the table, as `is_read_by` takes them."""
     titles = dict.fromkeys(agent for row in RULE_LOCATIONS for agent in row.agents)
     return list(dict.fromkeys(title.split()[0].casefold() for title in titles))
 

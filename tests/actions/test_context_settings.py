@@ -11,7 +11,6 @@ import pytest
 from cub.actions.context_settings import (
     ContextOptions,
     ContextSettings,
-    drop_context_commands,
     prepare_context_commands,
 )
 from cub.errors import CubError
@@ -124,5 +123,5 @@ def test_an_agent_that_is_called_like_the_list_is_none_of_it(shelf: Path) -> Non
         harnesses=agents,
         profiles={"p": {"context_commands": [STATUS], "harnesses": agents}},
     )
-    left = drop_context_commands(list_config_commands(data))
+    left = list_config_commands(data, omit=["context_commands"])
     assert [*left] == ["harnesses.context_commands.0", "profiles.p.harnesses.context_commands.0"]

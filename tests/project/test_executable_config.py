@@ -182,6 +182,20 @@ def test_no_configuration_has_no_commands() -> None:
     assert list_config_commands(None) == {}
 
 
+def test_keys_are_left_out_whatever_others_are_called() -> None:
+    names = ("run.checks", "context_commands")
+    inner = {"run": {"checks": ["a"], "wrap": ["w"]}, "context_commands": ["c"]}
+    agents = {name: {"argv": ["x"]} for name in names}
+    config = {**inner, "harnesses": agents, "profiles": dict.fromkeys(names, inner)}
+    assert [*list_config_commands(json.dumps(config).encode(), omit=names)] == [
+        "run.wrap",
+        "harnesses.run.checks",
+        "harnesses.context_commands",
+        "profiles.run.checks.run.wrap",
+        "profiles.context_commands.run.wrap",
+    ]
+
+
 BILLIONS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]\n"
     for a, b in zip("abcdefghi", "bcdefghij", strict=True)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.context_scripts import ContextScript
-from cub.actions.context_settings import drop_context_commands
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
@@ -169,13 +168,12 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     if settings.options.trust:
         return approved_checks
     content = read_executable_content(stores, settings.proposed_checks, tasks)
-    config, checks, proposed = content.config, content.checks, content.proposed
+    checks, proposed, unused = content.checks, content.proposed, []
     if settings.options.checks or not settings.uses_task_checks:
-        # An agent may have any name, also that of a key.
-        checks_keys = [k for k in config if k.endswith("run.checks") and "harnesses." not in k]
-        config = {k: v for k, v in config.items() if k not in checks_keys}
+        unused.append("run.checks")
     if settings.options.no_context_exec:
-        config = drop_context_commands(config)
+        unused.append("context_commands")
+    config = list_config_commands(stores.project.tree.read(CONFIG_FILE), omit=unused)
     trusted = load_trust(stores.root)
     is_config_trusted = not config or trusted.config == digest_commands(content.config)
     missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])
