@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from cub.actions.context_scripts import describe_bootstraps, describe_task, make_text_reader
 from cub.actions.context_settings import (
     ContextOptions,
     ContextSettings,
-    prepare_context_commands,
+    find_refusal,
     resolve_context_settings,
 )
 from cub.actions.tasks.current_attempt import find_current_attempt
@@ -35,7 +36,7 @@ from cub.context.text_reader import TextReader
 from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.project.config_layers import ConfigValue, resolve_config
+from cub.project.config_layers import resolve_config
 from cub.project.trust_store import load_trust
 
 _HINT = "read it, then `cub trust`; `--trust` agrees for this one time"
@@ -69,7 +70,6 @@ class ContextBuild:
     untrusted: frozenset[str]
     warnings: list[PlanWarning]
     outputs: list[CommandOutput] = field(default_factory=list)
-    report: Callable[[str], None] = log_debug
     _inline_outputs: dict[str, str | None] = field(default_factory=dict)
 
     def list_trusted_commands(self) -> list[ContextCommand]:
@@ -86,12 +86,16 @@ class ContextBuild:
 
     def _split_scripts(self, *, trusted: bool) -> tuple[list[Bootstrap], list[ContextCommand]]:
         bootstraps = [
-            b for b in self.bootstraps if (b.is_project and b.script in self.untrusted) != trusted
+            bootstrap
+            for bootstrap in self.bootstraps
+            if self._is_untrusted(bootstrap.script, is_project=bootstrap.is_project) != trusted
         ]
-        inline = self.plan.task.commands if self.plan.task else []
-        return bootstraps, [
-            self._make_inline(text) for text in inline if self._is_untrusted_inline(text) != trusted
+        inline = [
+            self._make_inline(text)
+            for text in (self.plan.task.commands if self.plan.task else ())
+            if self._is_untrusted(text, is_project=self._has_project_task) != trusted
         ]
+        return bootstraps, inline
 
     def run_bootstraps(self) -> Iterator[BootstrapRun]:
         """Run the bootstraps of the rules that are taken, as far as they are trusted."""
@@ -107,12 +111,12 @@ class ContextBuild:
 
         Raises CubError for a command whose failure counts, and for a required parameter.
         """
-        self.report = report
         self.outputs += run_context_commands(
             self.settings.commands, self.environment, self.settings.parallel, report=report
         )
         blocks = [(block.name, block.format()) for block in make_blocks(self.outputs)]
-        context = assemble_context(self.reader, self.plan, blocks, self._run_inline)
+        run_inline = partial(self._run_inline, report)
+        context = assemble_context(self.reader, self.plan, blocks, run_inline)
         return context._replace(warnings=[*self.warnings, *context.warnings])
 
     def preview(self) -> AssembledContext:
@@ -120,35 +124,36 @@ class ContextBuild:
         context = assemble_context(self.reader, self.plan)
         return context._replace(warnings=[*self.warnings, *context.warnings])
 
-    def _run_inline(self, command: str) -> str | None:
+    def _run_inline(self, report: Callable[[str], None], command: str) -> str | None:
         """Return the output of a command of the task file; None if it is not trusted."""
         if command not in self._inline_outputs:
-            self._inline_outputs[command] = self._run_inline_once(command)
+            self._inline_outputs[command] = self._run_inline_once(report, command)
         return self._inline_outputs[command]
 
-    def _run_inline_once(self, command: str) -> str | None:
+    def _run_inline_once(self, report: Callable[[str], None], command: str) -> str | None:
         inline = self._make_inline(command)
-        if self._is_untrusted_inline(command):
+        if self._is_untrusted(command, is_project=self._has_project_task):
             message = f"the command {command!r} is not trusted yet, and was not run"
             self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
             return None
-        from cub.masking import mask_text
-
         output = run_context_command(inline, self.environment)
         self.outputs.append(output)
-        self.report(mask_text(output.to_audit_line()))
-        if output.problem:
-            problem = output.problem.removeprefix("Command ")
-            self.warnings.append(PlanWarning(f"the command {command!r} {problem}", inline.origin))
+        report(output.to_audit_line())
+        if output.failure:
+            message = f"the command {command!r} {output.failure}"
+            self.warnings.append(PlanWarning(message, inline.origin))
         return output.text
 
     def _make_inline(self, command: str) -> ContextCommand:
         origin = self.plan.task.name if self.plan.task else ""
         return ContextCommand("Command", command, origin)
 
-    def _is_untrusted_inline(self, command: str) -> bool:
-        task = self.plan.task
-        return task is None or (task.is_project and command in self.untrusted)
+    @property
+    def _has_project_task(self) -> bool:
+        return self.plan.task is not None and self.plan.task.is_project
+
+    def _is_untrusted(self, script: str, *, is_project: bool) -> bool:
+        return is_project and script in self.untrusted
 
 
 def _describe_bootstrap(bootstrap: Bootstrap) -> ContextCommand:
@@ -166,7 +171,8 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     plan = plan_context(reader, call.request)
     layers = resolve_config(project, call.environ, call.profile)
     settings = resolve_context_settings(layers.values, options)
-    refusal = _find_refusal(stores, layers.values, call)
+    row = layers.values["context_commands"]
+    refusal = find_refusal(project, stores.root, row, settings, options, call.profile)
     if refusal and not is_preview:
         raise refusal
     if call.runs_bootstraps:
@@ -187,14 +193,3 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     if not is_preview and build.list_trusted_commands():
         build.preview()  # what is missing is said before anything runs
     return build
-
-
-def _find_refusal(
-    stores: Stores, values: Mapping[str, ConfigValue], call: ContextCall
-) -> CubError | None:
-    """Return why the context commands may not run; None if they may."""
-    try:
-        prepare_context_commands(stores.project, stores.root, values, call.options, call.profile)
-    except CubError as error:
-        return error
-    return None

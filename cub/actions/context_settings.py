@@ -6,7 +6,7 @@ configuration, and those of `--exec`, need none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -73,29 +73,40 @@ def prepare_context_commands(
     that the person has not agreed to, unless they are about to be asked.
     """
     settings = resolve_context_settings(values, options)
-    require_no_attempt(root, settings.commands)
-    if not (options.trust or options.no_context_exec or options.confirm):
-        _require_trust(project, root, values[_KEY], profile)
+    if refusal := find_refusal(project, root, values[_KEY], settings, options, profile):
+        raise refusal
     return settings
 
 
-def require_no_attempt(root: Path, commands: Iterable[ContextCommand]) -> None:
-    """Raise CubError if there are commands, and this process is inside an attempt of a run."""
-    if any(commands) and find_current_attempt(root):
+def find_refusal(
+    project: Project,
+    root: Path,
+    row: ConfigValue,
+    settings: ContextSettings,
+    options: ContextOptions,
+    profile: str | None,
+) -> CubError | None:
+    """Return why the commands may not run; None if they may. `row` is the configured list."""
+    if settings.commands and find_current_attempt(root):
         hint = "add `--no-context-exec`, and run yourself what you need the output of"
-        raise CubError("an attempt can't have context commands run", hint=hint)
+        return CubError("an attempt can't have context commands run", hint=hint)
+    if options.trust or options.no_context_exec or options.confirm:
+        return None
+    return _find_untrusted(project, root, row, profile)
 
 
-def _require_trust(project: Project, root: Path, row: ConfigValue, profile: str | None) -> None:
+def _find_untrusted(
+    project: Project, root: Path, row: ConfigValue, profile: str | None
+) -> CubError | None:
     config = list_config_commands(project.tree.read(CONFIG_FILE))
     prefix = {"project": f"{_KEY}.", "profile": f"profiles.{profile}.{_KEY}."}.get(row.origin)
     # A profile of the person's own has no such key in the project's file.
     needed = [key for key in config if prefix and key.startswith(prefix)]
     trusted = load_trust(root)
     if not needed or trusted.config == digest_commands(config):
-        return
+        return None
     again = "changed since you trusted it" if trusted.config else "is not trusted yet"
-    raise CubError(
+    return CubError(
         f"what this project runs {again}",
         where=CONFIG_FILE,
         hint="read it, then `cub trust`; `--trust` agrees for this one time, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -81,10 +81,16 @@ def run_commands(
     """Run context commands as the options say, after a confirmation; return their blocks."""
     from cub.context.context_commands import run_context_commands
     from cub.context.output_blocks import make_blocks
-    from cub.debug_log import log_debug
 
     if options.confirm:
         confirm_commands(settings.commands)
-    report = output.print_message if options.debug else log_debug
+    report = choose_audit(options)
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
     return make_blocks(outputs)
+
+
+def choose_audit(options: ContextOptions) -> Callable[[str], None]:
+    """Return what takes a line about each command that ran: stderr for --debug, else the log."""
+    from cub.debug_log import log_debug
+
+    return output.print_message if options.debug else log_debug

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.context.context_commands import CommandEnvironment, clean_output
+from cub.context.context_commands import CommandEnvironment, clean_output, describe_failure
 from cub.context.rules import RuleFile
 from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
@@ -95,11 +95,7 @@ def run_bootstraps(
 def _run_file(bootstrap: Bootstrap, path: Path, environment: CommandEnvironment) -> BootstrapRun:
     command = CommandSpec((os.fspath(path),), environment.folder, environment.variables)
     captured = run_and_capture(command, TimeLimits(MAX_SECONDS), max_bytes=_MAX_OUTPUT)
-    end, problem = captured.result, ""
-    if end.start_error:
-        problem = f"could not be started: {end.start_error}"
-    elif end.cause:
+    problem = describe_failure(captured.result, MAX_SECONDS)
+    if captured.result.cause:
         problem = f"was ended after {MAX_SECONDS} seconds"
-    elif end.signal or end.exit_code:
-        problem = f"exited with code {-end.signal if end.signal else end.exit_code}"
     return BootstrapRun(bootstrap, clean_output(captured.output), problem)

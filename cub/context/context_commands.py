@@ -55,26 +55,43 @@ class CommandOutput(NamedTuple):
     @property
     def exit_code(self) -> int | None:
         """Return the exit code, minus a signal's number; None if it was stopped or not started."""
-        if self.result.cause:
-            return None
-        return -self.result.signal if self.result.signal else self.result.exit_code
+        return _get_exit_code(self.result)
+
+    @property
+    def failure(self) -> str:
+        """Return how it failed, as the end of a sentence; "" if it succeeded."""
+        return describe_failure(self.result, self.command.timeout)
 
     @property
     def problem(self) -> str:
-        """Return why it failed, in words; "" if it succeeded."""
-        if self.result.start_error:
-            return f"Command could not be started: {self.result.start_error}"
-        if self.result.cause == "wall":
-            return f"Command timed out after {self.command.timeout:g} seconds"
-        if self.exit_code is None:
-            return "Command was stopped"
-        return f"Command exited with code {self.exit_code}" if self.exit_code else ""
+        """Return why it failed, as its block says it; "" if it succeeded."""
+        return f"Command {self.failure}" if self.failure else ""
 
     def to_audit_line(self) -> str:
-        """Return one line that says what ran, for whom, and how it ended."""
-        end = self.problem.removeprefix("Command ") or "succeeded"
+        """Return one line, without secrets, that says what ran, for whom, and how it ended."""
+        from cub.masking import mask_text
+
+        end = self.failure or "succeeded"
         facts = f"{self.result.seconds:.2f} s, {len(self.text):,} characters"
-        return f"ran {self.command.command!r} ({self.command.origin}): {end}, {facts}"
+        return mask_text(f"ran {self.command.command!r} ({self.command.origin}): {end}, {facts}")
+
+
+def describe_failure(result: ProcessResult, timeout: float) -> str:
+    """Return how a process failed, as the end of a sentence; "" if it succeeded."""
+    if result.start_error:
+        return f"could not be started: {result.start_error}"
+    if result.cause == "wall":
+        return f"timed out after {timeout:g} seconds"
+    code = _get_exit_code(result)
+    if code is None:
+        return "was stopped"
+    return f"exited with code {code}" if code else ""
+
+
+def _get_exit_code(result: ProcessResult) -> int | None:
+    if result.cause:
+        return None
+    return -result.signal if result.signal else result.exit_code
 
 
 class CommandEnvironment(NamedTuple):
@@ -129,8 +146,6 @@ def run_context_commands(
         return []
     from concurrent.futures import ThreadPoolExecutor, wait
 
-    from cub.masking import mask_text
-
     own_stop = StopRequest()
 
     def run(command: ContextCommand) -> CommandOutput:
@@ -150,7 +165,7 @@ def run_context_commands(
     own_stop.close()
     outputs = [future.result() for future in futures]
     for output in outputs:
-        report(mask_text(output.to_audit_line()))
+        report(output.to_audit_line())
     if fatal := next((o for o in outputs if is_fatal(o) and o.result.cause != "stopped"), None):
         raise _make_error(fatal)
     return outputs
@@ -197,9 +212,8 @@ def quote_parameters(line: str, parameters: Mapping[str, str]) -> str:
 
 
 def _make_error(output: CommandOutput) -> CubError:
-    problem = output.problem.removeprefix("Command ")
     return CubError(
-        f"the context command {output.command.name!r} {problem}",
+        f"the context command {output.command.name!r} {output.failure}",
         where=output.command.origin,
         hint="`on_failure: warn` puts the error into the context; `--no-context-exec` runs none",
         details=[f"$ {output.command.command}", *output.text.splitlines()[-20:]],

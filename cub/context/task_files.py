@@ -36,10 +36,14 @@ class TaskFile(NamedTuple):
         return read_flag(self.text.fields, "expand") is not False
 
     @property
+    def runs_commands(self) -> bool:
+        """Return whether commands in its text are to be run."""
+        return self.expands and read_flag(self.text.fields, "expand_commands") is True
+
+    @property
     def commands(self) -> list[str]:
         """Return the commands in its text; none unless it has `expand_commands: true`."""
-        runs = self.expands and read_flag(self.text.fields, "expand_commands") is True
-        return list_commands(self.text.body) if runs else []
+        return list_commands(self.text.body) if self.runs_commands else []
 
 
 def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskFile:

@@ -69,7 +69,7 @@ class TextCollector:
         if task.expands:
             expansion.parameters = self.parameters
             expansion.imports = self.make_imports(task.path.parent, task.name, MAX_IMPORT_DEPTH)
-        if task.commands:
+        if task.runs_commands:
             expansion.run_command = run_command
         text = expansion.expand(task.text.body)
         self.warnings += expansion.warnings

@@ -75,10 +75,11 @@ class TextReader:
 
     def describe(self, path: Path) -> str:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
-        if not path.is_relative_to(self.root) and self.home and path.is_relative_to(self.home):
-            return f"~/{path.relative_to(self.home).as_posix()}"
         if (inside := _cut_folder(path, self.start)) is not None:
             return inside
+        at_home = _cut_folder(path, self.home) if self.home else None
+        if at_home is not None and _cut_folder(path, self.root) is None:
+            return f"~/{at_home}"
         return os.path.relpath(path, self.start).replace(os.sep, "/")
 
     def warn(self, error: CubError, consequence: str) -> None:

@@ -16,6 +16,7 @@ from cub.cli.context_options import (
     NoContextExec,
     Profile,
     Trust,
+    choose_audit,
     confirm_commands,
 )
 from cub.cli.json_output import JsonObject, warnings_to_json
@@ -151,8 +152,6 @@ def context(
 
 def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
     """Run what belongs to the context, and return it."""
-    from cub.debug_log import log_debug
-
     if options.confirm:
         confirm_commands(build.list_trusted_commands())
     for run in build.run_bootstraps():
@@ -161,7 +160,7 @@ def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
             output.print_message(line)
         if run.problem:
             output.print_message(f"The bootstrap {run.bootstrap.name} {run.problem}.")
-    return build.assemble(output.print_message if options.debug else log_debug)
+    return build.assemble(choose_audit(options))
 
 
 def _print_context(
