@@ -1,8 +1,9 @@
-"""Estimate what a text costs a model to read."""
+"""Estimate, count and price the tokens that models read and write."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 # Within -4/+6 % of cl100k on prose and compact code; no vocabulary to download.
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,7}|[A-Z]{1,4}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\s!-~]")
@@ -15,3 +16,48 @@ def estimate_tokens(text: str) -> int:
     """Return about how many tokens `text` is, for any current model."""
     count = sum(1 for _ in _PIECE.finditer(text))
     return count if text.isascii() else count + sum(1 for _ in _RARE.finditer(text))
+
+
+class TokenUsage(NamedTuple):
+    """Count tokens that an agent used; `input` is without those from a cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def add(self, other: TokenUsage) -> TokenUsage:
+        """Return the sum of both."""
+        return TokenUsage(*map(sum, zip(self, other, strict=True)))
+
+    @property
+    def total(self) -> int:
+        """Return what counts against a budget: reading from a cache does not."""
+        return self.input + self.output + self.cache_write
+
+
+def has_price_table() -> bool:
+    """Return whether `genai-prices` is installed: an offline table, half a second to import."""
+    from importlib.util import find_spec
+
+    return find_spec("genai_prices") is not None
+
+
+def compute_dollars(model: str, tokens: TokenUsage) -> float | None:
+    """Return dollars; None for a model without a price, or without the package."""
+    if not has_price_table():
+        return None
+    from genai_prices import Usage, calc_price
+
+    usage = Usage(
+        input_tokens=tokens.input + tokens.cache_read + tokens.cache_write,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+        output_tokens=tokens.output,
+    )
+    provider, _, name = model.rpartition("/")
+    try:
+        price = calc_price(usage, name, provider_id=provider.rpartition("/")[2] or None)
+    except (LookupError, ValueError):
+        return None
+    return round(float(price.total_price), 6)

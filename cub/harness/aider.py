@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import AgentFacts, NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
+from cub.tokens import TokenUsage
 
 _FLAGS = (
     "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore",

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.refusals import Refusal
 from cub.masking import mask_text
+from cub.tokens import TokenUsage
 
 
 class LaunchRequest(NamedTuple):
@@ -99,24 +100,6 @@ EventKind = Literal[
     "result", "other",
 ]  # fmt: skip
 REFUSAL_KINDS = ("limit", "login", "service")
-
-
-class TokenUsage(NamedTuple):
-    """Count tokens that an agent used; `input` is without those from a cache."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-
-    def add(self, other: TokenUsage) -> TokenUsage:
-        """Return the sum of both."""
-        return TokenUsage(*map(sum, zip(self, other, strict=True)))
-
-    @property
-    def total(self) -> int:
-        """Return what counts against a budget: reading from a cache does not."""
-        return self.input + self.output + self.cache_write
 
 
 class AgentEvent(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
@@ -25,6 +25,7 @@ from cub.json_values import (
     list_objects,
     list_texts,
 )
+from cub.tokens import TokenUsage
 
 _SYNTHETIC = "<synthetic>"  # the model of messages that Claude Code writes itself
 _USAGE_KEYS = (

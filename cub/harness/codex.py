@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
@@ -24,6 +24,7 @@ from cub.harness.native_harness import (
 )
 from cub.harness.reported_refusals import classify_api_error
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
+from cub.tokens import TokenUsage
 
 _LOGS = "error,codex_core::responses_retry=warn,codex_otel.trace_safe=info"
 

@@ -25,8 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind, TokenUsage
+from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind
 from cub.harness.line_splitter import LineSplitter
+from cub.tokens import TokenUsage
 
 _KEYS = {"type", "text", "id", "failed", "usd", *TokenUsage._fields}
 _TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")

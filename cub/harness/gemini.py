@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
@@ -23,6 +23,7 @@ from cub.harness.native_harness import (
 )
 from cub.harness.reported_refusals import classify_api_error
 from cub.json_values import JsonObject, get_count, get_object, get_text
+from cub.tokens import TokenUsage
 
 _POLICY_FILE = "gemini-policy.toml"
 # The lowest priority among the user's own rules, so that each of these wins.

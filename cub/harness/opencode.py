@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     AgentFacts,
@@ -22,6 +22,7 @@ from cub.harness.native_harness import (
 )
 from cub.harness.reported_refusals import classify_api_error
 from cub.json_values import JsonObject, get_count, get_dollars, get_object, get_text
+from cub.tokens import TokenUsage
 
 
 class OpencodeHarness(NativeHarness):

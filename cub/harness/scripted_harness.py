@@ -31,12 +31,13 @@ from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.harness import script_player
-from cub.harness.base import LaunchCommand, LaunchRequest, TokenUsage, Transcript
+from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 from cub.harness.script_player import explain_forbidden_path
 from cub.text import describe_os_error, suggest_similar
+from cub.tokens import TokenUsage
 
 SCRIPTED = "scripted"
 DEFAULT_SCRIPT = ".cub/script.yaml"

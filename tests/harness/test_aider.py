@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from cub.errors import CubError
 from cub.harness.aider import AiderHarness
-from cub.harness.base import AgentEvent, TokenUsage
+from cub.harness.base import AgentEvent
 from cub.harness.native_harness import NativeOptions
+from cub.tokens import TokenUsage
 from tests.examples import few_examples
 from tests.harness.agent_streams import make_request, play_sample, play_stream
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from cub.harness.base import AgentEvent, TokenUsage, Transcript
+from cub.harness.base import AgentEvent, Transcript
+from cub.tokens import TokenUsage
 
 
 def told(*events: AgentEvent) -> Transcript:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from cub.harness.base import LaunchRequest, TokenUsage
+from cub.harness.base import LaunchRequest
 from cub.harness.claude import ClaudeHarness
 from cub.harness.native_harness import NativeOptions
+from cub.tokens import TokenUsage
 from tests.harness.streams import (
     Replay,
     check_odd_values,

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.harness.base import AgentEvent, TokenUsage
+from cub.harness.base import AgentEvent
 from cub.harness.codex import CodexHarness
 from cub.harness.native_harness import NativeOptions
+from cub.tokens import TokenUsage
 from tests.examples import few_examples
 from tests.harness.agent_streams import (
     PlayedStream,

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.harness.base import AgentEvent, TokenUsage
+from cub.harness.base import AgentEvent
 from cub.harness.event_protocol import EventProtocolReader
+from cub.tokens import TokenUsage
 from tests.examples import few_examples
 
 

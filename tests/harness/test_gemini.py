@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from cub.harness.base import AgentEvent, LaunchRequest, TokenUsage
+from cub.harness.base import AgentEvent, LaunchRequest
 from cub.harness.gemini import GeminiHarness
 from cub.harness.native_harness import NativeOptions
+from cub.tokens import TokenUsage
 from tests.harness.streams import (
     check_odd_values,
     encode_lines,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.harness.base import TokenUsage
 from cub.harness.native_harness import NativeOptions
 from cub.harness.opencode import OpencodeHarness
+from cub.tokens import TokenUsage
 from tests.examples import few_examples
 from tests.harness.agent_streams import (
     PlayedStream,

@@ -19,9 +19,9 @@ from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import NativeHarness
-from cub.harness.prices import has_price_table
 from cub.processes.command import explain_missing_program
 from cub.project.project import Project
+from cub.tokens import has_price_table
 
 # Wrappers that start the program after them on this machine, as it would be without them.
 _TRANSPARENT_WRAPPERS = (

@@ -16,13 +16,14 @@ from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.harness.base import Harness, TokenUsage
+from cub.harness.base import Harness
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event
 from cub.store.leases import make_lease_checker
 from cub.store.task_schema import CLOSED
 from cub.store.timestamps import format_timestamp
+from cub.tokens import TokenUsage
 
 
 class RunRefusedError(CubError):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cub.actions.run.run_context import Budget
-from cub.harness.base import TokenUsage, Transcript
+from cub.harness.base import Transcript
+from cub.tokens import TokenUsage
 
 _ATTEMPT = Transcript(
     tokens=TokenUsage(input=60, output=30, cache_read=1000, cache_write=10), usd=0.5

@@ -6,7 +6,8 @@ import pytest
 
 from cub.cli.commands.run.agent_log import AgentLogFormatter
 from cub.cli.terminal import render_styles
-from cub.harness.base import AgentEvent, TokenUsage
+from cub.harness.base import AgentEvent
+from cub.tokens import TokenUsage
 
 KEY = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 SAID = AgentEvent("text", "I look.\n")
