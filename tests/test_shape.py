@@ -19,7 +19,8 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 8,
-    "cub.actions": 72,
+    "cub.actions": 74,
+    "cub.agent": 28,
     "cub.checks": 17,
     "cub.cli": 49,
     "cub.config_edit": 9,

@@ -1,0 +1,111 @@
+"""Define the messages of a conversation, and keep it one that a model's service accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from cub.json_values import JsonObject
+
+Role = Literal["user", "assistant"]
+_NO_RESULT = "This call was not finished: the turn was interrupted before it had a result."
+
+
+class TextBlock(NamedTuple):
+    """Hold a text, which is not empty."""
+
+    text: str
+
+
+class ImageBlock(NamedTuple):
+    """Hold an image in base64."""
+
+    media_type: str
+    data: str
+
+
+class ToolCall(NamedTuple):
+    """Hold a model's call of a tool; `fault` says why its arguments can't be read, or is ""."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+    fault: str = ""
+
+
+class ToolResult(NamedTuple):
+    """Hold what a call of a tool has led to."""
+
+    call_id: str
+    content: tuple[TextBlock | ImageBlock, ...]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return its texts as one."""
+        return "\n".join(block.text for block in self.content if isinstance(block, TextBlock))
+
+
+Block = TextBlock | ImageBlock | ToolCall | ToolResult
+
+
+class Message(NamedTuple):
+    """Hold a message of the user, results of tools included, or of the model."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        """Return its own texts as one."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """Return the calls of tools."""
+        return [block for block in self.blocks if isinstance(block, ToolCall)]
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """Return the results of tools."""
+        return [block for block in self.blocks if isinstance(block, ToolResult)]
+
+
+def make_user_message(text: str) -> Message:
+    """Return a text as a message of the user."""
+    return Message("user", (TextBlock(text),))
+
+
+def repair_conversation(messages: Iterable[Message]) -> list[Message]:
+    """Return a conversation in which every call has its result in the message that follows.
+
+    A call without one gets a result that says so, and a result without its call is left out: a
+    service answers either with an error (400). Messages without a block are left out as well.
+    """
+    repaired: list[Message] = []
+    open_calls: list[ToolCall] = []
+    for message in messages:
+        if message.role == "assistant":
+            if open_calls:
+                repaired.append(_answer_calls(open_calls, ()))
+            open_calls = message.calls
+        else:
+            message = _answer_calls(open_calls, message.blocks)  # noqa: PLW2901 - the same one
+            open_calls = []
+        if message.blocks:
+            repaired.append(message)
+    if open_calls:
+        repaired.append(_answer_calls(open_calls, ()))
+    return repaired
+
+
+def _answer_calls(calls: Sequence[ToolCall], blocks: Sequence[Block]) -> Message:
+    """Return a user message with a result for each call, in their order, then the other blocks."""
+    results = {block.call_id: block for block in blocks if isinstance(block, ToolResult)}
+    answers = [results.get(call.id) or _make_missing_result(call) for call in calls]
+    others = [block for block in blocks if not isinstance(block, ToolResult)]
+    return Message("user", (*answers, *others))
+
+
+def _make_missing_result(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, (TextBlock(_NO_RESULT),), is_error=True)

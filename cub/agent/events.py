@@ -1,0 +1,104 @@
+"""Define the events that a session of the agent yields; whoever shows them decides how."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from cub.agent.conversation import ToolCall, ToolResult
+from cub.agent.model import FailureKind, StopReason, TextDelta
+from cub.tokens import TokenUsage
+
+# How a session may end. `error`: the model did not answer; `repetition`: it made the same call over
+# and over; `budget`: it cost more than it may.
+SessionEndReason = Literal[
+    "end_turn", "max_tokens", "refusal", "cancelled", "max_turns", "budget", "repetition", "error",
+]  # fmt: skip
+ResultSource = Literal["tool", "cache", "denied", "cancelled"]
+
+
+class ReplyText(NamedTuple):
+    """Hold the whole text of a reply, which came in pieces before."""
+
+    text: str
+
+
+class RequestRetry(NamedTuple):
+    """Say that a request failed and is made again; pieces of its text no longer count.
+
+    `number` counts the retries from 1; `seconds` is the time until the next one.
+    """
+
+    number: int
+    seconds: float
+    kind: FailureKind
+    reason: str
+
+
+class ToolStart(NamedTuple):
+    """Say that a call begins; `summary` has the tool and what the call is about, on one line."""
+
+    call: ToolCall
+    summary: str
+
+
+class ToolEnd(NamedTuple):
+    """Hold what a call has led to, and where that is from; `preview` is for people, or ""."""
+
+    call: ToolCall
+    result: ToolResult
+    source: ResultSource
+    seconds: float
+    summary: str
+    preview: str = ""
+
+
+class TurnEnd(NamedTuple):
+    """Say that a turn is over: a request, its reply, and the calls in it.
+
+    Turns count from 1; `usd` is None if the price is not known. `usage` is the turn's own.
+    """
+
+    number: int
+    stop_reason: StopReason
+    usage: TokenUsage
+    usd: float | None
+    model: str
+
+
+class Compaction(NamedTuple):
+    """Say that the conversation was made shorter: by how many tokens, as an estimate.
+
+    `micro` cuts old results of tools; `auto` replaces old messages with a summary.
+    """
+
+    kind: Literal["micro", "auto"]
+    tokens_before: int
+    tokens_after: int
+
+
+class CacheStatistics(NamedTuple):
+    """Count what the explore cache did in a session."""
+
+    entries: int
+    hits: int
+    misses: int
+    invalidations: int
+    evictions: int
+
+
+class SessionEnd(NamedTuple):
+    """Say why a session has ended; `text` is the last reply's, `message` explains a failure.
+
+    `kind` is the kind of failure for `error`, else "".
+    """
+
+    reason: SessionEndReason
+    text: str
+    message: str = ""
+    kind: FailureKind | Literal[""] = ""
+
+
+SessionEvent = (
+    TextDelta | ReplyText | RequestRetry | ToolStart | ToolEnd | TurnEnd | Compaction
+    | CacheStatistics | SessionEnd
+)  # fmt: skip

@@ -1,0 +1,118 @@
+"""Define what a model is asked, what comes back as it is written, and how that may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from cub.agent.conversation import Message, ToolCall
+from cub.errors import CubError
+from cub.json_values import JsonObject
+from cub.tokens import TokenUsage
+
+StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal"]
+# As the events of cub's protocol: too many requests, a key that is missing or wrong, a failure of
+# the service or the network, and a request that the service does not take.
+FailureKind = Literal["limit", "login", "service", "request"]
+_NEVER_RETRIED = (400, 401, 403, 404)
+
+
+class ToolDefinition(NamedTuple):
+    """Describe a tool to a model; `schema` is the JSON Schema of its arguments, an object."""
+
+    name: str
+    description: str
+    schema: JsonObject
+
+
+class ModelRequest(NamedTuple):
+    """Hold what a model is to answer; `max_tokens` limits the reply."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolDefinition]
+    max_tokens: int
+
+
+class TextDelta(NamedTuple):
+    """Hold a piece of text that the next one follows directly."""
+
+    text: str
+
+
+class ReplyEnd(NamedTuple):
+    """Say why a reply has ended, and what it used; all zeros if the service did not say.
+
+    A reply that was cut off after a whole call of a tool ends with the reason as `fault`: the call
+    counts, and the conversation can go on.
+    """
+
+    stop_reason: StopReason
+    usage: TokenUsage = TokenUsage()
+    fault: str = ""
+
+
+ReplyEvent = TextDelta | ToolCall | ReplyEnd
+
+
+class Model(Protocol):
+    """Answer a conversation."""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name, as price tables have it."""
+
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        """Yield a reply as it comes: text, and each call once it is complete; a ReplyEnd is last.
+
+        Makes one request, and no other one if that fails. Raises ModelError.
+        """
+
+
+class ModelError(CubError):
+    """Report that a model did not answer.
+
+    `status` is the HTTP status, None without an answer or in the middle of one. `retry_after` are
+    the seconds after which the service wants to be asked again, None if it does not say.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: FailureKind,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind, self.status, self.retry_after = kind, status, retry_after
+
+    @property
+    def is_retryable(self) -> bool:
+        """Return whether the same request may succeed later: 429, 529, 5xx, no connection."""
+        if self.status is None:
+            return self.kind in ("limit", "service")
+        return self.status not in _NEVER_RETRIED and (self.status == 429 or self.status >= 500)
+
+
+def classify_status(status: int) -> FailureKind:
+    """Return the kind of failure that an HTTP status means."""
+    if status == 429:
+        return "limit"
+    if status in (401, 403):
+        return "login"
+    return "service" if status >= 500 else "request"
+
+
+class ModelEndpoint(NamedTuple):
+    """Name a model of a service: its id there, the service's address, and the key.
+
+    `base_url` is "" for the vendor's own address, `key` for a server that needs none. A server that
+    sends nothing for `timeout` seconds has failed.
+    """
+
+    model: str
+    base_url: str = ""
+    key: str = ""
+    timeout: float = 300.0

@@ -1,0 +1,1 @@
+"""Hold the tools of the built-in agent, one a module."""
