@@ -10,8 +10,10 @@ from cub.json_values import get_object, list_objects
 from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
+    cut_text,
     iterate_texts,
     list_message_texts,
+    render_arguments,
     render_stream,
 )
 
@@ -52,12 +54,12 @@ def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedReques
     )
 
 
-def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     """Return a message as JSON, or as the events that build it."""
     message = _build_message(turn)
     if is_streamed:
         return render_stream(_build_events(message), named=True)
-    return json.dumps(message).encode()
+    return [json.dumps(message).encode()]
 
 
 def render_messages_error(status: int, message: str) -> bytes:
@@ -73,10 +75,10 @@ def count_tokens_as_messages(tokens: int) -> bytes:
 
 def _build_message(turn: ModelTurn) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
-    if turn.text or not turn.tool:
+    if turn.text or not turn.calls:
         content.append({"type": "text", "text": turn.text})
-    if turn.tool:
-        call = {"id": f"toolu_{turn.number}", "name": turn.tool, "input": turn.arguments}
+    for index, (tool, arguments) in enumerate(turn.calls):
+        call = {"id": f"toolu_{turn.number}_{index}", "name": tool, "input": arguments}
         content.append({"type": "tool_use", **call})
     return {
         "id": f"msg_{turn.number}",
@@ -84,7 +86,7 @@ def _build_message(turn: ModelTurn) -> dict[str, Any]:
         "role": "assistant",
         "model": turn.model,
         "content": content,
-        "stop_reason": "tool_use" if turn.tool else "end_turn",
+        "stop_reason": turn.stop_reason or ("tool_use" if turn.calls else "end_turn"),
         "stop_sequence": None,
         "usage": {
             "input_tokens": turn.input_tokens - turn.cached_tokens,
@@ -102,13 +104,15 @@ def _build_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     empty: dict[str, Any]
     for index, block in enumerate(message["content"]):
         if block["type"] == "text":
-            empty = {"type": "text", "text": ""}
-            delta = {"type": "text_delta", "text": block["text"]}
+            empty = {"text": ""}
+            deltas = [{"type": "text_delta", "text": piece} for piece in cut_text(block["text"])]
         else:
-            empty = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-        yield {"type": "content_block_start", "index": index, "content_block": empty}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
+            empty = {"input": {}}
+            text = render_arguments(block["input"])
+            deltas = [{"type": "input_json_delta", "partial_json": p} for p in cut_text(text)]
+        yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
     end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     yield {"type": "message_delta", "delta": end, "usage": message["usage"]}

@@ -10,13 +10,17 @@ from cub.json_values import get_object, list_objects
 from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
+    ScriptedCall,
+    cut_text,
     list_message_texts,
+    render_arguments,
     render_stream,
 )
 
 # Requests without tools that are not the work itself: opencode's title; aider's commit message and
 # summary. aider works without tools.
 _SIDE_PROMPTS = ("title generator", "commit message", "*Briefly* summarize")
+_REASONS = {"max_tokens": "length", "refusal": "content_filter"}
 _END = b"data: [DONE]\n\n"
 
 
@@ -39,35 +43,38 @@ def parse_chat_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     )
 
 
-def render_chat_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+def render_chat_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     """Return a completion as JSON, or as its chunks."""
+    reason = _REASONS.get(turn.stop_reason) or ("tool_calls" if turn.calls else "stop")
     if is_streamed:
-        return render_stream(_build_chunks(turn), named=False) + _END
-    choice = {"index": 0, "message": _build_message(turn), "finish_reason": _get_reason(turn)}
-    return json.dumps(_build_chunk(turn, [choice], "chat.completion")).encode()
+        ends = [*((delta, None) for delta in _build_deltas(turn)), ({}, reason)]
+        chunks = [_build_chunk(turn, {"delta": d, "finish_reason": end}) for d, end in ends]
+        return [*render_stream(chunks, named=False), _END]
+    calls = [_build_call(turn, index, call) for index, call in enumerate(turn.calls)]
+    message = {"role": "assistant", "content": turn.text} | ({"tool_calls": calls} if calls else {})
+    choice = {"message": message, "finish_reason": reason}
+    return [json.dumps(_build_chunk(turn, choice, "chat.completion")).encode()]
 
 
-def _build_message(turn: ModelTurn) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if turn.tool:
-        function = {"name": turn.tool, "arguments": json.dumps(turn.arguments)}
-        call = {"index": 0, "id": f"call_{turn.number}", "type": "function", "function": function}
-        message["tool_calls"] = [call]
-    return message
+def _build_call(turn: ModelTurn, index: int, call: ScriptedCall) -> dict[str, Any]:
+    function = {"name": call.tool, "arguments": render_arguments(call.arguments)}
+    call_id = f"call_{turn.number}_{index}"
+    return {"index": index, "id": call_id, "type": "function", "function": function}
 
 
-def _get_reason(turn: ModelTurn) -> str:
-    return "tool_calls" if turn.tool else "stop"
-
-
-def _build_chunks(turn: ModelTurn) -> Iterator[dict[str, Any]]:
-    choice = {"index": 0, "delta": _build_message(turn), "finish_reason": None}
-    yield _build_chunk(turn, [choice])
-    yield _build_chunk(turn, [{"index": 0, "delta": {}, "finish_reason": _get_reason(turn)}])
+def _build_deltas(turn: ModelTurn) -> Iterator[dict[str, Any]]:
+    """Yield what each chunk adds; the first one of a call has its name and no arguments."""
+    yield {"role": "assistant", "content": ""}
+    for piece in cut_text(turn.text):
+        yield {"content": piece}
+    for index, call in enumerate(turn.calls):
+        yield {"tool_calls": [_build_call(turn, index, call._replace(arguments=""))]}
+        for piece in cut_text(render_arguments(call.arguments)):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
 def _build_chunk(
-    turn: ModelTurn, choices: list[Any], kind: str = "chat.completion.chunk"
+    turn: ModelTurn, choice: Mapping[str, Any], kind: str = "chat.completion.chunk"
 ) -> dict[str, Any]:
     """Return a chunk; all of them have the usage: agents read the last one."""
     return {
@@ -75,7 +82,7 @@ def _build_chunk(
         "object": kind,
         "created": 0,
         "model": turn.model,
-        "choices": choices,
+        "choices": [{"index": 0, **choice}],
         "usage": {
             "prompt_tokens": turn.input_tokens,
             "completion_tokens": turn.output_tokens,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cub.json_values import get_object, list_texts
@@ -43,16 +43,30 @@ class RecordedRequest(NamedTuple):
         return sum(part.count(text) for part in self.texts)
 
 
+class ScriptedCall(NamedTuple):
+    """Hold a call of a tool; arguments in a text are sent as they are, which may be broken JSON."""
+
+    tool: str
+    arguments: Mapping[str, Any] | str
+
+
 class Reply(NamedTuple):
-    """Hold what the model answers: a text, then a shell command; or an error, or nothing.
+    """Hold what the model answers: a text, then a shell command, then calls; or an error.
 
     A request without a tool for shell commands gets the command as text. A status other than 200
     makes an error with `message`, in the API's own shape. A reply that `hangs` sends no byte until
     the server is closed. `input_tokens` includes `cached_tokens`.
+
+    `stop_reason` is max_tokens, refusal, or "" for the one that the content has (Messages and Chat
+    Completions). `body` is sent instead of all that. `deliver` takes the events of a stream and
+    returns the pieces that are written, each at once: it may cut them, add some, or wait. If it
+    raises OSError, the connection is closed in the middle of the reply.
     """
 
     text: str = ""
     command: str = ""
+    calls: Sequence[ScriptedCall] = ()
+    stop_reason: str = ""
     status: int = 200
     headers: Mapping[str, str] = {}
     message: str = ""
@@ -60,6 +74,8 @@ class Reply(NamedTuple):
     input_tokens: int = 1000
     output_tokens: int = 50
     cached_tokens: int = 0
+    body: str = ""
+    deliver: Callable[[Iterable[bytes]], Iterable[bytes]] = iter
 
 
 FINAL_REPLY = Reply(_FINAL_TEXT)
@@ -67,13 +83,13 @@ SIDE_REPLY = Reply(_SIDE_TEXT, input_tokens=10, output_tokens=2)
 
 
 class ModelTurn(NamedTuple):
-    """Hold a reply as the APIs write it. `tool` is "" if no tool is called."""
+    """Hold a reply as the APIs write it."""
 
     number: int
     model: str
     text: str
-    tool: str
-    arguments: Mapping[str, Any]
+    calls: tuple[ScriptedCall, ...]
+    stop_reason: str
     input_tokens: int
     output_tokens: int
     cached_tokens: int
@@ -82,12 +98,22 @@ class ModelTurn(NamedTuple):
 def build_turn(number: int, request: RecordedRequest, reply: Reply) -> ModelTurn:
     """Return a reply as a turn, with the command as a call of the request's own shell tool."""
     tool = next((name for name in _SHELL_TOOLS if name in request.tools), "") * bool(reply.command)
-    text, arguments = reply.text, dict[str, Any]()
+    text, calls = reply.text, list(reply.calls)
     if tool:
         arguments = _build_arguments(reply.command, request.tools[tool])
+        calls.insert(0, ScriptedCall(tool, arguments))
     elif reply.command:
         text = f"{text}\n\n    {reply.command}".strip()
-    return ModelTurn(number, request.model, text, tool, arguments, *reply[-3:])
+    return ModelTurn(
+        number,
+        request.model,
+        text,
+        tuple(calls),
+        reply.stop_reason,
+        reply.input_tokens,
+        reply.output_tokens,
+        reply.cached_tokens,
+    )
 
 
 def _build_arguments(command: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,12 +152,23 @@ def list_message_texts(
     )
 
 
-def render_stream(events: Iterable[Mapping[str, Any]], named: bool) -> bytes:
+def render_arguments(arguments: Mapping[str, Any] | str) -> str:
+    """Return the arguments of a call as JSON."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def cut_text(text: str) -> Iterator[str]:
+    """Yield a text in up to four pieces, as a model writes it bit by bit."""
+    size = len(text) // 4 + 1
+    yield from (text[start : start + size] for start in range(0, len(text), size))
+
+
+def render_stream(events: Iterable[Mapping[str, Any]], named: bool) -> list[bytes]:
     """Return server-sent events; `named` ones have their type as name too."""
-    return b"".join(
+    return [
         (f"event: {event['type']}\n" if named else "").encode()
         + b"data: "
         + json.dumps(event).encode()
         + b"\n\n"
         for event in events
-    )
+    ]

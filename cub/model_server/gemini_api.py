@@ -51,10 +51,10 @@ def parse_gemini_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     )
 
 
-def render_gemini_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+def render_gemini_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     """Return a reply as JSON, or as one event."""
     reply = _build_reply(turn)
-    return render_stream([reply], named=False) if is_streamed else json.dumps(reply).encode()
+    return render_stream([reply], named=False) if is_streamed else [json.dumps(reply).encode()]
 
 
 def render_gemini_error(status: int, message: str) -> bytes:
@@ -70,10 +70,10 @@ def count_tokens_as_gemini(tokens: int) -> bytes:
 
 def _build_reply(turn: ModelTurn) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
-    if turn.text or not turn.tool:
+    if turn.text or not turn.calls:
         parts.append({"text": turn.text})
-    if turn.tool:
-        parts.append({"functionCall": {"name": turn.tool, "args": turn.arguments}})
+    for tool, arguments in turn.calls:
+        parts.append({"functionCall": {"name": tool, "args": arguments}})
     return {
         "responseId": f"reply-{turn.number}",
         "modelVersion": turn.model,

@@ -12,6 +12,7 @@ from cub.model_server.exchange import (
     RecordedRequest,
     iterate_texts,
     list_message_texts,
+    render_arguments,
     render_stream,
 )
 
@@ -39,12 +40,12 @@ def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedReque
     )
 
 
-def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> bytes:
+def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     """Return a response as JSON, or as the events that build it."""
     response = _build_response(turn)
     if is_streamed:
         return render_stream(_build_events(response), named=True)
-    return json.dumps(response).encode()
+    return [json.dumps(response).encode()]
 
 
 def render_openai_error(status: int, message: str) -> bytes:
@@ -57,16 +58,15 @@ def render_openai_error(status: int, message: str) -> bytes:
 
 def _build_response(turn: ModelTurn) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
-    if turn.text or not turn.tool:
+    if turn.text or not turn.calls:
         part = {"type": "output_text", "text": turn.text, "annotations": []}
         message = {"id": f"msg_{turn.number}", "role": "assistant", "status": "completed"}
         output.append({"type": "message", **message, "content": [part]})
-    if turn.tool:
-        call = {"id": f"fc_{turn.number}", "call_id": f"call_{turn.number}", "name": turn.tool}
-        arguments = json.dumps(turn.arguments)
-        output.append(
-            {"type": "function_call", **call, "arguments": arguments, "status": "completed"}
-        )
+    for index, (tool, arguments) in enumerate(turn.calls):
+        number = f"{turn.number}_{index}"
+        call = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": tool}
+        text = render_arguments(arguments)
+        output.append({"type": "function_call", **call, "arguments": text, "status": "completed"})
     return {
         "id": f"resp_{turn.number}",
         "object": "response",

@@ -53,7 +53,7 @@ class _Api(NamedTuple):
 
     path: re.Pattern[str]
     parse: Callable[[str, Mapping[str, Any]], RecordedRequest]
-    render_turn: Callable[[ModelTurn, bool], bytes]
+    render_turn: Callable[[ModelTurn, bool], list[bytes]]
     render_error: Callable[[int, str], bytes]
 
 
@@ -230,8 +230,19 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.status != 200:
             self._send_error(api, reply.status, reply.message, reply.headers)
             return
-        kind = "text/event-stream" if request.is_streamed else "application/json"
-        self._send(200, api.render_turn(turn, request.is_streamed), kind, reply.headers)
+        parts = [reply.body.encode()] if reply.body else api.render_turn(turn, request.is_streamed)
+        if request.is_streamed:
+            self._send_stream(reply.deliver(parts), reply.headers)
+        else:
+            self._send(200, b"".join(parts), headers=reply.headers)
+
+    def _send_stream(self, pieces: Iterable[bytes], headers: Mapping[str, str]) -> None:
+        """Write each piece at once, as a chunk; an empty one would end the body."""
+        fields = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked", **headers}
+        self._send_headers(200, fields)
+        for piece in pieces:
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        self.wfile.write(b"0\r\n\r\n")
 
     def _send_error(
         self, api: _Api, status: int, message: str, headers: Mapping[str, str] | None = None
@@ -242,15 +253,17 @@ class _Handler(BaseHTTPRequestHandler):
         self,
         status: int,
         content: bytes,
-        kind: str = "application/json",
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        fields = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        self._send_headers(status, {**fields, **(headers or {})})
+        self.wfile.write(content)
+
+    def _send_headers(self, status: int, fields: Mapping[str, str]) -> None:
         self.send_response(status)
-        fields = {"Content-Type": kind, "Content-Length": str(len(content)), **(headers or {})}
         for name, value in fields.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
 
     def _get_path(self) -> str:
         return unquote(self.path.partition("?")[0])

@@ -137,7 +137,8 @@ def _read_chat(events: list[Any]) -> Said:
     texts = [choice["delta"].get("content") or "" for choice in choices]
     calls = [c["function"] for choice in choices for c in choice["delta"].get("tool_calls", ())]
     assert choices[-1]["finish_reason"] == ("tool_calls" if calls else "stop")
-    call = (calls[0]["name"], json.loads(calls[0]["arguments"])) if calls else None
+    arguments = "".join(call["arguments"] for call in calls)
+    call = (calls[0]["name"], json.loads(arguments)) if calls else None
     usage = events[-1]["usage"]
     cached = usage["prompt_tokens_details"]["cached_tokens"]
     new = usage["prompt_tokens"] - cached

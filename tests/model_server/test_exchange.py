@@ -19,7 +19,7 @@ def _arguments(tool: str, schema: dict[str, Any]) -> tuple[str, Any]:
     tools = [{"name": "other"}, {"name": tool, "input_schema": schema}]
     request = parse_messages_request("/v1/messages", {"tools": tools})
     turn = build_turn(1, request, Reply(command="make"))
-    return turn.tool, turn.arguments
+    return turn.calls[0]
 
 
 @pytest.mark.parametrize(

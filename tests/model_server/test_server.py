@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from http.client import HTTPConnection, RemoteDisconnected
+from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
 from typing import Any
+from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
-from cub.model_server.exchange import RecordedRequest, Reply
+from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.server import ModelServer
 from tests.model_server.apis import CLIENTS, Client, send
 
@@ -62,6 +64,49 @@ def test_a_command_is_said_where_no_tool_can_run_it(client: Client) -> None:
     with ModelServer(lambda _: Reply("I edit.", "make")) as server:
         said = client.read(client.ask(server.url, tool="Read").events)
     assert said[:2] == ("I edit.\n\n    make", None)
+
+
+def test_calls_of_any_tools_come_in_one_reply_after_the_command(client: Client) -> None:
+    calls = [ScriptedCall("Read", {"path": "a"}), ScriptedCall("Nothing", {})]
+    with ModelServer([Reply("Two.", "make", calls)]) as server:
+        answer = client.ask(server.url, tool=TOOL)
+    content = answer.content.decode()
+    positions = [content.index(f'"name": "{name}"') for name in (TOOL, "Read", "Nothing")]
+    assert positions == sorted(positions)
+
+
+def test_a_body_is_sent_as_it_is(client: Client) -> None:
+    reply = Reply("Hi", body="<html></html>", headers={"Content-Type": "text/html"})
+    with ModelServer([reply]) as server:
+        answer = client.ask(server.url, tool=TOOL)
+    assert (answer.status, answer.content) == (200, b"<html></html>")
+    assert answer.headers["Content-Type"] == "text/html"
+
+
+def test_a_stream_is_delivered_piece_by_piece(client: Client) -> None:
+    is_received = threading.Event()
+
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
+        yield b": first\n\n"
+        assert is_received.wait(5)
+        yield from events
+
+    body = json.dumps(client.build("Be brief", "Do it", TOOL)).encode()
+    with ModelServer([Reply("Hi", deliver=deliver)]) as server:
+        request = Request(server.url + client.path, body)
+        with build_opener(ProxyHandler({})).open(request, timeout=10) as response:
+            assert response.readline() == b": first\n"
+            is_received.set()
+            assert b"data: {" in response.read()
+
+
+def test_a_connection_may_break_in_the_middle_of_a_stream(client: Client) -> None:
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
+        yield next(iter(events))[:20]
+        raise ConnectionResetError
+
+    with ModelServer([Reply("Hi", deliver=deliver)]) as server, pytest.raises(IncompleteRead):
+        client.ask(server.url, tool=TOOL)
 
 
 def test_replies_come_in_order_and_then_a_final_text(client: Client) -> None:
