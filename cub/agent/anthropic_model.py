@@ -1,0 +1,161 @@
+"""Ask a model through the Anthropic Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
+from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEvent, StopReason, TextDelta
+from cub.agent.model_failures import get_key, make_missing_package_error
+from cub.agent.service_stream import make_reply_end, make_tool_call, read_events
+from cub.json_values import JsonObject, get_count, get_object, get_text
+from cub.tokens import TokenUsage
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+
+_VENDOR_HOST = "api.anthropic.com"
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+_STOP_REASONS: Mapping[str, StopReason] = {
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
+
+
+class AnthropicModel:
+    """Answer through the Messages API; the service is asked to cache what a request repeats."""
+
+    def __init__(self, endpoint: ModelEndpoint) -> None:
+        self._endpoint = endpoint._replace(base_url=endpoint.base_url or f"https://{_VENDOR_HOST}")
+        self._key = get_key(self._endpoint, _VENDOR_HOST, "ANTHROPIC_API_KEY")
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._endpoint.model
+
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        """Yield a reply as it comes. Raises ModelError."""
+        try:
+            from anthropic import AnthropicError, Stream
+        except ModuleNotFoundError as error:
+            raise make_missing_package_error(error) from error
+        body = _build_body(self.name, request)
+        events = read_events(
+            lambda: self._client.post(
+                "/v1/messages", body=body, cast_to=object, stream=True, stream_cls=Stream[object]
+            ),
+            lambda event: event.get("type") == "message_stop",
+            self._endpoint,
+            AnthropicError,
+        )
+        return _read_reply(events)
+
+    @cached_property
+    def _client(self) -> Anthropic:
+        from anthropic import Anthropic
+
+        return Anthropic(
+            api_key=self._key,
+            base_url=self._endpoint.base_url,
+            timeout=self._endpoint.timeout,
+            max_retries=0,
+        )
+
+
+def _read_reply(events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
+    """Yield what the events of a reply say; blocks and events of other types are left out."""
+    usage: dict[str, Any] = {}
+    block: JsonObject = {}
+    pieces: list[str] = []
+    stop_reason, has_calls = "", False
+    for event in events:
+        kind = get_text(event, "type")
+        if kind == "content_block_start":
+            block, pieces = get_object(event, "content_block"), []
+        elif kind == "content_block_delta":
+            if text := get_text(event, "delta", "text"):
+                yield TextDelta(text)
+            pieces.append(get_text(event, "delta", "partial_json"))
+        elif kind == "content_block_stop" and get_text(block, "type") == "tool_use":
+            has_calls = True
+            yield make_tool_call(get_text(block, "id"), get_text(block, "name"), "".join(pieces))
+        elif kind == "message_start":
+            usage |= get_object(event, "message", "usage")
+        elif kind == "message_delta":
+            stop_reason = get_text(event, "delta", "stop_reason")
+            usage |= get_object(event, "usage")  # the sum of the whole reply
+    end: StopReason = _STOP_REASONS.get(stop_reason, "end_turn")
+    yield make_reply_end(end, _read_usage(usage), has_calls=has_calls)
+
+
+def _read_usage(usage: JsonObject) -> TokenUsage:
+    return TokenUsage(
+        get_count(usage, "input_tokens"),
+        get_count(usage, "output_tokens"),
+        get_count(usage, "cache_read_input_tokens"),
+        get_count(usage, "cache_creation_input_tokens"),
+    )
+
+
+def _build_body(model: str, request: ModelRequest) -> JsonObject:
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "messages": _convert_messages(request.messages),
+        "stream": True,
+    }
+    if request.system:
+        body["system"] = [{"type": "text", "text": request.system, **_CACHED}]
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+            for tool in request.tools
+        ]
+    return body
+
+
+def _convert_messages(messages: Sequence[Message]) -> Sequence[JsonObject]:
+    """Return messages as the API takes them.
+
+    The last two messages of the user end what is cached: the older one is where the request before
+    this one has ended, so its cache is found however many blocks were added.
+    """
+    converted: list[dict[str, Any]] = [
+        {"role": message.role, "content": content}
+        for message in messages
+        if (content := _convert_blocks(message.blocks))
+    ]
+    for message in [message for message in converted if message["role"] == "user"][-2:]:
+        message["content"][-1].update(_CACHED)
+    return converted
+
+
+def _convert_blocks(blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """Return blocks with the results first; the API refuses texts that are blank."""
+    ordered = sorted(blocks, key=lambda block: not isinstance(block, ToolResult))
+    return [
+        _convert_block(block)
+        for block in ordered
+        if not (isinstance(block, TextBlock) and not block.text.strip())
+    ]
+
+
+def _convert_block(block: Block) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageBlock):
+        source = {"type": "base64", "media_type": block.media_type, "data": block.data}
+        return {"type": "image", "source": source}
+    if isinstance(block, ToolCall):
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
+    return {
+        "type": "tool_result",
+        "tool_use_id": block.call_id,
+        "content": _convert_blocks(block.content),
+        "is_error": block.is_error,
+    }

@@ -1,0 +1,124 @@
+"""Explain in one line why a model's service did not answer, and say when to ask it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from math import isfinite
+
+from cub.agent.model import FailureKind, ModelEndpoint, ModelError, classify_status
+from cub.errors import CubError
+from cub.json_values import get_text
+from cub.masking import MASK, mask_text
+
+_MAX_MESSAGE_CHARS = 300
+_MAX_DETAILS = 10 * _MAX_MESSAGE_CHARS  # a secret that is cut here is not shown
+# Errors that come in the middle of a stream have a type and no status.
+_KINDS: Mapping[str, FailureKind] = {
+    "rate_limit_error": "limit",
+    "rate_limit_exceeded": "limit",
+    "authentication_error": "login",
+    "permission_error": "login",
+    "invalid_api_key": "login",
+    "invalid_request_error": "request",
+    "not_found_error": "request",
+    "request_too_large": "request",
+}
+_MESSAGE_PLACES = (("error", "message"), ("error",), ("message",), ("detail",))
+
+
+def convert_failure(error: Exception, endpoint: ModelEndpoint) -> ModelError:
+    """Return what an SDK or its HTTP client has raised as a ModelError."""
+    body = getattr(error, "body", None)
+    status = getattr(error, "status_code", 200)
+    if status != 200:
+        headers: Mapping[str, str] = getattr(error, "response").headers  # noqa: B009 - two SDKs
+        kind = classify_status(status)
+        message = _describe(f"answered {status}", _find_message(body), endpoint)
+        seconds = parse_retry_after(headers, time.time())
+        hint = "check the key of this service" if kind == "login" else ""
+        return ModelError(message, kind, status=status, retry_after=seconds, hint=hint)
+    if isinstance(body, dict):
+        name = get_text(body, "error", "type") or get_text(body, "type") or get_text(body, "code")
+        message = _describe("broke off its reply", _find_message(body), endpoint)
+        return ModelError(message, _KINDS.get(name, "service"))
+    return _convert_connection_failure(error, endpoint)
+
+
+def _convert_connection_failure(failure: Exception, endpoint: ModelEndpoint) -> ModelError:
+    import httpx2
+
+    # Before the reply begins, the SDKs raise errors of their own from those of the HTTP client.
+    is_cause = isinstance(failure.__cause__, httpx2.HTTPError)
+    error = failure.__cause__ if is_cause else failure
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+        reason = "is not the address of a model server"
+        return ModelError(_describe(reason, str(error), endpoint), "request")
+    if isinstance(error, httpx2.ReadTimeout):
+        reason = f"sent nothing for {endpoint.timeout:g} s"
+        return ModelError(_describe(reason, "", endpoint), "service")
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        reason = "can't be reached"
+    elif isinstance(error, httpx2.HTTPError):
+        reason = "closed the connection in the middle of its reply"
+    else:
+        reason = "sent a reply that can't be read"
+    return ModelError(_describe(reason, str(error), endpoint), "service")
+
+
+def make_cut_off_failure(content_type: str, endpoint: ModelEndpoint) -> ModelError:
+    """Return the failure of a service whose stream has ended before the reply has."""
+    if content_type.startswith("text/event-stream"):
+        reason = "ended its stream in the middle of a reply"
+    else:
+        reason = f"answered {content_type or 'nothing'} instead of a stream of events"
+    return ModelError(_describe(reason, "", endpoint), "service")
+
+
+def get_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> str:
+    """Return the key for requests; only the vendor itself can't do without one."""
+    key = endpoint.key.strip()
+    if not key and vendor_host in endpoint.base_url:
+        hint = f"set {key_variable} to a key of {vendor_host}"
+        raise ModelError(f"missing key for {endpoint.model}", "login", hint=hint)
+    return key or "none"
+
+
+def make_missing_package_error(error: ModuleNotFoundError) -> CubError:
+    """Return the error for a package that only the agent needs."""
+    hint = "pip install 'cub-agents[agent]'"
+    return CubError(f"the agent needs the package {error.name}", hint=hint)
+
+
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds until a service wants to be asked again; None if it does not say.
+
+    The header has seconds or an HTTP date; `now` is in seconds since the epoch.
+    """
+    value = headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - now
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if isfinite(seconds) else None
+
+
+def _find_message(body: object) -> str:
+    """Return the message in an error's body; "" if there is none, or only a web page."""
+    if isinstance(body, dict):
+        return next((text for place in _MESSAGE_PLACES if (text := get_text(body, *place))), "")
+    text = body if isinstance(body, str) else ""
+    return "" if text.lstrip().startswith("<") else text
+
+
+def _describe(reason: str, details: str, endpoint: ModelEndpoint) -> str:
+    """Return one line without secrets: services repeat keys in their messages."""
+    text = f"{endpoint.base_url} {reason}" + (f": {details[:_MAX_DETAILS]}" if details else "")
+    if key := endpoint.key.strip():
+        text = text.replace(key, MASK)
+    line = " ".join(mask_text(text).split())
+    return line if len(line) <= _MAX_MESSAGE_CHARS else line[: _MAX_MESSAGE_CHARS - 1] + "…"

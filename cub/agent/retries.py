@@ -1,0 +1,63 @@
+"""Repeat a request to a model that has failed, if it may succeed later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from cub.agent.conversation import ToolCall
+from cub.agent.events import RequestRetry
+from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent
+
+MAX_RETRIES = 3
+FIRST_DELAY, MAX_DELAY = 1.0, 30.0  # seconds
+JITTER = 0.25
+MAX_RETRY_AFTER = 120.0  # seconds
+
+
+def stream_with_retries(
+    model: Model,
+    request: ModelRequest,
+    wait: Callable[[float], bool],
+    random: Callable[[], float],
+) -> Iterator[ReplyEvent | RequestRetry]:
+    """Yield a reply as it comes, and RequestRetry before the request is made again.
+
+    What came before a RequestRetry no longer counts. A failure after a whole call ends the reply
+    instead, so that no call is made twice. `wait` sleeps for some seconds and returns whether a
+    stop was requested: then the iterator ends without a ReplyEnd. `random` returns a number in
+    [0, 1). Raises the ModelError of the last request.
+    """
+    for number in count(1):
+        has_call = False
+        try:
+            for event in model.stream_reply(request):
+                has_call = has_call or isinstance(event, ToolCall)
+                yield event
+        except ModelError as error:
+            if has_call:
+                yield ReplyEnd("tool_use", fault=error.message)
+                return
+            if number > MAX_RETRIES or not error.is_retryable:
+                raise
+            seconds = _choose_delay(error, number, random())
+            retry = RequestRetry(number, seconds, error.kind, error.message)
+        else:
+            return
+        yield retry
+        if wait(seconds):
+            return
+
+
+def _choose_delay(error: ModelError, number: int, random: float) -> float:
+    """Return the seconds before a retry. Raises ModelError if the service wants too many."""
+    wanted = error.retry_after or 0.0
+    if wanted > MAX_RETRY_AFTER:
+        raise ModelError(
+            f"{error.message} (it can be asked again in {wanted / 60:.0f} minutes)",
+            error.kind,
+            status=error.status,
+            retry_after=wanted,
+        ) from error
+    delay = min(MAX_DELAY, FIRST_DELAY * 2.0 ** (number - 1))
+    return max(wanted, delay * (1 - JITTER + 2 * JITTER * random))

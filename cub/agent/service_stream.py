@@ -1,0 +1,80 @@
+"""Read a model's reply through the vendor's SDK: its events as JSON, and the calls in it.
+
+Both SDKs have the same `post`, which takes and returns JSON. Their typed methods return objects
+that lack the fields which another server leaves out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from cub.agent.conversation import ToolCall
+from cub.agent.model import ModelEndpoint, ReplyEnd, StopReason
+from cub.agent.model_failures import convert_failure, make_cut_off_failure
+from cub.json_values import JsonObject
+from cub.tokens import TokenUsage
+
+if TYPE_CHECKING:
+    from httpx2 import Response
+
+
+class EventStream(Protocol):
+    """Hold the events of a reply, as either SDK has them."""
+
+    response: Response
+
+    def __iter__(self) -> Iterator[object]:
+        """Yield what the data of each event is as JSON."""
+
+    def close(self) -> None:
+        """Close the connection unless all was read."""
+
+
+def read_events(
+    open_stream: Callable[[], EventStream],
+    is_last: Callable[[JsonObject], bool],
+    endpoint: ModelEndpoint,
+    sdk_error: type[Exception],
+) -> Iterator[JsonObject]:
+    """Yield the events of a reply.
+
+    Raises ModelError if the SDK or its HTTP client fails, or the stream ends before an event that
+    `is_last`.
+    """
+    from contextlib import closing
+
+    import httpx2
+
+    is_complete = False
+    try:
+        with closing(open_stream()) as stream:
+            for event in stream:
+                if isinstance(event, dict):
+                    is_complete = is_complete or is_last(event)
+                    yield event
+            content_type = stream.response.headers.get("content-type", "")
+    except (sdk_error, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise convert_failure(error, endpoint) from error
+    if not is_complete:
+        raise make_cut_off_failure(content_type, endpoint)
+
+
+def make_tool_call(call_id: str, name: str, text: str) -> ToolCall:
+    """Return a call with its arguments as the model wrote them, in JSON; "" means none."""
+    try:
+        arguments = json.loads(text or "{}")
+        json.dumps(arguments, ensure_ascii=False).encode()  # half a surrogate pair fails here
+    except (ValueError, RecursionError) as error:
+        return ToolCall(call_id, name, {}, f"the arguments are not valid JSON: {error}")
+    if not isinstance(arguments, dict):
+        return ToolCall(call_id, name, {}, "the arguments are not a JSON object")
+    return ToolCall(call_id, name, arguments)
+
+
+def make_reply_end(stop_reason: StopReason, usage: TokenUsage, *, has_calls: bool) -> ReplyEnd:
+    """Return the end of a reply; some servers say `end_turn` after calls as well."""
+    if has_calls and stop_reason == "end_turn":
+        stop_reason = "tool_use"
+    return ReplyEnd(stop_reason, usage)

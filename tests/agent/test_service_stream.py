@@ -1,0 +1,268 @@
+"""What both models make of the streams of a server, good and bad ones."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from cub.agent.conversation import ToolCall
+from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, TextDelta
+from cub.agent.service_stream import make_tool_call
+from cub.errors import CubError
+from cub.model_server.exchange import Reply, ScriptedCall
+from cub.model_server.server import ModelServer
+from cub.tokens import TokenUsage
+from tests.agent.services import (
+    KEY,
+    SERVICES,
+    Service,
+    add_between,
+    ask,
+    cut_every,
+    make_request,
+    stop_after,
+)
+
+TWO_CALLS = (ScriptedCall("Read", {"path": "a/ü.py"}), ScriptedCall("Bash", {"command": "ls\n"}))
+
+
+@pytest.fixture(params=SERVICES)
+def service(request: pytest.FixtureRequest) -> Service:
+    return SERVICES[request.param]
+
+
+def _summarize(events: list[Any]) -> tuple[str, list[tuple[str, Any]], ReplyEnd]:
+    """Return the text, the calls, and the end, which is the last event."""
+    end = events.pop()
+    assert isinstance(end, ReplyEnd)
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    calls = [event for event in events if isinstance(event, ToolCall)]
+    assert len({call.id for call in calls}) == len(calls)
+    return text, [(call.name, call.arguments) for call in calls], end
+
+
+def _fail(service: Service, reply: Reply, timeout: float = 5.0) -> ModelError:
+    with ModelServer([reply]) as server, pytest.raises(ModelError) as caught:
+        ask(service.connect(server, timeout))
+    assert len(server.requests) == 1
+    assert "\n" not in caught.value.message
+    assert len(caught.value.message) <= 300
+    return caught.value
+
+
+def test_a_text_comes_in_pieces_and_then_its_end(service: Service) -> None:
+    reply = Reply("Grüße aus 東京\n", input_tokens=70, output_tokens=7, cached_tokens=30)
+    with ModelServer([reply]) as server:
+        events = ask(service.connect(server))
+    assert len(events) > 2
+    assert _summarize(events) == (
+        "Grüße aus 東京\n",
+        [],
+        ReplyEnd("end_turn", TokenUsage(40, 7, 30)),
+    )
+
+
+@pytest.mark.parametrize("size", [*range(1, 8), 64, 10_000])
+def test_calls_are_read_however_the_bytes_are_cut(service: Service, size: int) -> None:
+    with ModelServer([Reply("Ü", calls=TWO_CALLS, deliver=cut_every(size))]) as server:
+        text, calls, end = _summarize(ask(service.connect(server)))
+    assert (text, calls, end.stop_reason) == ("Ü", [*map(tuple, TWO_CALLS)], "tool_use")
+
+
+def test_pings_between_events_are_left_out(service: Service) -> None:
+    with ModelServer([Reply("Hi", calls=TWO_CALLS, deliver=add_between(service.ping))]) as server:
+        text, calls, _ = _summarize(ask(service.connect(server)))
+    assert (text, len(calls)) == ("Hi", 2)
+
+
+def test_a_call_is_yielded_before_the_reply_has_ended(service: Service) -> None:
+    is_received = threading.Event()
+
+    def deliver(events: Any) -> Any:
+        for event in events:
+            if b'"Bash"' in event:  # the call after the first one
+                yield event
+                assert is_received.wait(5)
+            else:
+                yield event
+
+    with ModelServer([Reply(calls=TWO_CALLS, deliver=deliver)]) as server:
+        for event in service.connect(server).stream_reply(make_request()):
+            if isinstance(event, ToolCall) and event.name == "Read":
+                is_received.set()
+        assert is_received.is_set()
+
+
+@pytest.mark.parametrize("arguments", ["", "{}"])
+def test_empty_arguments_are_none(service: Service, arguments: str) -> None:
+    with ModelServer([Reply(calls=[ScriptedCall("Read", arguments)])]) as server:
+        _, calls, _ = _summarize(ask(service.connect(server)))
+    assert calls == [("Read", {})]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"path": ', "[1]", '"a"', "null", "[" * 10_000, r'["\ud800"]', r'{"a": "\ud800"}'],
+)
+def test_broken_arguments_are_a_fault_of_the_call(service: Service, arguments: str) -> None:
+    with ModelServer([Reply(calls=[ScriptedCall("Read", arguments), *TWO_CALLS])]) as server:
+        broken, *others, _ = ask(service.connect(server))
+    assert isinstance(broken, ToolCall)
+    assert broken.arguments == {}
+    assert "the arguments are not" in broken.fault
+    assert [call.fault for call in others if isinstance(call, ToolCall)] == ["", ""]
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
+def test_a_reply_may_end_too_soon(service: Service, reason: str) -> None:
+    with ModelServer([Reply("Hm", stop_reason=reason)]) as server:
+        _, _, end = _summarize(ask(service.connect(server)))
+    assert end.stop_reason == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "is_retryable"),
+    [(400, "request", False), (401, "login", False), (403, "login", False), (404, "request", False),
+     (413, "request", False), (429, "limit", True), (500, "service", True), (503, "service", True),
+     (529, "service", True)],
+)  # fmt: skip
+def test_a_status_says_what_has_failed(
+    service: Service, status: int, kind: str, is_retryable: bool
+) -> None:
+    error = _fail(service, Reply(status=status, message="It is so."))
+    assert (error.kind, error.status, error.is_retryable) == (kind, status, is_retryable)
+    assert f"answered {status}: It is so." in error.message
+    assert error.retry_after is None
+
+
+def test_the_service_may_say_when_to_ask_again(service: Service) -> None:
+    error = _fail(service, Reply(status=429, headers={"retry-after": "7"}))
+    assert error.retry_after == 7
+    date = formatdate(time.time() + 100, usegmt=True)
+    error = _fail(service, Reply(status=529, headers={"retry-after": date}))
+    assert error.retry_after is not None
+    assert 90 < error.retry_after <= 100
+
+
+def test_a_key_in_a_message_is_masked(service: Service) -> None:
+    error = _fail(service, Reply(status=401, message=f"wrong key {KEY}\n" * 50))
+    assert KEY not in error.message
+    assert "wrong key" in error.message
+    assert error.hint == "check the key of this service"
+
+
+def test_a_server_that_sends_nothing_has_failed(service: Service) -> None:
+    error = _fail(service, Reply(hangs=True), timeout=0.1)
+    assert (error.kind, error.status, error.is_retryable) == ("service", None, True)
+    assert "sent nothing for 0.1 s" in error.message
+
+
+def test_a_server_that_falls_silent_has_failed(service: Service) -> None:
+    is_over = threading.Event()
+
+    def deliver(events: Any) -> Any:
+        yield next(iter(events))
+        is_over.wait(5)
+
+    error = _fail_and_set(service, Reply("Hi", deliver=deliver), is_over)
+    assert "sent nothing for 0.1 s" in error.message
+
+
+def _fail_and_set(service: Service, reply: Reply, is_over: threading.Event) -> ModelError:
+    with ModelServer([reply]) as server:
+        with pytest.raises(ModelError) as caught:
+            ask(service.connect(server, timeout=0.1))
+        is_over.set()
+    return caught.value
+
+
+def test_a_server_that_is_not_there_has_failed(service: Service) -> None:
+    with ModelServer() as server:
+        model = service.connect(server)
+    with pytest.raises(ModelError, match="can't be reached") as caught:
+        ask(model)
+    assert (caught.value.kind, caught.value.is_retryable) == ("service", True)
+
+
+@pytest.mark.parametrize("status", [200, 404, 502])
+def test_a_web_page_is_no_reply(service: Service, status: int) -> None:
+    page = "<!doctype html>\n<html><body>data: 1</body></html>\n\n"
+    error = _fail(service, Reply(status=status, body=page, headers={"Content-Type": "text/html"}))
+    assert "<" not in error.message
+    assert error.status == (None if status == 200 else status)
+    assert ("text/html" in error.message) == (status == 200)
+    assert error.kind == ("request" if status == 404 else "service")
+
+
+@pytest.mark.parametrize("last", [b"", b'data: {"cho', b"event: content_bl", b"data: {\n\n"])
+@pytest.mark.parametrize("resets", [False, True])
+def test_a_stream_that_ends_in_the_middle_has_failed(
+    service: Service, last: bytes, resets: bool
+) -> None:
+    reply = Reply("Hello world", deliver=stop_after(b"wor", last, resets=resets))
+    error = _fail(service, reply)
+    assert (error.kind, error.status, error.is_retryable) == ("service", None, True)
+    assert re.search("ended its stream|closed the connection|can't be read", error.message)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "is_retryable"),
+    [(b"overloaded_error", "service", True), (b"rate_limit_error", "limit", True),
+     (b"api_error", "service", True), (b"invalid_request_error", "request", False),
+     (b"authentication_error", "login", False)],
+)  # fmt: skip
+def test_an_error_may_come_in_the_middle_of_a_stream(
+    service: Service, name: bytes, kind: str, is_retryable: bool
+) -> None:
+    error = _fail(service, Reply("Hello world", deliver=stop_after(b"wor", service.error % name)))
+    assert (error.kind, error.status, error.is_retryable) == (kind, None, is_retryable)
+    assert "broke off its reply: busy" in error.message
+
+
+def test_what_came_before_a_failure_was_yielded(service: Service) -> None:
+    reply = Reply("Hi", calls=TWO_CALLS, deliver=stop_after(b'"Bash"', resets=True))
+    events: list[Any] = []
+    with ModelServer([reply]) as server, pytest.raises(ModelError):
+        events.extend(service.connect(server).stream_reply(make_request()))
+    assert isinstance(events[0], TextDelta)
+    assert [event.name for event in events if isinstance(event, ToolCall)] == ["Read"]
+
+
+@pytest.mark.parametrize("address", ["localhost:1", "http://a:b", "ftp://127.0.0.1"])
+def test_an_address_that_is_none_is_not_tried_again(service: Service, address: str) -> None:
+    model = service.model(ModelEndpoint("m", address, KEY))
+    with pytest.raises(ModelError, match="is not the address of a model server") as caught:
+        ask(model)
+    assert not caught.value.is_retryable
+
+
+def test_a_missing_package_says_how_to_get_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = service.model.__module__.rpartition(".")[2].partition("_")[0]
+    monkeypatch.setitem(sys.modules, name, None)
+    model = service.model(ModelEndpoint("m", "http://127.0.0.1:9"))
+    with pytest.raises(CubError, match=f"needs the package {name}") as caught:
+        ask(model)
+    assert caught.value.hint == "pip install 'cub-agents[agent]'"
+
+
+def test_variables_of_the_environment_reach_no_server(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for vendor in ("ANTHROPIC", "OPENAI"):
+        for name in ("API_KEY", "AUTH_TOKEN", "ADMIN_KEY", "BASE_URL"):
+            monkeypatch.setenv(f"{vendor}_{name}", "http://secret")
+    with ModelServer() as server:
+        assert ask(service.connect(server))
+
+
+def test_the_fault_of_a_call_says_what_is_wrong() -> None:
+    assert make_tool_call("1", "Read", '{"a": 1}') == ToolCall("1", "Read", {"a": 1})
+    assert "line 1 column 7" in make_tool_call("1", "Read", '{"a": ').fault
