@@ -1,11 +1,13 @@
 """Read and replace one whole file that is in no plan, in a project or outside.
 
 There is no journal, and the caller holds any lock. One rename puts the new file in place, so that
-readers see the old one or the new one, even after a crash.
+readers see the old one or the new one, even after a crash. Only a file that is a mount point of its
+own, which can't be renamed over, is overwritten.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from contextlib import suppress
@@ -16,6 +18,7 @@ from cub.files.disk import Disk, FileContent
 from cub.files.read_files import make_os_error, read_file, require_writable
 
 _CHUNK_SIZE = 1 << 20
+_MOUNT_ERRORS = (errno.EBUSY, errno.EXDEV)  # of a rename onto a mount point
 
 
 def read_single_file(path: Path, display_path: str) -> bytes | None:
@@ -50,13 +53,27 @@ def replace_single_file(
             require_writable(real, display_path)
         real.parent.mkdir(parents=True, exist_ok=True)
         disk.create(temp, after, None if before is None else real)
-        disk.rename(temp, real)
+        _put_in_place(temp, real, before, disk)
     except OSError as error:
         with suppress(OSError):
             temp.unlink()
         raise make_os_error(error, display_path, "cannot be written") from error
     with suppress(OSError):  # the file is in place: only a power cut could undo that
         disk.sync_folder(real.parent)
+
+
+def _put_in_place(temp: Path, real: Path, before: bytes | None, disk: Disk) -> None:
+    try:
+        disk.rename(temp, real)
+    except OSError as error:
+        if error.errno not in _MOUNT_ERRORS or before is None:
+            raise
+        try:
+            disk.overwrite(real, temp.read_bytes())
+        except OSError:
+            disk.overwrite(real, before)
+            raise
+        disk.unlink(temp)
 
 
 def _is_still(path: Path, before: bytes | None, display_path: str) -> bool:

@@ -71,6 +71,38 @@ def test_a_disk_that_refuses_leaves_the_old_file_and_nothing_else(
     assert (file.read_bytes(), listing(tmp_path)) == (b"old", ["c.yaml"])
 
 
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.EXDEV])
+def test_a_file_that_can_t_be_renamed_over_is_overwritten(tmp_path: Path, code: int) -> None:
+    def refuse(operation: str, path: Path) -> None:
+        if operation == "rename":
+            raise OSError(code, os.strerror(code), str(path))
+
+    file = tmp_path / "c.yaml"
+    file.write_bytes(b"old and long")
+    inode = file.stat().st_ino
+    replace_single_file(file, b"old and long", [b"new"], "~/c.yaml", Disk(refuse))
+    assert (file.read_bytes(), listing(tmp_path)) == (b"new", ["c.yaml"])
+    assert file.stat().st_ino == inode
+
+
+def test_an_overwrite_that_fails_is_taken_back(tmp_path: Path) -> None:
+    writes: list[Path] = []
+
+    def refuse(operation: str, path: Path) -> None:
+        if operation == "rename":
+            raise OSError(errno.EBUSY, "Device or resource busy", str(path))
+        if operation == "write" and path == file:
+            writes.append(path)
+            if len(writes) == 2:
+                raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    file = tmp_path / "c.yaml"
+    file.write_bytes(b"old")
+    with pytest.raises(CubError, match="no space left"):
+        replace_single_file(file, b"old", b"newer", "~/c.yaml", Disk(refuse, chunk=2))
+    assert (file.read_bytes(), listing(tmp_path)) == (b"old", ["c.yaml"])
+
+
 def test_a_folder_in_its_place_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").mkdir()
     with pytest.raises(CubError, match="this is a folder") as caught:
