@@ -1,0 +1,110 @@
+"""Replace a text in a file: the Edit tool. Every byte outside of the replacement stays."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+
+
+class EditArguments(NamedTuple):
+    """Name the file, the text in it, and what replaces it."""
+
+    file_path: Annotated[str, "The file to change."]
+    old_string: Annotated[str, "The exact text to replace, without line numbers."]
+    new_string: Annotated[str, "The text that replaces it."]
+    replace_all: Annotated[bool, "Replace every occurrence instead of the only one."] = False
+
+
+class _Span(NamedTuple):
+    """Hold where an occurrence begins and ends, in bytes of the file."""
+
+    start: int
+    end: int
+
+
+def edit_file(arguments: EditArguments, context: ToolContext) -> ToolOutput:
+    """Replace the only occurrence of a text, or all of them."""
+    file = open_edited_file(arguments.file_path, context)
+    if file.before is None:
+        raise ToolError(f"{file.name} does not exist", hint="use Write to create it")
+    old = encode_text(arguments.old_string, "old_string")
+    new = encode_text(arguments.new_string, "new_string")
+    if not old:
+        raise ToolError("old_string is empty", hint="use Write to replace the whole file")
+    if arguments.old_string == arguments.new_string:
+        raise ToolError("old_string and new_string are the same")
+    spans = list(_find_spans(file.before, old))
+    if not spans and b"\r\n" in old:
+        spans = list(_find_spans(file.before, old.replace(b"\r\n", b"\n")))
+    if not spans:
+        raise ToolError(f"old_string is not in {file.name}", hint=_explain_miss(file.before, old))
+    if len(spans) > 1 and not arguments.replace_all:
+        raise ToolError(
+            f"old_string is in {file.name} {len(spans)} times",
+            hint="add lines around it until only one place has them, or set replace_all",
+        )
+    times = "" if len(spans) == 1 else f" in {len(spans)} places"
+    after = b"".join(_replace_spans(file.before, spans, new))
+    return write_edited_file(file, after, f"Edited {file.name}{times}.", context)
+
+
+def _find_spans(data: bytes, old: bytes) -> Iterator[_Span]:
+    """Yield where `old`, with LF line ends, is in data whose line ends are LF or CRLF."""
+    matches = enumerate(re.finditer(rb"\r\n", data))
+    ends = array("q", (match.start() - number for number, match in matches))
+    text = data.replace(b"\r\n", b"\n") if ends else data
+    start = text.find(old)
+    while start >= 0:
+        end = start + len(old)
+        # Each CRLF before a place in the text is one more byte in the data.
+        yield _Span(start + bisect_left(ends, start), end + bisect_left(ends, end))
+        start = text.find(old, end)
+
+
+def _replace_spans(data: bytes, spans: list[_Span], new: bytes) -> Iterator[bytes]:
+    """Yield the pieces of the new data; the line ends of a replacement are those around it."""
+    crlf = data.count(b"\r\n")
+    is_crlf_file = 2 * crlf > data.count(b"\n")
+    with_crlf = new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") if crlf else new
+    at = 0
+    for start, end in spans:
+        yield data[at:start]
+        has_crlf = data.find(b"\r\n", start, end) >= 0
+        has_end = data.find(b"\n", start, end) >= 0
+        yield with_crlf if has_crlf or (is_crlf_file and not has_end) else new
+        at = end
+    yield data[at:]
+
+
+def _explain_miss(data: bytes, old: bytes) -> str:
+    """Say where the text is with other whitespace, or what to do if it is not there at all."""
+    sought = _squeeze_lines(old).strip(b"\n")
+    text = _squeeze_lines(data)
+    at = text.find(sought) if sought else -1
+    if at < 0:
+        return "use Read to see the file as it is now"
+    line = text.count(b"\n", 0, at) + 1
+    return f"line {line} differs only in whitespace or indentation: copy it exactly from Read"
+
+
+def _squeeze_lines(data: bytes) -> bytes:
+    """Return lines without any whitespace in them."""
+    return b"\n".join(b"".join(line.split()) for line in data.split(b"\n"))
+
+
+EDIT = Tool(
+    "Edit",
+    "Replace a text in a file that you have read. old_string must be in the file exactly once, "
+    "unless replace_all is set.",
+    EditArguments,
+    edit_file,
+    "edit",
+    "file_path",
+)

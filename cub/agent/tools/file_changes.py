@@ -1,0 +1,93 @@
+"""Change a file for the tools that do: only what the model knows, and never a managed section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_text import join_bounded, make_valid_text
+from cub.edit.document import Document
+from cub.edit.markers import find_markers
+from cub.edit.sections import find_section_or_none
+from cub.edit.unified_diff import format_hunks
+from cub.errors import CubError
+from cub.files.single_file import read_single_file, replace_single_file
+
+_MARKER_WORDS = b"CUB"
+_MAX_PREVIEW_CHARS = 20_000
+
+
+class EditedFile(NamedTuple):
+    """Hold a file that is to be changed: its real path, its name for messages, and its bytes.
+
+    `before` is None if there is no file.
+    """
+
+    path: Path
+    name: str
+    before: bytes | None
+
+
+def open_edited_file(file_path: str, context: ToolContext) -> EditedFile:
+    """Read the file that a tool is to change.
+
+    Raises ToolError if it is git's own, or one that the model doesn't know as it is now.
+    """
+    path = context.resolve_path(file_path)
+    name = make_valid_text(context.describe_path(path))
+    if ".git" in {part.casefold() for part in path.parts}:
+        raise ToolError(f"{name} belongs to git", hint="use Bash to run git commands")
+    before = read_single_file(path, name)
+    if before is not None and (reason := context.reads.explain_unknown(path, before)):
+        raise ToolError(f"{name} was not changed: {reason}")
+    return EditedFile(path, name, before)
+
+
+def write_edited_file(
+    file: EditedFile, after: bytes, summary: str, context: ToolContext
+) -> ToolOutput:
+    """Replace the file as a whole, note that the model knows it, and return what to tell.
+
+    Raises ToolError, with nothing written, if a managed section would be another one; CubError if
+    the file has changed since it was opened, or can't be written.
+    """
+    before = file.before or b""
+    _require_same_section(before, after, file.name)
+    replace_single_file(file.path, file.before, after, file.name)
+    context.reads.record_file(file.path, after)
+    lines = (make_valid_text(line) for line in format_hunks(before, after))
+    preview = join_bounded(lines, _MAX_PREVIEW_CHARS, "… the rest of the diff is not shown")
+    return ToolOutput(summary, changed=(file.path,), preview=preview)
+
+
+def encode_text(text: str, argument: str) -> bytes:
+    """Return a model's text in UTF-8; ToolError if it has half of a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{argument} is not valid Unicode: {error.reason}") from error
+
+
+def _require_same_section(before: bytes, after: bytes, name: str) -> None:
+    """Raise ToolError if the lines of a managed section change; if it is damaged, its markers."""
+    if _MARKER_WORDS not in before or _list_section_lines(before) == _list_section_lines(after):
+        return
+    raise ToolError(
+        f"this would change cub's managed section of {name}; nothing was written",
+        hint="leave the lines from its BEGIN to its END marker as they are, and write your text "
+        "outside of them: `cub update` makes the section from cub's templates",
+    )
+
+
+def _list_section_lines(data: bytes) -> Sequence[bytes]:
+    """Return the lines of the managed section; of a damaged one, the markers; else nothing."""
+    try:
+        document = Document.parse(data)
+    except CubError:  # cub manages no such file: it is too large, or UTF-16
+        return ()
+    if section := find_section_or_none(document):
+        return document.lines[section.start : section.end]
+    return [document.lines[marker.line] for marker in find_markers(document)]

@@ -1,0 +1,153 @@
+"""Show a file with line numbers, or an image: the Read tool."""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from cub.agent.conversation import ImageBlock
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
+from cub.files.read_files import describe_file_type, open_regular_file
+from cub.text import suggest_similar
+
+_DEFAULT_LIMIT = 2_000
+_MAX_FILE_BYTES = 64 << 20
+_MAX_IMAGE_BYTES = 3_750_000  # services take 5 MB in base64
+_BOM, _CR = b"\xef\xbb\xbf", b"\r"
+
+
+class ReadArguments(NamedTuple):
+    """Name the file, and the lines of it."""
+
+    file_path: Annotated[str, "The file to read."]
+    offset: Annotated[int, "The first line to show, counted from 1."] = 1
+    limit: Annotated[int, "How many lines to show at most."] = _DEFAULT_LIMIT
+
+
+def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOutput:
+    """Return lines of a text file, each with its number, or an image, and note the file as known.
+
+    Raises ToolError for what is neither, or has more than 64 MiB.
+    """
+    if arguments.offset < 1 or arguments.limit < 1:
+        raise ToolError("offset and limit are at least 1")
+    path = context.resolve_path(arguments.file_path)
+    name = make_valid_text(context.describe_path(path))
+    data = _read_bytes(path, name)
+    media_type = _detect_image(data)
+    if media_type:
+        output = _show_image(data, media_type, name)
+    elif b"\0" in data:
+        raise ToolError(f"{name} is a binary file", hint="use Bash with a program that reads it")
+    else:
+        output = ToolOutput(_show_lines(data.removeprefix(_BOM), arguments, name))
+    context.reads.record_file(path, data)
+    return output
+
+
+def _read_bytes(path: Path, name: str) -> bytes:
+    """Return the bytes of a regular file; nothing else is opened to read."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise ToolError(f"{name} does not exist", hint=_suggest_name(path)) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolError(f"{name} is a folder", hint="use Glob to list its files")
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolError(f"{name} is {describe_file_type(status.st_mode)}, not a regular file")
+    with os.fdopen(open_regular_file(os.fsencode(path)), "rb") as file:
+        data = file.read(_MAX_FILE_BYTES + 1)
+    if len(data) > _MAX_FILE_BYTES:
+        raise ToolError(
+            f"{name} has {status.st_size:,} bytes, more than the {_MAX_FILE_BYTES:,} that are read",
+            hint="use Bash to see a part of it, such as with `sed -n`",
+        )
+    return data
+
+
+def _suggest_name(path: Path) -> str:
+    """Return a hint with a name in the folder that is similar; "" if there is none."""
+    try:
+        names = os.listdir(path.parent)  # noqa: PTH208 - names, and not paths
+    except OSError:
+        return ""
+    similar = suggest_similar(path.name, names)
+    return f"did you mean {make_valid_text(similar)}?" if similar else ""
+
+
+def _detect_image(data: bytes) -> str:
+    """Return the media type of an image that models see; "" for anything else."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
+
+
+def _show_image(data: bytes, media_type: str, name: str) -> ToolOutput:
+    if len(data) > _MAX_IMAGE_BYTES:
+        raise ToolError(
+            f"the image {name} has {len(data):,} bytes, more than the {_MAX_IMAGE_BYTES:,} that "
+            "models take",
+            hint="make it smaller, and read the copy",
+        )
+    text = f"{name}: {media_type}, {len(data):,} bytes"
+    return ToolOutput(text, images=(ImageBlock(media_type, b64encode(data).decode()),))
+
+
+def _show_lines(data: bytes, arguments: ReadArguments, name: str) -> str:
+    """Return the lines with their numbers, after notes on what the text does not show."""
+    if not data:
+        return f"{name} is empty."
+    count = data.count(b"\n") + (not data.endswith(b"\n"))
+    first, last = arguments.offset, min(arguments.offset + arguments.limit - 1, count)
+    if first > count:
+        raise ToolError(f"{name} has {count:,} lines: there is no line {first:,}")
+    cut = f"… cut at {MAX_RESULT_CHARS:,} characters: read on with offset and limit"
+    text = join_bounded(_number_lines(data, first, last), MAX_RESULT_CHARS, cut)
+    more = f"… {count - last:,} more lines: read on with offset {last + 1}"
+    rest = [more] if last < count and not text.endswith(cut) else []
+    return "\n".join([*_list_notes(data, count), text, *rest])
+
+
+def _number_lines(data: bytes, first: int, last: int) -> Iterator[str]:
+    """Yield lines without splitting all of a large file."""
+    start = 0
+    for _ in range(first - 1):
+        start = data.index(b"\n", start) + 1
+    for number in range(first, last + 1):
+        end = data.find(b"\n", start)
+        line = data[start : end if end >= 0 else len(data)]
+        yield f"{number}\t{cut_line(line.removesuffix(_CR).decode('utf-8', 'replace'))}"
+        start = end + 1
+
+
+def _list_notes(data: bytes, count: int) -> Iterator[str]:
+    crlf = data.count(b"\r\n")
+    if crlf:
+        part = "" if crlf >= count - 1 else f" in {crlf:,} of {count:,} lines"
+        yield f"(This file has CRLF line ends{part}.)"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        yield "(This file is not UTF-8: � stands for bytes that can't be shown.)"
+
+
+READ = Tool(
+    "Read",
+    "Read a text file, or see an image (PNG, JPEG, GIF or WebP). Each line has its number and a "
+    f"tab before it. Up to {_DEFAULT_LIMIT:,} lines are shown: use offset and limit for others.",
+    ReadArguments,
+    read_text_or_image,
+    "read",
+    "file_path",
+    is_cacheable=True,
+)

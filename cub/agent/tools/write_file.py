@@ -1,0 +1,34 @@
+"""Write a whole file: the Write tool."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+
+
+class WriteArguments(NamedTuple):
+    """Name the file and its new content."""
+
+    file_path: Annotated[str, "The file to write."]
+    content: Annotated[str, "The whole content of the file."]
+
+
+def write_file(arguments: WriteArguments, context: ToolContext) -> ToolOutput:
+    """Write the content exactly as it is, and make the folders that are missing."""
+    file = open_edited_file(arguments.file_path, context)
+    after = encode_text(arguments.content, "content")
+    verb = "Created" if file.before is None else "Replaced"
+    return write_edited_file(file, after, f"{verb} {file.name}: {len(after):,} bytes.", context)
+
+
+WRITE = Tool(
+    "Write",
+    "Write a whole file; missing folders are made. Read an existing file before you replace it, "
+    "and prefer Edit for a part of one.",
+    WriteArguments,
+    write_file,
+    "edit",
+    "file_path",
+)
