@@ -1,0 +1,79 @@
+"""Run a command in a shell: within a time limit, without secrets, and with all that it started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+from cub.checks.terminal_text import to_plain_text
+from cub.context.context_commands import describe_failure
+from cub.masking import mask_text
+from cub.masking.named_values import rate_name
+from cub.processes.command import CommandSpec, TimeLimits
+from cub.processes.runner import run_and_capture
+
+MAX_CHARS = 30_000
+MAX_SECONDS = 600
+# More than the model reads, so that a secret which is cut in two is in the part that it does not.
+_MAX_BYTES = 8 * MAX_CHARS
+_GRACE = (1.0, 1.0)
+_BASH = "/bin/bash"
+_DESCRIPTION = f"""\
+Run a command in a shell, in the project's folder, and return its exit code and output.
+- Each call is a new shell: `cd` and variables do not last.
+- stdin is empty: a command that asks for input fails. Use flags such as --yes.
+- When the command ends, so does everything that it left in the background. To try a server, start \
+it, use it and stop it in one call.
+- Variables with secrets are not set.
+- Of a long output you get the first and the last {MAX_CHARS // 2:,} characters.
+- Use Read, Edit, Write, Glob and Grep for files instead of cat, sed, echo, find and grep.\
+"""
+
+
+class BashArguments(NamedTuple):
+    """Hold a command line. `description` is for people who follow a session."""
+
+    command: Annotated[str, "The command line, which may have several lines."]
+    timeout: Annotated[int, f"Seconds until it is ended, at most {MAX_SECONDS}."] = 120
+    description: Annotated[str, "What the command does, in a few words."] = ""
+
+
+def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOutput:
+    """Run a command to its end; one that fails has a result, too. Raises ToolError, CubError."""
+    if not 1 <= arguments.timeout <= MAX_SECONDS:
+        raise ToolError(f"timeout is in seconds, from 1 to {MAX_SECONDS}")
+    shell = _BASH if Path(_BASH).exists() else "/bin/sh"
+    command = CommandSpec(
+        (shell, "-c", arguments.command), context.folder, remove_secrets(context.environ)
+    )
+    limits = TimeLimits(wall=arguments.timeout, grace=_GRACE)
+    captured = run_and_capture(command, limits, context.stop, _MAX_BYTES)
+    failure = describe_failure(captured.result, arguments.timeout)
+    if captured.result.start_error:
+        raise ToolError(f"the shell {failure}")
+    end = f"The command {failure or 'exited with code 0'}."
+    text = to_plain_text(captured.output.decode("utf-8", "replace")).rstrip()
+    return ToolOutput(f"{end}\n{_cut_middle(mask_text(text), captured.total)}".rstrip())
+
+
+def remove_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the variables whose names or values are those of secrets."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if not rate_name(name) and mask_text(assigned := f"{name}={value}") == assigned
+    }
+
+
+def _cut_middle(text: str, total: int) -> str:
+    """Return what a model reads of an output of `total` bytes."""
+    if len(text) <= MAX_CHARS:
+        return text
+    head, tail = text[: MAX_CHARS // 2], text[-MAX_CHARS // 2 :]
+    return f"{head}\n… the middle of {total:,} bytes is left out …\n{tail}"
+
+
+BASH = Tool("Bash", _DESCRIPTION, BashArguments, run_shell_command, "command", "command")

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from cub.agent.tools.bash import BASH, MAX_CHARS, BashArguments, remove_secrets, run_shell_command
+from cub.agent.tools.tool import ToolContext
+from cub.agent.tools.tool_arguments import ToolError, parse_arguments
+from cub.errors import CubError
+from cub.processes.orphans import kill_by_environment
+from tests.agent.tools.contexts import open_context
+from tests.processes.programs import ORPHAN, STUBBORN
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[ToolContext]:
+    """Fails a test that leaves a process behind."""
+    mark = "CUB_TEST_MARK", uuid.uuid4().hex
+    assert remove_secrets(dict([mark]))  # a command has it
+    with open_context(tmp_path, **dict([mark])) as made:
+        yield made
+    assert kill_by_environment(mark) == 0
+
+
+def run(context: ToolContext, command: str, timeout: int = 20) -> str:
+    return run_shell_command(BashArguments(command, timeout), context).text
+
+
+def test_the_exit_code_comes_before_the_output(context: ToolContext) -> None:
+    assert run(context, "echo hello") == "The command exited with code 0.\nhello"
+    assert run(context, "true") == "The command exited with code 0."
+
+
+def test_a_command_that_fails_has_a_result(context: ToolContext) -> None:
+    assert run(context, "echo no >&2; exit 3") == "The command exited with code 3.\nno"
+    assert run(context, "kill -9 $$").startswith("The command exited with code -9.")
+
+
+def test_stdout_and_stderr_keep_their_order(context: ToolContext) -> None:
+    text = run(context, "for n in 1 2 3; do echo out $n; echo err $n >&2; done")
+    lines = ["out 1", "err 1", "out 2", "err 2", "out 3", "err 3"]
+    assert text.splitlines()[1:] == lines
+
+
+def test_a_command_runs_in_the_folder(context: ToolContext, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    inner = replace(context, folder=context.root / "sub")
+    assert run(inner, "pwd").splitlines()[1:] == [str(context.root / "sub")]
+
+
+def test_a_command_may_use_what_bash_has(context: ToolContext) -> None:
+    if not Path("/bin/bash").exists():
+        pytest.skip("there is no bash")
+    assert run(context, "cat <(echo a)\n[[ b == b ]] && echo b").splitlines()[1:] == ["a", "b"]
+
+
+def test_stdin_is_at_its_end(context: ToolContext) -> None:
+    assert run(context, "cat; read name || echo none").splitlines()[1:] == ["none"]
+
+
+def test_a_timeout_says_so(context: ToolContext) -> None:
+    text = run(context, "echo begin; exec sleep 60", timeout=1)
+    assert text == "The command timed out after 1 seconds.\nbegin"
+
+
+@pytest.mark.thorough
+def test_a_timeout_ends_what_ignores_signals(context: ToolContext, tmp_path: Path) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    start = time.monotonic()
+    text = run(context, f"echo begin; {sys.executable} -I stubborn.py", timeout=1)
+    assert text.startswith("The command timed out after 1 seconds.\nbegin\n")
+    assert time.monotonic() - start < 10
+
+
+def test_a_stop_ends_what_runs(context: ToolContext) -> None:
+    timer = Timer(0.05, context.stop.request)
+    timer.start()
+    assert run(context, "echo begin; sleep 60; echo end").startswith("The command was stopped.")
+    timer.join()
+
+
+def test_what_a_command_leaves_behind_is_ended(context: ToolContext, tmp_path: Path) -> None:
+    (tmp_path / "orphan.py").write_text(ORPHAN)
+    start = time.monotonic()
+    text = run(context, f"sleep 60 & {sys.executable} -I orphan.py; echo done")
+    assert text.startswith("The command exited with code 0.")
+    assert text.endswith("\ndone")
+    assert time.monotonic() - start < 10
+
+
+def test_both_ends_of_a_huge_output_are_kept(context: ToolContext) -> None:
+    text = run(context, "echo begin; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo end")
+    assert len(text) < MAX_CHARS + 200
+    assert text.splitlines()[1] == "begin"
+    assert text.endswith("x\nend")
+    assert "\n… the middle of 50,000,011 bytes is left out …\n" in text
+
+
+def test_output_is_plain_text(context: ToolContext) -> None:
+    text = run(context, r"printf '\033[31mred\033[0m\n10%%\r99%%\n\377\n'")
+    assert text.splitlines()[1:] == ["red", "99%", "\ufffd"]
+
+
+def test_secrets_in_the_output_are_masked(context: ToolContext, tmp_path: Path) -> None:
+    key = "sk-ant-api03-" + "aB3dE5gH7j" * 4
+    (tmp_path / ".env").write_text(f"ANTHROPIC_API_KEY={key}\nMODE=fast\n")
+    text = run(context, "cat .env")
+    assert key not in text
+    assert text.splitlines()[1:] == ["ANTHROPIC_API_KEY=[masked]", "MODE=fast"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ANTHROPIC_API_KEY", "x"),
+        ("GITHUB_TOKEN", "abc"),
+        ("DB_PASS", "a b c"),
+        ("PGPASSWORD", "hunter2"),
+        ("DATABASE_URL", "postgres://user:pass1word@host/name"),
+        ("ANYTHING", "sk-ant-api03-" + "aB3dE5gH7j" * 4),
+    ],
+)
+def test_secrets_are_left_out_of_the_environment(name: str, value: str) -> None:
+    assert remove_secrets({name: value, "LANG": "C"}) == {"LANG": "C"}
+
+
+def test_other_variables_stay() -> None:
+    environ = {
+        "PATH": "/nix/store/0c1bfjg7rx5mqpvzh0lkpxwaqzyx3b2m-coreutils-9.1/bin:/usr/bin",
+        "HOME": "/home/ann",
+        "CUB_RUN": "2026-11-25T20-33-48-1a2b3c",
+        "CUB_TASK": "cub-1a2b",
+        "CUB_ATTEMPT": "/home/ann/project/.cub/runs/1/attempts/1",
+        "SSH_AUTH_SOCK": "/tmp/ssh-XXXXabcdef/agent.12",
+        "DATABASE_URL": "postgres://host/name",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    assert remove_secrets(environ) == environ
+
+
+def test_a_command_sees_no_secret(context: ToolContext) -> None:
+    environ = {**context.environ, "GITHUB_TOKEN": "abc", "CUB_TASK": "cub-1"}
+    text = run(replace(context, environ=environ), 'echo "[$GITHUB_TOKEN] [$CUB_TASK]"')
+    assert text.splitlines()[1:] == ["[] [cub-1]"]
+
+
+@pytest.mark.parametrize("timeout", [0, -1, 601, 120_000])
+def test_a_timeout_is_in_seconds(context: ToolContext, timeout: int) -> None:
+    with pytest.raises(ToolError, match="in seconds, from 1 to 600"):
+        run(context, "true", timeout)
+
+
+def test_a_folder_that_is_gone_is_an_error(context: ToolContext) -> None:
+    with pytest.raises(ToolError, match="could not be started"):
+        run(replace(context, folder=context.root / "gone"), "true")
+
+
+def test_a_zero_byte_is_an_error(context: ToolContext) -> None:
+    with pytest.raises(CubError, match="zero byte"):
+        run(context, "echo \0")
+
+
+def test_a_call_is_about_its_command() -> None:
+    values = {"command": "ls", "description": "List files", "timeout": 5}
+    assert BASH.get_subject(values) == "ls"
+    assert parse_arguments(BASH.arguments, values) == BashArguments("ls", 5, "List files")
+    assert not BASH.is_concurrent
