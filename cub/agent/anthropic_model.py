@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
 from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEvent, StopReason, TextDelta
 from cub.agent.model_failures import get_key, make_missing_package_error
-from cub.agent.service_stream import make_reply_end, make_tool_call, read_events
+from cub.agent.service_stream import CONNECT_SECONDS, make_reply_end, make_tool_call, read_events
 from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
@@ -57,12 +57,12 @@ class AnthropicModel:
 
     @cached_property
     def _client(self) -> Anthropic:
-        from anthropic import Anthropic
+        from anthropic import Anthropic, Timeout
 
         return Anthropic(
             api_key=self._key,
             base_url=self._endpoint.base_url,
-            timeout=self._endpoint.timeout,
+            timeout=Timeout(self._endpoint.timeout, connect=CONNECT_SECONDS),
             max_retries=0,
         )
 

@@ -17,7 +17,7 @@ from cub.agent.model import (
     ToolDefinition,
 )
 from cub.agent.model_failures import get_key, make_missing_package_error
-from cub.agent.service_stream import make_reply_end, make_tool_call, read_events
+from cub.agent.service_stream import CONNECT_SECONDS, make_reply_end, make_tool_call, read_events
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
 
@@ -67,12 +67,12 @@ class OpenAIModel:
 
     @cached_property
     def _client(self) -> OpenAI:
-        from openai import OpenAI
+        from openai import OpenAI, Timeout
 
         return OpenAI(
             api_key=self._key,
             base_url=self._endpoint.base_url,
-            timeout=self._endpoint.timeout,
+            timeout=Timeout(self._endpoint.timeout, connect=CONNECT_SECONDS),
             max_retries=0,
         )
 
@@ -101,7 +101,10 @@ class _CallFragments:
             self.count += 1
             self._index, self._name, self._arguments = index, name, ""
             self._id = call_id or f"{self._prefix}_{self.count}"
-        self._arguments += get_text(fragment, "function", "arguments")
+        values = get_object(fragment, "function", "arguments")  # Ollama may send them parsed
+        self._arguments += (
+            json.dumps(values) if values else get_text(fragment, "function", "arguments")
+        )
 
     def finish_call(self) -> Iterator[ToolCall]:
         """Yield the last call unless that was done."""

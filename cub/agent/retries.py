@@ -58,6 +58,7 @@ def _choose_delay(error: ModelError, number: int, random: float) -> float:
             error.kind,
             status=error.status,
             retry_after=wanted,
+            hint=error.hint,
         ) from error
     delay = min(MAX_DELAY, FIRST_DELAY * 2.0 ** (number - 1))
     return max(wanted, delay * (1 - JITTER + 2 * JITTER * random))

@@ -19,6 +19,8 @@ from cub.tokens import TokenUsage
 if TYPE_CHECKING:
     from httpx2 import Response
 
+CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
+
 
 class EventStream(Protocol):
     """Hold the events of a reply, as either SDK has them."""
@@ -65,7 +67,8 @@ def make_tool_call(call_id: str, name: str, text: str) -> ToolCall:
     """Return a call with its arguments as the model wrote them, in JSON; "" means none."""
     try:
         arguments = json.loads(text or "{}")
-        json.dumps(arguments, ensure_ascii=False).encode()  # half a surrogate pair fails here
+        # It must go back with the next request: NaN and half a surrogate pair can't.
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         return ToolCall(call_id, name, {}, f"the arguments are not valid JSON: {error}")
     if not isinstance(arguments, dict):

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from email.utils import formatdate
 from typing import Any
 
@@ -84,13 +85,11 @@ def test_pings_between_events_are_left_out(service: Service) -> None:
 def test_a_call_is_yielded_before_the_reply_has_ended(service: Service) -> None:
     is_received = threading.Event()
 
-    def deliver(events: Any) -> Any:
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
         for event in events:
-            if b'"Bash"' in event:  # the call after the first one
-                yield event
+            yield event
+            if b'"Bash"' in event:  # it begins: the call before it is whole
                 assert is_received.wait(5)
-            else:
-                yield event
 
     with ModelServer([Reply(calls=TWO_CALLS, deliver=deliver)]) as server:
         for event in service.connect(server).stream_reply(make_request()):
@@ -166,7 +165,7 @@ def test_a_server_that_sends_nothing_has_failed(service: Service) -> None:
 def test_a_server_that_falls_silent_has_failed(service: Service) -> None:
     is_over = threading.Event()
 
-    def deliver(events: Any) -> Any:
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
         yield next(iter(events))
         is_over.wait(5)
 
@@ -232,6 +231,24 @@ def test_what_came_before_a_failure_was_yielded(service: Service) -> None:
         events.extend(service.connect(server).stream_reply(make_request()))
     assert isinstance(events[0], TextDelta)
     assert [event.name for event in events if isinstance(event, ToolCall)] == ["Read"]
+
+
+def test_a_reply_that_nobody_reads_on_is_closed(service: Service) -> None:
+    is_closed = threading.Event()
+
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
+        try:
+            yield from events
+            while True:
+                yield service.ping
+        finally:
+            is_closed.set()
+
+    with ModelServer([Reply("Hi", deliver=deliver)]) as server:
+        events = service.connect(server).stream_reply(make_request())
+        assert isinstance(next(events), TextDelta)
+        del events
+        assert is_closed.wait(5)
 
 
 @pytest.mark.parametrize("address", ["localhost:1", "http://a:b", "ftp://127.0.0.1"])

@@ -1,0 +1,197 @@
+"""What is special in Chat Completions, and what servers make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cub.agent.conversation import (
+    ImageBlock,
+    Message,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    make_user_message,
+)
+from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.openai_model import OpenAIModel
+from cub.model_server.exchange import Reply, render_stream
+from cub.model_server.server import ModelServer
+from cub.tokens import TokenUsage
+from tests.agent.services import READ, SERVICES, ask, make_request
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+
+
+def _receive(*chunks: dict[str, Any]) -> list[ReplyEvent]:
+    """Return what is read in these chunks."""
+    body = b"".join(render_stream(chunks, named=False)).decode() + "data: [DONE]\n\n"
+    with ModelServer([Reply(body=body)]) as server:
+        return ask(SERVICES["openai"].connect(server))
+
+
+def _chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def _fragment(arguments: Any, **fields: Any) -> dict[str, Any]:
+    name = fields.pop("name", None)
+    function = {"arguments": arguments} | ({"name": name} if name else {})
+    return {"function": function, **fields}
+
+
+def _send(*messages: Message) -> Any:
+    with ModelServer() as server:
+        list(SERVICES["openai"].connect(server).stream_reply(make_request(*messages)))
+        return server.requests[0].body
+
+
+def test_a_request_asks_for_its_usage() -> None:
+    assert _send(make_user_message("Do it.")) == {
+        "model": "m",
+        "max_tokens": 100,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Do it."},
+        ],
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "Read",
+                    "description": "Read a file.",
+                    "parameters": dict(READ.schema),
+                },
+            }
+        ],
+    }
+
+
+def test_results_are_messages_of_their_own_and_their_images_follow() -> None:
+    calls = (ToolCall("1", "Read", {"path": "ü"}), ToolCall("2", "Read", {}))
+    results = (
+        ToolResult("1", (ImageBlock("image/png", "aGk="),)),
+        ToolResult("2", (TextBlock("no file"),), is_error=True),
+    )
+    body = _send(
+        make_user_message("Look."),
+        Message("assistant", (TextBlock("I look."), *calls)),
+        Message("user", (*results, TextBlock("And?"))),
+    )
+    reply, first, second, rest = body["messages"][2:]
+    assert reply["content"] == "I look."
+    assert [call["id"] for call in reply["tool_calls"]] == ["1", "2"]
+    assert reply["tool_calls"][1]["function"] == {"name": "Read", "arguments": "{}"}
+    assert (first["role"], first["tool_call_id"]) == ("tool", "1")
+    assert first["content"]
+    assert second == {"role": "tool", "tool_call_id": "2", "content": "Error: no file"}
+    assert rest == {"role": "user", "content": [PICTURE, {"type": "text", "text": "And?"}]}
+
+
+def test_results_alone_need_no_other_message() -> None:
+    call = Message("assistant", (ToolCall("1", "Read", {}),))
+    body = _send(call, Message("user", (ToolResult("1", (TextBlock("a"),)),)))
+    assert [message["role"] for message in body["messages"]] == ["system", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [
+        # As OpenAI and vLLM: the id once, then by index.
+        [[_fragment("", index=0, id="a", name="Read")], [_fragment('{"n"', index=0)],
+         [_fragment(": 1}", index=0)], [_fragment("", index=1, id="b", name="Bash")],
+         [_fragment("", index=1)]],
+        # All calls whole, in one chunk.
+        [[_fragment('{"n": 1}', index=0, id="a", name="Read"),
+          _fragment("", index=1, id="b", name="Bash")]],
+        # The same index for all.
+        [[_fragment('{"n": 1}', index=0, id="a", name="Read")],
+         [_fragment("{}", index=0, id="b", name="Bash")]],
+        # Neither ids nor indexes.
+        [[_fragment('{"n": 1}', name="Read"), _fragment("{}", name="Bash")]],
+        # The id and the name in each fragment.
+        [[_fragment('{"n"', index=0, id="a", name="Read")],
+         [_fragment(": 1}", index=0, id="a", name="Read")],
+         [_fragment("", index=1, id="b", name="Bash")]],
+        # Parsed arguments.
+        [[_fragment({"n": 1}, index=0, name="Read"), _fragment({}, index=1, name="Bash")]],
+    ],
+    ids=["fragments", "whole", "one-index", "no-ids", "repeated", "parsed"],
+)  # fmt: skip
+@pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call"])
+def test_calls_of_servers_are_put_together(fragments: list[list[Any]], reason: str) -> None:
+    chunks = [_chunk(tool_calls=parts) for parts in fragments]
+    first, second, end = _receive(*chunks, _chunk(reason))
+    assert isinstance(first, ToolCall)
+    assert isinstance(second, ToolCall)
+    assert (first.name, first.arguments, first.fault) == ("Read", {"n": 1}, "")
+    assert (second.name, second.arguments, second.fault) == ("Bash", {}, "")
+    assert first.id
+    assert second.id not in ("", first.id)
+    assert end == ReplyEnd("tool_use")
+
+
+def test_an_id_that_was_left_out_is_new_in_each_turn() -> None:
+    chunks = (_chunk(tool_calls=[_fragment("", name="Read")]), _chunk("stop"))
+    body = b"".join(render_stream(chunks, named=False)).decode()
+    messages = [make_user_message("Hi")]
+    with ModelServer([Reply(body=body)] * 2) as server:
+        model = SERVICES["openai"].connect(server)
+        [first, _], [second, _] = ask(model, *messages), ask(model, *messages * 3)
+    assert isinstance(first, ToolCall)
+    assert isinstance(second, ToolCall)
+    assert first.id != second.id
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("stop", "end_turn"), ("length", "max_tokens"), ("content_filter", "refusal"),
+     ("something_new", "end_turn")],
+)  # fmt: skip
+def test_reasons_to_stop(said: str, reason: str) -> None:
+    assert _receive(_chunk(content="Hi"), _chunk(said)) == [
+        TextDelta("Hi"),
+        ReplyEnd(reason),  # type: ignore[arg-type]
+    ]
+
+
+def test_a_refusal_is_a_text_with_a_reason() -> None:
+    events = _receive(_chunk(refusal="I "), _chunk(refusal="can't."), _chunk("stop"))
+    assert events == [TextDelta("I "), TextDelta("can't."), ReplyEnd("refusal")]
+
+
+def test_thoughts_and_odd_chunks_are_left_out() -> None:
+    odd: list[Any] = [{}, {"choices": None}, {"choices": [None, {"delta": None}]}, [1], 7, None]
+    chunks = [*odd, _chunk(reasoning_content="Hm.", content=None), _chunk(content="Hi")]
+    assert _receive(*chunks, _chunk("stop")) == [TextDelta("Hi"), ReplyEnd("end_turn")]
+
+
+def test_the_usage_comes_after_the_reason_to_stop_without_a_choice() -> None:
+    details = {"cached_tokens": 30}
+    usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": details}
+    events = _receive(_chunk("stop"), {"choices": [], "usage": usage})
+    assert events == [ReplyEnd("end_turn", TokenUsage(70, 7, 30))]
+
+
+def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
+    with pytest.raises(ModelError, match="missing key") as caught:
+        OpenAIModel(ModelEndpoint("gpt", "https://api.openai.com/v1"))
+    assert caught.value.kind == "login"
+    assert "OPENAI_API_KEY" in caught.value.hint
+    with ModelServer() as server:
+        model = OpenAIModel(ModelEndpoint("qwen", f"{server.url}/v1"))
+        assert model.name == "qwen"
+        assert ask(model)
+
+
+def test_the_vendor_limits_completion_tokens() -> None:
+    # As a gateway that passes requests on to the vendor.
+    with ModelServer() as server:
+        model = OpenAIModel(ModelEndpoint("gpt", f"{server.url}/api.openai.com/v1", "k"))
+        ask(model)
+        body = server.requests[0].body
+    assert body["max_completion_tokens"] == 100
+    assert "max_tokens" not in body
