@@ -6,11 +6,15 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from cub.agent.model import FailureKind, ModelEndpoint, ModelError, classify_status
 from cub.errors import CubError
 from cub.json_values import get_text
 from cub.masking import MASK, mask_text
+
+if TYPE_CHECKING:
+    from httpx2 import Response
 
 _MAX_MESSAGE_CHARS = 300
 _MAX_DETAILS = 10 * _MAX_MESSAGE_CHARS  # a secret that is cut here is not shown
@@ -30,20 +34,27 @@ _MESSAGE_PLACES = (("error", "message"), ("error",), ("message",), ("detail",))
 
 def convert_failure(error: Exception, endpoint: ModelEndpoint) -> ModelError:
     """Return what an SDK or its HTTP client has raised as a ModelError."""
-    body = getattr(error, "body", None)
-    status = getattr(error, "status_code", 200)
-    if status != 200:
-        headers: Mapping[str, str] = getattr(error, "response").headers  # noqa: B009 - two SDKs
-        kind = classify_status(status)
-        message = _describe(f"answered {status}", _find_message(body), endpoint)
-        seconds = parse_retry_after(headers, time.time())
-        hint = "check the key of this service" if kind == "login" else ""
-        return ModelError(message, kind, status=status, retry_after=seconds, hint=hint)
-    if isinstance(body, dict):
-        name = get_text(body, "error", "type") or get_text(body, "type") or get_text(body, "code")
+    # The SDKs' errors have the same fields, but no class in common.
+    response, body = getattr(error, "response", None), getattr(error, "body", None)
+    if response is not None and response.status_code != 200:
+        return _convert_status(response, body, endpoint)
+    if body:
+        tree = body if isinstance(body, dict) else {}
+        name = get_text(tree, "error", "type") or get_text(tree, "type") or get_text(tree, "code")
         message = _describe("broke off its reply", _find_message(body), endpoint)
         return ModelError(message, _KINDS.get(name, "service"))
     return _convert_connection_failure(error, endpoint)
+
+
+def _convert_status(response: Response, body: object, endpoint: ModelEndpoint) -> ModelError:
+    status, kind = response.status_code, classify_status(response.status_code)
+    return ModelError(
+        _describe(f"answered {status}", _find_message(body), endpoint),
+        kind,
+        status=status,
+        retry_after=parse_retry_after(response.headers, time.time()),
+        hint="check the key of this service" if kind == "login" else "",
+    )
 
 
 def _convert_connection_failure(failure: Exception, endpoint: ModelEndpoint) -> ModelError:

@@ -227,14 +227,16 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.hangs:
             self.close_connection = True
             return
-        if reply.status != 200:
-            self._send_error(api, reply.status, reply.message, reply.headers)
-            return
-        parts = [reply.body.encode()] if reply.body else api.render_turn(turn, request.is_streamed)
-        if request.is_streamed:
+        if reply.body:
+            parts = [reply.body.encode()]
+        elif reply.status != 200:
+            parts = [api.render_error(reply.status, reply.message)]
+        else:
+            parts = api.render_turn(turn, request.is_streamed)
+        if request.is_streamed and reply.status == 200:
             self._send_stream(reply.deliver(parts), reply.headers)
         else:
-            self._send(200, b"".join(parts), headers=reply.headers)
+            self._send(reply.status, b"".join(parts), reply.headers)
 
     def _send_stream(self, pieces: Iterable[bytes], headers: Mapping[str, str]) -> None:
         """Write each piece at once, as a chunk; an empty one would end the body."""
@@ -244,10 +246,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         self.wfile.write(b"0\r\n\r\n")
 
-    def _send_error(
-        self, api: _Api, status: int, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        self._send(status, api.render_error(status, message), headers=headers)
+    def _send_error(self, api: _Api, status: int, message: str) -> None:
+        self._send(status, api.render_error(status, message))
 
     def _send(
         self,

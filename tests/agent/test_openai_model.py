@@ -169,6 +169,13 @@ def test_thoughts_and_odd_chunks_are_left_out() -> None:
     assert _receive(*chunks, _chunk("stop")) == [TextDelta("Hi"), ReplyEnd("end_turn")]
 
 
+@pytest.mark.parametrize("error", ["out of memory", {"message": "out of memory"}])
+def test_an_error_in_a_stream_may_be_a_text(error: Any) -> None:
+    with pytest.raises(ModelError, match="broke off its reply: out of memory") as caught:
+        _receive(_chunk(content="Hi"), {"error": error})
+    assert caught.value.is_retryable
+
+
 def test_the_usage_comes_after_the_reason_to_stop_without_a_choice() -> None:
     details = {"cached_tokens": 30}
     usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": details}

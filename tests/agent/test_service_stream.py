@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from typing import Any
 
@@ -270,14 +272,28 @@ def test_a_missing_package_says_how_to_get_it(
     assert caught.value.hint == "pip install 'cub-agents[agent]'"
 
 
-def test_variables_of_the_environment_reach_no_server(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("key", [KEY, ""])
+def test_keys_of_the_environment_reach_no_server(
+    service: Service, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for vendor in ("ANTHROPIC", "OPENAI"):
         for name in ("API_KEY", "AUTH_TOKEN", "ADMIN_KEY", "BASE_URL"):
-            monkeypatch.setenv(f"{vendor}_{name}", "http://secret")
-    with ModelServer() as server:
-        assert ask(service.connect(server))
+            monkeypatch.setenv(f"{vendor}_{name}", "https://secret")
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(_receive_headers, listener)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(ModelError, match="closed the connection"):
+            ask(service.model(ModelEndpoint("m", address, key)))
+        headers = sent.result()
+    assert f"\r\nauthorization: bearer {(key or 'none').lower()}\r\n" in headers.lower()
+    assert "secret" not in headers
+
+
+def _receive_headers(listener: socket.socket) -> str:
+    """Take a request and close the connection without an answer."""
+    connection, _ = listener.accept()
+    with connection, connection.makefile("rb") as content:
+        return "".join(line.decode() for line in iter(content.readline, b"\r\n"))
 
 
 def test_the_fault_of_a_call_says_what_is_wrong() -> None:
