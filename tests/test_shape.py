@@ -38,7 +38,10 @@ MAX_MODULES = {
     "cub.store": 24,
 }
 # Small modules with one importer beside them, and why each stands by itself.
-LONE_SIBLINGS = {"cub.context.agent_rules": "it is imported for --agent alone"}
+LONE_SIBLINGS = {
+    "cub.agent.tools.search_program": "it runs in a process of its own",
+    "cub.context.agent_rules": "it is imported for --agent alone",
+}
 _IRREGULAR = frozenset(
     ("told", "kept", "held", "made", "found", "sent", "said", "lost", "left", "meant", "built",
      "bound", "seen", "drawn", "shown", "known", "gone", "done")

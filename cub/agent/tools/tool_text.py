@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MAX_RESULT_CHARS = 100_000  # about 25,000 tokens
 _MAX_LINE_CHARS = 2_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def make_valid_text(text: str) -> str:
     """Return a text with a replacement character for each byte that was not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return text
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def cut_line(line: str) -> str:

@@ -1,0 +1,176 @@
+"""Find lines in files: the Grep tool."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from cub.agent.tools.line_search import LineQuery, find_lines
+from cub.agent.tools.project_files import (
+    compile_glob,
+    list_searched_files,
+    name_found_files,
+    resolve_search_path,
+)
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
+from cub.files.read_files import read_prefix
+
+_MAX_FILE_BYTES = 20 << 20
+_OutputMode = Literal["files_with_matches", "content", "count"]
+
+
+class GrepArguments(NamedTuple):
+    """Hold a regular expression, the files to search, and what to show of them."""
+
+    pattern: Annotated[str, "A regular expression; it matches within one line."]
+    path: Annotated[str, "The folder or file to search."] = "."
+    glob: Annotated[str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`."] = ""
+    type: Annotated[str, "Only files of a language, such as py, js, ts, rust or go."] = ""
+    output_mode: Annotated[
+        _OutputMode, "Show the paths of files, lines, or how many lines of each file match."
+    ] = "files_with_matches"
+    ignore_case: Annotated[bool, "Ignore the case of letters."] = False
+    before: Annotated[int, "How many lines to show before each match (content only)."] = 0
+    after: Annotated[int, "How many lines to show after each match (content only)."] = 0
+    context: Annotated[int, "The same for both sides."] = 0
+    head_limit: Annotated[int, "How many lines of output to show at most."] = 250
+
+
+class _FoundFile(NamedTuple):
+    """Hold a file with a match, its bytes, and the numbers of lines (or how many there are)."""
+
+    name: str
+    data: bytes
+    numbers: Sequence[int]
+
+
+def search_files(arguments: GrepArguments, context: ToolContext) -> ToolOutput:
+    """Return what matches, in the order of the paths; binary and very large files don't count.
+
+    Raises ToolError for arguments that are not valid, and for a search that takes too long.
+    """
+    if arguments.head_limit < 1 or min(arguments.before, arguments.after, arguments.context) < 0:
+        raise ToolError("head_limit is at least 1, and numbers of lines are not negative")
+    start = resolve_search_path(arguments.path, context)
+    folder = start if start.is_dir() else start.parent
+    paths, skipped = _choose_paths(arguments, start, folder, context)
+    lines = _iter_output(arguments, _find_files(arguments, folder, paths, context))
+    with closing(lines):
+        text = join_bounded(
+            _limit_lines(lines, arguments.head_limit), MAX_RESULT_CHARS, "… cut: narrow the search"
+        )
+    notice = f"\n({skipped} files of more than {_MAX_FILE_BYTES >> 20} MiB were not searched.)"
+    return ToolOutput((text or "No match.") + (notice if skipped else ""))
+
+
+def _choose_paths(
+    arguments: GrepArguments, start: Path, folder: Path, context: ToolContext
+) -> tuple[list[str], int]:
+    """Return the paths to search, and how many files are too large."""
+    if start == folder:
+        files = [(file.path, file.size) for file in list_searched_files(folder, context)]
+    elif start.is_file():
+        files = [(os.fsencode(start.name).decode("utf-8", "surrogateescape"), start.stat().st_size)]
+    else:
+        raise ToolError(f"{arguments.path} is not a regular file")
+    if arguments.glob:
+        at_any_depth = "" if "/" in arguments.glob else "**/"
+        is_match = compile_glob(at_any_depth + arguments.glob)
+        files = [(path, size) for path, size in files if is_match(path)]
+    if arguments.type:
+        endings = _list_endings(arguments.type)
+        files = [(path, size) for path, size in files if path.endswith(endings)]
+    paths = [path for path, size in files if size <= _MAX_FILE_BYTES]
+    return paths, len(files) - len(paths)
+
+
+def _list_endings(name: str) -> tuple[str, ...]:
+    """Return the endings of a language, by its name or one of them; else the name is the ending."""
+    from cub.repomap.listing.languages import list_languages
+
+    low = name.lower().removeprefix(".")
+    for language in list_languages():
+        if low in (language.name.lower(), *language.endings):
+            return tuple(f".{ending}" for ending in language.endings)
+    return (f".{low}",)
+
+
+def _find_files(
+    arguments: GrepArguments, folder: Path, paths: Sequence[str], context: ToolContext
+) -> Generator[_FoundFile]:
+    """Yield the files with matches; a NUL byte makes a file a binary one."""
+    mode, limit = arguments.output_mode, arguments.head_limit + 1
+    query = LineQuery(
+        arguments.pattern,
+        arguments.ignore_case,
+        max_lines=limit if mode == "content" else 1,
+        counts=mode == "count",
+    )
+    name_file = name_found_files(folder, context)
+    with closing(find_lines(query, folder, paths, context)) as hits:
+        for path, group in groupby(hits, lambda hit: hit.path):
+            numbers = [hit.number for hit in group]
+            try:
+                data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES)
+            except OSError:  # deleted just now
+                continue
+            if b"\0" not in data:
+                yield _FoundFile(make_valid_text(name_file(path)), data, numbers)
+
+
+def _iter_output(arguments: GrepArguments, files: Generator[_FoundFile]) -> Generator[str]:
+    """Yield lines of output; closing it ends the search."""
+    before = max(arguments.before, arguments.context)
+    after = max(arguments.after, arguments.context)
+    with closing(files):
+        for number, file in enumerate(files):
+            match arguments.output_mode:
+                case "files_with_matches":
+                    yield file.name
+                case "count":
+                    yield f"{file.name}:{file.numbers[0]}"
+                case "content":
+                    if number and before + after:
+                        yield "--"
+                    yield from _show_matches(file, before, after)
+
+
+def _show_matches(file: _FoundFile, before: int, after: int) -> Iterator[str]:
+    """Yield lines as grep does: `path:number:text`, `path-number-text` around it, `--` between."""
+    lines = file.data.removesuffix(b"\n").split(b"\n")
+    matches, shown = set(file.numbers), 0
+    for number in file.numbers:
+        first = max(number - before, shown + 1)
+        if shown and first > shown + 1 and before + after:
+            yield "--"
+        shown = max(shown, min(number + after, len(lines)))
+        for place in range(first, shown + 1):
+            mark = ":" if place in matches else "-"
+            text = lines[place - 1].removesuffix(b"\r").decode("utf-8", "replace")
+            yield f"{file.name}{mark}{place}{mark}{cut_line(text)}"
+
+
+def _limit_lines(lines: Iterator[str], limit: int) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if number == limit:
+            yield "… there is more: raise head_limit, or narrow the search"
+            return
+        yield line
+
+
+GREP = Tool(
+    "Grep",
+    "Search the contents of files for a regular expression. Files that git ignores, binary files "
+    "and very large ones are left out.",
+    GrepArguments,
+    search_files,
+    "read",
+    "pattern",
+    is_cacheable=True,
+)

@@ -1,0 +1,136 @@
+"""List the files that a search looks at, and choose those that match a glob pattern."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import translate
+from pathlib import Path
+
+from cub import git
+from cub.agent.tools.tool import ToolContext
+from cub.agent.tools.tool_arguments import ToolError
+from cub.files.read_files import encode_path
+from cub.git.process import query_git, split_nul, strip_git_variables
+from cub.repomap.listing.file_listing import ListedFile
+
+_GIT_TIMEOUT = 60.0
+_MAX_WALKED_FILES = 200_000
+_MAX_ALTERNATIVES = 200
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+_SegmentPattern = re.Pattern[str] | None  # None is `**`: any number of segments
+
+
+def resolve_search_path(text: str, context: ToolContext) -> Path:
+    """Return the real path of what a search begins at; ToolError if there is nothing."""
+    path = context.resolve_path(text)
+    if ".git" in {part.casefold() for part in path.parts}:
+        raise ToolError(f"{text} belongs to git and is not searched", hint="use Bash to run git")
+    if not path.exists():
+        raise ToolError(f"{text} does not exist")
+    return path
+
+
+def list_searched_files(folder: Path, context: ToolContext) -> list[ListedFile]:
+    """List the regular files below a folder, by their paths relative to it.
+
+    These are the files that git tracks or does not ignore, without those of nested repositories.
+    Outside git, and below an ignored folder, all files count. Links are left out.
+    """
+    base = os.fspath(folder)
+    return [*_stat_regular_files(base, sorted(set(_list_paths(folder, context))))]
+
+
+def _list_paths(folder: Path, context: ToolContext) -> Sequence[str]:
+    top = git.find_toplevel(folder)
+    if top is None:
+        return [*_walk_files(folder, context)]
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    environ = strip_git_variables(context.environ)
+    result = query_git(folder, *words, environ=environ, timeout=_GIT_TIMEOUT)
+    if result is None or result.exit_code:
+        return [*_walk_files(folder, context)]
+    paths = split_nul(result.stdout)
+    if not paths and folder != top and git.is_ignored(top, folder.relative_to(top).as_posix()):
+        return [*_walk_files(folder, context)]
+    return paths
+
+
+def _walk_files(folder: Path, context: ToolContext) -> Iterator[str]:
+    base, count = os.fsencode(folder), 0
+    for place, folders, names in os.walk(base):
+        if context.stop.is_requested:
+            raise ToolError("the search was stopped")
+        folders[:] = [name for name in folders if name != b".git"]
+        count += len(names)
+        if count > _MAX_WALKED_FILES:
+            raise ToolError(
+                f"there are more than {_MAX_WALKED_FILES:,} files",
+                hint="name a smaller folder as path",
+            )
+        prefix = place[len(base) :].lstrip(b"/") + b"/" if place != base else b""
+        yield from ((prefix + name).decode("utf-8", "surrogateescape") for name in names)
+
+
+def _stat_regular_files(base: str, paths: Sequence[str]) -> Iterator[ListedFile]:
+    for path in paths:
+        try:
+            status = os.lstat(encode_path(base, path))
+        except OSError:  # deleted, and still in git's index
+            continue
+        if stat.S_ISREG(status.st_mode):
+            yield ListedFile(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]:
+    """Return a function that names a file below a folder so that Read takes the name."""
+    inside = folder.is_relative_to(context.folder)
+    place = folder.relative_to(context.folder) if inside else folder
+    prefix = "" if place == Path() else f"{place.as_posix()}/"
+    return lambda path: prefix + path
+
+
+def compile_glob(pattern: str) -> Callable[[str], bool]:
+    """Return a function that tells whether a relative path matches a glob pattern.
+
+    `*`, `?` and `[…]` stay in a segment, `**` is any number of segments, `{a,b}` one of several.
+    Raises ToolError for a pattern that leads elsewhere.
+    """
+    pattern = pattern.removeprefix("./")
+    if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
+        raise ToolError("a glob pattern is relative", hint="name the folder as path")
+    alternatives = [_compile_segments(text) for text in _expand_braces(pattern)]
+    return lambda path: any(_matches(path.split("/"), pattern) for pattern in alternatives)
+
+
+def _expand_braces(pattern: str) -> list[str]:
+    patterns = [pattern]
+    while match := next(filter(None, map(_BRACES.search, patterns)), None):
+        if len(patterns) > _MAX_ALTERNATIVES:
+            raise ToolError(f"the pattern has more than {_MAX_ALTERNATIVES} alternatives")
+        patterns.remove(match.string)
+        head, tail = match.string[: match.start()], match.string[match.end() :]
+        patterns += [head + part + tail for part in match[1].split(",")]
+    return patterns
+
+
+def _compile_segments(pattern: str) -> list[_SegmentPattern]:
+    segments = pattern.split("/")
+    return [None if text == "**" else re.compile(translate(text)) for text in segments]
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[_SegmentPattern]) -> bool:
+    """Tell whether the segments of a path match; without trying one place twice."""
+    ends = {0}  # how many segments the pattern so far may cover
+    for number, segment in enumerate(pattern, 1):
+        if not ends:
+            return False
+        if segment is None:
+            least = min(ends) + (number == len(pattern))
+            ends = set(range(least, len(parts) + 1))
+        else:
+            ends = {n + 1 for n in ends if n < len(parts) and segment.match(parts[n])}
+    return len(parts) in ends

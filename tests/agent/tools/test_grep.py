@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cub.agent.tools.grep import GREP
+from cub.agent.tools.line_search import LineQuery, find_lines
+from cub.agent.tools.tool import ToolContext
+from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS
+from cub.processes.command import StopRequest
+from tests.agent.tools.context import ENVIRON, call, make_context
+
+RIPGREP = shutil.which("rg")
+NEEDS_RIPGREP = pytest.mark.skipif(RIPGREP is None, reason="rg is not in PATH")
+ENGINES = [pytest.param("rg", marks=NEEDS_RIPGREP), "python"]
+FILES = {
+    "a.py": b"import os\n\ndef run(x):\n    return x\n\n\ndef Walk(y):\n    return run(y)\n",
+    "b.ts": b"run('x')\r\nrun('y')\r\n",
+    "sub/c.rs": "fn run() {}\n// größe\nif a && b { v[0] <x> }".encode(),
+    "sub/d.md": b"run\n",
+    "binary": b"run\n\0",
+    "empty": b"",
+    "-x": b"run\n",
+}
+
+
+def make_environ(folder: Path, engine: str) -> dict[str, str]:
+    folder.mkdir(exist_ok=True)
+    for program in ("git", RIPGREP) if engine == "rg" else ("git",):
+        path = shutil.which(str(program))
+        if path and not (folder / Path(path).name).exists():
+            (folder / Path(path).name).symlink_to(path)
+    return ENVIRON | {"PATH": os.fspath(folder)}
+
+
+def write_files(root: Path) -> None:
+    for name, data in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+
+
+@pytest.fixture(params=ENGINES)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> ToolContext:
+    write_files(tmp_path / "project")
+    environ = make_environ(tmp_path / "bin", request.param)
+    return make_context(tmp_path / "project", environ=environ)
+
+
+def grep(tool_context: ToolContext, pattern: str, /, **values: object) -> list[str]:
+    return call(GREP, tool_context, pattern=pattern, **values).text.split("\n")
+
+
+def test_files_with_matches_are_listed_by_path(project: ToolContext) -> None:
+    assert grep(project, "run") == ["-x", "a.py", "b.ts", "sub/c.rs", "sub/d.md"]
+
+
+def test_lines_have_their_numbers(project: ToolContext) -> None:
+    assert grep(project, r"^def \w+\(", output_mode="content") == [
+        "a.py:3:def run(x):",
+        "a.py:7:def Walk(y):",
+    ]
+
+
+def test_context_is_shown_once_with_breaks(project: ToolContext) -> None:
+    assert grep(project, "def", output_mode="content", before=1, glob="*.py") == [
+        "a.py-2-", "a.py:3:def run(x):", "--", "a.py-6-", "a.py:7:def Walk(y):",
+    ]  # fmt: skip
+    assert grep(project, "return x|def", output_mode="content", context=1, type="py") == [
+        "a.py-2-", "a.py:3:def run(x):", "a.py:4:    return x", "a.py-5-", "a.py-6-",
+        "a.py:7:def Walk(y):", "a.py-8-    return run(y)",
+    ]  # fmt: skip
+    assert grep(project, "x", output_mode="content", after=1, path="b.ts") == [
+        "b.ts:1:run('x')",
+        "b.ts-2-run('y')",
+    ]
+
+
+def test_files_are_separated_where_context_is_shown(project: ToolContext) -> None:
+    shown = grep(project, "^run", output_mode="content", after=1)
+    assert shown[:3] == ["-x:1:run", "--", "b.ts:1:run('x')"]
+
+
+def test_lines_are_counted(project: ToolContext) -> None:
+    assert grep(project, "run", output_mode="count") == [
+        "-x:1", "a.py:2", "b.ts:2", "sub/c.rs:1", "sub/d.md:1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ({"type": "rust"}, ["sub/c.rs"]),
+        ({"type": "ts"}, ["b.ts"]),
+        ({"type": "md"}, ["sub/d.md"]),
+        ({"glob": "*.{rs,md}"}, ["sub/c.rs", "sub/d.md"]),
+        ({"glob": "sub/*.md"}, ["sub/d.md"]),
+        ({"path": "sub"}, ["sub/c.rs", "sub/d.md"]),
+        ({"path": "sub/d.md"}, ["sub/d.md"]),
+        ({"path": "binary"}, ["No match."]),
+        ({"type": "go"}, ["No match."]),
+        ({"head_limit": 1}, ["-x", "… there is more: raise head_limit, or narrow the search"]),
+    ],
+)
+def test_only_some_files_are_searched(
+    project: ToolContext, values: dict[str, str], names: list[str]
+) -> None:
+    assert grep(project, "run", **values) == names
+
+
+PATTERNS = [
+    ("walk", False, 0), ("walk", True, 1), ("GRÖSSE|größe", False, 1), ("GRÖ", True, 1),
+    (r"'\)$", False, 2), ("{}", False, 1), (r"v[[]0]", False, 1), (r"[&&]", False, 1),
+    (r"\<x\>", False, 1), (r"(?<=v)\[0", False, 1), (r"[]]", False, 1), (r"^$", False, 3),
+    ("", False, 15), (r"\bb\b", False, 1), (r"[^\W\d]{6}", False, 3), ("-x", False, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "ignores_case", "count"), PATTERNS)
+def test_patterns_are_python_s(
+    project: ToolContext, pattern: str, ignores_case: bool, count: int
+) -> None:
+    lines = grep(project, pattern, ignore_case=ignores_case, output_mode="content")
+    texts = [data for name, data in FILES.items() if name != "binary"]
+    flags = re.IGNORECASE if ignores_case else 0
+    expected = sum(
+        re.search(pattern.replace("[[]", r"\[").replace("[&&]", "[&]"), line, flags) is not None
+        for data in texts
+        for line in data.decode().splitlines()
+    )
+    assert (0 if lines == ["No match."] else len(lines)) == count == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", "not valid"),
+        (r"\p{L}", "not valid"),
+        ("[[:space:]]", "POSIX"),
+        ("a{9999999999}", "not valid"),
+    ],
+)
+def test_a_pattern_that_is_not_valid_is_an_error(
+    project: ToolContext, pattern: str, message: str
+) -> None:
+    with pytest.raises(ToolError, match=message):
+        grep(project, pattern)
+
+
+@pytest.mark.parametrize("values", [{"head_limit": 0}, {"before": -1}, {"path": "none"}])
+def test_arguments_that_make_no_sense_are_errors(
+    project: ToolContext, values: dict[str, object]
+) -> None:
+    with pytest.raises(ToolError):
+        grep(project, "x", **values)
+
+
+def test_names_lead_read_to_the_files(project: ToolContext) -> None:
+    sub = make_context(project.root, project.root / "sub", project.environ)
+    assert grep(sub, "größe") == ["c.rs"]
+    assert grep(sub, "Walk", path="..") == [f"{project.root.as_posix()}/a.py"]
+
+
+def test_long_lines_and_many_matches_are_cut(project: ToolContext) -> None:
+    (project.root / "long").write_bytes(b"needle" + b"x" * 10_000_000 + b"\n" + b"needle\n" * 999)
+    (line, more) = grep(project, "needle", output_mode="content", head_limit=1)
+    assert line.startswith("long:1:needle")
+    assert len(line) < 2_100
+    assert more.startswith("… there is more")
+    text = "\n".join(grep(project, "x|needle", output_mode="content", head_limit=10**6, context=9))
+    assert len(text) <= MAX_RESULT_CHARS + 100
+
+
+def test_a_very_large_file_is_left_out_and_said(project: ToolContext) -> None:
+    with (project.root / "large").open("wb") as file:
+        file.write(b"needle\n")
+        file.truncate((20 << 20) + 1)
+    assert grep(project, "needle") == [
+        "No match.", "(1 files of more than 20 MiB were not searched.)",
+    ]  # fmt: skip
+
+
+def test_what_git_ignores_and_git_s_own_files_are_left_out(project: ToolContext) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    (project.root / ".gitignore").write_text("sub\n")
+    (project.root / ".git" / "note").write_text("run")
+    assert grep(project, "run") == ["-x", "a.py", "b.ts"]
+    assert grep(project, "run", path="sub") == ["sub/c.rs", "sub/d.md"]
+    with pytest.raises(ToolError, match="belongs to git"):
+        grep(project, "run", path=".git")
+
+
+def test_a_link_is_not_followed(project: ToolContext) -> None:
+    (project.root / "link").symlink_to("a.py")
+    (project.root / "loop").symlink_to(".")
+    assert grep(project, "Walk") == ["a.py"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs FIFOs")
+def test_a_fifo_is_not_waited_for(project: ToolContext) -> None:
+    os.mkfifo(project.root / "pipe")
+    assert grep(project, "Walk") == ["a.py"]
+    with pytest.raises(ToolError, match="not a regular file"):
+        grep(project, "Walk", path="pipe")
+
+
+def test_names_that_are_not_utf_8_are_searched(project: ToolContext) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(project.root) + b"/caf\xe9")).write_text("needle")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    assert grep(project, "needle") == ["caf�"]
+
+
+def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a" * 40 + "!\n")
+    context = make_context(tmp_path, environ=make_environ(tmp_path / "bin", "python"))
+    query = LineQuery("(a+)+$", ignore_case=False, max_lines=1)
+    start = time.monotonic()
+    with pytest.raises(ToolError, match="took too long"):
+        list(find_lines(query, tmp_path, ["a"], context, max_seconds=0.2))
+    assert time.monotonic() - start < 5
+
+
+def test_a_requested_stop_ends_a_search(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a" * 40 + "!\n")
+    environ, stop = make_environ(tmp_path / "bin", "python"), StopRequest()
+    context = ToolContext(tmp_path, tmp_path, environ, stop)
+    timer = Timer(0.1, stop.request)
+    timer.start()
+    with pytest.raises(ToolError, match="was stopped"):
+        grep(context, "(a+)+$")
+    timer.join()
+    stop.close()
+
+
+def test_more_paths_than_fit_on_a_command_line_are_searched(project: ToolContext) -> None:
+    folder = project.root / ("d" * 200) / ("e" * 200)
+    folder.mkdir(parents=True)
+    for number in range(1_200):
+        (folder / f"{number:04}").write_text("needle" if number in (7, 1_199) else "")
+    assert [name[-4:] for name in grep(project, "needle")] == ["0007", "1199"]
+
+
+@pytest.mark.thorough
+@NEEDS_RIPGREP
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.sampled_from(["a", "B", "é", " ", "\n", "\r\n", "_", "1", "-", "[", "\t"]), max_size=30
+    ).map("".join),
+    st.lists(
+        st.sampled_from(
+            ["a", "b", "É", ".", "*", "+", "?", "^", "$", "|", "(", ")", "[^a", "[", "]", "[a-f-]",
+             r"\w", r"\s", r"\b", r"\S", r"\d", "{2}", r"\-", "&&", "--"]
+        ),
+        max_size=6,
+    ).map("".join),
+    st.booleans(),
+)  # fmt: skip
+def test_ripgrep_and_python_find_the_same(
+    tmp_path_factory: pytest.TempPathFactory, text: str, pattern: str, ignores_case: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("same")
+    (folder / "project").mkdir()
+    (folder / "project" / "a").write_bytes(text.encode())
+    results = []
+    for engine in ("rg", "python"):
+        environ = make_environ(folder / engine, engine)
+        context = make_context(folder / "project", environ=environ)
+        try:
+            results.append(grep(context, pattern, ignore_case=ignores_case, output_mode="content"))
+        except ToolError as error:
+            results.append([str(error)])
+    assert results[0] == results[1]
