@@ -25,9 +25,7 @@ _WEB_ADDRESS = re.compile(
     r"https?://(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\\]*)?",
     re.ASCII | re.IGNORECASE,
 )
-_TEXT_TYPE = re.compile(
-    r"text/.+|[^/]+/(?:.+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-ndjson)"
-)
+_TEXT_TYPE = re.compile(r"text/.+|[^/]+/(?:.+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-ndjson)")
 
 
 class WebText(NamedTuple):

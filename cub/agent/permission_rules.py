@@ -1,0 +1,258 @@
+"""Read rules such as `Bash(git diff *)` or `Edit(src/**)`, and match calls of tools with them.
+
+A rule allows only what it certainly means, and denies what it may mean. It is no sandbox: a program
+that a rule allows may do anything, and a command can be written so that no rule recognizes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cub.agent.tools.http_get import parse_web_host
+from cub.agent.tools.tool import AnyTool, ToolContext
+from cub.errors import CubError
+from cub.json_values import JsonObject
+from cub.text import suggest_similar
+
+# What the pattern of a rule for a tool is; "" for tools whose rules have none.
+_PATTERN_KINDS: dict[str, Literal["command", "path", "domain", ""]] = {
+    "Bash": "command", "Read": "path", "Glob": "path", "Grep": "path", "Edit": "path",
+    "Write": "path", "WebFetch": "domain", "WebSearch": "", "Open": "",
+}  # fmt: skip
+# The tools for which rules of another one hold, too.
+_ALSO_RULED = {"Read": ("Glob", "Grep"), "Edit": ("Write",)}
+# The argument of a tool that searches, in which paths may be.
+_PATH_PATTERNS = {"Glob": "pattern", "Grep": "glob"}
+_RULE = re.compile(r"(\w+)(?:\((.+)\))?", re.DOTALL)
+_DOMAIN = re.compile(r"domain:[\w.-]+", re.ASCII)
+_WILDCARD = re.compile(r"[*?\[\\]")
+_INNER_START = re.compile(r"[{,][/~]")
+_SPECIAL = re.compile(r"[*?\[\]\\]")
+# Whatever makes a shell run, read or write more than one program with its arguments, in quotes
+# too: to tell which quotes count is the shell's task, and every copy of it is wrong somewhere.
+_OPERATOR = re.compile(r"[;&|<>$`()\n\r]")
+_SEPARATOR = re.compile(r"[;&|`(){}\n\r]")
+_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^\s;&|()<>]*")
+_ASSIGNMENT = re.compile(r"\w+\+?=", re.ASCII)
+# Words that have a command after them, with options between.
+_WRAPPERS = frozenset(
+    ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",
+     "builtin", "env", "sudo", "doas", "nohup", "nice", "timeout", "xargs", "-exec", "-execdir",
+     "sh", "bash", "zsh", "dash")
+)  # fmt: skip
+_MAX_STARTS = 100
+# Hooks and settings of git run programs; cub's tasks are changed by its commands.
+_PROTECTED_FOLDERS = (".git", ".cub")
+
+
+class CallTarget(NamedTuple):
+    """Hold what a call is about: its subject, and the real paths that it reads or edits.
+
+    `*` in a folder stands for any file there. `named_paths` are the same before links are followed.
+    """
+
+    tool: AnyTool
+    subject: str
+    paths: tuple[Path, ...]
+    named_paths: tuple[Path, ...]
+    context: ToolContext
+
+    def is_inside(self, path: Path) -> bool:
+        """Return whether a path is in the project, for edits not in git's or cub's folders."""
+        if not path.is_relative_to(self.context.root):
+            return False
+        parts = map(str.casefold, path.relative_to(self.context.root).parts)
+        return self.tool.effect != "edit" or not any(part in _PROTECTED_FOLDERS for part in parts)
+
+
+class PermissionRule(NamedTuple):
+    """Describe calls: all of a tool, or those that a pattern matches."""
+
+    tool: str
+    pattern: str = ""
+
+    def __str__(self) -> str:
+        """Return the rule as it is written."""
+        return f"{self.tool}({self.pattern})" if self.pattern else self.tool
+
+    def allows(self, target: CallTarget) -> bool:
+        """Return whether it certainly describes a call.
+
+        Without a pattern, or with a relative one, it describes no path outside of the project.
+        """
+        if not self._is_about(target.tool.name):
+            return False
+        match _PATTERN_KINDS[self.tool]:
+            case "command":
+                return _allows_command(self.pattern, target.subject.strip())
+            case "path":
+                reaches_out = self.pattern.startswith(("/", "~"))
+                return bool(target.paths) and all(
+                    (reaches_out or target.is_inside(path))
+                    and (not self.pattern or self._matches_path(path, target.context))
+                    for path in target.paths
+                )
+        return not self.pattern or self._matches_host(target.subject)
+
+    def denies(self, target: CallTarget) -> bool:
+        """Return whether it describes a call or a part of it, however letters are cased in paths.
+
+        A search from above a folder is not one in that folder.
+        """
+        if not self._is_about(target.tool.name):
+            return False
+        if not self.pattern:
+            return True
+        match _PATTERN_KINDS[self.tool]:
+            case "command":
+                parts = list_command_parts(target.subject)
+                return any(_matches_command(self.pattern, part) for part in parts)
+            case "path":
+                return any(
+                    self._matches_path(path, target.context, ignores_case=True)
+                    for path in (*target.paths, *target.named_paths)
+                )
+        return self._matches_host(target.subject)
+
+    def _is_about(self, tool: str) -> bool:
+        return tool == self.tool or tool in _ALSO_RULED.get(self.tool, ())
+
+    def _matches_host(self, url: str) -> bool:
+        """Return whether an address has the domain's host, or one below it."""
+        domain = self.pattern.partition(":")[2].lower()
+        return f".{parse_web_host(url)}".endswith(f".{domain}")
+
+    def _matches_path(
+        self, path: Path, context: ToolContext, *, ignores_case: bool = False
+    ) -> bool:
+        from cub.repomap.listing.file_listing import compile_ignore_patterns
+
+        pattern, text = _make_absolute(self.pattern, context), path.as_posix().lstrip("/")
+        if ignores_case:
+            pattern, text = pattern.casefold(), text.casefold()
+        return compile_ignore_patterns([pattern]).match_file(text)
+
+
+def parse_rule(text: str) -> PermissionRule:
+    """Return the rule in a text: `Tool` or `Tool(pattern)`. Raises CubError."""
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
+        hint = "write Tool or Tool(pattern), such as Bash(git diff *) or Read(~/docs/**)"
+        raise CubError(f"not a permission rule: {text!r}", hint=hint)
+    tool, pattern = match.groups("")
+    if tool not in _PATTERN_KINDS:
+        similar = suggest_similar(tool, _PATTERN_KINDS)
+        hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(_PATTERN_KINDS)}"
+        raise CubError(f"unknown tool {tool!r} in the permission rule {text!r}", hint=hint)
+    if pattern and (problem := _explain_bad_pattern(tool, pattern)):
+        raise CubError(f"the permission rule {text!r} can't match", hint=problem)
+    if tool == "Bash":  # `:*` is an older way to write ` *`
+        pattern = f"{pattern[:-2]} *" if pattern.endswith(":*") else pattern
+        pattern = "" if pattern.strip() == "*" else pattern.strip()
+    return PermissionRule(tool, pattern)
+
+
+def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext) -> CallTarget:
+    """Return what a call is about. Raises ValueError and OSError for what can't be a path."""
+    subject = _get_raw_text(call_arguments, tool.subject)
+    texts: list[str] = []
+    if tool.name in _PATH_PATTERNS:
+        texts = _list_searched(tool.name, call_arguments)
+    elif tool.effect in ("read", "edit"):
+        texts = [subject]
+    paths = [context.resolve_path(text) for text in texts]
+    named_paths = [Path(os.path.normpath(context.folder / text)) for text in texts]
+    if tool.name in _PATH_PATTERNS:
+        paths = [path if path.is_file() else path / "*" for path in paths]
+    return CallTarget(tool, subject, tuple(paths), tuple(named_paths), context)
+
+
+def list_command_parts(command: str) -> Iterator[str]:
+    """Yield a command and all that may be a command in it, with and without quotes."""
+    yield command.strip()
+    text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
+    for variant in (text, re.sub(r"[\"'\\]", "", text)):
+        for part in _SEPARATOR.split(variant):
+            yield from _list_starts(part.split())
+
+
+def _list_starts(words: list[str]) -> Iterator[str]:
+    """Yield a simple command without assignments in front, and what a wrapper in it may run."""
+    is_start, is_wrapped = True, False
+    for at, word in enumerate(words[:_MAX_STARTS]):
+        if is_start or is_wrapped:
+            yield " ".join(words[at:])
+            yield " ".join([word.rpartition("/")[2], *words[at + 1 :]])
+        is_wrapped = is_wrapped or word.rpartition("/")[2] in _WRAPPERS
+        is_start = is_start and _ASSIGNMENT.match(word) is not None
+
+
+def _allows_command(pattern: str, command: str) -> bool:
+    """Return whether a rule lets a command run; with operators only if it has the same text."""
+    if not pattern or pattern == command:
+        return True
+    return _OPERATOR.search(command) is None and _matches_command(pattern, command)
+
+
+def _matches_command(pattern: str, command: str) -> bool:
+    """Return whether a command has the pattern's form; ` *` at its end is for no argument, too."""
+    without = pattern.removesuffix(" *")
+    return fnmatchcase(command, pattern) or (without != pattern and fnmatchcase(command, without))
+
+
+def _explain_bad_pattern(tool: str, pattern: str) -> str:
+    """Say what a pattern should be; "" if it is right."""
+    from cub.repomap.listing.file_listing import is_valid_ignore_pattern
+
+    match _PATTERN_KINDS[tool]:
+        case "path" if ".." in pattern.split("/") or not is_valid_ignore_pattern(pattern):
+            return "write a pattern as in a .gitignore; outside of the project, begin with / or ~/"
+        case "domain" if not _DOMAIN.fullmatch(pattern):
+            return f"write {tool}(domain:example.com)"
+        case "":
+            return f"write {tool} alone"
+    return ""
+
+
+def _make_absolute(pattern: str, context: ToolContext) -> str:
+    """Return a path's pattern from the disk's root, links in its part without wildcards resolved.
+
+    As in a .gitignore, one without a slash holds at any depth.
+    """
+    if "/" not in pattern.rstrip("/") and not pattern.startswith(("/", "~")):
+        return f"{_escape(context.root)}/**/{pattern}"
+    literal, rest = _split_pattern(pattern)
+    if not pattern.startswith(("/", "~")):
+        literal = f"{context.root}/{literal}"
+    return "/".join([_escape(context.resolve_path(literal)).rstrip("/"), *rest])
+
+
+def _split_pattern(pattern: str) -> tuple[str, list[str]]:
+    """Return the folders of a pattern before its first wildcard, and the parts after them."""
+    parts = pattern.split("/")
+    count = next((at for at, part in enumerate(parts) if _WILDCARD.search(part)), len(parts))
+    return "/".join(parts[:count]) or "/", parts[count:]
+
+
+def _escape(path: Path) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", path.as_posix())
+
+
+def _list_searched(tool: str, call_arguments: JsonObject) -> list[str]:
+    """Return where a search starts, and where else its pattern leads, at worst the disk's root."""
+    start = _get_raw_text(call_arguments, "path") or "."
+    pattern = _get_raw_text(call_arguments, _PATH_PATTERNS[tool])
+    if ".." in pattern or _INNER_START.search(pattern):
+        return [start, "/"]
+    return [start, _split_pattern(pattern)[0]] if pattern.startswith(("/", "~")) else [start]
+
+
+def _get_raw_text(call_arguments: JsonObject, name: str) -> str:
+    """Return an argument as the tool gets it: with all that is not text in UTF-8."""
+    value = call_arguments.get(name)
+    return value if isinstance(value, str) else ""

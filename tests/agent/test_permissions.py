@@ -1,0 +1,444 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.agent.permission_rules import list_command_parts, parse_rule
+from cub.agent.permissions import Decision, PermissionMode, Permissions
+from cub.agent.tools.bash import BASH
+from cub.agent.tools.open_target import OPEN
+from cub.agent.tools.tool import AnyTool, Tool, ToolContext, ToolEffect, ToolOutput
+from cub.agent.tools.web_fetch import WEB_FETCH
+from cub.agent.tools.web_search import WEB_SEARCH
+from cub.errors import CubError
+from cub.processes.command import StopRequest
+
+MODES: tuple[PermissionMode, ...] = ("ask", "accept-edits", "plan", "bypass")
+
+
+class Nothing(NamedTuple):
+    """The arguments of tools that are decided on and never run."""
+
+
+def make_tool(name: str, effect: ToolEffect, subject: str) -> AnyTool:
+    return Tool(name, "", Nothing, lambda *_: ToolOutput(""), effect, subject)
+
+
+READ, GLOB = make_tool("Read", "read", "file_path"), make_tool("Glob", "read", "pattern")
+GREP = make_tool("Grep", "read", "pattern")
+EDIT, WRITE = make_tool("Edit", "edit", "file_path"), make_tool("Write", "edit", "file_path")
+CALLS: list[tuple[AnyTool, dict[str, str]]] = [
+    (READ, {"file_path": "src/a.py"}),
+    (GLOB, {"pattern": "**/*.py"}),
+    (GREP, {"pattern": "x", "path": "src"}),
+    (EDIT, {"file_path": "src/a.py"}),
+    (WRITE, {"file_path": "src/new.py"}),
+    (BASH, {"command": "ls"}),
+    (WEB_FETCH, {"url": "https://docs.example.com/a"}),
+    (WEB_SEARCH, {"query": "x"}),
+    (OPEN, {"target": "a.html"}),
+]
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolContext]:
+    """A project with links, beside a home directory with keys."""
+    base = Path(os.path.realpath(tmp_path_factory.mktemp("permissions")))
+    root, home = base / "pro[j]ect", base / "home"
+    for folder in (root / "src", root / ".git/hooks", root / ".cub", home / ".ssh", home / "docs"):
+        folder.mkdir(parents=True)
+    for file in (root / "src/a.py", home / ".ssh/id", home / "docs/a.md", root / ".git/config"):
+        file.write_text("x")
+    (root / "keys").symlink_to(home / ".ssh")
+    (root / "alias").symlink_to("src")
+    (root / "cert.pem").symlink_to("src/a.py")
+    (home / "linked").symlink_to(home / "docs")
+    stop = StopRequest()
+    yield ToolContext(root, root, {"HOME": str(home)}, stop)
+    stop.close()
+
+
+def make_permissions(
+    mode: PermissionMode = "ask", *, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()
+) -> Permissions:
+    return Permissions(mode, tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+
+
+def decide_command(
+    context: ToolContext, command: str, *, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()
+) -> str:
+    permissions = make_permissions(allow=allow, deny=deny)
+    return permissions.decide(BASH, {"command": command}, context).answer
+
+
+def decide_path(
+    context: ToolContext, tool: AnyTool, path: str, mode: PermissionMode = "ask",
+    **rules: tuple[str, ...],
+) -> str:  # fmt: skip
+    return make_permissions(mode, **rules).decide(tool, {"file_path": path}, context).answer
+
+
+@pytest.mark.parametrize(
+    ("mode", "answers"),
+    [
+        # Read, Glob, Grep, Edit, Write, Bash, WebFetch, WebSearch, Open
+        ("ask", "allow allow allow ask ask ask ask ask ask"),
+        ("accept-edits", "allow allow allow allow allow ask ask ask ask"),
+        ("plan", "allow allow allow deny deny deny ask ask deny"),
+        ("bypass", "allow allow allow allow allow allow allow allow allow"),
+    ],
+)
+def test_a_mode_decides_inside_of_the_project(
+    context: ToolContext, mode: PermissionMode, answers: str
+) -> None:
+    decided = [Permissions(mode).decide(tool, values, context).answer for tool, values in CALLS]
+    assert decided == answers.split()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd", "~/.ssh/id", "~", "../home/docs/a.md", "..", "src/../../home/.ssh/id",
+        "keys/id", "keys/../x", "keys/new",
+    ],
+)  # fmt: skip
+def test_everything_outside_of_the_project_asks(context: ToolContext, path: str) -> None:
+    assert decide_path(context, READ, path) == "ask"
+    assert decide_path(context, READ, path, "plan") == "ask"
+    assert decide_path(context, EDIT, path, "accept-edits") == "ask"
+    assert decide_path(context, WRITE, path, "accept-edits") == "ask"
+    reason = make_permissions().decide(READ, {"file_path": path}, context).reason
+    assert reason.endswith("is outside of the project")
+
+
+@pytest.mark.parametrize("path", ["src/a.py", "alias/a.py", "./x/../src/a.py", "cert.pem", "new/b"])
+def test_inside_is_what_the_real_path_says(context: ToolContext, path: str) -> None:
+    assert decide_path(context, READ, path) == "allow"
+    assert decide_path(context, READ, str(context.root / path)) == "allow"
+    inner = replace(context, folder=context.root / "src")
+    assert decide_path(inner, EDIT, "../src/a.py", "accept-edits") == "allow"
+
+
+@pytest.mark.parametrize(
+    "path", [".git/hooks/pre-commit", ".GIT/config", "vendor/lib/.git/config", ".cub/config.yaml"]
+)
+def test_edits_in_folders_of_git_and_cub_ask(context: ToolContext, path: str) -> None:
+    assert decide_path(context, READ, path) == "allow"
+    for allow in ((), ("Edit",), ("Edit(**)",), ("Write(*)",)):
+        assert decide_path(context, WRITE, path, "accept-edits", allow=allow) == "ask"
+    root = str(context.root).replace("[", "\\[")
+    assert decide_path(context, WRITE, path, allow=(f"Edit({root}/**)",)) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("tool", "values"),
+    [
+        (GLOB, {"pattern": "*", "path": "/etc"}),
+        (GLOB, {"pattern": "../*"}),
+        (GLOB, {"pattern": "src/*/../../../*"}),
+        (GLOB, {"pattern": "/etc/*"}),
+        (GLOB, {"pattern": "~/*"}),
+        (GLOB, {"pattern": "{/etc,src}/*"}),
+        (GLOB, {"pattern": "*", "path": "keys"}),
+        (GREP, {"pattern": "x", "path": ".."}),
+        (GREP, {"pattern": "x", "path": "~/.ssh/id"}),
+        (GREP, {"pattern": "x", "glob": "../*.py"}),
+    ],
+)
+def test_searches_outside_of_the_project_ask(
+    context: ToolContext, tool: AnyTool, values: dict[str, str]
+) -> None:
+    assert Permissions().decide(tool, values, context).answer == "ask"
+
+
+def test_searches_inside_of_the_project_are_allowed(context: ToolContext) -> None:
+    for tool, values in (
+        (GLOB, {"pattern": "*", "path": "."}),
+        (GREP, {"pattern": "a..b|../c"}),
+        (GREP, {"pattern": "/etc", "path": "src/a.py"}),
+    ):
+        assert Permissions().decide(tool, values, context) == Decision("allow")
+
+
+def test_a_search_may_be_named_from_the_disk(context: ToolContext) -> None:
+    home = Path(context.environ["HOME"])
+    at_home = replace(context, root=home, folder=home / "docs")
+    for pattern in (f"{home}/docs/*.md", "~/docs/*.md"):
+        assert Permissions().decide(GLOB, {"pattern": pattern}, at_home) == Decision("allow")
+
+
+def test_what_can_not_be_a_path_is_denied(context: ToolContext) -> None:
+    for path in ("a\0b", "a\ud800"):
+        assert decide_path(context, READ, path, "bypass") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "is_allowed"),
+    [
+        ("Read(~/.ssh/**)", "~/.ssh/id", True),
+        ("Read(~/.ssh/**)", "keys/id", True),
+        ("Read(~/.ssh)", "~/.ssh/id", True),
+        ("Read(~/.ssh/**)", "~/.sshx/id", False),
+        ("Read(~/linked/*.md)", "~/docs/a.md", True),
+        ("Read(~/docs/*.md)", "~/docs/a.py", False),
+        ("Read(/etc/**)", "/etc/passwd", True),
+        ("Read(/**)", "/etc/passwd", True),
+        ("Read", "/etc/passwd", False),
+        ("Read(**)", "/etc/passwd", False),
+        ("Read(passwd)", "/etc/passwd", False),
+        ("Edit(/etc/**)", "/etc/passwd", False),
+    ],
+)
+def test_a_rule_may_allow_paths_outside(
+    context: ToolContext, rule: str, path: str, is_allowed: bool
+) -> None:
+    assert (decide_path(context, READ, path, allow=(rule,)) == "allow") is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "is_allowed"),
+    [
+        ("Edit(src/**)", "src/a.py", True),
+        ("Edit(src/**)", "alias/a.py", True),
+        ("Edit(alias/**)", "src/a.py", True),
+        ("Edit(./src/)", "src/deep/a.py", True),
+        ("Edit(src/*.py)", "src/a.txt", False),
+        ("Edit(*.py)", "src/deep/a.py", True),
+        ("Edit(src)", "other/src/a.py", True),
+        ("Edit(src/deep)", "other/src/deep/a.py", False),
+        ("Edit", "any", True),
+        ("Write(src/**)", "src/a.py", False),
+        ("Read(src/**)", "src/a.py", False),
+        ("Edit(src/**)", "src/../b.py", False),
+    ],
+)
+def test_a_rule_may_allow_edits(
+    context: ToolContext, rule: str, path: str, is_allowed: bool
+) -> None:
+    assert (decide_path(context, EDIT, path, allow=(rule,)) == "allow") is is_allowed
+    if rule.startswith("Edit"):
+        assert (decide_path(context, WRITE, path, allow=(rule,)) == "allow") is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ("Read(~/.ssh/**)", "~/.ssh/id"),
+        ("Read(~/.ssh/**)", "keys/id"),
+        ("Read(keys/**)", "keys/id"),
+        ("Read(*.pem)", "cert.pem"),
+        ("Read(src/**)", "cert.pem"),
+        ("Read(.env)", "deep/.ENV"),
+        ("Read(SRC/**)", "src/a.py"),
+        ("Read", "src/a.py"),
+    ],
+)
+def test_a_rule_may_deny_paths(context: ToolContext, rule: str, path: str) -> None:
+    assert decide_path(context, READ, path, "bypass", allow=("Read(/**)",), deny=(rule,)) == "deny"
+
+
+def test_a_rule_that_denies_to_read_denies_to_search(context: ToolContext) -> None:
+    permissions = make_permissions("bypass", deny=("Read(~/.ssh/**)",))
+    for tool, values in (
+        (GREP, {"pattern": "x", "path": "~/.ssh"}),
+        (GREP, {"pattern": "x", "path": "keys/id"}),
+        (GLOB, {"pattern": "*", "path": "keys"}),
+        (GLOB, {"pattern": "~/.ssh/*"}),
+    ):
+        assert permissions.decide(tool, values, context).answer == "deny"
+    assert permissions.decide(GREP, {"pattern": "x"}, context).answer == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rule", "url", "is_about"),
+    [
+        ("WebFetch(domain:example.com)", "https://example.com/a", True),
+        ("WebFetch(domain:Example.com)", "http://docs.EXAMPLE.com:80?x", True),
+        ("WebFetch(domain:example.com)", "https://badexample.com/", False),
+        ("WebFetch(domain:example.com)", "https://example.com.evil.org/", False),
+        ("WebFetch(domain:example.com)", "https://example.com@evil.org/", False),
+        ("WebFetch(domain:example.com)", "https://evil.org\\@example.com/", False),
+        ("WebFetch(domain:example.com)", "ftp://example.com/", False),
+        ("WebFetch(domain:example.com)", "", False),
+        ("WebFetch", "https://any.org", True),
+        ("WebSearch", "https://any.org", False),
+    ],
+)
+def test_a_rule_may_be_about_a_domain(
+    context: ToolContext, rule: str, url: str, is_about: bool
+) -> None:
+    allowed = make_permissions(allow=(rule,)).decide(WEB_FETCH, {"url": url}, context)
+    assert (allowed.answer == "allow") is is_about
+    denied = make_permissions("bypass", deny=(rule,)).decide(WEB_FETCH, {"url": url}, context)
+    assert (denied.answer == "deny") is is_about
+
+
+def test_rules_without_patterns_allow_all_calls_of_a_tool(context: ToolContext) -> None:
+    permissions = make_permissions(allow=("WebSearch", "Open", "Bash"))
+    for tool, values in (
+        (WEB_SEARCH, {"query": "x"}), (OPEN, {"target": "x"}), (BASH, {"command": "a; b"}),
+    ):  # fmt: skip
+        assert permissions.decide(tool, values, context) == Decision("allow")
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("Bash(git diff *)", "git diff --stat HEAD@{1} -- 'a b'"),
+        ("Bash(git diff *)", "git diff"),
+        ("Bash(git diff:*)", "git diff x"),
+        ("Bash(npm run test*)", " npm run test:unit\n"),
+        ("Bash(make && make test)", "make && make test"),
+        ("Bash(test [ -n x ])", "test [ -n x ]"),
+        ("Bash(*)", "a | b > c"),
+        ("Bash", "a\nb"),
+    ],
+)
+def test_a_rule_may_allow_commands(context: ToolContext, rule: str, command: str) -> None:
+    assert decide_command(context, command, allow=(rule,)) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff; rm -rf /", "git diff x; rm x", "git diff $(rm x)", "git diff `rm x`",
+        "git diff x\nrm x", "git diff x && rm x", "git diff x || rm x", "git diff x | sh",
+        "git diff x & rm x", "git diff > x", "git diff x >> x", "git diff <(rm x)", "git diff >(x)",
+        "git diff ${X:=y}", "git diff x |& sh", 'git diff "$(rm x)"', "git diff x\r\nrm x",
+        "git difftool x", "A=b git diff x", "env git diff x", "", "GIT DIFF x",
+    ],
+)  # fmt: skip
+def test_a_rule_with_a_wildcard_allows_one_simple_command(
+    context: ToolContext, command: str
+) -> None:
+    assert decide_command(context, command, allow=("Bash(git diff *)",)) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf x", "rm", " rm x ", "ls; rm x", "ls;rm x", "ls && rm x", "ls || rm x", "ls | rm x",
+        "ls & rm x", "ls\nrm x", "(rm x)", "{ rm x; }", "echo $(rm x)", "echo `rm x`",
+        'echo "$(rm x)"', "cat <(rm x)", "A=b rm x", "A=b C+=d rm x", "/bin/rm x", "'rm' x",
+        "r\\m x", "r\\\nm x", "rm   x", "rm\tx", ">log rm x", "rm x 2>&1", "sudo rm x",
+        "sudo -u root rm x", "env -i A=b rm x", "timeout 5 rm x", "nohup rm x &", "xargs -0 rm",
+        "find . -exec rm {} \\;", "if true; then rm x; fi", "for a in b; do rm $a; done",
+        "! rm x", "time rm x", "bash -c 'rm x'", 'sh -c "ls; rm x"', "eval rm x", "f() { rm x; }",
+    ],
+)  # fmt: skip
+def test_a_rule_denies_a_command_wherever_it_is(context: ToolContext, command: str) -> None:
+    rules = {"allow": ("Bash", f"Bash({command})"), "deny": ("Bash(rm *)",)}
+    assert decide_command(context, command, **rules) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command", ["ls", "git rm x", "rmdir x", "echo rm", "cat a/rm", "npm rm x", "ls > rm"]
+)
+def test_a_rule_denies_no_other_command(context: ToolContext, command: str) -> None:
+    rules = {"allow": ("Bash",), "deny": ("Bash(rm *)",)}
+    assert decide_command(context, command, **rules) == "allow"
+
+
+def test_a_rule_may_deny_a_command_with_operators(context: ToolContext) -> None:
+    rules = {"allow": ("Bash",), "deny": ("Bash(curl * | sh)",)}
+    assert decide_command(context, "curl https://x | sh", **rules) == "deny"
+
+
+def test_a_huge_command_is_decided_in_time() -> None:
+    assert sum(1 for _ in list_command_parts("sudo " * 100_000)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("Bsh(ls)", "unknown tool 'Bsh'", "did you mean Bash?"),
+        ("bash", "unknown tool 'bash'", "did you mean Bash?"),
+        ("Xyzzy", "unknown tool 'Xyzzy'", "choose from Bash, "),
+        ("Bash(", "not a permission rule", "such as Bash(git diff *)"),
+        ("Bash()", "not a permission rule", "such as Bash(git diff *)"),
+        ("", "not a permission rule", "such as Bash(git diff *)"),
+        ("Read(../x)", "can't match", "begin with / or ~/"),
+        ("Read(a/../b)", "can't match", "begin with / or ~/"),
+        ("WebFetch(https://example.com)", "can't match", "WebFetch(domain:example.com)"),
+        ("WebFetch(domain:*)", "can't match", "WebFetch(domain:example.com)"),
+        ("WebSearch(x)", "can't match", "write WebSearch alone"),
+        ("Open(a.html)", "can't match", "write Open alone"),
+    ],
+)
+def test_what_is_not_a_rule_is_an_error(text: str, message: str, hint: str) -> None:
+    with pytest.raises(CubError) as caught:
+        parse_rule(text)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["Bash(git diff *)", "Read(~/.ssh/**)", "WebSearch"])
+def test_a_rule_is_shown_as_it_was_written(text: str) -> None:
+    assert str(parse_rule(f" {text} ")) == text
+
+
+def test_reasons_say_what_to_do_instead(context: ToolContext) -> None:
+    denied = make_permissions(deny=("Bash(rm *)",)).decide(BASH, {"command": "rm x"}, context)
+    assert denied.reason == "the rule Bash(rm *) denies it: find another way, or tell the user"
+    planned = make_permissions("plan").decide(EDIT, {"file_path": "a"}, context)
+    assert planned.reason == "the mode is plan: propose the change instead of making it"
+    asked = make_permissions().decide(BASH, {"command": "ls"}, context)
+    assert asked.reason == "no rule allows this call of Bash"
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+operators = st.sampled_from(
+    [";", "&", "&&", "|", "||", "\n", "\r\n", "$(", "`", "<(", ">(", ">", "<", "(", ")", "|&", "$X"]
+)
+rules = st.sampled_from(
+    ["Bash(git *)", "Bash(git diff *)", "Bash(?it*)", "Bash(git [a-z]*)", "Bash(g*t)", "Bash(* x)"]
+)
+
+
+@given(words, operators, words, st.lists(rules, min_size=1))
+def test_no_wildcard_lets_an_operator_through(
+    context: ToolContext, before: str, operator: str, after: str, allow: list[str]
+) -> None:
+    command = f"git diff {before}x{operator}x{after} x"
+    assert decide_command(context, command, allow=tuple(allow)) == "ask"
+
+
+@given(
+    st.sampled_from(MODES),
+    st.sampled_from(["", "ls; ", "A=1 ", "true && ", "(", "$(", "x\n", "sudo ", "cat | ", "`"]),
+    st.sampled_from(["", "; ls", " || x", ")", "\nls", " > log", " 2>&1", " &", "`"]),
+    st.lists(st.sampled_from(["Bash", "Bash(rm *)", "Bash(*m*)"])),
+)
+def test_a_rule_that_denies_always_wins(
+    context: ToolContext, mode: PermissionMode, before: str, after: str, allow: list[str]
+) -> None:
+    command = f"{before}rm -rf build{after}"
+    permissions = make_permissions(mode, allow=(*allow, "Bash"), deny=("Bash(rm *)",))
+    assert permissions.decide(BASH, {"command": command}, context).answer == "deny"
+
+
+@given(
+    st.sampled_from(CALLS),
+    st.lists(st.sampled_from(["Bash", "Read(/**)", "Edit(/**)", "Write", "Open", "WebFetch"])),
+)
+def test_plan_allows_nothing_but_to_read(
+    context: ToolContext, call: tuple[AnyTool, dict[str, str]], allow: list[str]
+) -> None:
+    tool, values = call
+    answer = make_permissions("plan", allow=tuple(allow)).decide(tool, values, context).answer
+    assert tool.effect in ("read", "web") or answer == "deny"
+
+
+@given(words, st.sampled_from([READ, EDIT, WRITE]), st.sampled_from(MODES[:3]))
+def test_what_is_allowed_without_rules_is_inside(
+    context: ToolContext, path: str, tool: AnyTool, mode: PermissionMode
+) -> None:
+    if Permissions(mode).decide(tool, {"file_path": path}, context).answer == "allow":
+        assert context.resolve_path(path).is_relative_to(context.root)
