@@ -36,14 +36,16 @@ _SPECIAL = re.compile(r"[*?\[\]\\]")
 # Whatever makes a shell run, read or write more than one program with its arguments, in quotes
 # too: to tell which quotes count is the shell's task, and every copy of it is wrong somewhere.
 _OPERATOR = re.compile(r"[;&|<>$`()\n\r]")
-_SEPARATOR = re.compile(r"[;&|`(){}\n\r]")
-_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^\s;&|()<>]*")
-_ASSIGNMENT = re.compile(r"\w+\+?=", re.ASCII)
+_SEPARATOR = re.compile(r"[;&|`(){}\n]")
+_BLANKS = re.compile(r"[ \t]+")
+_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>]*")
+# What may stand before a command: `A=b`, and a variable that may be empty.
+_BEFORE_COMMAND = re.compile(r"\w+\+?=|\$", re.ASCII)
 # Words that have a command after them, with options between.
 _WRAPPERS = frozenset(
     ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",
-     "builtin", "env", "sudo", "doas", "nohup", "nice", "timeout", "xargs", "-exec", "-execdir",
-     "sh", "bash", "zsh", "dash")
+     "builtin", "coproc", "env", "sudo", "doas", "nohup", "nice", "timeout", "xargs", "-exec",
+     "-execdir", "sh", "bash", "zsh", "dash")
 )  # fmt: skip
 _MAX_STARTS = 100
 # Hooks and settings of git run programs; cub's tasks are changed by its commands.
@@ -178,7 +180,7 @@ def list_command_parts(command: str) -> Iterator[str]:
     text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
     for variant in (text, re.sub(r"[\"'\\]", "", text)):
         for part in _SEPARATOR.split(variant):
-            yield from _list_starts(part.split())
+            yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "))
 
 
 def _list_starts(words: list[str]) -> Iterator[str]:
@@ -189,7 +191,7 @@ def _list_starts(words: list[str]) -> Iterator[str]:
             yield " ".join(words[at:])
             yield " ".join([word.rpartition("/")[2], *words[at + 1 :]])
         is_wrapped = is_wrapped or word.rpartition("/")[2] in _WRAPPERS
-        is_start = is_start and _ASSIGNMENT.match(word) is not None
+        is_start = is_start and _BEFORE_COMMAND.match(word) is not None
 
 
 def _allows_command(pattern: str, command: str) -> bool:

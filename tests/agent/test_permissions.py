@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -331,6 +334,7 @@ def test_a_rule_with_a_wildcard_allows_one_simple_command(
         "sudo -u root rm x", "env -i A=b rm x", "timeout 5 rm x", "nohup rm x &", "xargs -0 rm",
         "find . -exec rm {} \\;", "if true; then rm x; fi", "for a in b; do rm $a; done",
         "! rm x", "time rm x", "bash -c 'rm x'", 'sh -c "ls; rm x"', "eval rm x", "f() { rm x; }",
+        "coproc rm x", "$EMPTY rm x", "A=b\fc rm x", ">\r rm x",
     ],
 )  # fmt: skip
 def test_a_rule_denies_a_command_wherever_it_is(context: ToolContext, command: str) -> None:
@@ -422,6 +426,53 @@ def test_a_rule_that_denies_always_wins(
     command = f"{before}rm -rf build{after}"
     permissions = make_permissions(mode, allow=(*allow, "Bash"), deny=("Bash(rm *)",))
     assert permissions.decide(BASH, {"command": command}, context).answer == "deny"
+
+
+# Pieces of what a shell reads, and of what it only seems to read.
+pieces = st.lists(
+    st.sampled_from(
+        ["touch ran", "touch", "echo", "A=b", "x", "-", "#", "~", "*", "[", "]", "=", "!", "if",
+         "then", "fi", "for", "do", "done", "case", "in", "esac", "time", "coproc", ";", ";;", "&",
+         "|", "&&", "||", "(", ")", "{", "}", "`", "$", "$(", "${", "<", ">", "<(", "<<E", "\nE\n",
+         "'", '"', "\\", " ", "\t", "\n", "\r", "\v", "\f", "\x85", "\u2028"]
+    ),
+    max_size=6,
+)  # fmt: skip
+
+
+def has_run_touch(command: str) -> bool:
+    """Whether a real shell runs `touch ran` as a part of a command."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["bash", "-c", command],
+            check=False,
+            cwd=folder,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
+        return Path(folder, "ran").exists()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@given(pieces, pieces)
+def test_a_shell_runs_nothing_but_what_is_allowed(
+    context: ToolContext, before: list[str], after: list[str]
+) -> None:
+    command = " ".join(["echo", *before, "touch ran", *after])
+    if decide_command(context, command, allow=("Bash(echo *)",)) == "allow":
+        assert not has_run_touch(command)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@given(pieces, pieces, st.sampled_from(["", " "]))
+def test_a_shell_runs_nothing_that_is_denied(
+    context: ToolContext, before: list[str], after: list[str], space: str
+) -> None:
+    command = space.join([*before, "touch ran", *after])
+    if decide_command(context, command, allow=("Bash",), deny=("Bash(touch *)",)) == "allow":
+        assert not has_run_touch(command)
 
 
 @given(
