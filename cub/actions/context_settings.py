@@ -6,7 +6,7 @@ configuration, and those of `--exec`, need none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -92,24 +92,39 @@ def find_refusal(
         return CubError("an attempt can't have context commands run", hint=hint)
     if options.trust or options.no_context_exec or options.confirm:
         return None
-    return _find_untrusted(project, root, row, profile)
+    untrusted = list_untrusted_keys(project, root, [row], profile)
+    hint = "`--trust` agrees for this one time, and `--no-context-exec` runs none of these commands"
+    return make_untrusted_error(root, untrusted, hint) if untrusted else None
 
 
-def _find_untrusted(
-    project: Project, root: Path, row: ConfigValue, profile: str | None
-) -> CubError | None:
+def list_untrusted_keys(
+    project: Project, root: Path, rows: Iterable[ConfigValue], profile: str | None
+) -> dict[str, str]:
+    """Return the keys of these rows that come from the project, with their values as JSON.
+
+    None if the person has agreed to the project's configuration. Trust is stored for `root`.
+    """
     config = list_config_commands(project.tree.read(CONFIG_FILE))
-    prefix = {"project": f"{_KEY}.", "profile": f"profiles.{profile}.{_KEY}."}.get(row.origin)
-    # A profile of the person's own has no such key in the project's file.
-    needed = [key for key in config if prefix and key.startswith(prefix)]
-    trusted = load_trust(root)
-    if not needed or trusted.config == digest_commands(config):
-        return None
-    again = "changed since you trusted it" if trusted.config else "is not trusted yet"
+    if config and load_trust(root).config == digest_commands(config):
+        return {}
+    needed: dict[str, str] = {}
+    for row in rows:
+        prefix = {"project": row.key, "profile": f"profiles.{profile}.{row.key}"}.get(row.origin)
+        # A profile of the person's own has no such key in the project's file.
+        needed |= {
+            key: value
+            for key, value in config.items()
+            if prefix and (key == prefix or key.startswith(f"{prefix}."))
+        }
+    return needed
+
+
+def make_untrusted_error(root: Path, keys: Mapping[str, str], hint: str) -> CubError:
+    """Make the error for keys of the project that the person has not agreed to."""
+    again = "changed since you trusted it" if load_trust(root).config else "is not trusted yet"
     return CubError(
         f"what this project runs {again}",
         where=CONFIG_FILE,
-        hint="read it, then `cub trust`; `--trust` agrees for this one time, "
-        "and `--no-context-exec` runs none of these commands",
-        details=[f"{key}: {config[key]}" for key in needed],
+        hint=f"read it, then `cub trust`; {hint}",
+        details=[f"{key}: {value}" for key, value in keys.items()],
     )

@@ -68,12 +68,15 @@ class TurnEnd(NamedTuple):
 class Compaction(NamedTuple):
     """Say that the conversation was made shorter: by how many tokens, as an estimate.
 
-    `micro` cuts old results of tools; `auto` replaces old messages with a summary.
+    `micro` cuts old results of tools; `auto` replaces old messages with a summary, whose request
+    used `usage`.
     """
 
     kind: Literal["micro", "auto"]
     tokens_before: int
     tokens_after: int
+    usage: TokenUsage = TokenUsage()
+    usd: float | None = None
 
 
 class CacheStatistics(NamedTuple):

@@ -30,8 +30,8 @@ from cub.files.read_files import make_os_error
 
 BUG_EXIT_CODE = InternalError.exit_code
 COMMANDS = (
-    "init", "update", "task", "run", "agents", "prompt", "context", "ledger", "trust", "map",
-    "diff", "status", "repair", "remove", "config", "schema", "demo", "help", "version",
+    "init", "update", "task", "run", "code", "agents", "prompt", "context", "ledger", "trust",
+    "map", "diff", "status", "repair", "remove", "config", "schema", "demo", "help", "version",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from cub.errors import UsageError
 from cub.harness.acp_harness import ACP, load_acp_harness, make_acp_harness
 from cub.harness.aider import AiderHarness
 from cub.harness.base import Harness
+from cub.harness.builtin import BUILTIN, BuiltinHarness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import CONFIG_PATH, make_custom_harness, parse_environ
@@ -68,11 +69,7 @@ def _choose_automatically(
         return configured, f"configured in {CONFIG_PATH}"
     installed = find_installed_agents(environ)
     if not installed:
-        raise UsageError(
-            "no agent is installed or configured",
-            hint=f"install one, such as `{ClaudeHarness.facts.installation}`, or describe your own "
-            f"in {CONFIG_PATH}: harnesses: {{NAME: {{argv: [COMMAND]}}}}",
-        )
+        return [BUILTIN], "no other agent is installed"
     others = ", ".join(installed[1:])
     return installed[:1], "the first one installed" + (f"; also installed: {others}" * bool(others))
 
@@ -84,6 +81,9 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
     native = next((kind for kind in NATIVE_HARNESSES if kind.facts.name == name), None)
     if native and not (settings and settings.get("argv")):
         return native(_parse_options(name, settings or {}))
+    if name == BUILTIN and not (settings and settings.get("argv")):
+        options = _parse_options(name, settings or {})
+        return BuiltinHarness(options.model, options.environ)
     if settings is not None:
         return make_custom_harness(name, settings)
     kind, _, file = name.partition(":")
@@ -93,7 +93,7 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
         path = file or DEFAULT_SCRIPT
         return load_scripted_harness(root.absolute() / path, path)
     native_names = (kind.facts.name for kind in NATIVE_HARNESSES)
-    names = list(dict.fromkeys([*configured, *native_names, SCRIPTED, AUTO]))
+    names = list(dict.fromkeys([*configured, *native_names, BUILTIN, SCRIPTED, AUTO]))
     similar = suggest_similar(name, names)
     hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
     raise UsageError(f"unknown agent {name!r}", hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -115,10 +115,11 @@ def _read_interpreter(program: Path) -> str:
 class StopRequest:
     """Remember a request to stop, and wake every wait for it; a signal handler may make it."""
 
-    __slots__ = ("_reads", "_writes", "is_requested")
+    __slots__ = ("_reads", "_writes", "is_requested", "listener")
 
     def __init__(self) -> None:
         self.is_requested = False
+        self.listener: Callable[[], None] | None = None  # called at each request
         self._reads, self._writes = os.pipe()
         os.set_blocking(self._writes, False)
 
@@ -128,6 +129,8 @@ class StopRequest:
         if self._writes >= 0:
             with suppress(BlockingIOError):  # a full pipe is readable, too
                 os.write(self._writes, b"!")
+        if self.listener:
+            self.listener()
 
     def fileno(self) -> int:
         """Return a file that can be read once a stop is requested; nobody reads it."""

@@ -13,8 +13,10 @@ from cub.project.config import CONFIG_FILE, parse_config_tree
 ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
 
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
-_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
+_RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
          "protect")  # fmt: skip
+# Of `code`: where keys and texts are sent, and what needs no approval.
+_CODE_KEYS = ("base_url", "api_key", "search_url", "permissions", "allow")
 _NAMED_SECTIONS = ("harnesses", "context_commands")
 
 # In any folder: agents look for these from where they are started.
@@ -72,10 +74,11 @@ def list_config_commands(
 def _list_overlay_commands(
     tree: Any, prefix: str, omit: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    run = _get_value(tree, "run")
-    for key in _KEYS:
-        if f"run.{key}" not in omit and _get_value(run, key) is not None:
-            yield f"{prefix}run.{key}", _to_json(run[key])
+    for section, keys in (("run", _RUN_KEYS), ("code", _CODE_KEYS)):
+        values = _get_value(tree, section)
+        for key in keys:
+            if f"{section}.{key}" not in omit and _get_value(values, key) is not None:
+                yield f"{prefix}{section}.{key}", _to_json(values[key])
     for key in (key for key in _NAMED_SECTIONS if key not in omit):
         for name, value in _iter_entries(_get_value(tree, key)):
             yield f"{prefix}{key}.{name}", _to_json(value)

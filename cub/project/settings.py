@@ -89,6 +89,26 @@ _ROWS = (
     Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
     Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
             "all projects; only for claude and codex."),
+    Setting("code.model", "text", None, "The model of the built-in agent, as "
+            "claude-sonnet-4-20250514, openai/MODEL or ollama/MODEL."),
+    Setting("code.small_model", "text", None, "The model that summarizes long conversations."),
+    Setting("code.base_url", "text", None, "The address of the service, for the model's provider."),
+    Setting("code.api_key", "text", None, "The key for it."),
+    Setting("code.timeout", "time", "5m", "How long a model may send nothing."),
+    Setting("code.max_output_tokens", "whole", None, "How long a reply may be, in tokens; 16384 "
+            "without a value.", minimum=1),
+    Setting("code.compaction_threshold", "whole", None, "From how many tokens on old messages are "
+            "summarized; 160000 without a value.", minimum=1),
+    Setting("code.permissions", "choice", "ask", "What the built-in agent may do without asking.",
+            ("ask", "accept-edits", "plan", "bypass")),
+    Setting("code.allow", "texts", [], "Calls that need no approval, as Bash(git diff *)."),
+    Setting("code.deny", "texts", [], "Calls that are never allowed, as Read(.env)."),
+    Setting("code.search_url", "text", None, "A SearXNG server, which WebSearch asks."),
+    Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob and Grep are "
+            "reused."),
+    Setting("code.cache.size", "whole", 200, "How many results are kept.", minimum=1),
+    Setting("code.cache.ttl", "time", "30s", "How long a result of Glob or Grep is reused."),
+    Setting("code.debug", "flag", False, "Whether turns, retries and tokens are shown on stderr."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
     Setting("context_commands", "commands", [], "Commands whose output goes in front of prompts."),
     Setting("context_parallel", "whole", 8, "How many of these commands run at the same time.",
@@ -111,6 +131,8 @@ SECTION_DESCRIPTIONS = {
     "run": "The run loop.",
     "run.budget": "What a run may use up.",
     "harnesses": "Agents by name: your own, or changes to those that cub knows.",
+    "code": "The built-in agent.",
+    "code.cache": "The explore cache of the built-in agent.",
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }

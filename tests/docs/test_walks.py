@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent
 from types import FrameType
 
 from cub.prompt.section_text import render_section
@@ -77,6 +78,22 @@ def test_a_task_goes_through_an_attempt_as_the_page_says(bakery: Shop, cub: Cub)
     bakery.client('cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"')
     bakery.task()
     require_walk("A task through one attempt", lambda: cub("run", "--trust", "--check", CHECK).code)
+
+
+def test_a_prompt_goes_through_a_session_as_the_page_says(project: Path, cub: Cub) -> None:
+    script = """\
+        conversations:
+          - replies:
+              - calls: [{Read: {file_path: AGENTS.md}}]
+              - calls: [{Edit: {file_path: AGENTS.md, old_string: Bakery, new_string: Shop}}]
+              - text: Done.
+    """
+    (project / "AGENTS.md").write_text("# Bakery\n")
+    (project / "replies.yaml").write_text(dedent(script))
+    words = ("code", "-p", "Rename it.", "--model", "scripted/replies.yaml")
+    options = ("--permissions", "accept-edits")
+    require_walk("A prompt through `cub code`", lambda: cub(*words, *options).code)
+    assert (project / "AGENTS.md").read_text() == "# Shop\n"
 
 
 def test_a_context_is_put_together_as_the_page_says(project: Path, cub: Cub) -> None:

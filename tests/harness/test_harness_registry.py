@@ -6,12 +6,13 @@ import pytest
 
 from cub.errors import CubError, UsageError
 from cub.harness.acp_harness import AcpHarness
+from cub.harness.builtin import BuiltinHarness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.harness_registry import load_harnesses
 
 MINE = {"argv": ["run"]}
-_ALL = "choose from mine, claude, codex, gemini, opencode, aider, scripted, auto"
+_ALL = "choose from mine, claude, codex, gemini, opencode, aider, builtin, scripted, auto"
 
 
 def write(path: Path, said: str) -> None:
@@ -65,11 +66,16 @@ def test_an_unknown_name_is_an_error_with_those_that_are_known(
     assert error.value.hint == hint
 
 
-def test_auto_needs_an_agent(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no agent is installed or configured") as error:
-        load_harnesses(["auto"], {}, tmp_path, {})
-    assert ".cub/config.yaml" in error.value.hint
-    assert "npm install -g @anthropic-ai/claude-code" in error.value.hint
+def test_auto_takes_cubs_own_agent_if_there_is_no_other(tmp_path: Path) -> None:
+    chosen = load_harnesses(["auto"], {}, tmp_path, {})
+    assert [harness.name for harness in chosen.harnesses] == ["builtin"]
+    assert chosen.reason == "no other agent is installed"
+
+
+def test_the_builtin_agent_takes_settings(tmp_path: Path) -> None:
+    settings = {"builtin": {"model": "ollama/qwen3", "env": {"A": "b"}}}
+    (harness,) = load_harnesses(["builtin"], settings, tmp_path, {}).harnesses
+    assert harness == BuiltinHarness("ollama/qwen3", {"A": "b"})
 
 
 def install(folder: Path, *programs: str) -> dict[str, str]:

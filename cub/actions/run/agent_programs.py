@@ -17,6 +17,7 @@ from cub.errors import CubError
 from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
+from cub.harness.builtin import INSTALLATION, BuiltinHarness
 from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import NativeHarness
 from cub.processes.command import explain_missing_program
@@ -92,13 +93,17 @@ def _find_missing(
             if isinstance(harness, NativeHarness) and name == harness.program:
                 hint = f"install it: `{harness.facts.installation}`"
             return MissingProgram(harness.name, why, key, hint)
+    if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
+        hint = f"install them: `{INSTALLATION}`; or install another agent"
+        return MissingProgram(harness.name, why, "", hint)
     return None
 
 
 def _name_key(harness: Harness) -> str:
     """Return the key of the configuration that names an agent's program; "" if none has to."""
     is_acp = isinstance(harness, AcpHarness)
-    if isinstance(harness, NativeHarness) or (is_acp and harness.name.startswith(f"{ACP}:")):
+    is_known = isinstance(harness, NativeHarness | BuiltinHarness)
+    if is_known or (is_acp and harness.name.startswith(f"{ACP}:")):
         return ""
     return f"harnesses.{harness.name}.{ACP if is_acp else 'argv'}"
 

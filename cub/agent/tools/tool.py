@@ -47,7 +47,7 @@ class ToolContext:
     def describe_path(self, path: Path) -> str:
         """Return a path as people and models read it: relative to the root if it is inside."""
         inside = path.is_relative_to(self.root)
-        return (path.relative_to(self.root) if inside else path).as_posix()
+        return path.relative_to(self.root).as_posix() if inside else path.as_posix()
 
 
 class ToolOutput(NamedTuple):

@@ -1,7 +1,7 @@
 """Show what cub does on a scratch repository, without a key or a server.
 
-The first part is the life of a managed section. In the second one, a scripted agent breaks a test,
-gets the failure in its prompt, and repairs it.
+The first part is the life of a managed section. In the second one, cub's own agent works on a task
+with a scripted model: it breaks a test, gets the failure in its prompt, and repairs it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +38,7 @@ Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and
 def demo(keep: Keep = False) -> None:
     """Show a managed section come and go, and a run that checks for itself.
 
-    Both on a scratch repository that has its own AGENTS.md. The agent of the run plays a script.
+    Both on a scratch repository that has its own AGENTS.md. The model of the run plays a script.
 
     Example: cub demo
     """
@@ -144,9 +144,11 @@ class Prices(unittest.TestCase):
     def test_{name}(self):
         self.assertEqual(price.{name}(100), {cents})
 """
-_GROSS = {"test_gross.py": _TEST.format(name="gross", cents=119)}
-_WRONG = _NET + "\n\ndef gross(cents):\n    return cents * 1.9\n"
-_RIGHT = _NET + "\n\ndef gross(cents):\n    return cents * 119 // 100\n"
+_GROSS_TEST = _TEST.format(name="gross", cents=119)
+_WRONG = "\n\ndef gross(cents):\n    return cents * 1.9\n"
+_RIGHT = "\n\ndef gross(cents):\n    return cents * 119 // 100\n"
+_SCRIPT = "replies.yaml"
+_MODEL = f"scripted/.cub/{_SCRIPT}"
 _FILES = {
     "price.py": _NET,
     "test_net.py": _TEST.format(name="net", cents=100),
@@ -170,15 +172,17 @@ def show_run_demo(root: Path) -> None:
         output.print_message("The second part, `cub run`, needs git, and Linux or macOS.")
         return
     output.print_line()
-    output.print_heading("Now a run. The agent plays a script, and gets it wrong at first.")
+    output.print_heading(
+        "Now a run. cub's own agent has a scripted model, which gets it wrong at first."
+    )
     for name, text in _FILES.items():
         (root / name).write_text(text, encoding="utf-8")
     for words in _GIT:
         _git(root, *words)
     task_id = _add_task(root)
-    _write_script(root, task_id)
+    _write_script(root)
     output.print_line()
-    output.print_heading("$ cub run --harness scripted")
+    output.print_heading(f"$ cub run --harness builtin --model {_MODEL}")
     _run_tasks(root)
     _show_retry_prompt(root, task_id)
     output.print_line()
@@ -200,13 +204,26 @@ def _add_task(root: Path) -> str:
     return task_id
 
 
-def _write_script(root: Path, task_id: str) -> None:
-    steps = [
-        {"say": "I add gross().", "files": {"price.py": _WRONG, **_GROSS}, "close": "done"},
-        {"say": "I mend the tax.", "files": {"price.py": _RIGHT, **_GROSS}, "close": "done"},
+def _write_script(root: Path) -> None:
+    """Write what the model replies: in a retry it reads the file first, and gets it right."""
+    look = {"text": "I look first.", "calls": [{"Read": {"file_path": "price.py"}}]}
+    test = {"Write": {"file_path": "test_gross.py", "content": _GROSS_TEST}}
+    conversations = [
+        {"when": "## PREVIOUS ATTEMPT", "replies": [look, _edit(_RIGHT, test), _finish("mended")]},
+        {"replies": [look, _edit(_WRONG, test), _finish("added")]},
     ]
-    text = json.dumps({"tasks": {task_id: steps}}, indent=1)  # JSON is YAML
-    (root / ".cub" / "script.yaml").write_text(text, encoding="utf-8")
+    text = json.dumps({"conversations": conversations}, indent=1)  # JSON is YAML
+    (root / ".cub" / _SCRIPT).write_text(text, encoding="utf-8")
+
+
+def _edit(function: str, *others: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply that adds a function, and a test for it."""
+    change = {"file_path": "price.py", "old_string": _NET, "new_string": _NET + function}
+    return {"text": "I add gross().", "calls": [{"Edit": change}, *others]}
+
+
+def _finish(verb: str) -> dict[str, Any]:
+    return {"text": f"Status: done\nSummary: {verb} gross()"}
 
 
 def _run_tasks(root: Path) -> None:
@@ -217,7 +234,7 @@ def _run_tasks(root: Path) -> None:
     path = os.pathsep.join([Path(sys.executable).parent.as_posix(), os.environ.get("PATH", "")])
     python_path = filter(None, [package_folder, os.environ.get("PYTHONPATH")])
     environ = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(python_path)}
-    options = RunOptions(harness="scripted", trust=True)
+    options = RunOptions(harness="builtin", model=_MODEL, trust=True)
     execute_run(_open_stores(root), options, None, json=False, environ=environ)
 
 
@@ -238,7 +255,7 @@ def _verify_run(root: Path, task_id: str) -> None:
     is_done = _open_stores(root).backend.read_tasks()[task_id].is_done
     commits = _git(root, "log", "--format=%s").count(_TITLE)
     text = (root / "price.py").read_text(encoding="utf-8")
-    if not is_done or commits != 1 or text != _RIGHT:
+    if not is_done or commits != 1 or text != _NET + _RIGHT:
         raise InternalError("the demo's task did not end as it should", where=task_id)
     output.print_line()
     output.print_heading(

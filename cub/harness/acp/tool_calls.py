@@ -24,7 +24,7 @@ _DENIAL = re.compile(
 )
 
 
-class ToolCall:
+class ReportedCall:
     """Hold what an agent has said of a tool call so far, in several pieces.
 
     `is_reported`: the person has been told of it. `is_open`: it has not ended.

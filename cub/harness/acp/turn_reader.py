@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cub.harness.acp.tool_calls import ToolCall, find_denial
+from cub.harness.acp.tool_calls import ReportedCall, find_denial
 from cub.harness.acp.turn_failure import TurnFailure, read_retry
 from cub.json_values import (
     JsonObject,
@@ -42,7 +42,7 @@ class TurnReader:
         self._said: list[str] = []
         self._message: list[str] = []
         self._message_id: object = None
-        self._tools: dict[str, ToolCall] = {}
+        self._tools: dict[str, ReportedCall] = {}
         self._has_usage = False
         self._usd = 0.0
         self._plan = ""
@@ -76,11 +76,11 @@ class TurnReader:
             elif kind != "agent_thought_chunk":
                 self.read_tool(update)
 
-    def read_tool(self, tree: JsonObject, *, is_asked: bool = False) -> ToolCall:
+    def read_tool(self, tree: JsonObject, *, is_asked: bool = False) -> ReportedCall:
         """Take a piece of a tool call into account; tell of each tool call once."""
         self.end_message()
         name = get_text(tree, "toolCallId")
-        tool = self._tools.setdefault(name, ToolCall())
+        tool = self._tools.setdefault(name, ReportedCall())
         if len(self._tools) > _MAX_TOOL_CALLS:
             del self._tools[next(iter(self._tools))]
         if (tool.update(tree) or is_asked) and not tool.is_reported:
@@ -155,7 +155,7 @@ class TurnReader:
             self.emit({"type": "cost", "usd": max(0.0, usd - self._usd)})
             self._usd = max(usd, self._usd)
 
-    def _report_tool(self, tool: ToolCall) -> None:
+    def _report_tool(self, tool: ReportedCall) -> None:
         tool.is_reported = self.has_worked = True
         self._said.clear()
         self.emit({"type": "tool", "text": tool.describe(self.root)})

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cub.harness.acp.tool_calls import ToolCall, choose_option
+from cub.harness.acp.tool_calls import ReportedCall, choose_option
 
 
-def tool(*pieces: dict[str, Any]) -> ToolCall:
-    call = ToolCall()
+def tool(*pieces: dict[str, Any]) -> ReportedCall:
+    call = ReportedCall()
     for piece in pieces:
         call.update(piece)
     return call
@@ -49,7 +49,7 @@ def test_a_tool_call_in_a_few_words(pieces: list[dict[str, Any]], text: str) -> 
 def test_a_tool_call_is_told_once_it_says_enough(
     pieces: list[dict[str, Any]], told: list[bool]
 ) -> None:
-    call = ToolCall()
+    call = ReportedCall()
     assert [call.update(piece) for piece in pieces] == told
 
 

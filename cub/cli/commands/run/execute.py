@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_event_lines
+from cub.cli.stop_signals import handle_stop_signals
 from cub.errors import CubError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 _STOPPING = "stopping: the agent is ended, and its changes put back; a second signal ends at once"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 ShowEvent = Callable[["Event"], None]
 
 
@@ -42,8 +40,8 @@ def execute_run(
     from cub.actions.run.run_status import RunStatus, save_status, send_notifications
 
     last_event: Event = {}
-    prints_stop = not (json or output.supports_live_output())
-    with _mask_errors(), _handle_signals(prints_stop=prints_stop) as stop:
+    message = "" if json or output.supports_live_output() else _STOPPING
+    with _mask_errors(), handle_stop_signals(message) as stop:
         write_error: OSError | None = None
         with prepare_run(stores, options, RunEnvironment(stop, environ, profile)) as prepared:
             output.print_warnings(prepared.warnings)
@@ -77,31 +75,6 @@ def _mask_errors() -> Iterator[None]:
         error.message, error.hint = mask_text(error.message), mask_text(error.hint)
         error.details = tuple(mask_text("\n".join(error.details)).splitlines())
         raise
-
-
-@contextmanager
-def _handle_signals(*, prints_stop: bool) -> Iterator[StopRequest]:
-    """Request a stop at the first signal, with a message if `prints_stop`; end at the second."""
-    from cub.processes.command import StopRequest
-
-    stop = StopRequest()
-
-    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        if stop.is_requested:
-            raise KeyboardInterrupt
-        stop.request()
-        if prints_stop:
-            output.print_message_from_signal(_STOPPING)
-
-    # A signal that was ignored from the start, for instance by nohup, stays ignored.
-    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    old_handlers = {number: signal.signal(number, handle) for number in handled}
-    try:
-        yield stop
-    finally:
-        for number, old_handler in old_handlers.items():
-            signal.signal(number, old_handler)
-        stop.close()
 
 
 @contextmanager

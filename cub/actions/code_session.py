@@ -1,0 +1,163 @@
+"""Prepare a session of the built-in agent: its models, tools, permissions, and system prompt."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from cub.actions.context_scripts import make_text_reader
+from cub.actions.context_settings import list_untrusted_keys, make_untrusted_error
+from cub.actions.tasks.stores import Stores
+from cub.agent.executor import ApprovalRequest, Toolbox
+from cub.agent.explore_cache import ExploreCache
+from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.memory import Memory, load_memory
+from cub.agent.model_settings import load_models, resolve_model_settings
+from cub.agent.permission_rules import parse_rule
+from cub.agent.permissions import PermissionMode, Permissions
+from cub.agent.tools.tool import ToolContext
+from cub.agent.tools.toolset import TOOLS
+from cub.edit.plan import PlanWarning
+from cub.processes.command import StopRequest
+from cub.project.config_layers import ConfigValue, resolve_config
+from cub.project.project import find_home
+from cub.project.setting_kinds import parse_seconds
+from cub.prompt.templates import load_shipped_templates
+
+# Where keys and texts are sent, and what needs no approval: a repository decides on none of them
+# unless the person has agreed.
+_GUARDED_KEYS = (
+    "code.base_url", "code.api_key", "code.search_url", "code.permissions", "code.allow",
+)  # fmt: skip
+_HARMLESS_MODES = ("ask", "plan")
+ConfigValues = Mapping[str, ConfigValue]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOptions:
+    """Hold the command line's options; "", () and None leave a setting to the configuration.
+
+    `system_texts` go to the end of the system prompt; `trusts_project` agrees this once to what the
+    project's own configuration allows.
+    """
+
+    model: str = ""
+    permissions: str = ""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    max_turns: int | None = None
+    max_usd: float | None = None
+    system_texts: tuple[str, ...] = ()
+    profile: str | None = None
+    trusts_project: bool = False
+
+
+class SessionSurroundings(NamedTuple):
+    """Hold what a session gets from the process that it runs in.
+
+    It starts in `folder`; `today` is in its system prompt. `approve` asks a person.
+    """
+
+    folder: Path
+    environ: Mapping[str, str]
+    stop: StopRequest
+    today: date
+    approve: Callable[[ApprovalRequest], bool]
+
+
+class PreparedSession(NamedTuple):
+    """Hold a session that has not begun, the values of the configuration, and warnings."""
+
+    session: AgentSession
+    values: ConfigValues
+    is_debug: bool
+    warnings: list[PlanWarning]
+
+
+def prepare_session(
+    stores: Stores, options: CodeOptions, surroundings: SessionSurroundings
+) -> PreparedSession:
+    """Return a session. Raises CubError for settings that are not valid, or not trusted."""
+    project = stores.project
+    layers = resolve_config(project, surroundings.environ, options.profile)
+    _require_trusted(stores, layers.values, options)
+    values = {key: row.value for key, row in layers.values.items()}
+    if options.model:
+        values["code.model"] = options.model
+    folder = surroundings.folder.resolve()
+    settings = resolve_model_settings(values, surroundings.environ, find_home())
+    model, small_model = load_models(settings, folder)
+    context = ToolContext(
+        project.root.resolve(),
+        folder,
+        surroundings.environ,
+        surroundings.stop,
+        search_url=values["code.search_url"] or "",
+    )
+    memory = load_memory(make_text_reader(project, folder))
+    toolbox = Toolbox(
+        TOOLS,
+        context,
+        _read_permissions(values, options),
+        _open_cache(values),
+        surroundings.approve,
+        memory.take_rules,
+    )
+    system = _render_system_prompt(context, memory, options, surroundings.today)
+    limits = SessionLimits(
+        settings.max_output_tokens,
+        settings.compaction_threshold,
+        options.max_turns,
+        options.max_usd,
+    )
+    session = AgentSession(model, small_model, toolbox, system, limits)
+    warnings = [w for w in layers.warnings if w not in project.config.warnings]
+    return PreparedSession(session, layers.values, settings.is_debug, [*warnings, *memory.warnings])
+
+
+def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:
+    """Raise CubError for what the project sets and the person has not agreed to."""
+    if options.trusts_project:
+        return
+    rows = [values[key] for key in _GUARDED_KEYS]
+    if options.permissions or values["code.permissions"].value in _HARMLESS_MODES:
+        rows.remove(values["code.permissions"])
+    untrusted = list_untrusted_keys(stores.project, stores.root, rows, options.profile)
+    if untrusted:
+        raise make_untrusted_error(stores.root, untrusted, "`--trust` agrees for this one time")
+
+
+def _read_permissions(values: Mapping[str, Any], options: CodeOptions) -> Permissions:
+    return Permissions(
+        cast("PermissionMode", options.permissions or values["code.permissions"]),
+        tuple(map(parse_rule, (*values["code.allow"], *options.allow))),
+        tuple(map(parse_rule, (*values["code.deny"], *options.deny))),
+    )
+
+
+def _open_cache(values: Mapping[str, Any]) -> ExploreCache:
+    return ExploreCache(
+        max_entries=values["code.cache.size"],
+        ttl=parse_seconds(values["code.cache.ttl"]),
+        is_enabled=values["code.cache.enabled"],
+    )
+
+
+def _render_system_prompt(
+    context: ToolContext, memory: Memory, options: CodeOptions, today: date
+) -> str:
+    """Return the system prompt, which stays the same for the whole session."""
+    return load_shipped_templates().render_prompt(
+        "code",
+        folder=context.folder.as_posix(),
+        root=context.root.as_posix(),
+        is_git=(context.root / ".git").exists(),
+        platform=sys.platform,
+        today=today.isoformat(),
+        instructions=memory.instructions,
+        additional=[text.strip() for text in options.system_texts if text.strip()],
+    )

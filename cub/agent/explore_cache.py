@@ -1,0 +1,166 @@
+"""Keep results of the tools that read files, so that a repeated call costs nothing.
+
+What Read returned is valid while the file's signature is the same. What a search returned is valid
+for a time, since nothing cheap tells that none of many files has changed outside of the agent.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.agent.events import CacheStatistics
+from cub.agent.tools.read_file import READ
+from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
+from cub.files.stat_signature import StatSignature
+from cub.json_values import JsonObject, get_text
+
+MAX_ENTRIES = 200
+TTL_SECONDS = 30.0
+
+
+class CacheKey(NamedTuple):
+    """Identify a call: `path` is the real path of the file, or of the folder that is searched.
+
+    `signature` is the file's before the call runs, and None for a search.
+    """
+
+    digest: bytes
+    path: Path
+    signature: StatSignature | None
+
+
+class _Entry(NamedTuple):
+    """Hold a result, its key, and when it was stored."""
+
+    key: CacheKey
+    output: ToolOutput
+    stored_at: float
+
+    @property
+    def is_search(self) -> bool:
+        return self.key.signature is None
+
+
+@dataclass(slots=True)
+class _Counts:
+    hits: int = 0
+    misses: int = 0
+    invalidations: int = 0
+    evictions: int = 0
+
+
+class ExploreCache:
+    """Hold the results that were used last. One thread uses it: the one that starts the tools.
+
+    `clock` returns seconds that never go back. `ttl` is how many of them a search is valid for.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        ttl: float = TTL_SECONDS,
+        is_enabled: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._max_entries, self._ttl, self._clock = max_entries, ttl, clock
+        self._is_enabled = is_enabled
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+        self._counts = _Counts()
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        """Return how many entries there are, and what happened so far."""
+        counts = self._counts
+        return CacheStatistics(
+            len(self._entries), counts.hits, counts.misses, counts.invalidations, counts.evictions
+        )
+
+    def make_key(self, tool: AnyTool, values: JsonObject, context: ToolContext) -> CacheKey | None:
+        """Return the key of a call, taken before it runs; None for one that is never stored."""
+        if not (self._is_enabled and tool.is_cacheable):
+            return None
+        call = {"tool": tool.name, "input": values, "cwd": str(context.folder)}
+        digest = sha256(json.dumps(call, sort_keys=True).encode()).digest()
+        try:
+            if tool.name != READ.name:
+                return CacheKey(digest, context.resolve_path(get_text(values, "path") or "."), None)
+            path = context.resolve_path(get_text(values, "file_path"))
+            return CacheKey(digest, path, StatSignature.from_stat(path.stat()))
+        except (OSError, ValueError):  # the tool says what is wrong
+            return None
+
+    def find_output(self, key: CacheKey | None) -> ToolOutput | None:
+        """Return what the same call returned, if a new one would return the same; else None."""
+        if key is None:
+            return None
+        entry = self._entries.get(key.digest)
+        if entry and (entry.key != key or self._is_expired(entry)):
+            self._drop(entry)
+            entry = None
+        if entry is None:
+            self._counts.misses += 1
+            return None
+        self._counts.hits += 1
+        self._entries.move_to_end(key.digest)
+        return entry.output
+
+    def store_output(self, key: CacheKey | None, output: ToolOutput) -> None:
+        """Keep what a call has returned; errors are raised, and never come here.
+
+        Images are not kept: they are large, and rarely seen twice.
+        """
+        if key is None or output.images:
+            return
+        self._entries[key.digest] = _Entry(key, output, self._clock())
+        self._entries.move_to_end(key.digest)
+        while len(self._entries) > self._max_entries:
+            self._entries.popitem(last=False)
+            self._counts.evictions += 1
+
+    def invalidate_path(self, path: Path) -> None:
+        """Drop what depends on a file (its real path) that a tool has written."""
+        # What git ignores below its folder may be another set of files now.
+        if path.name == ".gitignore":
+            self._drop_all(lambda entry: entry.is_search and _overlaps(entry.key.path, path.parent))
+        self._drop_all(
+            lambda entry: (
+                path.is_relative_to(entry.key.path) if entry.is_search else entry.key.path == path
+            )
+        )
+
+    def invalidate_folder(self, folder: Path) -> None:
+        """Drop what depends on anything below a folder, in which a command ran."""
+        self._drop_all(
+            lambda entry: (
+                _overlaps(entry.key.path, folder)
+                if entry.is_search
+                else entry.key.path.is_relative_to(folder)
+            )
+        )
+
+    def clear(self) -> None:
+        """Drop everything: the model no longer has the results before it."""
+        self._entries.clear()
+
+    def _is_expired(self, entry: _Entry) -> bool:
+        return entry.is_search and self._clock() - entry.stored_at >= self._ttl
+
+    def _drop_all(self, depends: Callable[[_Entry], bool]) -> None:
+        for entry in [entry for entry in self._entries.values() if depends(entry)]:
+            self._drop(entry)
+
+    def _drop(self, entry: _Entry) -> None:
+        del self._entries[entry.key.digest]
+        self._counts.invalidations += 1
+
+
+def _overlaps(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(folder) or folder.is_relative_to(path)

@@ -1,0 +1,182 @@
+"""Work on a prompt: ask the model, run the tools that it calls, return their results, and repeat.
+
+`AgentSession.work_on` is the loop. It yields what happens as events and prints nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import NamedTuple, cast
+
+from cub.agent.compaction import (
+    build_summary_request,
+    can_summarize,
+    estimate_conversation,
+    replace_old_messages,
+    truncate_old_results,
+)
+from cub.agent.conversation import Message, make_user_message, repair_conversation
+from cub.agent.events import (
+    Compaction,
+    RequestRetry,
+    SessionEnd,
+    SessionEvent,
+    TurnEnd,
+)
+from cub.agent.executor import Toolbox
+from cub.agent.model import Model, ModelRequest
+from cub.agent.turn import Turn, run_turn
+from cub.tokens import TokenUsage, compute_dollars
+
+MAX_REPEATS = 5  # the same call with the same result, one after another
+
+
+class SessionLimits(NamedTuple):
+    """Limit a session; None for no limit.
+
+    `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized.
+    """
+
+    max_tokens: int
+    compaction_threshold: int
+    max_turns: int | None = None
+    max_usd: float | None = None
+
+
+@dataclass(slots=True)
+class AgentSession:
+    """Hold a conversation with a model, and all that it needs to go on.
+
+    `system` never changes, so the service can cache it. `usd` is None once a price is not known.
+    """
+
+    model: Model
+    small_model: Model
+    toolbox: Toolbox
+    system: str
+    limits: SessionLimits
+    messages: list[Message] = field(default_factory=list)
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    usd: float | None = 0.0
+    get_random: Callable[[], float] = random.random
+    _repeats: int = 0
+    _last_call: tuple[str, str, str] = ("", "", "")
+
+    def work_on(self, prompt: str) -> Iterator[SessionEvent]:
+        """Work on a prompt until the model has nothing to do any more; a SessionEnd is last.
+
+        The conversation is valid at the end, however the work has ended, and can be continued.
+        """
+        self.messages.append(make_user_message(prompt))
+        end = yield from self._run_turns(prompt)
+        self.messages = repair_conversation(self.messages)
+        yield self.toolbox.cache.statistics
+        yield end
+
+    def _run_turns(self, prompt: str) -> Generator[SessionEvent, None, SessionEnd]:
+        text = ""
+        for number in count(1):
+            if end := self._find_limit(number, text):
+                return end
+            end = yield from self._compact(prompt, text)
+            if end:
+                return end
+            turn = yield from self._run_turn(number)
+            text = turn.text or text
+            if end := self._find_end(turn, text):
+                return end
+        raise AssertionError  # count() has no end
+
+    def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
+        """Run a turn, add it to the conversation, and count what it has used."""
+        self.messages = repair_conversation(self.messages)
+        definitions = [tool.definition for tool in self.toolbox.tools.values()]
+        request = ModelRequest(
+            self.system, tuple(self.messages), definitions, self.limits.max_tokens
+        )
+        turn = yield from run_turn(self.model, request, self.toolbox, self.get_random)
+        self.messages += turn.messages
+        self._count_repeats(turn)
+        if turn.end:
+            usd = self._add_usage(self.model, turn.end.usage)
+            yield TurnEnd(number, turn.end.stop_reason, turn.end.usage, usd, self.model.name)
+        return turn
+
+    def _find_limit(self, number: int, text: str) -> SessionEnd | None:
+        """Return why no further turn may begin; None if one may."""
+        limits = self.limits
+        if limits.max_turns is not None and number > limits.max_turns:
+            return SessionEnd("max_turns", text, f"stopped after {limits.max_turns} turns")
+        if limits.max_usd is not None and self.usd is not None and self.usd >= limits.max_usd:
+            return SessionEnd("budget", text, f"stopped at ${self.usd:.4f} of ${limits.max_usd}")
+        return None
+
+    def _find_end(self, turn: Turn, text: str) -> SessionEnd | None:
+        """Return how the session ends with this turn; None if another one follows."""
+        if turn.is_cancelled:
+            return SessionEnd("cancelled", text, "cancelled")
+        if turn.error:
+            return SessionEnd("error", text, turn.error.message, turn.error.kind)
+        reason = turn.end.stop_reason if turn.end else "end_turn"
+        if reason == "max_tokens":
+            return SessionEnd("max_tokens", text, "the reply was cut at the limit of its length")
+        if reason == "refusal":
+            return SessionEnd("refusal", text, "the model refused to go on")
+        if self._repeats >= MAX_REPEATS:
+            name = self._last_call[0]
+            message = f"{name} was called {self._repeats} times in a row with the same result"
+            return SessionEnd("repetition", text, message)
+        return None if turn.calls else SessionEnd("end_turn", text)
+
+    def _count_repeats(self, turn: Turn) -> None:
+        """Count how often the same call has had the same result, one after another."""
+        for call, result in zip(turn.calls, turn.results, strict=True):
+            this_call = (call.name, repr(call.arguments), result.text)
+            self._repeats = self._repeats + 1 if this_call == self._last_call else 1
+            self._last_call = this_call
+
+    def _add_usage(self, model: Model, usage: TokenUsage) -> float | None:
+        """Add what a reply has used; return its dollars, None if they are not known."""
+        usd = compute_dollars(model.name, usage) if any(usage) else None
+        self.usage = self.usage.add(usage)
+        self.usd = None if usd is None or self.usd is None else self.usd + usd
+        return usd
+
+    def _compact(self, prompt: str, text: str) -> Generator[SessionEvent, None, SessionEnd | None]:
+        """Make the conversation shorter if it has become long; return an end if that fails."""
+        before = estimate_conversation(self.system, self.messages)
+        self.messages = truncate_old_results(self.messages)
+        after = estimate_conversation(self.system, self.messages)
+        if after < before:
+            yield Compaction("micro", before, after)
+        if after <= self.limits.compaction_threshold or not can_summarize(self.messages):
+            return None
+        turn = yield from self._summarize()
+        if turn.error:
+            message = f"the conversation could not be summarized: {turn.error.message}"
+            return SessionEnd("error", text, message, turn.error.kind)
+        if turn.is_cancelled or turn.end is None:
+            return SessionEnd("cancelled", text, "cancelled")
+        self.messages = replace_old_messages(self.messages, prompt, turn.text)
+        self.toolbox.context.reads.clear()
+        self.toolbox.cache.clear()
+        shortest = estimate_conversation(self.system, self.messages)
+        usd = self._add_usage(self.small_model, turn.end.usage)
+        yield Compaction("auto", after, shortest, turn.end.usage, usd)
+        return None
+
+    def _summarize(self) -> Generator[SessionEvent, None, Turn]:
+        """Have the small model summarize the old messages; only retries are worth an event."""
+        request = build_summary_request(self.messages)
+        no_tools = replace(self.toolbox, tools={})
+        events = run_turn(self.small_model, request, no_tools, self.get_random)
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                return cast("Turn", end.value)
+            if isinstance(event, RequestRetry):
+                yield event

@@ -1,0 +1,170 @@
+"""Answer with the replies of a YAML file, without any service: for demos and tests.
+
+    conversations:
+      - when: "## PREVIOUS ATTEMPT"     # for a prompt that has this text; without it, for any
+        replies:
+          - text: I look at it first.
+            calls:
+              - Read: {file_path: price.py}
+              - Bash: {command: python -m unittest}
+            usage: {input: 1200, output: 30, cache_read: 0, cache_write: 0}
+          - text: Done.
+            stop: end_turn              # or max_tokens, refusal; tool_use is what calls make it
+
+Of the conversations, the first one that fits the prompt is played, one reply for each request. A
+request without tools asks for a summary, and gets a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from cub.agent.conversation import ToolCall
+from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, StopReason, TextDelta
+from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
+from cub.config_edit.yaml_text import parse_yaml
+from cub.errors import CubError
+from cub.files.single_file import read_single_file
+from cub.text import suggest_similar
+from cub.tokens import TokenUsage
+
+_MAX_SCRIPT = 1 << 20  # bytes
+_SUMMARY = "The work so far was summarized by a script."
+_STOP_REASONS = ("end_turn", "max_tokens", "refusal")
+
+
+class ScriptedReply(NamedTuple):
+    """Hold one reply: its text, and its calls as names with arguments."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    stop_reason: StopReason = "end_turn"
+    usage: TokenUsage = TokenUsage()
+
+
+class ScriptedConversation(NamedTuple):
+    """Hold the replies to a prompt that has the text `when`; "" for any prompt."""
+
+    when: str
+    replies: tuple[ScriptedReply, ...]
+
+
+class ScriptedModel:
+    """Play the conversation that fits the first prompt; a reply too many is an error."""
+
+    def __init__(self, conversations: Iterable[ScriptedConversation], name: str = "") -> None:
+        self.name = f"scripted/{name}"
+        self._conversations = tuple(conversations)
+        self._replies: Iterator[ScriptedReply] | None = None
+        self._count = 0
+
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        """Yield the next reply. Raises ModelError if there is none."""
+        if not request.tools:
+            yield TextDelta(_SUMMARY)
+            yield ReplyEnd("end_turn")
+            return
+        if self._replies is None:
+            self._replies = self._find_replies(request.messages[0].text)
+        reply = next(self._replies, None)
+        if reply is None:
+            raise ModelError(f"{self.name} has no further reply", "request")
+        if reply.text:
+            yield TextDelta(reply.text)
+        for name, arguments in reply.calls:
+            self._count += 1
+            yield ToolCall(f"call_{self._count}", name, arguments)
+        yield ReplyEnd("tool_use" if reply.calls else reply.stop_reason, reply.usage)
+
+    def _find_replies(self, prompt: str) -> Iterator[ScriptedReply]:
+        fitting = (talk for talk in self._conversations if talk.when in prompt)
+        talk = next(fitting, None)
+        return iter(talk.replies if talk else ())
+
+
+def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:
+    """Return the model for a file. Raises CubError, with the position, if it is not valid."""
+    data = read_single_file(path, display_path)
+    if data is None:
+        hint = "write one: it says what the scripted model replies"
+        raise CubError("there is no such file", where=display_path, hint=hint)
+    source = decode_source(data, display_path, _MAX_SCRIPT)
+    root = parse_yaml(source)
+    if root is None:
+        hint = "it begins with `conversations:`"
+        raise CubError("this file is empty", where=display_path, hint=hint)
+    reader = _ReplyReader(source)
+    entry = reader.take_members(root, ("conversations",)).get("conversations")
+    conversations = map(reader.take_conversation, reader.take_list(entry, root))
+    return ScriptedModel(conversations, display_path)
+
+
+class _ReplyReader(NamedTuple):
+    """Read values of a file; raise CubError with the position of one that is not valid."""
+
+    source: SourceText
+
+    def take_conversation(self, node: ConfigNode) -> ScriptedConversation:
+        members = self.take_members(node, ("when", "replies"))
+        replies = map(self.take_reply, self.take_list(members.get("replies"), node))
+        return ScriptedConversation(self.take_text(members.get("when")), tuple(replies))
+
+    def take_reply(self, node: ConfigNode) -> ScriptedReply:
+        members = self.take_members(node, ("text", "calls", "stop", "usage"))
+        calls = self.take_list(members["calls"], node) if "calls" in members else ()
+        stop = self.take_text(members.get("stop")) or "end_turn"
+        if stop not in _STOP_REASONS:
+            hint = f"choose from {', '.join(_STOP_REASONS)}"
+            raise self._make_error(members["stop"].value, f"unknown stop {stop!r}", hint)
+        return ScriptedReply(
+            self.take_text(members.get("text")),
+            tuple(map(self.take_call, calls)),
+            cast("StopReason", stop),
+            self.take_usage(members["usage"].value) if "usage" in members else TokenUsage(),
+        )
+
+    def take_call(self, node: ConfigNode) -> tuple[str, Mapping[str, Any]]:
+        members = self.take_members(node)
+        if len(members) != 1:
+            raise self._make_error(node, "this is not one call", "write it like `Bash: {…}`")
+        name, entry = next(iter(members.items()))
+        self.take_members(entry.value)
+        return name, entry.value.to_python()
+
+    def take_usage(self, node: ConfigNode) -> TokenUsage:
+        counts = {
+            key: entry.value.value
+            for key, entry in self.take_members(node, TokenUsage._fields).items()
+        }
+        if any(type(count) is not int or count < 0 for count in counts.values()):
+            raise self._make_error(node, "tokens are integers of 0 or more")
+        return TokenUsage(**cast("dict[str, int]", counts))
+
+    def take_text(self, entry: MappingEntry | None) -> str:
+        if entry is None:
+            return ""
+        if not isinstance(entry.value.value, str):
+            raise self._make_error(entry.value, "this is not a string", "put it in quotes")
+        return entry.value.value
+
+    def take_list(self, entry: MappingEntry | None, outer: ConfigNode) -> tuple[ConfigNode, ...]:
+        node = entry.value if entry else outer
+        if entry is None or node.kind != "list":
+            raise self._make_error(node, "a list is missing here", "begin each item with `- `")
+        return node.items
+
+    def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
+        if node.kind != "mapping":
+            raise self._make_error(node, "this is not a mapping", "write it like `key: value`")
+        entries = node.collect_entries()
+        for key, entry in entries.items() if known else ():
+            if key not in known:
+                similar = suggest_similar(key, known)
+                hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"
+                raise self._make_error(entry.key, f"unknown key {key!r}", hint)
+        return entries
+
+    def _make_error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
+        return self.source.make_error(node.start, message, hint)

@@ -1,0 +1,159 @@
+"""Run one turn: make a request, read the reply as it comes, and execute the calls in it.
+
+The reply is read in a thread, and so is each call. All of them put what they have into one queue,
+and the thread that called takes it out: it alone decides, and it waits for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Thread
+from typing import NamedTuple
+
+from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult
+from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolStart
+from cub.agent.executor import CallBatch, FinishedCall, Toolbox
+from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.retries import stream_with_retries
+
+TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | ToolEnd
+
+
+class _StreamEnd(NamedTuple):
+    """Say that a reply has come to its end, or why it has not."""
+
+    error: ModelError | None
+
+
+class _Stop(NamedTuple):
+    """Say that the user wants to stop."""
+
+
+_InboxItem = ReplyEvent | RequestRetry | FinishedCall | _StreamEnd | _Stop
+
+
+@dataclass(slots=True)
+class Turn:
+    """Hold what a turn has led to: the messages to add, and how the reply has ended.
+
+    `end` is None if the reply was cancelled or failed; `error` says why it failed.
+    """
+
+    messages: list[Message] = field(default_factory=list)
+    end: ReplyEnd | None = None
+    error: ModelError | None = None
+    is_cancelled: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return the text of the reply."""
+        return self.messages[0].text
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """Return the calls of the reply."""
+        return self.messages[0].calls
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """Return the results of the calls, in their order."""
+        return self.messages[1].results
+
+
+def run_turn(
+    model: Model, request: ModelRequest, toolbox: Toolbox, get_random: Callable[[], float]
+) -> Generator[TurnEvent, None, Turn]:
+    """Yield what happens in a turn, and return what it has led to.
+
+    A stop of the tools' context ends it at once, but for a command that runs: that is ended first.
+    """
+    inbox, stop = SimpleQueue[_InboxItem](), toolbox.context.stop
+    reply = _Reply(CallBatch(toolbox, inbox.put))
+    stop.listener = lambda: inbox.put(_Stop())
+    if stop.is_requested:
+        inbox.put(_Stop())
+    stream = stream_with_retries(model, request, stop.wait, get_random)
+    Thread(target=_read_stream, args=(stream, inbox), daemon=True).start()
+    while reply.is_open or not reply.calls.is_done:
+        yield from reply.take_item(inbox.get())
+    stop.listener = None
+    return reply.make_turn()
+
+
+def _read_stream(
+    stream: Iterator[ReplyEvent | RequestRetry], inbox: SimpleQueue[_InboxItem]
+) -> None:
+    """Put a reply into the inbox as it comes; a _StreamEnd is last in any case."""
+    error: ModelError | None = ModelError("the reply could not be read", "service")
+    try:
+        for event in stream:
+            inbox.put(event)
+        error = None
+    except ModelError as failure:
+        error = failure
+    finally:
+        inbox.put(_StreamEnd(error))
+
+
+@dataclass(slots=True)
+class _Reply:
+    """Build a turn from what comes in."""
+
+    calls: CallBatch
+    is_open: bool = True  # whether more of it is wanted
+    _turn: Turn = field(default_factory=Turn)
+    _pieces: list[str] = field(default_factory=list)
+    _blocks: list[TextBlock | ToolCall] = field(default_factory=list)
+
+    def take_item(self, item: _InboxItem) -> Iterator[TurnEvent]:
+        """Add what has come from the model, from a tool or from the user."""
+        if isinstance(item, FinishedCall):
+            yield from self.calls.finish_call(item)
+        elif isinstance(item, _Stop):
+            self._turn.is_cancelled, self.is_open = True, False
+            self._close_text()
+            yield from self.calls.cancel()
+        elif not self.is_open:  # after a stop, the rest of the reply is not wanted
+            return
+        elif isinstance(item, _StreamEnd):
+            yield from self._end_stream(item)
+        else:
+            yield from self._add_event(item)
+
+    def make_turn(self) -> Turn:
+        """Return the turn, with a message of the model and one with all results."""
+        reply, results = Message("assistant", tuple(self._blocks)), self.calls.results
+        self._turn.messages = [reply, Message("user", results)]
+        return self._turn
+
+    def _add_event(self, event: ReplyEvent | RequestRetry) -> Iterator[TurnEvent]:
+        match event:
+            case TextDelta():
+                self._pieces.append(event.text)
+                yield event
+            case RequestRetry():
+                self._pieces.clear()
+                yield event
+            case ToolCall():
+                self._close_text()
+                self._blocks.append(event)
+                yield from self.calls.add_call(event)
+            case ReplyEnd():
+                self._turn.end = event
+
+    def _end_stream(self, end: _StreamEnd) -> Iterator[TurnEvent]:
+        self.is_open, self._turn.error = False, end.error
+        self._close_text()
+        text = Message("assistant", tuple(self._blocks)).text
+        if text:
+            yield ReplyText(text)
+        yield from self.calls.end_reply()
+
+    def _close_text(self) -> None:
+        """Make a block of the pieces that have come since the last block, unless it is blank."""
+        text = "".join(self._pieces)
+        if text.strip():
+            self._blocks.append(TextBlock(text))
+        self._pieces.clear()

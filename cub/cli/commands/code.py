@@ -1,0 +1,258 @@
+"""Run `cub code`: have the built-in agent work on a prompt, without anybody watching."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cub.cli import output
+from cub.cli.context_options import (
+    ConfirmContextExec,
+    Debug,
+    Exec,
+    NoContextExec,
+    Profile,
+    Trust,
+    run_commands,
+)
+from cub.cli.options import get_global_options
+from cub.cli.session_output import SessionPrinter, choose_printer
+from cub.cli.stop_signals import handle_stop_signals
+from cub.cli.task_stores import open_task_stores, read_file_argument
+from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.actions.code_session import CodeOptions, PreparedSession
+    from cub.actions.context_settings import ContextOptions
+    from cub.actions.tasks.stores import Stores
+    from cub.agent.executor import ApprovalRequest
+
+app = typer.Typer(add_completion=False)
+
+
+class OutputFormat(StrEnum):
+    """Say what is printed on stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+    STREAM_JSON = "stream-json"
+
+
+class PermissionChoice(StrEnum):
+    """Say what the agent may do without asking."""
+
+    ASK = "ask"
+    ACCEPT_EDITS = "accept-edits"
+    PLAN = "plan"
+    BYPASS = "bypass"
+
+
+_PERMISSIONS_PANEL = "Permissions"
+_STOPPING = "stopping: what runs is ended; a second signal ends at once"
+_INTERRUPTED = 130
+
+Prompt = Annotated[
+    str | None,
+    typer.Option(
+        "-p", "--prompt", metavar="TEXT", show_default=False,
+        help="What to do. Text from stdin follows it; without -p, stdin has the prompt.",
+    ),
+]  # fmt: skip
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model", metavar="NAME", show_default=False,
+        help="The model, such as claude-sonnet-4-20250514, openai/NAME or ollama/NAME.",
+    ),
+]  # fmt: skip
+Format = Annotated[OutputFormat, typer.Option("--output-format", help="What stdout has.")]
+MaxTurns = Annotated[
+    int | None, typer.Option("--max-turns", min=1, metavar="N", help="Stop after N requests.")
+]
+MaxBudget = Annotated[
+    float | None,
+    typer.Option(
+        "--max-budget-usd", min=0, metavar="USD",
+        help="Stop when the session has cost this much, if the model's price is known.",
+    ),
+]  # fmt: skip
+AppendSystem = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--append-system-prompt", metavar="TEXT",
+        help="Add this text to the system prompt; repeatable.",
+    ),
+]  # fmt: skip
+AppendSystemFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--append-system-prompt-file", metavar="FILE",
+        help="Add the text of this file to the system prompt; repeatable.",
+    ),
+]  # fmt: skip
+PermissionOption = Annotated[
+    PermissionChoice | None,
+    typer.Option(
+        "--permissions", show_default=False, rich_help_panel=_PERMISSIONS_PANEL,
+        help="What needs no approval: reading (ask), edits too (accept-edits), all (bypass); plan "
+        "changes nothing.",
+    ),
+]  # fmt: skip
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
+        help="Allow these calls, such as 'Bash(git diff *)'; repeatable.",
+    ),
+]  # fmt: skip
+Deny = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--deny", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
+        help="Never allow these calls, such as 'Read(.env)'; repeatable.",
+    ),
+]  # fmt: skip
+
+
+@app.command()
+def code(
+    context: typer.Context,
+    prompt: Prompt = None,
+    model: Model = "",
+    output_format: Format = OutputFormat.TEXT,
+    max_turns: MaxTurns = None,
+    max_budget_usd: MaxBudget = None,
+    append_system_prompt: AppendSystem = None,
+    append_system_prompt_file: AppendSystemFile = None,
+    permissions: PermissionOption = None,
+    allow: Allow = None,
+    deny: Deny = None,
+    exec_lines: Exec = None,
+    no_context_exec: NoContextExec = False,
+    confirm_context_exec: ConfirmContextExec = False,
+    profile: Profile = None,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Have the built-in agent do what a prompt says, with a model of your choice.
+
+    It reads, searches and edits files, and runs commands, as far as the permissions go. The answer
+    goes to stdout, and what it does to stderr. Needs the extra: pip install 'cub-agents[agent]'.
+
+    Example: cub code -p "Why does the test of the parser fail?" --allow 'Bash(pytest *)'
+    """
+    from cub.actions.code_session import CodeOptions
+    from cub.actions.context_settings import ContextOptions
+
+    files = [read_file_argument(context, path) for path in append_system_prompt_file or ()]
+    texts = [*(append_system_prompt or ()), *(data.decode("utf-8", "replace") for data in files)]
+    options = CodeOptions(
+        model,
+        permissions or "",
+        tuple(allow or ()),
+        tuple(deny or ()),
+        max_turns,
+        max_budget_usd,
+        tuple(texts),
+        profile,
+        trusts_project=trust,
+    )
+    context_options = ContextOptions(
+        tuple(exec_lines or ()), no_context_exec, confirm_context_exec, trust, debug
+    )
+    text = _read_prompt(prompt)
+    stores = open_task_stores(context)
+    directory = get_global_options(context).directory
+    code = _run_session(stores, directory, options, context_options, text, output_format)
+    if code:
+        raise typer.Exit(code)
+
+
+def _read_prompt(prompt: str | None) -> str:
+    """Return the prompt, with what a pipe or a file brings on stdin. Raises UsageError for none."""
+    parts = [prompt or ""]
+    if sys.stdin is not None and (prompt is None or _has_input()) and not sys.stdin.isatty():
+        parts.append(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    if not text:
+        hint = 'write `cub code -p "…"`, or put the prompt into stdin'
+        raise UsageError("missing prompt", hint=hint)
+    return text
+
+
+def _has_input() -> bool:
+    """Return whether stdin is a pipe or a file: nothing else ends by itself."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+def _run_session(
+    stores: Stores,
+    directory: Path,
+    options: CodeOptions,
+    context_options: ContextOptions,
+    prompt: str,
+    output_format: OutputFormat,
+) -> int:
+    """Run the agent, show what it does, and return the exit code."""
+    from datetime import UTC, datetime
+
+    from cub.actions.code_session import SessionSurroundings, prepare_session
+
+    with handle_stop_signals(_STOPPING) as stop:
+        today = datetime.now(UTC).astimezone().date()
+        surroundings = SessionSurroundings(directory, os.environ, stop, today, _approve)
+        prepared = prepare_session(stores, options, surroundings)
+        output.print_warnings(prepared.warnings)
+        blocks = _run_context_commands(stores, prepared, context_options, options.profile)
+        text = "\n\n".join([*blocks, prompt])
+        printer = choose_printer(output_format.value, stores.root, is_debug=prepared.is_debug)
+        return _show_events(prepared, text, printer)
+
+
+def _show_events(prepared: PreparedSession, prompt: str, printer: SessionPrinter) -> int:
+    from cub.agent.events import SessionEnd
+
+    end: SessionEnd | None = None
+    session = prepared.session
+    printer.begin()
+    for event in session.work_on(prompt):
+        printer.show(event)
+        end = event if isinstance(event, SessionEnd) else None
+    assert end is not None
+    printer.finish(session, end)
+    if end.reason == "cancelled":
+        return _INTERRUPTED
+    return 0 if end.reason == "end_turn" else 1
+
+
+def _run_context_commands(
+    stores: Stores, prepared: PreparedSession, options: ContextOptions, profile: str | None
+) -> list[str]:
+    """Run the context commands, and return their output as blocks."""
+    from cub.actions.context_settings import prepare_context_commands
+
+    project = stores.project
+    settings = prepare_context_commands(project, stores.root, prepared.values, options, profile)
+    if not settings.commands:
+        return []
+    from cub.context.context_commands import CommandEnvironment
+
+    blocks = run_commands(settings, options, CommandEnvironment(project.root, os.environ))
+    return [block.format() for block in blocks]
+
+
+def _approve(request: ApprovalRequest) -> bool:
+    """Ask the person at the terminal; without one, nothing is approved."""
+    if not output.can_ask():
+        return False
+    return output.ask_confirmation(f"{request.summary} ({request.reason}): allow?")

@@ -1,0 +1,192 @@
+"""Show what happens in a session of the built-in agent: as text, as one JSON value, or as events.
+
+The events are those of the protocol that `cub run` reads from any agent, and some more, which it
+passes over: `tool_result`, `retry`, `compaction`, `cache` and `end`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cub.agent.events import (
+    CacheStatistics,
+    Compaction,
+    ReplyText,
+    RequestRetry,
+    SessionEnd,
+    SessionEvent,
+    ToolEnd,
+    ToolStart,
+    TurnEnd,
+)
+from cub.cli import output
+from cub.masking import mask_text
+from cub.tokens import TokenUsage
+
+if TYPE_CHECKING:
+    from cub.agent.loop import AgentSession
+
+JsonTree = dict[str, Any]
+_MAX_RESULT = 2_000  # characters of a tool's result in an event
+
+
+class SessionPrinter(Protocol):
+    """Show a session."""
+
+    def begin(self) -> None:
+        """Show that it begins."""
+
+    def show(self, event: SessionEvent) -> None:
+        """Show what has happened."""
+
+    def finish(self, session: AgentSession, end: SessionEnd) -> None:
+        """Show how it has ended."""
+
+
+def choose_printer(output_format: str, root: Path, *, is_debug: bool) -> SessionPrinter:
+    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr."""
+    if output_format == "stream-json":
+        return _StreamPrinter()
+    return _SummaryPrinter(root, is_json=output_format == "json", is_debug=is_debug)
+
+
+class _SummaryPrinter:
+    """Print the answer at the end, as text or JSON, and what is done on the way to stderr."""
+
+    def __init__(self, root: Path, *, is_json: bool, is_debug: bool) -> None:
+        self._root, self._is_json, self._is_debug = root, is_json, is_debug
+        self._turns = 0
+        self._denied: list[str] = []
+
+    def begin(self) -> None:
+        """Print nothing."""
+
+    def show(self, event: SessionEvent) -> None:
+        """Print a line for a call or a retry; with debug, for all else."""
+        self._turns += isinstance(event, TurnEnd)
+        if isinstance(event, ToolEnd) and event.source == "denied":
+            self._denied.append(event.summary)
+        for line in _describe_event(event, is_debug=self._is_debug):
+            output.print_message(line)
+
+    def finish(self, session: AgentSession, end: SessionEnd) -> None:
+        """Print the answer, and why the session ended if the answer does not say."""
+        if self._is_json:
+            output.print_json(self._to_json(session, end))
+        elif end.text:
+            output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
+        if end.message:
+            output.print_message(f"The session ended: {end.message}")
+
+    def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:
+        return {
+            "v": 1,
+            "root": self._root.as_posix(),
+            "result": end.text,
+            "reason": end.reason,
+            "message": end.message,
+            "model": session.model.name,
+            "turns": self._turns,
+            "tokens": session.usage._asdict() if any(session.usage) else None,
+            "usd": session.usd if any(session.usage) else None,
+            "denied": self._denied,
+        }
+
+
+def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
+    """Yield lines for people."""
+    match event:
+        case ToolStart():
+            yield event.summary
+        case ToolEnd(result=result) if result.is_error:
+            yield f"  {result.text.splitlines()[0]}"
+        case ToolEnd(preview=preview) if preview:
+            yield from (f"  {line}" for line in preview.splitlines())
+        case RequestRetry():
+            yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"
+        case Compaction(kind="auto"):
+            yield f"summarized: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        case TurnEnd() if is_debug:
+            counts = ", ".join(f"{k} {v:,}" for k, v in event.usage._asdict().items() if v)
+            price = "" if event.usd is None else f", ${event.usd:.4f}"
+            yield f"turn {event.number}: {counts or 'tokens not reported'}{price}"
+        case Compaction() if is_debug:
+            yield f"old results cut: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        case CacheStatistics() if is_debug:
+            yield f"explore cache: {event.hits} hits, {event.misses} misses"
+
+
+class _StreamPrinter:
+    """Print an event a line."""
+
+    def begin(self) -> None:
+        """Print the session's id."""
+        _print_event({"type": "session", "id": str(uuid.uuid4())})
+
+    def show(self, event: SessionEvent) -> None:
+        """Print what corresponds to an event."""
+        for tree in _list_json_events(event):
+            _print_event(tree)
+
+    def finish(self, session: AgentSession, end: SessionEnd) -> None:
+        """Print nothing: the last event was the end."""
+
+
+def _print_event(tree: JsonTree) -> None:
+    output.print_json_line({k: mask_text(v) if isinstance(v, str) else v for k, v in tree.items()})
+
+
+def _list_json_events(event: SessionEvent) -> Iterator[JsonTree]:
+    match event:
+        case ReplyText():
+            yield {"type": "text", "text": event.text}
+        case ToolStart():
+            yield {"type": "tool", "text": event.summary}
+        case ToolEnd():
+            yield from _list_tool_events(event)
+        case RequestRetry():
+            yield from _list_failure_events(event.kind, event.reason)
+            yield {"type": "retry", "n": event.number, "seconds": round(event.seconds, 1)}
+        case TurnEnd():
+            yield {"type": "model", "text": event.model}
+            yield from _list_usage_events(event.usage, event.usd)
+        case Compaction():
+            yield from _list_usage_events(event.usage, event.usd)
+            tokens = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
+            yield {"type": "compaction", "kind": event.kind, **tokens}
+        case CacheStatistics():
+            yield {"type": "cache", **event._asdict()}
+        case SessionEnd():
+            yield from _list_failure_events(event.kind, event.message)
+            yield {"type": "end", "reason": event.reason, "message": event.message}
+            text = "\n\n".join(filter(None, (event.text, event.message)))
+            yield {"type": "result", "text": text, "failed": event.reason != "end_turn"}
+
+
+def _list_failure_events(kind: str, reason: str) -> Iterator[JsonTree]:
+    """Yield an event for what the run has to know: a limit, a login, or the service."""
+    if kind not in ("", "request"):
+        yield {"type": kind, "text": reason}
+
+
+def _list_tool_events(event: ToolEnd) -> Iterator[JsonTree]:
+    if event.source == "denied":
+        yield {"type": "denied", "text": event.summary}
+    yield {
+        "type": "tool_result",
+        "tool": event.call.name,
+        "text": mask_text(event.result.text)[:_MAX_RESULT],
+        "is_error": event.result.is_error,
+        "source": event.source,
+        "seconds": round(event.seconds, 3),
+    }
+
+
+def _list_usage_events(usage: TokenUsage, usd: float | None) -> Iterator[JsonTree]:
+    if any(usage):
+        yield {"type": "usage", **usage._asdict()}
+    if usd is not None:
+        yield {"type": "cost", "usd": usd}

@@ -1,0 +1,86 @@
+"""Drive cub's own agent: `cub code` as a process that speaks cub's event protocol."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
+from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.refusals import Refusal
+from cub.harness.reported_refusals import find_reported_refusal
+
+BUILTIN = "builtin"
+INSTALLATION = "pip install 'cub-agents[agent]'"
+_ROOT = Path(__file__).parents[2]
+# As `python -m cub`, but no file of the project and no variable can replace a module.
+_MAIN = """\
+import sys
+sys.path.append(sys.argv.pop(1))
+from cub.__main__ import main
+main()
+"""
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "auto": ("--permissions", "accept-edits", "--allow", "Bash"),
+    "bypass": ("--permissions", "bypass"),
+}
+_PACKAGES = ("anthropic", "openai")
+_SCRIPTED = "scripted/"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinHarness:
+    """Start the built-in agent. It loads the project's instructions by itself, each once."""
+
+    model: str | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    name: str = BUILTIN
+    program: str = sys.executable
+    reads: str = ""
+    reports_cost: bool = True
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command for an attempt, with the prompt on its stdin.
+
+        The run has asked for trust already, and has run the context commands.
+        """
+        argv = [sys.executable, "-I", "-c", _MAIN, str(_ROOT), "code"]
+        argv += ["--output-format", "stream-json", "--trust", "--no-context-exec"]
+        argv += _OPTIONS[request.permissions]
+        if model := request.model or self.model:
+            argv += ["--model", model]
+        if request.system_prompt.strip():
+            argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
+        stdin = request.prompt.encode("utf-8", "replace")
+        return LaunchCommand(tuple(argv), stdin, self.environ)
+
+    def open_reader(self) -> EventProtocolReader:
+        """Return a reader of cub's event protocol."""
+        return EventProtocolReader()
+
+    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
+        """Return whether it ended with 0 and a result that is not a failure."""
+        return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def find_refusal(
+        self,
+        transcript: Transcript,
+        stderr: str,  # noqa: ARG002 - all is reported as an event
+        now: datetime,
+    ) -> Refusal | None:
+        """Return what the model's service reported."""
+        return find_reported_refusal(transcript, now)
+
+    def explain_missing(self, model: str | None) -> str:
+        """Return why the agent can't work with a model; "" if it can, as far as that shows."""
+        is_scripted = (model or self.model or "").startswith(_SCRIPTED)
+        return "" if is_scripted or has_agent_packages() else "its packages are not installed"
+
+
+def has_agent_packages() -> bool:
+    """Return whether the packages are installed that talk to the services of models."""
+    return all(find_spec(name) for name in _PACKAGES)

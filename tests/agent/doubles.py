@@ -1,0 +1,101 @@
+"""Tools, toolboxes and models for the tests of the built-in agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.agent.conversation import ToolCall
+from cub.agent.executor import ApprovalRequest, Toolbox
+from cub.agent.explore_cache import ExploreCache
+from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.permissions import PermissionMode, Permissions
+from cub.agent.tools.tool import AnyTool, Tool, ToolContext, ToolEffect, ToolOutput
+from cub.processes.command import StopRequest
+
+
+class WordArguments(NamedTuple):
+    word: str = ""
+
+
+def make_tool(
+    name: str,
+    run: Callable[[WordArguments, ToolContext], ToolOutput],
+    effect: ToolEffect = "read",
+) -> AnyTool:
+    return Tool(name, f"Does {name}.", WordArguments, run, effect, "word")
+
+
+def echo(arguments: WordArguments, _: ToolContext) -> ToolOutput:
+    return ToolOutput(f"{arguments.word}!")
+
+
+def refuse(_: ApprovalRequest) -> bool:
+    return False
+
+
+def make_toolbox(
+    folder: Path,
+    tools: Iterable[AnyTool],
+    mode: PermissionMode = "bypass",
+    approve: Callable[[ApprovalRequest], bool] = refuse,
+    take_rules: Callable[[Path], str] = lambda _: "",
+) -> Toolbox:
+    folder = folder.resolve()
+    return Toolbox(
+        {tool.name: tool for tool in tools},
+        ToolContext(folder, folder, {"PATH": "/usr/bin:/bin"}, StopRequest()),
+        Permissions(mode),
+        ExploreCache(),
+        approve,
+        take_rules,
+    )
+
+
+Step = ReplyEvent | ModelError | Callable[[], object]
+
+
+class FakeModel:
+    """Plays one list of steps for each request, and keeps the requests."""
+
+    def __init__(self, *replies: Iterable[Step], name: str = "fake") -> None:
+        self.name = name
+        self.replies = [list(reply) for reply in replies]
+        self.requests: list[ModelRequest] = []
+
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        self.requests.append(request)
+        for step in self.replies.pop(0):
+            if isinstance(step, ModelError):
+                raise step
+            if callable(step):
+                step()
+            else:
+                yield step
+
+
+def say(text: str, end: ReplyEnd | None = None) -> list[Step]:
+    return [TextDelta(text), end or ReplyEnd("end_turn")]
+
+
+def call(*calls: tuple[str, str]) -> list[Step]:
+    """A reply that calls tools, each with a word."""
+    steps: list[Step] = [
+        ToolCall(f"{name}-{word}-{number}", name, {"word": word})
+        for number, (name, word) in enumerate(calls)
+    ]
+    return [*steps, ReplyEnd("tool_use")]
+
+
+def make_session(
+    toolbox: Toolbox,
+    model: Model,
+    small_model: Model | None = None,
+    limits: SessionLimits | None = None,
+) -> AgentSession:
+    limits = limits or SessionLimits(1_000, 160_000)
+    return AgentSession(
+        model, small_model or FakeModel(), toolbox, "Be good.", limits, get_random=lambda: 0.5
+    )

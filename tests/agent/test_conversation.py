@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.agent.conversation import (
+    Block,
+    ImageBlock,
+    Message,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    make_user_message,
+    repair_conversation,
+)
+
+
+def call(name: str) -> ToolCall:
+    return ToolCall(name, "Read", {"file_path": name})
+
+
+def result(name: str) -> ToolResult:
+    return ToolResult(name, (TextBlock(f"text of {name}"),))
+
+
+def test_a_valid_conversation_stays_as_it_is() -> None:
+    messages = [
+        make_user_message("go"),
+        Message("assistant", (TextBlock("I look."), call("a"), call("b"))),
+        Message("user", (result("a"), result("b"))),
+        Message("assistant", (TextBlock("Done."),)),
+    ]
+    assert repair_conversation(messages) == messages
+
+
+def test_a_call_without_a_result_gets_one() -> None:
+    messages = [Message("assistant", (call("a"), call("b"))), Message("user", (result("b"),))]
+    _, answer = repair_conversation(messages)
+    first, second = answer.results
+    assert (first.call_id, first.is_error) == ("a", True)
+    assert "interrupted" in first.text
+    assert second == result("b")
+
+
+def test_a_call_at_the_end_or_before_another_reply_is_answered() -> None:
+    messages = [Message("assistant", (call("a"),)), Message("assistant", (call("b"),))]
+    roles = [message.role for message in repair_conversation(messages)]
+    assert roles == ["assistant", "user", "assistant", "user"]
+
+
+def test_a_result_without_its_call_and_an_empty_message_are_left_out() -> None:
+    messages = [Message("user", (result("a"),)), Message("assistant", ()), make_user_message("x")]
+    assert repair_conversation(messages) == [make_user_message("x")]
+
+
+def test_results_come_first_and_in_the_order_of_the_calls() -> None:
+    blocks: tuple[Block, ...] = (TextBlock("also"), result("b"), result("a"))
+    messages = [Message("assistant", (call("a"), call("b"))), Message("user", blocks)]
+    assert repair_conversation(messages)[1].blocks == (result("a"), result("b"), TextBlock("also"))
+
+
+def test_the_text_of_a_message_has_no_results() -> None:
+    image = ImageBlock("image/png", "aGk=")
+    message = Message("user", (ToolResult("a", (TextBlock("x"), image)), TextBlock("y")))
+    assert (message.text, message.results[0].text) == ("y", "x")
+
+
+BLOCKS = st.one_of(
+    st.builds(TextBlock, st.text(min_size=1)),
+    st.sampled_from("abcd").map(call),
+    st.sampled_from("abcd").map(result),
+)
+MESSAGES = st.lists(
+    st.builds(
+        Message,
+        st.sampled_from(("user", "assistant")),
+        st.lists(BLOCKS, max_size=4, unique_by=repr).map(tuple),
+    ),
+    max_size=8,
+).map(
+    lambda messages: [
+        message._replace(
+            blocks=tuple(
+                block
+                for block in message.blocks
+                if not isinstance(block, ToolResult if message.role == "assistant" else ToolCall)
+            )
+        )
+        for message in messages
+    ]
+)
+
+
+@given(MESSAGES)
+def test_every_call_is_answered_by_the_next_message_whatever_was_before(
+    messages: list[Message],
+) -> None:
+    repaired = repair_conversation(messages)
+    for number, message in enumerate(repaired):
+        previous = repaired[number - 1].calls if number else []
+        assert message.blocks
+        assert [one.call_id for one in message.results] == [one.id for one in previous]
+        if message.calls:
+            assert number + 1 < len(repaired)
+    assert repair_conversation(repaired) == repaired
+    kept = [message.text for message in repaired if message.text]
+    assert kept == [message.text for message in messages if message.text]

@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cub.agent.conversation import ToolCall
+from cub.agent.events import ToolEnd, ToolStart
+from cub.agent.executor import MAX_CONCURRENT, ApprovalRequest, CallBatch, FinishedCall, Toolbox
+from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
+from tests.agent.doubles import WordArguments, echo, make_tool, make_toolbox
+
+TIMEOUT = 20
+
+
+class Batch:
+    """Drives a batch as a turn does, and keeps its events."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self.inbox = SimpleQueue[FinishedCall]()
+        self.calls = CallBatch(toolbox, self.inbox.put)
+        self.events: list[ToolStart | ToolEnd] = []
+        self.number = 0
+
+    def add(self, name: str, word: str = "", fault: str = "") -> None:
+        self.number += 1
+        call = ToolCall(f"{name}{self.number}", name, {"word": word}, fault)
+        self.events += self.calls.add_call(call)
+
+    def end_reply(self) -> None:
+        self.events += self.calls.end_reply()
+
+    def take(self) -> None:
+        self.events += self.calls.finish_call(self.inbox.get(timeout=TIMEOUT))
+
+    def finish(self) -> list[str]:
+        self.end_reply()
+        while not self.calls.is_done:
+            self.take()
+        return [result.text for result in self.calls.results]
+
+    def list_steps(self) -> list[str]:
+        return [
+            ("start " if isinstance(event, ToolStart) else "end ") + event.call.id
+            for event in self.events
+        ]
+
+
+class Gate:
+    """A tool that waits until the test opens it."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.count = 0
+        self.lock = threading.Lock()
+
+    def run(self, arguments: WordArguments, _: ToolContext) -> ToolOutput:
+        with self.lock:
+            self.count += 1
+        assert self.opened.wait(TIMEOUT)
+        return ToolOutput(arguments.word)
+
+
+def test_results_come_in_the_order_of_the_calls(tmp_path: Path) -> None:
+    gate = Gate()
+    toolbox = make_toolbox(tmp_path, [make_tool("Slow", gate.run), make_tool("Fast", echo)])
+    batch = Batch(toolbox)
+    batch.add("Slow", "a")
+    batch.add("Fast", "b")
+    batch.take()
+    assert batch.list_steps() == ["start Slow1", "start Fast2", "end Fast2"]
+    gate.opened.set()
+    assert batch.finish() == ["a", "b!"]
+
+
+def test_read_read_write_read_runs_as_the_document_draws_it(tmp_path: Path) -> None:
+    tools = [make_tool("Read", echo), make_tool("Write", echo, "edit")]
+    batch = Batch(make_toolbox(tmp_path, tools))
+    for name in ("Read", "Read", "Write", "Read"):
+        batch.add(name)
+    batch.finish()
+    steps = batch.list_steps()
+    assert steps[:2] == ["start Read1", "start Read2"]
+    assert sorted(steps[2:4]) == ["end Read1", "end Read2"]
+    assert steps[4:] == ["start Write3", "end Write3", "start Read4", "end Read4"]
+
+
+def test_a_call_that_changes_something_waits_for_the_end_of_the_reply(tmp_path: Path) -> None:
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Write", echo, "edit")]))
+    batch.add("Write")
+    assert batch.events == []
+    batch.end_reply()
+    assert batch.list_steps() == ["start Write1"]
+
+
+def test_at_most_eight_calls_run_at_the_same_time(tmp_path: Path) -> None:
+    gate = Gate()
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", gate.run)]))
+    for number in range(MAX_CONCURRENT + 3):
+        batch.add("Read", str(number))
+    assert len(batch.events) == MAX_CONCURRENT
+    gate.opened.set()
+    assert batch.finish() == [str(number) for number in range(MAX_CONCURRENT + 3)]
+
+
+def test_eight_calls_meet_inside_their_tools(tmp_path: Path) -> None:
+    barrier = threading.Barrier(MAX_CONCURRENT, timeout=TIMEOUT)
+
+    def meet(_: WordArguments, __: ToolContext) -> ToolOutput:
+        barrier.wait()
+        return ToolOutput("met")
+
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", meet)]))
+    for _ in range(MAX_CONCURRENT):
+        batch.add("Read")
+    assert batch.finish() == ["met"] * MAX_CONCURRENT
+
+
+def fail(error: BaseException) -> ToolOutput:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ToolError("no such file", hint="look again"), "error: no such file\nhint: look again"),
+        (PermissionError(13, "Permission denied"), "error: permission denied"),
+        (ZeroDivisionError("division"), "error: the tool failed: ZeroDivisionError: division"),
+    ],
+)
+def test_a_failure_is_a_result(tmp_path: Path, error: Exception, text: str) -> None:
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", lambda *_: fail(error))]))
+    batch.add("Read")
+    assert batch.finish() == [text]
+    assert batch.calls.results[0].is_error
+
+
+def test_calls_that_are_none_are_answered(tmp_path: Path) -> None:
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", echo), make_tool("Grep", echo)]))
+    batch.add("Reed")
+    batch.add("Read", fault="the arguments are not JSON")
+    batch.events += batch.calls.add_call(ToolCall("x", "Read", {"wort": "a"}))
+    assert batch.finish() == [
+        "error: there is no tool 'Reed'\nhint: choose from Read, Grep",
+        "error: the arguments are not JSON",
+        "error: unknown argument 'wort'\nhint: did you mean word?",
+    ]
+
+
+def test_a_result_without_text_says_so_and_a_huge_one_is_cut(tmp_path: Path) -> None:
+    def print_much(arguments: WordArguments, _: ToolContext) -> ToolOutput:
+        return ToolOutput(arguments.word * 50_000_000)
+
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", print_much)]))
+    batch.add("Read", "")
+    batch.add("Read", "x")
+    empty, huge = batch.finish()
+    assert empty == "(no output)"
+    assert len(huge) < 100_100
+    assert "… 49,900,000 characters left out …" in huge
+
+
+def test_a_call_that_needs_approval_is_asked_for(tmp_path: Path) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return request.summary == "Bash ls"
+
+    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")], "ask", approve)
+    batch = Batch(toolbox)
+    batch.add("Bash", "ls")
+    batch.add("Bash", "rm")
+    texts = batch.finish()
+    assert texts[0] == "ls!"
+    assert texts[1].startswith("not allowed: ")
+    assert [request.summary for request in asked] == ["Bash ls", "Bash rm"]
+    assert [event.source for event in batch.events if isinstance(event, ToolEnd)] == [
+        "tool", "denied",
+    ]  # fmt: skip
+
+
+def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) -> None:
+    gate = Gate()
+    tools = [make_tool("Bash", gate.run, "command"), make_tool("Read", echo)]
+    batch = Batch(make_toolbox(tmp_path, tools))
+    batch.add("Bash", "stopped")
+    batch.add("Read")
+    batch.end_reply()
+    batch.events += batch.calls.cancel()
+    assert not batch.calls.is_done
+    gate.opened.set()
+    texts = batch.finish()
+    assert texts == ["stopped", "This call was cancelled by the user before it was finished."]
+
+
+def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
+    from typing import NamedTuple
+
+    from cub.agent.tools.tool import Tool
+
+    class FileArguments(NamedTuple):
+        file_path: str
+
+    tool = Tool("Read", "", FileArguments, lambda *_: ToolOutput("text"), "read", "file_path")
+    toolbox = make_toolbox(tmp_path, [tool], take_rules=lambda path: f"\n\nrule for {path.name}")
+    batch = Batch(toolbox)
+    batch.events += batch.calls.add_call(ToolCall("1", "Read", {"file_path": "a.py"}))
+    assert batch.finish() == ["text\n\nrule for a.py"]
+
+
+class Recorder:
+    """Tools that note when they run, and fail as they are asked to."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.running = Counter[str]()
+        self.faults: list[str] = []
+
+    def run(self, kind: str, arguments: WordArguments) -> ToolOutput:
+        with self.lock:
+            self.running[kind] += 1
+            total = self.running.total()
+            if (kind == "unsafe" or self.running["unsafe"]) and total > 1:
+                self.faults.append(f"{kind} beside {self.running}")
+            if total > MAX_CONCURRENT:
+                self.faults.append(f"{total} at once")
+        with self.lock:
+            self.running[kind] -= 1
+        if arguments.word == "fail":
+            raise ToolError("as asked")
+        if arguments.word == "bug":
+            raise KeyError("bug")
+        return ToolOutput(arguments.word)
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from(("Safe", "Unsafe", "Nobody")), st.sampled_from(("ok", "fail", "bug"))
+    ),
+    max_size=14,
+)
+
+
+@settings(deadline=None)
+@given(CALLS, st.data())
+def test_any_mix_of_calls_is_exclusive_and_answered_in_order(
+    calls: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    recorder = Recorder()
+    tools = [
+        make_tool("Safe", lambda arguments, _: recorder.run("safe", arguments)),
+        make_tool("Unsafe", lambda arguments, _: recorder.run("unsafe", arguments), "edit"),
+    ]
+    batch = Batch(make_toolbox(Path("/"), tools))
+    cancel_at = data.draw(st.none() | st.integers(0, len(calls)))
+    for number, (name, word) in enumerate(calls):
+        batch.add(name, word)
+        running = batch.list_steps()
+        is_waiting = sum(step.startswith("start") for step in running) > sum(
+            step.startswith("end") for step in running
+        )
+        if is_waiting and data.draw(st.booleans()):
+            batch.take()
+        if cancel_at == number:
+            batch.events += batch.calls.cancel()
+            break
+    batch.finish()
+    added = calls if cancel_at is None or cancel_at >= len(calls) else calls[: cancel_at + 1]
+    assert recorder.faults == []
+    ids = [f"{name}{number}" for number, (name, _) in enumerate(added, 1)]
+    assert [result.call_id for result in batch.calls.results] == ids
+    ends = [event.call.id for event in batch.events if isinstance(event, ToolEnd)]
+    assert sorted(ends) == sorted(ids)

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.agent.conversation import Message, TextBlock, make_user_message, repair_conversation
+from cub.agent.events import (
+    CacheStatistics,
+    Compaction,
+    ReplyText,
+    SessionEnd,
+    SessionEvent,
+    ToolEnd,
+    TurnEnd,
+)
+from cub.agent.loop import MAX_REPEATS, AgentSession, SessionLimits
+from cub.agent.model import ModelError, ReplyEnd, TextDelta
+from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.tokens import TokenUsage
+from tests.agent.doubles import (
+    FakeModel,
+    Step,
+    WordArguments,
+    call,
+    echo,
+    make_session,
+    make_tool,
+    make_toolbox,
+    say,
+)
+
+READ = make_tool("Read", echo)
+
+
+def work(session: AgentSession, prompt: str = "go") -> list[SessionEvent]:
+    events = list(session.work_on(prompt))
+    assert isinstance(events[-1], SessionEnd)
+    assert isinstance(events[-2], CacheStatistics)
+    assert session.messages == repair_conversation(session.messages)
+    return events
+
+
+def get_end(events: list[SessionEvent]) -> SessionEnd:
+    assert isinstance(events[-1], SessionEnd)
+    return events[-1]
+
+
+def test_tools_are_run_until_the_model_has_nothing_to_do(tmp_path: Path) -> None:
+    model = FakeModel(call(("Read", "a"), ("Read", "b")), call(("Read", "c")), say("All done."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    events = work(session)
+    assert get_end(events) == SessionEnd("end_turn", "All done.")
+    assert [event.number for event in events if isinstance(event, TurnEnd)] == [1, 2, 3]
+    assert [event.result.text for event in events if isinstance(event, ToolEnd)] == [
+        "a!", "b!", "c!",
+    ]  # fmt: skip
+    last = model.requests[2]
+    assert [message.role for message in last.messages] == [
+        "user", "assistant", "user", "assistant", "user",
+    ]  # fmt: skip
+    assert [tool.name for tool in last.tools] == ["Read"]
+    assert len({request.system for request in model.requests}) == 1
+
+
+def test_a_session_goes_on_with_the_next_prompt(tmp_path: Path) -> None:
+    model = FakeModel(say("One."), say("Two."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    work(session, "first")
+    work(session, "second")
+    assert [message.text for message in model.requests[1].messages] == ["first", "One.", "second"]
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
+def test_a_reply_that_is_cut_or_refused_ends_the_session(tmp_path: Path, reason: str) -> None:
+    end = ReplyEnd("max_tokens") if reason == "max_tokens" else ReplyEnd("refusal")
+    session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("Half", end)))
+    ended = get_end(work(session))
+    assert (ended.reason, ended.text) == (reason, "Half")
+    assert ended.message
+
+
+def test_a_failure_ends_the_session_with_its_kind(tmp_path: Path) -> None:
+    error = ModelError("wrong key", "login", status=401)
+    session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(call(("Read", "a")), [error]))
+    assert get_end(work(session)) == SessionEnd("error", "", "wrong key", "login")
+
+
+def test_turns_are_limited(tmp_path: Path) -> None:
+    model = FakeModel(call(("Read", "a")), call(("Read", "b")), say("never"))
+    limits = SessionLimits(100, 160_000, max_turns=2)
+    end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model, limits=limits)))
+    assert (end.reason, end.message) == ("max_turns", "stopped after 2 turns")
+    assert len(model.requests) == 2
+
+
+def test_dollars_are_limited_and_counted(tmp_path: Path) -> None:
+    pytest.importorskip("genai_prices")
+    used = ReplyEnd("tool_use", TokenUsage(100_000, 10_000))
+    steps: list[Step] = [*call(("Read", "a"))[:-1], used]
+    model = FakeModel(steps, say("never"), name="claude-sonnet-4-20250514")
+    limits = SessionLimits(100, 160_000, max_usd=0.10)
+    events = work(make_session(make_toolbox(tmp_path, [READ]), model, limits=limits))
+    assert get_end(events).reason == "budget"
+    (turn,) = (event for event in events if isinstance(event, TurnEnd))
+    assert turn.usd == pytest.approx(0.45)
+
+
+def test_a_price_that_is_not_known_stays_unknown(tmp_path: Path) -> None:
+    used = ReplyEnd("end_turn", TokenUsage(10, 10))
+    session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("x", used)))
+    work(session)
+    assert session.usd is None
+    assert session.usage == TokenUsage(10, 10)
+
+
+def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:
+    model = FakeModel(*[call(("Read", "a"))] * 20)
+    end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
+    assert end.reason == "repetition"
+    assert end.message == "Read was called 5 times in a row with the same result"
+    assert len(model.requests) == MAX_REPEATS
+
+
+def test_a_call_whose_result_changes_may_be_repeated(tmp_path: Path) -> None:
+    numbers = iter(range(100))
+
+    def count(*_: object) -> ToolOutput:
+        return ToolOutput(str(next(numbers)))
+
+    model = FakeModel(*[call(("Poll", "a"))] * 10, say("Done."))
+    toolbox = make_toolbox(tmp_path, [make_tool("Poll", count)])
+    assert get_end(work(make_session(toolbox, model))).reason == "end_turn"
+
+
+def test_calls_of_unknown_tools_do_not_go_on_forever(tmp_path: Path) -> None:
+    model = FakeModel(*[call(("Nothing", "a"))] * 20)
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "repetition"
+
+
+def test_a_stop_leaves_a_conversation_that_can_go_on(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [READ])
+    steps: list[Step] = [*call(("Read", "a"))[:-1], toolbox.context.stop.request]
+    session = make_session(toolbox, FakeModel([*steps, *say("never")]))
+    assert get_end(work(session)).reason == "cancelled"
+    assert len(session.messages) == 3
+
+
+def test_old_results_are_cut_before_a_request(tmp_path: Path) -> None:
+    def print_much(arguments: WordArguments, _: ToolContext) -> ToolOutput:
+        return ToolOutput(arguments.word * 20_000)
+
+    model = FakeModel(*(call(("Read", word)) for word in "abcd"), say("Done."))
+    session = make_session(make_toolbox(tmp_path, [make_tool("Read", print_much)]), model)
+    events = work(session)
+    (compaction,) = (event for event in events if isinstance(event, Compaction))
+    assert compaction.kind == "micro"
+    results = [r.text for message in model.requests[-1].messages for r in message.results]
+    assert results[0] == "[content truncated — 20000 chars]"
+    assert [len(text) for text in results[1:]] == [20_000] * 3
+
+
+def test_a_long_conversation_is_summarized_by_the_small_model(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
+    used = ReplyEnd("end_turn", TokenUsage(50, 5))
+    small = FakeModel(*[say("We read files.", used)] * 5, name="small")
+    toolbox = make_toolbox(tmp_path, [READ])
+    toolbox.context.reads.record_file(tmp_path, b"x")
+    limits = SessionLimits(100, 500)
+    session = make_session(toolbox, model, small, limits)
+    events = work(session, "the task")
+    compactions = [event for event in events if isinstance(event, Compaction)]
+    assert [one.kind for one in compactions] == ["auto"] * len(compactions)
+    assert compactions[0].tokens_after < compactions[0].tokens_before
+    assert compactions[0].usage == TokenUsage(50, 5)
+    assert session.usage.input == 50 * len(compactions)
+    assert "We read files." in model.requests[-1].messages[0].text
+    assert model.requests[-1].messages[0].text.startswith("the task")
+    assert toolbox.context.reads.explain_unknown(tmp_path, b"x")
+    assert small.requests[0].tools == ()
+    assert ReplyText("We read files.") not in events
+
+
+def test_a_summary_that_fails_ends_the_session(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"))
+    small = FakeModel([ModelError("no such model", "request", status=404)])
+    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 500))
+    end = get_end(work(session))
+    assert (end.reason, end.kind) == ("error", "request")
+    assert end.message == "the conversation could not be summarized: no such model"
+
+
+def test_a_summary_that_calls_a_tool_runs_none(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
+    small = FakeModel(*[[TextDelta("Sum."), *call(("Read", "secret"))]] * 9)
+    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 500))
+    events = work(session)
+    assert get_end(events).reason == "end_turn"
+    assert not [e for e in events if isinstance(e, ToolEnd) and "secret" in e.result.text]
+
+
+def test_a_conversation_that_was_left_open_is_repaired_first(tmp_path: Path) -> None:
+    model = FakeModel(say("On we go."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    one_call = call(("Read", "a"))[0]
+    assert not isinstance(one_call, ModelError)
+    session.messages = [
+        make_user_message("before"),
+        Message("assistant", (TextBlock("I read."), one_call)),  # type: ignore[arg-type]
+    ]
+    work(session)
+    assert model.requests[0].messages[2].results[0].is_error

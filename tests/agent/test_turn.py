@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from cub.agent.conversation import Message, TextBlock, ToolCall, make_user_message
+from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolStart
+from cub.agent.executor import Toolbox
+from cub.agent.model import ModelError, ModelRequest, ReplyEnd, TextDelta
+from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.agent.turn import Turn, TurnEvent, run_turn
+from tests.agent.doubles import (
+    FakeModel,
+    Step,
+    WordArguments,
+    call,
+    echo,
+    make_tool,
+    make_toolbox,
+    say,
+)
+
+TIMEOUT = 20
+REQUEST = ModelRequest("", (make_user_message("go"),), (), 100)
+CUT = ModelError("the connection was closed", "service")
+
+
+def run(toolbox: Toolbox, *replies: list[Step]) -> tuple[list[TurnEvent], Turn]:
+    events: list[TurnEvent] = []
+    generator = run_turn(FakeModel(*replies), REQUEST, toolbox, lambda: 0.0)
+    while True:
+        try:
+            events.append(next(generator))
+        except StopIteration as end:
+            turn: Turn = end.value
+            return events, turn
+
+
+def test_a_reply_without_calls(tmp_path: Path) -> None:
+    events, turn = run(make_toolbox(tmp_path, []), [TextDelta("Hel"), *say("lo")])
+    assert events == [TextDelta("Hel"), TextDelta("lo"), ReplyText("Hello")]
+    assert turn.messages[0] == Message("assistant", (TextBlock("Hello"),))
+    assert (turn.text, turn.end, turn.error) == ("Hello", ReplyEnd("end_turn"), None)
+
+
+def test_text_and_calls_keep_their_order(tmp_path: Path) -> None:
+    steps: list[Step] = [
+        TextDelta("First."),
+        ToolCall("1", "Read", {"word": "a"}),
+        TextDelta(" "),
+        ToolCall("2", "Read", {"word": "b"}),
+        TextDelta("Last."),
+        ReplyEnd("tool_use"),
+    ]
+    _, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
+    kinds = [type(block).__name__ for block in turn.messages[0].blocks]
+    assert kinds == ["TextBlock", "ToolCall", "ToolCall", "TextBlock"]
+    assert [result.text for result in turn.results] == ["a!", "b!"]
+
+
+def test_a_read_ends_while_the_reply_is_still_written(tmp_path: Path) -> None:
+    is_read = threading.Event()
+
+    def read(*_: object) -> ToolOutput:
+        is_read.set()
+        return ToolOutput("text")
+
+    steps = call(("Read", "a"))
+    steps.insert(1, lambda: is_read.wait(TIMEOUT))
+    events, turn = run(make_toolbox(tmp_path, [make_tool("Read", read)]), [*steps[:2], *say("x")])
+    assert is_read.is_set()
+    assert [type(event) for event in events[:1]] == [ToolStart]
+    assert turn.results[0].text == "text"
+
+
+def test_a_failed_request_is_made_again_and_its_text_does_not_count(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [])
+    failed = ModelError("overloaded", "service", retry_after=0.0)
+    events, turn = run(toolbox, [TextDelta("Wro"), failed], say("Right"))
+    retry = events[1]
+    assert isinstance(retry, RequestRetry)
+    assert (retry.number, retry.kind, retry.reason) == (1, "service", "overloaded")
+    assert turn.text == "Right"
+    assert len(turn.messages[0].blocks) == 1
+
+
+def test_an_error_ends_the_turn_and_says_why(tmp_path: Path) -> None:
+    error = ModelError("no such model", "request", status=404)
+    _, turn = run(make_toolbox(tmp_path, []), [error])
+    assert turn.error is error
+    assert turn.messages[0].blocks == ()
+
+
+def test_a_reply_that_is_cut_after_a_call_still_counts(tmp_path: Path) -> None:
+    steps: list[Step] = [ToolCall("1", "Read", {"word": "a"}), CUT]
+    _, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
+    assert turn.error is None
+    assert turn.end == ReplyEnd("tool_use", fault=CUT.message)
+    assert [result.text for result in turn.results] == ["a!"]
+
+
+def test_a_stop_ends_a_reply_that_never_comes(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [])
+    forever = threading.Event()
+    steps: list[Step] = [
+        TextDelta("I"),
+        toolbox.context.stop.request,
+        forever.wait,
+    ]
+    events, turn = run(toolbox, steps)
+    forever.set()
+    assert turn.is_cancelled
+    assert turn.text == "I"
+    assert events == [TextDelta("I")]
+
+
+def test_after_a_stop_no_call_starts(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")])
+    steps: list[Step] = [ToolCall("1", "Bash", {"word": "a"}), toolbox.context.stop.request]
+    events, turn = run(toolbox, [*steps, *call(("Bash", "b"))])
+    assert turn.is_cancelled
+    assert [result.call_id for result in turn.results] == [one.id for one in turn.calls] == ["1"]
+    assert turn.results[0].is_error
+    assert [event.source for event in events if isinstance(event, ToolEnd)] == ["cancelled"]
+
+
+def test_a_stop_that_was_requested_before_ends_the_turn_at_once(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [])
+    toolbox.context.stop.request()
+    forever = threading.Event()
+    _, turn = run(toolbox, [forever.wait])
+    forever.set()
+    assert turn.is_cancelled
+
+
+def test_a_stop_ends_a_running_command_and_keeps_its_result(tmp_path: Path) -> None:
+    toolbox: Toolbox
+
+    def run_command(_: WordArguments, context: ToolContext) -> ToolOutput:
+        toolbox.context.stop.request()
+        assert context.stop.wait(TIMEOUT)
+        return ToolOutput("ended by the stop")
+
+    toolbox = make_toolbox(tmp_path, [make_tool("Bash", run_command, "command")])
+    _, turn = run(toolbox, call(("Bash", "a")))
+    assert turn.is_cancelled
+    assert turn.results[0].text == "ended by the stop"

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from cub.harness.base import Transcript
+from cub.harness.event_protocol import EventProtocolReader
+from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
+from cub.model_server.server import ModelServer
+from tests.command_line import Result
+from tests.conftest import Cub, environment
+
+SCRIPT = """\
+    conversations:
+      - replies:
+          - text: I look first.
+            calls: [{Read: {file_path: price.py}}]
+            usage: {input: 1000, output: 20, cache_read: 500}
+          - calls: [{Edit: {file_path: price.py, old_string: "1", new_string: "2"}}]
+            usage: {input: 1100, output: 30}
+          - text: It is 2 now.
+            usage: {input: 1200, output: 10}
+"""
+EDIT = ("--permissions", "accept-edits")
+
+
+@pytest.fixture
+def code(project: Path, cub: Cub) -> Callable[..., Result]:
+    """`cub code` with a scripted model, in a project with one file."""
+    (project / "price.py").write_text("PRICE = 1\n", encoding="utf-8")
+    (project / "replies.yaml").write_text(dedent(SCRIPT), encoding="utf-8")
+
+    def run(*words: str, **more: str) -> Result:
+        return cub("code", "--model", "scripted/replies.yaml", *words, **more)
+
+    return run
+
+
+def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
+    code: Callable[..., Result], project: Path
+) -> None:
+    done = code("-p", "Make it 2.", *EDIT)
+    assert (done.code, done.out) == (0, "It is 2 now.\n")
+    assert done.err.splitlines() == [
+        "Read price.py",
+        "Edit price.py",
+        "  @@ -1 +1 @@",
+        "  -PRICE = 1",
+        "  +PRICE = 2",
+    ]
+    assert (project / "price.py").read_text() == "PRICE = 2\n"
+
+
+def test_the_prompt_may_come_from_stdin(code: Callable[..., Result]) -> None:
+    assert code(*EDIT, stdin="Make it 2.").out == "It is 2 now.\n"
+
+
+def test_without_a_prompt_nothing_begins(code: Callable[..., Result]) -> None:
+    done = code()
+    assert done.code == 2
+    assert done.err.startswith("error: missing prompt\nhint: ")
+
+
+def test_json_has_the_answer_and_what_it_cost(code: Callable[..., Result], project: Path) -> None:
+    done = code("-p", "Make it 2.", "--output-format", "json", "-q")
+    tree = json.loads(done.out)
+    assert tree == {
+        "v": 1,
+        "root": project.as_posix(),
+        "result": "It is 2 now.",
+        "reason": "end_turn",
+        "message": "",
+        "model": "scripted/replies.yaml",
+        "turns": 3,
+        "tokens": {"input": 3300, "output": 60, "cache_read": 500, "cache_write": 0},
+        "usd": None,
+        "denied": ["Edit price.py"],
+    }
+    assert done.err == ""
+    assert (project / "price.py").read_text() == "PRICE = 1\n"
+
+
+def test_events_are_those_of_the_protocol_and_some_more(code: Callable[..., Result]) -> None:
+    done = code("-p", "Make it 2.", "--output-format", "stream-json", *EDIT)
+    kinds = [json.loads(line)["type"] for line in done.out.splitlines()]
+    assert kinds == [
+        "session",
+        "tool", "text", "tool_result", "model", "usage",
+        "tool", "tool_result", "model", "usage",
+        "text", "model", "usage",
+        "cache", "end", "result",
+    ]  # fmt: skip
+    transcript = Transcript()
+    for event in EventProtocolReader().read(done.out.encode()):
+        transcript.add_event(event)
+    assert transcript.final_message == "It is 2 now."
+    assert transcript.has_result
+    assert not transcript.has_failed
+    assert transcript.tokens is not None
+    assert transcript.tokens.total == 3360
+
+
+def test_turns_are_limited_and_the_exit_code_says_so(code: Callable[..., Result]) -> None:
+    done = code("-p", "Make it 2.", "--max-turns", "1")
+    assert (done.code, done.out) == (1, "I look first.\n")
+    assert done.err.endswith("The session ended: stopped after 1 turns\n")
+
+
+def test_plan_changes_nothing(code: Callable[..., Result], project: Path) -> None:
+    done = code("-p", "Make it 2.", "--permissions", "plan")
+    assert "not allowed: the mode is plan" in done.err
+    assert (project / "price.py").read_text() == "PRICE = 1\n"
+
+
+def test_a_rule_allows_and_another_denies(code: Callable[..., Result], project: Path) -> None:
+    done = code("-p", "Make it 2.", "--allow", "Edit(*.py)", "--deny", "Edit(price.py)")
+    assert "the rule Edit(price.py) denies it" in done.err
+    assert code("-p", "Make it 2.", "--allow", "Edit(*.py)").code == 0
+    assert (project / "price.py").read_text() == "PRICE = 2\n"
+
+
+def test_a_rule_that_is_none_is_an_error(code: Callable[..., Result]) -> None:
+    done = code("-p", "Go.", "--allow", "Bsh(ls)")
+    assert done.code in (1, 2)
+    assert "Bash" in done.err
+
+
+def configure(project: Path, text: str) -> None:
+    (project / ".cub").mkdir(exist_ok=True)
+    (project / ".cub/config.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["permissions: bypass", "allow: [Bash]", "base_url: http://127.0.0.1:1", "api_key: x",
+     "search_url: http://127.0.0.1:1"],
+)  # fmt: skip
+def test_a_repository_widens_nothing_unless_it_is_trusted(
+    code: Callable[..., Result], cub: Cub, project: Path, setting: str
+) -> None:
+    configure(project, f"code: {{{setting}}}\n")
+    done = code("-p", "Go.")
+    assert done.code == 1
+    assert done.err.startswith("error: .cub/config.yaml: what this project runs is not trusted yet")
+    assert f"code.{setting.partition(':')[0]}" in done.err
+    assert code("-p", "Go.", "--trust").code == 0
+    assert cub("trust").code == 0
+    assert code("-p", "Go.").code == 0
+
+
+def test_a_repository_may_narrow_what_is_allowed(
+    code: Callable[..., Result], project: Path
+) -> None:
+    configure(project, "code: {permissions: plan, deny: [Edit]}\n")
+    assert code("-p", "Go.").code == 0
+
+
+def test_context_commands_stand_before_the_prompt(cub: Cub) -> None:
+    with ModelServer([Reply("Seen.")]) as server:
+        done = run_with_server(cub, server, "-p", "What is it?", "--exec", "echo the output")
+        (request,) = server.requests
+    assert done.out == "Seen.\n"
+    prompt = request.texts[-1]
+    assert prompt.endswith("\n\nWhat is it?")
+    assert "the output" in prompt
+
+
+def run_with_server(cub: Cub, server: ModelServer, *words: str, **more: str) -> Result:
+    more = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k", **more}
+    return cub("code", *words, **more)
+
+
+def test_texts_are_added_to_the_system_prompt_which_never_changes(project: Path, cub: Cub) -> None:
+    (project / "more.md").write_text("From a file.", encoding="utf-8")
+    (project / "AGENTS.md").write_text("Speak softly.\n", encoding="utf-8")
+    calls = [ScriptedCall("Read", {"file_path": "more.md"})]
+    with ModelServer([Reply(calls=calls), Reply("Done.")]) as server:
+        words = ("--append-system-prompt", "In words.", "--append-system-prompt-file", "more.md")
+        assert run_with_server(cub, server, "-p", "Go.", *words).code == 0
+        first, second = server.requests
+    assert first.system == second.system
+    for text in ("In words.", "From a file.", "Speak softly.", project.as_posix()):
+        assert first.system.count(text) == 1
+
+
+def test_a_wrong_key_ends_the_session_with_a_login_event(cub: Cub) -> None:
+    with ModelServer([Reply(status=401, message="the key is not valid")]) as server:
+        done = run_with_server(cub, server, "-p", "Go.", "--output-format", "stream-json")
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 1
+    assert [event["type"] for event in events] == ["session", "cache", "login", "end", "result"]
+    assert "the key is not valid" in events[-1]["text"]
+    assert events[-1]["failed"] is True
+
+
+def test_a_model_of_a_local_server_needs_no_key(project: Path, cub: Cub) -> None:
+    with ModelServer([Reply("Hello.")]) as server:
+        (project.parent / "home/.config/cub").mkdir(parents=True)
+        config = project.parent / "home/.config/cub/config.yaml"
+        config.write_text(f"code: {{model: ollama/qwen3, base_url: {server.url}/v1}}\n")
+        done = cub("code", "-p", "Hi.")
+        (request,) = server.requests
+    assert (done.code, done.out) == (0, "Hello.\n")
+    assert (request.api, request.model) == ("chat", "qwen3")
+
+
+def test_no_key_is_an_error_with_a_hint(cub: Cub) -> None:
+    done = cub("code", "-p", "Hi.")
+    assert done.code == 1
+    assert done.err.startswith("error: no API key for anthropic\nhint: set ANTHROPIC_API_KEY")
+
+
+def test_the_signal_of_a_person_ends_it_in_order(project: Path, home: Path) -> None:
+    """A command that ignores INT at first is ended, and so is the session."""
+    calls = [ScriptedCall("Bash", {"command": "echo started > here; sleep 60"})]
+    with ModelServer([Reply(calls=calls)]) as server:
+        environ = {**environment(home), "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"}
+        words = ["code", "-p", "Go.", "--permissions", "bypass", "--output-format", "stream-json"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "cub", *words], cwd=project, env=environ,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            lines = []
+            for line in process.stdout:
+                lines.append(json.loads(line))
+                if lines[-1]["type"] == "tool":
+                    process.send_signal(signal.SIGINT)
+            assert process.wait() == 130
+    assert [line for line in lines if line["type"] == "tool_result"]
+    assert lines[-2] == {"type": "end", "reason": "cancelled", "message": "cancelled"}
+
+
+def replies_to(request: RecordedRequest) -> Reply:
+    """A model that asks to leave the project, edits what is cub's, and calls what is not there."""
+    results = sum(message.get("role") == "user" for message in request.body["messages"]) - 1
+    calls: list[list[ScriptedCall]] = [
+        [ScriptedCall("Read", {"file_path": "/etc/passwd"})],
+        [ScriptedCall("Read", {"file_path": "AGENTS.md"}), ScriptedCall("Fly", {})],
+        [ScriptedCall("Edit", '{"file_path": ')],
+        [ScriptedCall("Edit", {"file_path": "AGENTS.md", "old_string": "cub task ready",
+                               "new_string": "rm -rf"})],
+        [ScriptedCall("Write", {"file_path": "../outside.txt", "content": "x"})],
+    ]  # fmt: skip
+    return Reply(calls=calls[results]) if results < len(calls) else Reply("<stuck>Nothing</stuck>")
+
+
+def test_a_hostile_model_damages_nothing(project: Path, cub: Cub) -> None:
+    (project / "AGENTS.md").write_text("# Ours\n", encoding="utf-8")
+    assert cub("init", "--yes").code == 0
+    before = (project / "AGENTS.md").read_bytes()
+    with ModelServer(replies_to) as server:
+        done = run_with_server(cub, server, "-p", "Go.", *EDIT, "--output-format", "stream-json")
+    events: list[dict[str, Any]] = [json.loads(line) for line in done.out.splitlines()]
+    results = [event["text"] for event in events if event["type"] == "tool_result"]
+    assert results[0].startswith("not allowed: /etc/passwd is outside of the project")
+    assert "there is no tool 'Fly'" in results[1]  # it needs no thread, and ends first
+    assert "JSON" in results[3]
+    assert "managed section" in results[4]
+    assert results[5].startswith("not allowed:")
+    assert events[-1]["text"] == "<stuck>Nothing</stuck>"
+    assert (project / "AGENTS.md").read_bytes() == before
+    assert not (project.parent / "outside.txt").exists()

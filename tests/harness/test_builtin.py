@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cub.harness.base import AgentEvent, LaunchRequest, Transcript
+from cub.harness.builtin import BuiltinHarness
+
+
+def request(tmp_path: Path) -> LaunchRequest:
+    return LaunchRequest("Do it.", "The contract.", tmp_path, "shop-1", 1, None, "auto")
+
+
+def test_the_command_is_cub_code_with_the_contract_as_a_file(tmp_path: Path) -> None:
+    command = BuiltinHarness().build_command(request(tmp_path))
+    assert command.argv[:3] == (sys.executable, "-I", "-c")
+    words = command.argv[5:]
+    assert words == (
+        "code", "--output-format", "stream-json", "--trust", "--no-context-exec",
+        "--permissions", "accept-edits", "--allow", "Bash",
+        "--append-system-prompt-file", str(tmp_path / "system.md"),
+    )  # fmt: skip
+    assert command.stdin == b"Do it."
+
+
+def test_the_models_of_the_run_and_of_the_configuration_are_handed_over(tmp_path: Path) -> None:
+    harness = BuiltinHarness("ollama/qwen3")
+    assert "ollama/qwen3" in harness.build_command(request(tmp_path)).argv
+    argv = harness.build_command(
+        request(tmp_path)._replace(model="openai/gpt-5", system_prompt="")
+    ).argv
+    assert argv[-2:] == ("--model", "openai/gpt-5")
+
+
+def test_bypass_needs_no_rule(tmp_path: Path) -> None:
+    argv = BuiltinHarness().build_command(request(tmp_path)._replace(permissions="bypass")).argv
+    assert "--allow" not in argv
+    assert "bypass" in argv
+
+
+@pytest.mark.parametrize(("code", "failed", "expected"), [(0, False, True), (1, True, False),
+                         (0, True, False), (-9, False, False), (None, False, False)])  # fmt: skip
+def test_success_is_a_result_and_exit_code_0(
+    code: int | None, failed: bool, expected: bool
+) -> None:
+    transcript = Transcript()
+    transcript.add_event(AgentEvent("result", "Done.", failed=failed))
+    assert BuiltinHarness().is_success(transcript, code) is expected
+    assert not BuiltinHarness().is_success(Transcript(), 0)
+
+
+def test_a_scripted_model_needs_no_packages() -> None:
+    assert BuiltinHarness().explain_missing("scripted/replies.yaml") == ""
