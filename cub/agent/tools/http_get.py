@@ -111,18 +111,11 @@ async def _get(url: str, params: Mapping[str, str] | None) -> WebText:
             timeout=None,  # the whole of it has a limit
             follow_redirects=True,
             max_redirects=MAX_REDIRECTS,
-            event_hooks={"request": [refuse_other_host], "response": [refuse_link_local_peer]},
+            event_hooks={"request": [refuse_other_host]},
         ) as client,
         client.stream("GET", url, params=params) as response,
     ):
-        return await _read_text(response)
-
-
-async def refuse_link_local_peer(response: httpx2.Response) -> None:
-    """Raise ToolError if a host's name has led to a link-local address."""
-    stream = response.extensions.get("network_stream")
-    if peer := stream and stream.get_extra_info("server_addr"):
-        _refuse_link_local(str(peer[0]))
+        return await read_text_response(response)
 
 
 def _refuse_link_local(host: str) -> None:
@@ -139,7 +132,11 @@ def _refuse_link_local(host: str) -> None:
         raise ToolError(f"{host} is a link-local address, which is not read")
 
 
-async def _read_text(response: httpx2.Response) -> WebText:
+async def read_text_response(response: httpx2.Response) -> WebText:
+    """Return the text of an answer; ToolError if it has none, or is from a link-local address."""
+    stream = response.extensions.get("network_stream")
+    if peer := stream and stream.get_extra_info("server_addr"):
+        _refuse_link_local(str(peer[0]))
     if response.status_code >= 400:
         raise ToolError(f"{response.url} answered {response.status_code} {response.reason_phrase}")
     media_type = response.headers.get("content-type", "text/plain").partition(";")[0].strip()

@@ -15,7 +15,7 @@ from cub.agent.tools.http_get import (
     WebText,
     get_text_over_http,
     parse_web_host,
-    refuse_link_local_peer,
+    read_text_response,
 )
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
@@ -102,13 +102,18 @@ class Peer:
         return self.address, 80
 
 
-def test_a_name_that_leads_to_a_link_local_address_is_refused() -> None:
-    for address in ("169.254.169.254", "fe80::1%eth0"):
-        response = httpx2.Response(200, extensions={"network_stream": Peer(address)})
+@pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1%eth0", "127.0.0.1"])
+def test_a_name_that_leads_to_a_link_local_address_is_refused(address: str) -> None:
+    request, extensions = (
+        httpx2.Request("GET", "http://a.example"),
+        {"network_stream": Peer(address)},
+    )
+    response = httpx2.Response(200, request=request, text="key", extensions=extensions)
+    if address == "127.0.0.1":
+        assert asyncio.run(read_text_response(response)).data == b"key"
+    else:
         with pytest.raises(ToolError, match="link-local"):
-            asyncio.run(refuse_link_local_peer(response))
-    fine = httpx2.Response(200, extensions={"network_stream": Peer("127.0.0.1")})
-    asyncio.run(refuse_link_local_peer(fine))
+            asyncio.run(read_text_response(response))
 
 
 def test_the_peer_of_an_answer_is_known() -> None:
