@@ -40,7 +40,7 @@ _SEPARATOR = re.compile(r"[;&|`(){}\n]")
 _BLANKS = re.compile(r"[ \t]+")
 _REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>]*")
 # What may stand before a command: `A=b`, and a variable that may be empty.
-_BEFORE_COMMAND = re.compile(r"\w+\+?=|\$", re.ASCII)
+_BEFORE_COMMAND = re.compile(r"\w+(?:\[[^\]]*\])?\+?=|\$", re.ASCII)
 # Words that have a command after them, with options between.
 _WRAPPERS = frozenset(
     ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",

@@ -334,7 +334,7 @@ def test_a_rule_with_a_wildcard_allows_one_simple_command(
         "sudo -u root rm x", "env -i A=b rm x", "timeout 5 rm x", "nohup rm x &", "xargs -0 rm",
         "find . -exec rm {} \\;", "if true; then rm x; fi", "for a in b; do rm $a; done",
         "! rm x", "time rm x", "bash -c 'rm x'", 'sh -c "ls; rm x"', "eval rm x", "f() { rm x; }",
-        "coproc rm x", "$EMPTY rm x", "A=b\fc rm x", ">\r rm x",
+        "coproc rm x", "$EMPTY rm x", "A[0]=b rm x", "A=b\fc rm x", ">\r rm x",
     ],
 )  # fmt: skip
 def test_a_rule_denies_a_command_wherever_it_is(context: ToolContext, command: str) -> None:
