@@ -69,7 +69,8 @@ def _convert_connection_failure(failure: Exception, endpoint: ModelEndpoint) -> 
     if isinstance(error, httpx2.ReadTimeout):
         reason = f"sent nothing for {endpoint.timeout:g} s"
         return ModelError(_describe(reason, "", endpoint), "service")
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+    # An OSError is one of reading certificates: those of connections are an HTTPError.
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | OSError):
         reason = "can't be reached"
     elif isinstance(error, httpx2.HTTPError):
         reason = "closed the connection in the middle of its reply"

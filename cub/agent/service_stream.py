@@ -57,7 +57,7 @@ def read_events(
                     is_complete = is_complete or is_last(event)
                     yield event
             content_type = stream.response.headers.get("content-type", "")
-    except (sdk_error, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+    except (sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         raise convert_failure(error, endpoint) from error
     if not is_complete:
         raise make_cut_off_failure(content_type, endpoint)

@@ -261,6 +261,15 @@ def test_an_address_that_is_none_is_not_tried_again(service: Service, address: s
     assert not caught.value.is_retryable
 
 
+@pytest.mark.filterwarnings("ignore:Exception ignored in")  # of a client that was half made
+def test_certificates_that_are_missing_are_a_failure(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
+    with pytest.raises(ModelError, match=r"can't be reached: .*No such file"):
+        ask(service.model(ModelEndpoint("m", "https://127.0.0.1:1", KEY)))
+
+
 def test_a_missing_package_says_how_to_get_it(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
