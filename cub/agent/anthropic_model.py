@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
 from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEvent, StopReason, TextDelta
 from cub.agent.model_failures import get_key, make_missing_package_error
-from cub.agent.service_stream import CONNECT_SECONDS, make_reply_end, make_tool_call, read_events
+from cub.agent.service_stream import (
+    CONNECT_SECONDS,
+    make_reply_end,
+    make_tool_call,
+    read_events,
+    render_body,
+)
 from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
@@ -44,10 +50,10 @@ class AnthropicModel:
             from anthropic import AnthropicError, Stream
         except ModuleNotFoundError as error:
             raise make_missing_package_error(error) from error
-        body = _build_body(self.name, request)
+        body = render_body(_build_body(self.name, request))
         events = read_events(
             lambda: self._client.post(
-                "/v1/messages", body=body, cast_to=object, stream=True, stream_cls=Stream[object]
+                "/v1/messages", content=body, cast_to=object, stream=True, stream_cls=Stream[object]
             ),
             lambda event: event.get("type") == "message_stop",
             self._endpoint,

@@ -17,7 +17,13 @@ from cub.agent.model import (
     ToolDefinition,
 )
 from cub.agent.model_failures import get_key, make_missing_package_error
-from cub.agent.service_stream import CONNECT_SECONDS, make_reply_end, make_tool_call, read_events
+from cub.agent.service_stream import (
+    CONNECT_SECONDS,
+    make_reply_end,
+    make_tool_call,
+    read_events,
+    render_body,
+)
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
 
@@ -48,11 +54,11 @@ class OpenAIModel:
             from openai import OpenAIError, Stream
         except ModuleNotFoundError as error:
             raise make_missing_package_error(error) from error
-        body = _build_body(self._endpoint, request)
+        body = render_body(_build_body(self._endpoint, request))
         events = read_events(
             lambda: self._client.post(
                 "/chat/completions",
-                body=body,
+                content=body,
                 cast_to=object,
                 # Else the SDK sends OPENAI_ADMIN_KEY of the environment, to any server.
                 options={"security": {"bearer_auth": True}},

@@ -42,32 +42,38 @@ def read_events(
 ) -> Iterator[JsonObject]:
     """Yield the events of a reply.
 
-    Raises ModelError if the SDK or its HTTP client fails, or the stream ends before an event that
-    `is_last`.
+    Raises ModelError if the SDK or its HTTP client fails, or the stream ends, before an event that
+    `is_last`: a reply that is complete is not lost.
     """
     from contextlib import closing
 
     import httpx2
 
-    is_complete = False
+    is_complete, content_type = False, ""
     try:
         with closing(open_stream()) as stream:
+            content_type = stream.response.headers.get("content-type", "")
             for event in stream:
                 if isinstance(event, dict):
                     is_complete = is_complete or is_last(event)
                     yield event
-            content_type = stream.response.headers.get("content-type", "")
     except (sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-        raise convert_failure(error, endpoint) from error
+        if not is_complete:
+            raise convert_failure(error, endpoint) from error
     if not is_complete:
         raise make_cut_off_failure(content_type, endpoint)
+
+
+def render_body(body: JsonObject) -> bytes:
+    """Return the body of a request; names of files may have bytes that UTF-8 can't have."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def make_tool_call(call_id: str, name: str, text: str) -> ToolCall:
     """Return a call with its arguments as the model wrote them, in JSON; "" means none."""
     try:
         arguments = json.loads(text or "{}")
-        # It must go back with the next request: NaN and half a surrogate pair can't.
+        # NaN can't be sent back, and half a surrogate pair can't be written to a file.
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         return ToolCall(call_id, name, {}, f"the arguments are not valid JSON: {error}")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cub.agent.conversation import ToolCall
+from cub.agent.conversation import ToolCall, make_user_message
 from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, TextDelta
 from cub.agent.service_stream import make_tool_call
 from cub.errors import CubError
@@ -109,7 +109,16 @@ def test_empty_arguments_are_none(service: Service, arguments: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ['{"path": ', "[1]", '"a"', "null", "[" * 10_000, r'["\ud800"]', r'{"a": "\ud800"}'],
+    [
+        '{"path": ',
+        "[1]",
+        '"a"',
+        "null",
+        "[" * 10_000,
+        '{"a": NaN}',
+        r'["\ud800"]',
+        r'{"a": "\ud800"}',
+    ],
 )
 def test_broken_arguments_are_a_fault_of_the_call(service: Service, arguments: str) -> None:
     with ModelServer([Reply(calls=[ScriptedCall("Read", arguments), *TWO_CALLS])]) as server:
@@ -224,6 +233,25 @@ def test_an_error_may_come_in_the_middle_of_a_stream(
     error = _fail(service, Reply("Hello world", deliver=stop_after(b"wor", service.error % name)))
     assert (error.kind, error.status, error.is_retryable) == (kind, None, is_retryable)
     assert "broke off its reply: busy" in error.message
+
+
+def test_a_reply_that_is_complete_is_not_lost(service: Service) -> None:
+    def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
+        yield from events
+        raise ConnectionResetError
+
+    with ModelServer([Reply("Hi", calls=TWO_CALLS, deliver=deliver)]) as server:
+        _, calls, end = _summarize(ask(service.connect(server)))
+    assert (len(calls), end.stop_reason) == (2, "tool_use")
+
+
+def test_half_a_surrogate_pair_is_not_sent(service: Service) -> None:
+    """The name of a file whose bytes are not UTF-8, as Python reads it."""
+    with ModelServer() as server:
+        ask(service.connect(server), make_user_message("a\udcff.py: ü"))
+        [request] = server.requests
+    assert request.texts[-1] == "a?.py: ü"
+    assert request.headers["content-type"] == "application/json"
 
 
 def test_what_came_before_a_failure_was_yielded(service: Service) -> None:
