@@ -18,6 +18,7 @@ from typing import NamedTuple
 from cub.agent.events import CacheStatistics
 from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
 from cub.files.stat_signature import StatSignature
 from cub.json_values import JsonObject, get_text
 
@@ -94,7 +95,7 @@ class ExploreCache:
                 return CacheKey(digest, context.resolve_path(get_text(values, "path") or "."), None)
             path = context.resolve_path(get_text(values, "file_path"))
             return CacheKey(digest, path, StatSignature.from_stat(path.stat()))
-        except (OSError, ValueError):  # the tool says what is wrong
+        except (OSError, ToolError):  # the tool says what is wrong
             return None
 
     def find_output(self, key: CacheKey | None) -> ToolOutput | None:

@@ -105,7 +105,7 @@ def _find_files(
     arguments: GrepArguments, folder: Path, paths: Sequence[str], context: ToolContext
 ) -> Generator[_FoundFile]:
     """Yield the files with matches; a NUL byte makes a file a binary one."""
-    mode, limit = arguments.output_mode, arguments.head_limit + 1
+    mode, limit = arguments.output_mode, min(arguments.head_limit + 1, MAX_RESULT_CHARS)
     query = LineQuery(
         arguments.pattern,
         arguments.ignore_case,

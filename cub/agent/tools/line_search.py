@@ -67,8 +67,9 @@ def find_lines(
     """
     query = query._replace(pattern=_unify_syntax(query.pattern))
     try:
+        query.pattern.encode()
         re.compile(query.pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
         raise ToolError(f"the pattern is not valid: {error}", hint="escape it with \\") from error
     deadline = time.monotonic() + max_seconds
     ripgrep = shutil.which("rg", path=context.environ.get("PATH", ""))
@@ -148,6 +149,8 @@ def _unify_syntax(pattern: str) -> str:
 
     In a set, `[` and doubled operators are plain characters for Python; so are `\<` and `\>`.
     """
+    if "\0" in pattern:  # an argument of a program ends there
+        raise ToolError("the pattern is not valid: it has a NUL character")
     return _ESCAPE_OR_SET.sub(_unify_token, pattern)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from cub.agent.conversation import ImageBlock
 from cub.agent.model import ToolDefinition
 from cub.agent.read_state import ReadState
-from cub.agent.tools.tool_arguments import build_schema
+from cub.agent.tools.tool_arguments import ToolError, build_schema
 from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
 A = TypeVar("A")
 # What a tool does to the world; permissions and the order of calls go by it.
 ToolEffect = Literal["read", "web", "edit", "command", "open"]
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONCURRENT: tuple[ToolEffect, ...] = ("read", "web")
 
 
@@ -37,7 +39,12 @@ class ToolContext:
     search_url: str = ""
 
     def resolve_path(self, text: str) -> Path:
-        """Return the real path of what a model names: relative, absolute, or with `~`."""
+        """Return the real path of what a model names: relative, absolute, or with `~`.
+
+        Raises ToolError for what can't be a path.
+        """
+        if "\0" in text or _SURROGATE.search(text):
+            raise ToolError("a path has neither NUL nor a lone surrogate")
         path = Path(text)
         home = self.environ.get("HOME")
         if home and (text == "~" or text.startswith("~/")):

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.agent.tools.tool_arguments import ToolError, build_schema, parse_arguments
+
+
+class Arguments(NamedTuple):
+    """Have a field of each kind."""
+
+    path: Annotated[str, "A path."]
+    mode: Literal["fast", "slow"] = "fast"
+    limit: Annotated[int | None, "At most."] = None
+    share: float = 0.5
+    is_deep: bool = False
+    names: tuple[str, ...] = ()
+
+
+def test_hints_become_a_schema() -> None:
+    assert build_schema(Arguments) == {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "A path."},
+            "mode": {"type": "string", "enum": ["fast", "slow"]},
+            "limit": {"type": "integer", "description": "At most."},
+            "share": {"type": "number"},
+            "is_deep": {"type": "boolean"},
+            "names": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+
+def test_arguments_are_read_and_others_have_their_defaults() -> None:
+    values = {"path": "a", "mode": "slow", "limit": 3, "names": ["x", "y"]}
+    assert parse_arguments(Arguments, values) == Arguments("a", "slow", 3, names=("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("limit", "12", 12),
+        ("limit", 12.0, 12),
+        ("limit", None, None),
+        ("share", 1, 1.0),
+        ("share", "0.25", 0.25),
+        ("is_deep", "true", True),
+        ("is_deep", " False ", False),
+        ("mode", None, "fast"),
+    ],
+)
+def test_a_value_that_is_nearly_of_its_type_is_taken(
+    name: str, value: object, expected: object
+) -> None:
+    parsed = getattr(parse_arguments(Arguments, {"path": "a", name: value}), name)
+    assert (parsed, type(parsed)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "missing argument 'path'"),
+        ({"path": None}, "missing argument 'path'"),
+        ({"path": 1}, "path is not of the type string"),
+        ({"path": "a", "mode": "quick"}, "mode is one of fast, slow"),
+        ({"path": "a", "mode": ["fast"]}, "mode is one of fast, slow"),
+        ({"path": "a", "limit": "many"}, "limit is not of the type integer"),
+        ({"path": "a", "limit": 1.5}, "limit is not of the type integer"),
+        ({"path": "a", "limit": True}, "limit is not of the type integer"),
+        ({"path": "a", "is_deep": 1}, "is_deep is not of the type boolean"),
+        ({"path": "a", "is_deep": "yes"}, "is_deep is not of the type boolean"),
+        ({"path": "a", "names": "x"}, "names is a list of strings"),
+        ({"path": "a", "names": ["x", 1]}, "names is a list of strings"),
+    ],
+)
+def test_a_value_that_is_wrong_is_an_error(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ToolError, match=message):
+        parse_arguments(Arguments, values)
+
+
+def test_an_unknown_argument_is_an_error_with_a_similar_name() -> None:
+    with pytest.raises(ToolError, match="unknown argument 'limits'") as caught:
+        parse_arguments(Arguments, {"path": "a", "limits": 1})
+    assert caught.value.hint == "did you mean limit?"
+    with pytest.raises(ToolError, match="unknown argument 'zzz'") as caught:
+        parse_arguments(Arguments, {"path": "a", "zzz": 1})
+    assert caught.value.hint == "choose from path, mode, limit, share, is_deep, names"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*Arguments._fields, "other"]), JSON))
+def test_any_json_is_read_or_a_tool_error(values: dict[str, object]) -> None:
+    try:
+        arguments = parse_arguments(Arguments, values)
+    except ToolError:
+        return
+    assert type(arguments.path) is str
+    assert arguments.mode in ("fast", "slow")
+    assert type(arguments.limit) in (int, type(None))
+    assert (type(arguments.share), type(arguments.is_deep)) == (float, bool)
+    assert all(type(name) is str for name in arguments.names)
