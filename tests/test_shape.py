@@ -20,9 +20,9 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 MAX_MODULES = {
     "cub": 8,
     "cub.actions": 74,
-    "cub.agent": 28,
+    "cub.agent": 38,
     "cub.checks": 17,
-    "cub.cli": 49,
+    "cub.cli": 54,
     "cub.config_edit": 9,
     "cub.context": 14,
     "cub.edit": 21,
@@ -38,8 +38,11 @@ MAX_MODULES = {
     "cub.store": 24,
 }
 # Small modules with one importer beside them, and why each stands by itself.
+_TOOLS = ("bash", "glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
+    **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
     "cub.agent.tools.search_program": "it runs in a process of its own",
+    "cub.agent.retries": "the rule of retries knows nothing of threads",
     "cub.context.agent_rules": "it is imported for --agent alone",
 }
 _IRREGULAR = frozenset(

@@ -160,7 +160,7 @@ def parse_rule(text: str) -> PermissionRule:
 
 
 def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext) -> CallTarget:
-    """Return what a call is about. Raises ValueError and OSError for what can't be a path."""
+    """Return what a call is about. Raises ToolError and OSError for what can't be a path."""
     subject = _get_raw_text(call_arguments, tool.subject)
     texts: list[str] = []
     if tool.name in _PATH_PATTERNS:

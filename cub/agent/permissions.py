@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target
 from cub.agent.tools.tool import AnyTool, ToolContext, ToolEffect
+from cub.agent.tools.tool_arguments import ToolError
 from cub.json_values import JsonObject
 
 # `accept-edits` allows edits in the project, `plan` nothing but to read, `bypass` everything that
@@ -34,7 +35,7 @@ class Permissions:
         """Return whether a call may run. Rules that deny come first, and hold in every mode."""
         try:
             target = find_target(tool, call_arguments, context)
-        except (ValueError, OSError) as error:  # a zero byte, a folder that may not be read
+        except (ToolError, OSError) as error:  # a zero byte, a folder that may not be read
             return Decision("deny", f"the path can't be used: {error}")
         for rule in self.deny:
             if rule.denies(target):

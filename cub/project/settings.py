@@ -77,18 +77,6 @@ _ROWS = (
     Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
     Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
     Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
-    Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
-    Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",
-            ("stdin", "file", "arg")),
-    Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
-    Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
-    Setting("harnesses.*.acp", "texts", [], "The command of an agent that speaks the Agent Client "
-            "Protocol."),
-    Setting("harnesses.*.modes", "mapping", {}, "Modes of such an agent, for auto and bypass."),
-    Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
-    Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
-    Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
-            "all projects; only for claude and codex."),
     Setting("code.model", "text", None, "The model of the built-in agent, as "
             "claude-sonnet-4-20250514, openai/MODEL or ollama/MODEL."),
     Setting("code.small_model", "text", None, "The model that summarizes long conversations."),
@@ -109,6 +97,18 @@ _ROWS = (
     Setting("code.cache.size", "whole", 200, "How many results are kept.", minimum=1),
     Setting("code.cache.ttl", "time", "30s", "How long a result of Glob or Grep is reused."),
     Setting("code.debug", "flag", False, "Whether turns, retries and tokens are shown on stderr."),
+    Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
+    Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",
+            ("stdin", "file", "arg")),
+    Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
+    Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
+    Setting("harnesses.*.acp", "texts", [], "The command of an agent that speaks the Agent Client "
+            "Protocol."),
+    Setting("harnesses.*.modes", "mapping", {}, "Modes of such an agent, for auto and bypass."),
+    Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
+    Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
+    Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
+            "all projects; only for claude and codex."),
     Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
     Setting("context_commands", "commands", [], "Commands whose output goes in front of prompts."),
     Setting("context_parallel", "whole", 8, "How many of these commands run at the same time.",
@@ -130,9 +130,9 @@ SECTION_DESCRIPTIONS = {
     "tasks": "The tasks of the project.",
     "run": "The run loop.",
     "run.budget": "What a run may use up.",
-    "harnesses": "Agents by name: your own, or changes to those that cub knows.",
     "code": "The built-in agent.",
     "code.cache": "The explore cache of the built-in agent.",
+    "harnesses": "Agents by name: your own, or changes to those that cub knows.",
     "ledger": "The record of all attempts.",
     "profiles": "Overlays of the keys that count everywhere, by name.",
 }

@@ -213,7 +213,7 @@ READERS = {
     "task list", "task ready", "task show", "task stats", "run status", "run logs", "run show",
     "prompt", "ledger show", "ledger list", "ledger stats", "ledger tail", "trust", "diff",
     "status", "config show", "config get", "config path", "config schema", "demo", "schema", "help",
-    "version", "agents", "agents prove", "context",
+    "version", "agents", "agents prove", "context", "code",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from tests.conftest import Cub
 def test_a_run_breaks_a_test_is_told_so_and_mends_it(cub: Cub, home: Path) -> None:
     done = cub("demo")
     assert (done.code, done.err.count("error")) == (0, 1)  # the refusal that is shown
-    _, _, run = done.out.partition("$ cub run --harness scripted")
+    _, _, run = done.out.partition("$ cub run --harness builtin")
     assert "checks_failed: test_gross.Prices.test_gross: AssertionError: 190.0 != 119" in run
     assert "Failure reason: checks_failed: `test_gross.Prices.test_gross`" in run
     assert re.search(r"ok: 2 files \+12 -0, commit [0-9a-f]{8}", run)

@@ -106,6 +106,8 @@ WRITERS = {
     "__main__.py": "cub's own version, without loading anything",
     "cli/output.py": "everything",
     "actions/agents/recorded_start.py": "a process whose output is read by its parent",
+    "agent/tools/html_to_markdown.py": "a process whose output is read by WebFetch",
+    "agent/tools/search_program.py": "a process whose output is read by Grep",
     "harness/acp/__main__.py": "the child that talks with an agent, read by the run",
     "harness/script_player.py": "the scripted agent, a process whose output is read by the run",
 }

@@ -88,8 +88,8 @@ def _stat_regular_files(base: str, paths: Sequence[str]) -> Iterator[ListedFile]
 def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]:
     """Return a function that names a file below a folder so that Read takes the name."""
     inside = folder.is_relative_to(context.folder)
-    place = folder.relative_to(context.folder) if inside else folder
-    prefix = "" if place == Path() else f"{place.as_posix()}/"
+    place = folder.relative_to(context.folder).as_posix() if inside else folder.as_posix()
+    prefix = "" if place == "." else f"{place}/"
     return lambda path: prefix + path
 
 

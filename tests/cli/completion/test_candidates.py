@@ -262,11 +262,12 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
-    "--accept", "--apply", "--as", "--attempt", "--before", "--branch", "--budget-tokens",
-    "--budget-usd", "--check", "--description", "--exclude", "--exec", "--explain", "--file",
-    "--idle-timeout", "--limit", "--lines", "--max-iterations", "--message", "--model",
-    "--note", "--output", "--path", "--prompt", "--search", "--timeout", "--title", "--tokens",
-    "-C", "-p", "-s",
+    "--accept", "--allow", "--append-system-prompt", "--append-system-prompt-file", "--apply",
+    "--as", "--attempt", "--before", "--branch", "--budget-tokens", "--budget-usd", "--check",
+    "--deny", "--description", "--exclude", "--exec", "--explain", "--file", "--idle-timeout",
+    "--limit", "--lines", "--max-budget-usd", "--max-iterations", "--max-turns", "--message",
+    "--model", "--note", "--output", "--path", "--prompt", "--search", "--timeout", "--title",
+    "--tokens", "-C", "-p", "-s",
 }  # fmt: skip
 
 
