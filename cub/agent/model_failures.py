@@ -89,7 +89,10 @@ def make_cut_off_failure(content_type: str, endpoint: ModelEndpoint) -> ModelErr
 
 
 def get_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> str:
-    """Return the key for requests; only the vendor itself can't do without one."""
+    """Return the key for requests; only the vendor itself can't do without one.
+
+    It is never "": an SDK without a key takes one from the environment, for any server.
+    """
     key = endpoint.key.strip()
     if not key and vendor_host in endpoint.base_url:
         hint = f"set {key_variable} to a key of {vendor_host}"

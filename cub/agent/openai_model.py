@@ -60,8 +60,6 @@ class OpenAIModel:
                 "/chat/completions",
                 content=body,
                 cast_to=object,
-                # Else the SDK sends OPENAI_ADMIN_KEY of the environment, to any server.
-                options={"security": {"bearer_auth": True}},
                 stream=True,
                 stream_cls=Stream[object],
             ),

@@ -1,7 +1,7 @@
 """Read a model's reply through the vendor's SDK: its events as JSON, and the calls in it.
 
-Both SDKs have the same `post`, which takes and returns JSON. Their typed methods return objects
-that lack the fields which another server leaves out.
+Both SDKs have the same `post`, which takes bytes and yields JSON. Their typed methods would yield
+objects that lack the fields which another server leaves out.
 """
 
 from __future__ import annotations

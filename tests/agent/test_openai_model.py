@@ -179,7 +179,7 @@ def test_an_error_in_a_stream_may_be_a_text(error: Any) -> None:
 def test_the_usage_comes_after_the_reason_to_stop_without_a_choice() -> None:
     details = {"cached_tokens": 30}
     usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": details}
-    events = _receive(_chunk("stop"), {"choices": [], "usage": usage})
+    events = _receive(_chunk("stop"), {"choices": [], "usage": usage}, {"usage": None})
     assert events == [ReplyEnd("end_turn", TokenUsage(70, 7, 30))]
 
 
