@@ -48,3 +48,27 @@ def test_a_file_that_is_a_mount_point_is_written_or_nothing_is(
     run = json.loads(line)
     assert run["left"] == []
     assert (run["code"], run["same"]) in ((0, False), (1, True))
+
+
+_REPLACE = """
+import sys
+from pathlib import Path
+from cub.files.single_file import replace_single_file
+replace_single_file(Path(sys.argv[1]), b"old", b"new", "file")
+"""
+
+
+def test_a_single_file_that_is_a_mount_point_is_overwritten(
+    tmp_path: Path, may_mount: list[str]
+) -> None:
+    (tmp_path / "other").write_bytes(b"old")
+    (tmp_path / "file").touch()
+    words = 'mount --bind other file && exec "$0" -c "$1" file'
+    subprocess.run(
+        [*may_mount, "sh", "-c", words, sys.executable, _REPLACE],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        check=True,
+    )
+    assert (tmp_path / "other").read_bytes() == b"new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "other"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from cub.edit.unified_diff import format_hunks
 from cub.errors import CubError
 from cub.files.single_file import read_single_file, replace_single_file
 
-_MARKER_WORDS = b"CUB"
 _MAX_PREVIEW_CHARS = 20_000
 
 
@@ -73,7 +71,8 @@ def encode_text(text: str, argument: str) -> bytes:
 
 def _require_same_section(before: bytes, after: bytes, name: str) -> None:
     """Raise ToolError if the lines of a managed section change; if it is damaged, its markers."""
-    if _MARKER_WORDS not in before or _list_section_lines(before) == _list_section_lines(after):
+    lines = _list_section_lines(before)
+    if not lines or lines == _list_section_lines(after):
         return
     raise ToolError(
         f"this would change cub's managed section of {name}; nothing was written",
@@ -82,7 +81,7 @@ def _require_same_section(before: bytes, after: bytes, name: str) -> None:
     )
 
 
-def _list_section_lines(data: bytes) -> Sequence[bytes]:
+def _list_section_lines(data: bytes) -> tuple[bytes, ...]:
     """Return the lines of the managed section; of a damaged one, the markers; else nothing."""
     try:
         document = Document.parse(data)
@@ -90,4 +89,4 @@ def _list_section_lines(data: bytes) -> Sequence[bytes]:
         return ()
     if section := find_section_or_none(document):
         return document.lines[section.start : section.end]
-    return [document.lines[marker.line] for marker in find_markers(document)]
+    return tuple(document.lines[marker.line] for marker in find_markers(document))

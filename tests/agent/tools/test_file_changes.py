@@ -73,6 +73,14 @@ def test_markers_that_are_damaged_stay_and_the_rest_is_free(tmp_path: Path) -> N
     assert path.read_text() == f"a\n\n{BEGIN}\n\nc\n"
 
 
+def test_a_file_without_a_managed_section_is_free(tmp_path: Path) -> None:
+    context = make_context(tmp_path)
+    path = know(context, f"CUB\n{'x' * (1 << 20)}\n")
+    call(WRITE, context, file_path="AGENTS.md", content="CUB\n")
+    call(EDIT, context, file_path="AGENTS.md", old_string="CUB", new_string=f"\n{SECTION}")
+    assert path.read_text() == f"\n{SECTION}\n"
+
+
 @given(st.data())
 def test_a_managed_section_survives_any_edits(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
