@@ -1,8 +1,8 @@
 r"""Find the lines of files that match a regular expression, with ripgrep or without it.
 
 Either way the pattern is one of Python's: ripgrep only searches for those that it reads as well,
-and gets the same files in the same order. Their classes differ in a few rare characters: for
-Python, `\w` has no combining marks and `.` matches what is not UTF-8.
+and gets the same files in the same order. The two still differ in rare characters: for Python, `\w`
+has no combining marks, and `.` or `[^x]` match bytes that are not UTF-8 and a CR inside of a line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RIPGREP_OPTIONS = (
 )  # fmt: skip
 _HIT = re.compile(rb"([^\0]+)\0(\d+)[^\n]*\n")
 _ESCAPE_OR_SET = re.compile(
-    r"(?P<escape>\\.)|(?P<open>\[\^?)(?P<inner>\]?(?:\\.|[^\]\\])*)\]", re.DOTALL
+    r"(?P<escape>\\.)|(?P<open>\[\^?)(?P<inner>\]?(?:\\.|[^\]\\])*)(?P<close>\]?)", re.DOTALL
 )
 _SET_TOKEN = re.compile(r"(\\.)|\[|&&|--|~~|\|\|", re.DOTALL)
 
@@ -161,4 +161,4 @@ def _unify_token(match: re.Match[str]) -> str:
     if "[:" in inner:
         raise ToolError(f"{match[0]!r} has a POSIX class", hint=r"use \s, \w or [a-z]")
     escaped = _SET_TOKEN.sub(lambda token: token[1] or re.escape(token[0]), inner)
-    return f"{match['open']}{escaped}]"
+    return f"{match['open']}{escaped}{match['close']}"

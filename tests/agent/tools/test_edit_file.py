@@ -33,6 +33,7 @@ def edit(folder: Path, data: bytes, old: str, new: str, *, replace_all: bool = F
         (b"a\r\nb\r\nc", "\nb", "", b"a\r\nc"),
         (b"a\r\nb\r\nc", "a\r\nb", "x\r\ny", b"x\r\ny\r\nc"),
         (b"a\nb\r\nc\r\nd\r\n", "a\nb", "x\ny", b"x\ny\r\nc\r\nd\r\n"),
+        (b"a\r\nb\nc\n", "b", "x\ny", b"a\r\nx\ny\nc\n"),
         (b"\xef\xbb\xbfa\n", "a", "b", b"\xef\xbb\xbfb\n"),
         (b"caf\xe9 old\n", "old", "neu é", b"caf\xe9 neu \xc3\xa9\n"),
         (b"a\n", "a\n", "a\r\n", b"a\r\n"),

@@ -146,6 +146,7 @@ def test_patterns_are_python_s(
         ("(", "not valid"),
         (r"\p{L}", "not valid"),
         ("[[:space:]]", "POSIX"),
+        ("[a&&", "not valid"),
         ("a\0--pre=id", "not valid"),
         ("\ud83d", "not valid"),
         ("a{9999999999}", "not valid"),
