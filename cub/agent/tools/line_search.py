@@ -78,10 +78,11 @@ def find_lines(
             argv = (str(ripgrep), *_list_options(query), "--", *(f"./{path}" for path in batch))
             command = CommandSpec(argv, folder, context.environ)
             yield from _run_search(command, deadline, context)
-        if ripgrep:
-            return
+            paths = paths[len(batch) :]
     except _SearchRefusedError as error:
         log_debug(f"rg does not take the pattern: {error}")
+    if not paths:
+        return
     order = {**query._asdict(), "paths": [f"./{path}" for path in paths]}
     argv = (sys.executable, "-I", "-S", search_program.__file__)
     command = CommandSpec(argv, folder, context.environ, json.dumps(order).encode())

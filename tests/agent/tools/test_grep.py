@@ -224,6 +224,26 @@ def test_names_that_are_not_utf_8_are_searched(project: ToolContext) -> None:
     assert grep(project, "needle") == ["caf�"]
 
 
+def test_a_ripgrep_that_fails_is_replaced_where_it_stopped(tmp_path: Path) -> None:
+    write_files(tmp_path / "project")
+    folder = tmp_path / "project" / ("d" * 200) / ("e" * 200)
+    folder.mkdir(parents=True)
+    for number in range(1_000):
+        (folder / f"{number:04}").write_text("needle" if number == 999 else "")
+    environ = make_environ(tmp_path / "bin", "python")
+    # It finds a line in a.py, and does not work when it is started again.
+    script = f"""#!/bin/sh
+PATH=/usr/bin:/bin
+if test -e {tmp_path}/again; then echo full >&2; exit 2; fi
+touch {tmp_path}/again
+printf './a.py\\0001:\\n'
+"""
+    (tmp_path / "bin" / "rg").write_text(script)
+    (tmp_path / "bin" / "rg").chmod(0o755)
+    names = grep(make_context(tmp_path / "project", environ=environ), "needle|import")
+    assert [name[-4:] for name in names] == ["a.py", "0999"]
+
+
 def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 40 + "!\n")
     context = make_context(tmp_path, environ=make_environ(tmp_path / "bin", "python"))
