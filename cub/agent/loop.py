@@ -109,7 +109,8 @@ class AgentSession:
         """Return why no further turn may begin; None if one may."""
         limits = self.limits
         if limits.max_turns is not None and number > limits.max_turns:
-            return SessionEnd("max_turns", text, f"stopped after {limits.max_turns} turns")
+            turns = "1 turn" if limits.max_turns == 1 else f"{limits.max_turns} turns"
+            return SessionEnd("max_turns", text, f"stopped after {turns}")
         if limits.max_usd is not None and self.usd is not None and self.usd >= limits.max_usd:
             return SessionEnd("budget", text, f"stopped at ${self.usd:.4f} of ${limits.max_usd}")
         return None

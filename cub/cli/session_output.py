@@ -80,6 +80,7 @@ class _SummaryPrinter:
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
         if end.message:
             output.print_message(f"The session ended: {end.message}")
+        output.print_message(_describe_use(self._turns, session.usage, session.usd))
 
     def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:
         return {
@@ -94,6 +95,18 @@ class _SummaryPrinter:
             "usd": session.usd if any(session.usage) else None,
             "denied": self._denied,
         }
+
+
+def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
+    """Return what a session has used, on one line."""
+    parts = [f"{turns} turn{'s' * (turns != 1)}"]
+    if any(usage):
+        parts.append(f"{usage.total:,} tokens")
+        parts += [f"{usage.cache_read:,} more from the cache"] * bool(usage.cache_read)
+        parts.append("cost not known" if usd is None else f"${usd:.4f}")
+    else:
+        parts.append("tokens not reported")
+    return ", ".join(parts)
 
 
 def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:

@@ -145,7 +145,7 @@ def code(
     It reads, searches and edits files, and runs commands, as far as the permissions go. The answer
     goes to stdout, and what it does to stderr. Needs the extra: pip install 'cub-agents[agent]'.
 
-    Example: cub code -p "Why does the test of the parser fail?" --allow 'Bash(pytest *)'
+    Example: cub code -p "Why does test_parse fail?"
     """
     from cub.actions.code_session import CodeOptions
     from cub.actions.context_settings import ContextOptions

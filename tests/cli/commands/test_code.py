@@ -55,6 +55,7 @@ def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
         "  @@ -1 +1 @@",
         "  -PRICE = 1",
         "  +PRICE = 2",
+        "3 turns, 3,360 tokens, 500 more from the cache, cost not known",
     ]
     assert (project / "price.py").read_text() == "PRICE = 2\n"
 
@@ -111,7 +112,7 @@ def test_events_are_those_of_the_protocol_and_some_more(code: Callable[..., Resu
 def test_turns_are_limited_and_the_exit_code_says_so(code: Callable[..., Result]) -> None:
     done = code("-p", "Make it 2.", "--max-turns", "1")
     assert (done.code, done.out) == (1, "I look first.\n")
-    assert done.err.endswith("The session ended: stopped after 1 turns\n")
+    assert "The session ended: stopped after 1 turn\n" in done.err
 
 
 def test_plan_changes_nothing(code: Callable[..., Result], project: Path) -> None:
@@ -174,7 +175,7 @@ def test_context_commands_stand_before_the_prompt(cub: Cub) -> None:
 
 
 def run_with_server(cub: Cub, server: ModelServer, *words: str, **more: str) -> Result:
-    more = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k", **more}
+    more = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "sk-test-1", **more}
     return cub("code", *words, **more)
 
 
@@ -222,7 +223,11 @@ def test_the_signal_of_a_person_ends_it_in_order(project: Path, home: Path) -> N
     """A command that ignores INT at first is ended, and so is the session."""
     calls = [ScriptedCall("Bash", {"command": "echo started > here; sleep 60"})]
     with ModelServer([Reply(calls=calls)]) as server:
-        environ = {**environment(home), "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"}
+        environ = {
+            **environment(home),
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": "sk-test-1",
+        }
         words = ["code", "-p", "Go.", "--permissions", "bypass", "--output-format", "stream-json"]
         with subprocess.Popen(
             [sys.executable, "-m", "cub", *words], cwd=project, env=environ,
