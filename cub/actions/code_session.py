@@ -59,14 +59,14 @@ class CodeOptions:
 class SessionSurroundings(NamedTuple):
     """Hold what a session gets from the process that it runs in.
 
-    It starts in `folder`; `today` is in its system prompt. `approve` asks a person.
+    It starts in `folder`; `today` is in its system prompt. `approve` is as in a Toolbox.
     """
 
     folder: Path
     environ: Mapping[str, str]
     stop: StopRequest
     today: date
-    approve: Callable[[ApprovalRequest], bool]
+    approve: Callable[[ApprovalRequest], str]
 
 
 class PreparedSession(NamedTuple):

@@ -61,6 +61,11 @@ class AnthropicModel:
         )
         return _read_reply(events)
 
+    def close(self) -> None:
+        """Close the connections to the service."""
+        if "_client" in vars(self):
+            self._client.close()
+
     @cached_property
     def _client(self) -> Anthropic:
         from anthropic import Anthropic, Timeout

@@ -17,7 +17,7 @@ ResultSource = Literal["tool", "cache", "denied", "cancelled"]
 
 
 class ReplyText(NamedTuple):
-    """Hold the whole text of a reply, which came in pieces before."""
+    """Hold a text of a reply up to a call or its end, which came in pieces before."""
 
     text: str
 

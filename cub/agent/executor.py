@@ -35,9 +35,9 @@ _CANCELLED = "This call was cancelled by the user before it was finished."
 
 
 class ApprovalRequest(NamedTuple):
-    """Hold a call that needs a person's approval, on one line, and why it does."""
+    """Hold a call that needs a person's approval, and why it does."""
 
-    summary: str
+    call: ToolCall
     reason: str
 
 
@@ -45,15 +45,15 @@ class ApprovalRequest(NamedTuple):
 class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
 
-    `approve` asks a person. `take_rules` returns the rules for a file that the model has not been
-    given yet, "" for none.
+    `approve` asks a person, and returns why a call may not run, "" if it may. `take_rules` returns
+    the rules for a file that the model has not been given yet, "" for none.
     """
 
     tools: Mapping[str, AnyTool]
     context: ToolContext
     permissions: Permissions
     cache: ExploreCache
-    approve: Callable[[ApprovalRequest], bool]
+    approve: Callable[[ApprovalRequest], str]
     take_rules: Callable[[Path], str]
 
 
@@ -142,6 +142,8 @@ class CallBatch:
     def _start_ready_jobs(self) -> Iterator[ToolStart | ToolEnd]:
         """Start what may run now. A barrier that is not done holds back all behind it."""
         for number, job in enumerate(self._jobs):
+            if self.toolbox.context.stop.is_requested:  # perhaps while a person was asked
+                return
             if job.state == "waiting":
                 running = sum(other.state == "running" for other in self._jobs)
                 is_alone = all(other.state == "done" for other in self._jobs[:number])
@@ -186,11 +188,10 @@ class CallBatch:
     def _find_refusal(self, job: _Job, tool: AnyTool) -> str:
         """Return why a call may not run; "" if it may, perhaps because a person has approved it."""
         toolbox = self.toolbox
-        decision = toolbox.permissions.decide(tool, job.call.arguments, toolbox.context)
-        if decision.answer == "ask":
-            asked = ApprovalRequest(job.summary, decision.reason)
-            return "" if toolbox.approve(asked) else f"not allowed: {decision.reason}"
-        return "" if decision.answer == "allow" else f"not allowed: {decision.reason}"
+        answer, reason = toolbox.permissions.decide(tool, job.call.arguments, toolbox.context)
+        if answer == "ask":
+            reason = toolbox.approve(ApprovalRequest(job.call, reason))
+        return f"not allowed: {reason}" if answer != "allow" and reason else ""
 
     def _run(self, number: int, tool: AnyTool, arguments: Any) -> None:
         """Run a call, in its thread, and report its end; whatever happens becomes a result."""

@@ -76,6 +76,11 @@ class AgentSession:
         yield self.toolbox.cache.statistics
         yield end
 
+    def close(self) -> None:
+        """Close the connections of the models."""
+        self.model.close()
+        self.small_model.close()
+
     def _run_turns(self, prompt: str) -> Generator[SessionEvent, None, SessionEnd]:
         text = ""
         for number in count(1):

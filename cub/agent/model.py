@@ -68,6 +68,9 @@ class Model(Protocol):
         Makes one request, and no other one if that fails. Raises ModelError.
         """
 
+    def close(self) -> None:
+        """Close the connections to the service."""
+
 
 class ModelError(CubError):
     """Report that a model did not answer.

@@ -69,6 +69,11 @@ class OpenAIModel:
         )
         return _read_reply(events, f"call_{len(request.messages)}")
 
+    def close(self) -> None:
+        """Close the connections to the service."""
+        if "_client" in vars(self):
+            self._client.close()
+
     @cached_property
     def _client(self) -> OpenAI:
         from openai import OpenAI, Timeout

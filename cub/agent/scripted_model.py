@@ -78,6 +78,9 @@ class ScriptedModel:
             yield ToolCall(f"call_{self._count}", name, arguments)
         yield ReplyEnd("tool_use" if reply.calls else reply.stop_reason, reply.usage)
 
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
+
     def _find_replies(self, prompt: str) -> Iterator[ScriptedReply]:
         fitting = (talk for talk in self._conversations if talk.when in prompt)
         talk = next(fitting, None)

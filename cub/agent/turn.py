@@ -113,7 +113,7 @@ class _Reply:
             yield from self.calls.finish_call(item)
         elif isinstance(item, _Stop):
             self._turn.is_cancelled, self.is_open = True, False
-            self._close_text()
+            yield from self._close_text()
             yield from self.calls.cancel()
         elif not self.is_open:  # after a stop, the rest of the reply is not wanted
             return
@@ -137,7 +137,7 @@ class _Reply:
                 self._pieces.clear()
                 yield event
             case ToolCall():
-                self._close_text()
+                yield from self._close_text()
                 self._blocks.append(event)
                 yield from self.calls.add_call(event)
             case ReplyEnd():
@@ -145,15 +145,13 @@ class _Reply:
 
     def _end_stream(self, end: _StreamEnd) -> Iterator[TurnEvent]:
         self.is_open, self._turn.error = False, end.error
-        self._close_text()
-        text = Message("assistant", tuple(self._blocks)).text
-        if text:
-            yield ReplyText(text)
+        yield from self._close_text()
         yield from self.calls.end_reply()
 
-    def _close_text(self) -> None:
+    def _close_text(self) -> Iterator[ReplyText]:
         """Make a block of the pieces that have come since the last block, unless it is blank."""
         text = "".join(self._pieces)
+        self._pieces.clear()
         if text.strip():
             self._blocks.append(TextBlock(text))
-        self._pieces.clear()
+            yield ReplyText(text)

@@ -7,10 +7,12 @@ passes over: `tool_result`, `retry`, `compaction`, `cache` and `end`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cub.agent.conversation import ToolCall
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
@@ -23,6 +25,8 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.cli import output
+from cub.edit.unified_diff import format_hunks
+from cub.json_values import get_text
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from cub.agent.loop import AgentSession
 
 JsonTree = dict[str, Any]
+_MAX_CHANGE_LINES = 60
 _MAX_RESULT = 2_000  # characters of a tool's result in an event
 
 
@@ -46,29 +51,49 @@ class SessionPrinter(Protocol):
         """Show how it has ended."""
 
 
-def choose_printer(output_format: str, root: Path, *, is_debug: bool) -> SessionPrinter:
-    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr."""
+def choose_printer(
+    output_format: str, root: Path, asked_ids: Collection[str], *, is_debug: bool
+) -> SessionPrinter:
+    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr.
+
+    `asked_ids` are the calls that a person has seen, as they needed approval.
+    """
     if output_format == "stream-json":
         return _StreamPrinter()
-    return _SummaryPrinter(root, is_json=output_format == "json", is_debug=is_debug)
+    is_json = output_format == "json"
+    return _SummaryPrinter(root, asked_ids, is_json=is_json, is_debug=is_debug)
 
 
 class _SummaryPrinter:
     """Print the answer at the end, as text or JSON, and what is done on the way to stderr."""
 
-    def __init__(self, root: Path, *, is_json: bool, is_debug: bool) -> None:
-        self._root, self._is_json, self._is_debug = root, is_json, is_debug
+    def __init__(
+        self, root: Path, asked_ids: Collection[str], *, is_json: bool, is_debug: bool
+    ) -> None:
+        self._root, self._asked_ids = root, asked_ids
+        self._is_json, self._is_debug = is_json, is_debug
         self._turns = 0
         self._denied: list[str] = []
+        self._last_text = ""
 
     def begin(self) -> None:
         """Print nothing."""
 
     def show(self, event: SessionEvent) -> None:
         """Print a line for a call or a retry; with debug, for all else."""
-        self._turns += isinstance(event, TurnEnd)
-        if isinstance(event, ToolEnd) and event.source == "denied":
-            self._denied.append(event.summary)
+        match event:
+            case ReplyText():
+                self._last_text = event.text
+                return
+            case ToolStart():  # the answer is the text that no call follows
+                for line in self._last_text.splitlines():
+                    output.print_message(line)
+                self._last_text = ""
+            case ToolEnd():
+                self._denied += [event.summary] if event.source == "denied" else []
+                event = event._replace(preview="") if event.call.id in self._asked_ids else event
+            case TurnEnd():
+                self._turns += 1
         for line in _describe_event(event, is_debug=self._is_debug):
             output.print_message(line)
 
@@ -95,6 +120,14 @@ class _SummaryPrinter:
             "usd": session.usd if any(session.usage) else None,
             "denied": self._denied,
         }
+
+
+def describe_change(call: ToolCall) -> Iterator[str]:
+    """Yield what an edit would change, before it is made; nothing for other calls."""
+    old = get_text(call.arguments, "old_string")
+    new = get_text(call.arguments, "new_string") or get_text(call.arguments, "content")
+    hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode()) if old or new else ()
+    yield from islice((line for line in hunks if not line.startswith("@@")), _MAX_CHANGE_LINES)
 
 
 def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:

@@ -17,6 +17,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, 
 
 
 @contextmanager
+def interrupt_at_once() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt: a question to a person would not end otherwise."""
+    old_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old_handler)
+
+
+@contextmanager
 def handle_stop_signals(message: str) -> Iterator[StopRequest]:
     """Request a stop at the first signal, with a message unless it is ""; end at the second."""
     from cub.processes.command import StopRequest

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.agent.services import OPEN_MODELS
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -14,3 +16,10 @@ def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         patch.delenv("SSL_CERT_FILE", raising=False)
         patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _close_models() -> Iterator[None]:
+    yield
+    while OPEN_MODELS:
+        OPEN_MODELS.pop().close()

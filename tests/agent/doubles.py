@@ -32,15 +32,15 @@ def echo(arguments: WordArguments, _: ToolContext) -> ToolOutput:
     return ToolOutput(f"{arguments.word}!")
 
 
-def refuse(_: ApprovalRequest) -> bool:
-    return False
+def refuse(request: ApprovalRequest) -> str:
+    return request.reason
 
 
 def make_toolbox(
     folder: Path,
     tools: Iterable[AnyTool],
     mode: PermissionMode = "bypass",
-    approve: Callable[[ApprovalRequest], bool] = refuse,
+    approve: Callable[[ApprovalRequest], str] = refuse,
     take_rules: Callable[[Path], str] = lambda _: "",
 ) -> Toolbox:
     folder = folder.resolve()
@@ -74,6 +74,9 @@ class FakeModel:
                 step()
             else:
                 yield step
+
+    def close(self) -> None:
+        self.replies.clear()
 
 
 def say(text: str, end: ReplyEnd | None = None) -> list[Step]:

@@ -13,6 +13,7 @@ from cub.model_server.server import ModelServer
 
 READ = ToolDefinition("Read", "Read a file.", {"type": "object", "properties": {}})
 KEY = "sk-proj-4f9Xq2LmB7vT1cZ8"
+OPEN_MODELS: list[Model] = []
 
 
 class Service(NamedTuple):
@@ -24,7 +25,10 @@ class Service(NamedTuple):
     error: bytes
 
     def connect(self, server: ModelServer, timeout: float = 5.0) -> Model:
-        return self.model(ModelEndpoint("m", server.url + self.path, KEY, timeout))
+        """A model, which is closed at the end of the test."""
+        model = self.model(ModelEndpoint("m", server.url + self.path, KEY, timeout))
+        OPEN_MODELS.append(model)
+        return model
 
 
 SERVICES = {

@@ -28,7 +28,7 @@ from cub.agent.model import (
 from cub.model_server.exchange import Reply, render_stream
 from cub.model_server.server import ModelServer
 from cub.tokens import TokenUsage
-from tests.agent.services import READ, SERVICES, ask, make_request
+from tests.agent.services import OPEN_MODELS, READ, SERVICES, ask, make_request
 
 EPHEMERAL = {"type": "ephemeral"}
 CALL = ToolCall("t1", "Read", {"path": "a"})
@@ -161,6 +161,6 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
     assert caught.value.kind == "login"
     assert "ANTHROPIC_API_KEY" in caught.value.hint
     with ModelServer() as server:
-        model = AnthropicModel(ModelEndpoint("claude", server.url))
+        OPEN_MODELS.append(model := AnthropicModel(ModelEndpoint("claude", server.url)))
         assert model.name == "claude"
         assert ask(model)

@@ -169,18 +169,17 @@ def test_a_result_without_text_says_so_and_a_huge_one_is_cut(tmp_path: Path) -> 
 def test_a_call_that_needs_approval_is_asked_for(tmp_path: Path) -> None:
     asked: list[ApprovalRequest] = []
 
-    def approve(request: ApprovalRequest) -> bool:
+    def approve(request: ApprovalRequest) -> str:
         asked.append(request)
-        return request.summary == "Bash ls"
+        return "" if request.call.arguments["word"] == "ls" else "the user said no"
 
     toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")], "ask", approve)
     batch = Batch(toolbox)
     batch.add("Bash", "ls")
     batch.add("Bash", "rm")
     texts = batch.finish()
-    assert texts[0] == "ls!"
-    assert texts[1].startswith("not allowed: ")
-    assert [request.summary for request in asked] == ["Bash ls", "Bash rm"]
+    assert texts == ["ls!", "not allowed: the user said no"]
+    assert [request.reason for request in asked] == ["no rule allows this call of Bash"] * 2
     assert [event.source for event in batch.events if isinstance(event, ToolEnd)] == [
         "tool", "denied",
     ]  # fmt: skip

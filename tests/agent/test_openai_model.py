@@ -19,7 +19,7 @@ from cub.agent.openai_model import OpenAIModel
 from cub.model_server.exchange import Reply, render_stream
 from cub.model_server.server import ModelServer
 from cub.tokens import TokenUsage
-from tests.agent.services import READ, SERVICES, ask, make_request
+from tests.agent.services import OPEN_MODELS, READ, SERVICES, ask, make_request
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
 
@@ -189,7 +189,7 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
     assert caught.value.kind == "login"
     assert "OPENAI_API_KEY" in caught.value.hint
     with ModelServer() as server:
-        model = OpenAIModel(ModelEndpoint("qwen", f"{server.url}/v1"))
+        OPEN_MODELS.append(model := OpenAIModel(ModelEndpoint("qwen", f"{server.url}/v1")))
         assert model.name == "qwen"
         assert ask(model)
 
@@ -197,7 +197,9 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
 def test_the_vendor_limits_completion_tokens() -> None:
     # As a gateway that passes requests on to the vendor.
     with ModelServer() as server:
-        model = OpenAIModel(ModelEndpoint("gpt", f"{server.url}/api.openai.com/v1", "k"))
+        OPEN_MODELS.append(
+            model := OpenAIModel(ModelEndpoint("gpt", f"{server.url}/api.openai.com/v1", "k"))
+        )
         ask(model)
         body = server.requests[0].body
     assert body["max_completion_tokens"] == 100

@@ -48,6 +48,9 @@ class _Attempts:
                 raise event
             yield event
 
+    def close(self) -> None:
+        self.attempts = ()
+
     def wait(self, seconds: float) -> bool:
         self.waits.append(seconds)
         return self.stops

@@ -111,7 +111,7 @@ def test_a_stop_ends_a_reply_that_never_comes(tmp_path: Path) -> None:
     forever.set()
     assert turn.is_cancelled
     assert turn.text == "I"
-    assert events == [TextDelta("I")]
+    assert events == [TextDelta("I"), ReplyText("I")]
 
 
 def test_after_a_stop_no_call_starts(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import closing
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +24,8 @@ from cub.cli.context_options import (
     run_commands,
 )
 from cub.cli.options import get_global_options
-from cub.cli.session_output import SessionPrinter, choose_printer
-from cub.cli.stop_signals import handle_stop_signals
+from cub.cli.session_output import SessionPrinter, choose_printer, describe_change
+from cub.cli.stop_signals import handle_stop_signals, interrupt_at_once
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
     from cub.agent.executor import ApprovalRequest
+    from cub.processes.command import StopRequest
 
 app = typer.Typer(add_completion=False)
 
@@ -209,13 +212,16 @@ def _run_session(
     from cub.actions.code_session import SessionSurroundings, prepare_session
 
     with handle_stop_signals(_STOPPING) as stop:
-        today = datetime.now(UTC).astimezone().date()
-        surroundings = SessionSurroundings(directory, os.environ, stop, today, _approve)
+        asked_ids = set[str]()
+        today, approve = datetime.now(UTC).astimezone().date(), partial(_approve, stop, asked_ids)
+        surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
         blocks = _run_context_commands(stores, prepared, context_options, options.profile)
         text = "\n\n".join([*blocks, prompt])
-        printer = choose_printer(output_format.value, stores.root, is_debug=prepared.is_debug)
+        printer = choose_printer(
+            output_format.value, stores.root, asked_ids, is_debug=prepared.is_debug
+        )
         return _show_events(prepared, text, printer)
 
 
@@ -225,9 +231,10 @@ def _show_events(prepared: PreparedSession, prompt: str, printer: SessionPrinter
     end: SessionEnd | None = None
     session = prepared.session
     printer.begin()
-    for event in session.work_on(prompt):
-        printer.show(event)
-        end = event if isinstance(event, SessionEnd) else None
+    with closing(session):
+        for event in session.work_on(prompt):
+            printer.show(event)
+            end = event if isinstance(event, SessionEnd) else None
     assert end is not None
     printer.finish(session, end)
     if end.reason == "cancelled":
@@ -251,8 +258,20 @@ def _run_context_commands(
     return [block.format() for block in blocks]
 
 
-def _approve(request: ApprovalRequest) -> bool:
-    """Ask the person at the terminal; without one, nothing is approved."""
+def _approve(stop: StopRequest, asked_ids: set[str], request: ApprovalRequest) -> str:
+    """Ask the person at the terminal; return why a call may not run, "" if it may.
+
+    Ctrl-C is no answer, but ends the session.
+    """
     if not output.can_ask():
-        return False
-    return output.ask_confirmation(f"{request.summary} ({request.reason}): allow?")
+        return f"{request.reason}, and nobody is there to ask"
+    asked_ids.add(request.call.id)
+    for line in describe_change(request.call):
+        output.print_message(f"  {line}")
+    try:
+        with interrupt_at_once():
+            is_allowed = output.ask_confirmation(f"  {request.reason}; allow it?")
+    except (KeyboardInterrupt, typer.Abort):
+        stop.request()
+        return "the user stopped the session"
+    return "" if is_allowed else "the user said no"

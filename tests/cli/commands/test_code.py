@@ -50,6 +50,7 @@ def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
     done = code("-p", "Make it 2.", *EDIT)
     assert (done.code, done.out) == (0, "It is 2 now.\n")
     assert done.err.splitlines() == [
+        "I look first.",
         "Read price.py",
         "Edit price.py",
         "  @@ -1 +1 @@",
@@ -94,7 +95,7 @@ def test_events_are_those_of_the_protocol_and_some_more(code: Callable[..., Resu
     kinds = [json.loads(line)["type"] for line in done.out.splitlines()]
     assert kinds == [
         "session",
-        "tool", "text", "tool_result", "model", "usage",
+        "text", "tool", "tool_result", "model", "usage",
         "tool", "tool_result", "model", "usage",
         "text", "model", "usage",
         "cache", "end", "result",
