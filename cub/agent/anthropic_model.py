@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
-from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEvent, StopReason, TextDelta
-from cub.agent.model_failures import get_key, make_missing_package_error
+from cub.agent.model import ModelRequest, ReplyEvent, StopReason, TextDelta
+from cub.agent.model_failures import make_missing_package_error
 from cub.agent.service_stream import (
     CONNECT_SECONDS,
+    ServiceModel,
     make_reply_end,
     make_tool_call,
     read_events,
@@ -32,17 +33,12 @@ _STOP_REASONS: Mapping[str, StopReason] = {
 }
 
 
-class AnthropicModel:
+class AnthropicModel(ServiceModel):
     """Answer through the Messages API; the service is asked to cache what a request repeats."""
 
-    def __init__(self, endpoint: ModelEndpoint) -> None:
-        self._endpoint = endpoint._replace(base_url=endpoint.base_url or f"https://{_VENDOR_HOST}")
-        self._key = get_key(self._endpoint, _VENDOR_HOST, "ANTHROPIC_API_KEY")
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self._endpoint.model
+    vendor_host = _VENDOR_HOST
+    vendor_url = "https://api.anthropic.com"
+    key_variable = "ANTHROPIC_API_KEY"
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError."""
@@ -52,28 +48,24 @@ class AnthropicModel:
             raise make_missing_package_error(error) from error
         body = render_body(_build_body(self.name, request))
         events = read_events(
-            lambda: self._client.post(
+            lambda: self.client.post(
                 "/v1/messages", content=body, cast_to=object, stream=True, stream_cls=Stream[object]
             ),
             lambda event: event.get("type") == "message_stop",
-            self._endpoint,
+            self.endpoint,
             AnthropicError,
         )
         return _read_reply(events)
 
-    def close(self) -> None:
-        """Close the connections to the service."""
-        if "_client" in vars(self):
-            self._client.close()
-
     @cached_property
-    def _client(self) -> Anthropic:
+    def client(self) -> Anthropic:
+        """Return the SDK's client, which is made with the first request."""
         from anthropic import Anthropic, Timeout
 
         return Anthropic(
-            api_key=self._key,
-            base_url=self._endpoint.base_url,
-            timeout=Timeout(self._endpoint.timeout, connect=CONNECT_SECONDS),
+            api_key=self.key,
+            base_url=self.endpoint.base_url,
+            timeout=Timeout(self.endpoint.timeout, connect=CONNECT_SECONDS),
             max_retries=0,
         )
 

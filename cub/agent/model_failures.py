@@ -88,15 +88,18 @@ def make_cut_off_failure(content_type: str, endpoint: ModelEndpoint) -> ModelErr
     return ModelError(_describe(reason, "", endpoint), "service")
 
 
-def get_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> str:
+def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> str:
     """Return the key for requests; only the vendor itself can't do without one.
 
     It is never "": an SDK without a key takes one from the environment, for any server.
     """
     key = endpoint.key.strip()
     if not key and vendor_host in endpoint.base_url:
-        hint = f"set {key_variable} to a key of {vendor_host}"
-        raise ModelError(f"missing key for {endpoint.model}", "login", hint=hint)
+        hint = (
+            f"set {key_variable}, or `code.api_key` in your own configuration; "
+            "a local server needs none, as with `--model ollama/NAME`"
+        )
+        raise ModelError(f"missing key for {vendor_host}", "login", hint=hint)
     return key or "none"
 
 

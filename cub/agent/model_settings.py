@@ -132,13 +132,7 @@ def _load_model(name: str, settings: ModelSettings, folder: Path, main_provider:
     is_main, variables = provider_name == main_provider, settings.variables
     base_url = settings.base_url * is_main or variables.get(provider.base_url_variable, "")
     key = settings.key * is_main or variables.get(provider.key_variable, "")
-    if provider.key_variable and not (key or base_url):
-        hint = (
-            f"set {provider.key_variable}, or `code.api_key` in your own configuration; "
-            "a local server needs none: `--model ollama/NAME`"
-        )
-        raise CubError(f"no API key for {provider.name}", hint=hint)
-    endpoint = ModelEndpoint(model, base_url or provider.base_url, key or "none", settings.timeout)
+    endpoint = ModelEndpoint(model, base_url or provider.base_url, key, settings.timeout)
     if provider.api == "anthropic":
         from cub.agent.anthropic_model import AnthropicModel
 

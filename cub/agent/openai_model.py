@@ -16,9 +16,10 @@ from cub.agent.model import (
     TextDelta,
     ToolDefinition,
 )
-from cub.agent.model_failures import get_key, make_missing_package_error
+from cub.agent.model_failures import make_missing_package_error
 from cub.agent.service_stream import (
     CONNECT_SECONDS,
+    ServiceModel,
     make_reply_end,
     make_tool_call,
     read_events,
@@ -34,19 +35,12 @@ _VENDOR_HOST = "api.openai.com"
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
 
-class OpenAIModel:
+class OpenAIModel(ServiceModel):
     """Answer through the Chat Completions API."""
 
-    def __init__(self, endpoint: ModelEndpoint) -> None:
-        self._endpoint = endpoint._replace(
-            base_url=endpoint.base_url or f"https://{_VENDOR_HOST}/v1"
-        )
-        self._key = get_key(self._endpoint, _VENDOR_HOST, "OPENAI_API_KEY")
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self._endpoint.model
+    vendor_host = _VENDOR_HOST
+    vendor_url = "https://api.openai.com/v1"
+    key_variable = "OPENAI_API_KEY"
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError."""
@@ -54,9 +48,9 @@ class OpenAIModel:
             from openai import OpenAIError, Stream
         except ModuleNotFoundError as error:
             raise make_missing_package_error(error) from error
-        body = render_body(_build_body(self._endpoint, request))
+        body = render_body(_build_body(self.endpoint, request))
         events = read_events(
-            lambda: self._client.post(
+            lambda: self.client.post(
                 "/chat/completions",
                 content=body,
                 cast_to=object,
@@ -64,24 +58,20 @@ class OpenAIModel:
                 stream_cls=Stream[object],
             ),
             _is_last,
-            self._endpoint,
+            self.endpoint,
             OpenAIError,
         )
         return _read_reply(events, f"call_{len(request.messages)}")
 
-    def close(self) -> None:
-        """Close the connections to the service."""
-        if "_client" in vars(self):
-            self._client.close()
-
     @cached_property
-    def _client(self) -> OpenAI:
+    def client(self) -> OpenAI:
+        """Return the SDK's client, which is made with the first request."""
         from openai import OpenAI, Timeout
 
         return OpenAI(
-            api_key=self._key,
-            base_url=self._endpoint.base_url,
-            timeout=Timeout(self._endpoint.timeout, connect=CONNECT_SECONDS),
+            api_key=self.key,
+            base_url=self.endpoint.base_url,
+            timeout=Timeout(self.endpoint.timeout, connect=CONNECT_SECONDS),
             max_retries=0,
         )
 

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple, cast
 
 from cub.agent.conversation import ToolCall
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, StopReason, TextDelta
-from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
+from cub.config_edit.node_reader import NodeReader
+from cub.config_edit.nodes import ConfigNode, MappingEntry, decode_source
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.single_file import read_single_file
-from cub.text import suggest_similar
 from cub.tokens import TokenUsage
 
 _MAX_SCRIPT = 1 << 20  # bytes
@@ -99,75 +99,39 @@ def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:
         hint = "it begins with `conversations:`"
         raise CubError("this file is empty", where=display_path, hint=hint)
     reader = _ReplyReader(source)
-    entry = reader.take_members(root, ("conversations",)).get("conversations")
-    conversations = map(reader.take_conversation, reader.take_list(entry, root))
-    return ScriptedModel(conversations, display_path)
+    members = reader.take_members(root, ("conversations",))
+    items = reader.take_items(reader.find(members, "conversations") or root)
+    return ScriptedModel(map(reader.take_conversation, items), display_path)
 
 
-class _ReplyReader(NamedTuple):
+class _ReplyReader(NodeReader):
     """Read values of a file; raise CubError with the position of one that is not valid."""
-
-    source: SourceText
 
     def take_conversation(self, node: ConfigNode) -> ScriptedConversation:
         members = self.take_members(node, ("when", "replies"))
-        replies = map(self.take_reply, self.take_list(members.get("replies"), node))
-        return ScriptedConversation(self.take_text(members.get("when")), tuple(replies))
+        replies = map(self.take_reply, self.take_items(self.find(members, "replies") or node))
+        when = self.find(members, "when")
+        return ScriptedConversation(self.take_text(when) if when else "", tuple(replies))
 
     def take_reply(self, node: ConfigNode) -> ScriptedReply:
         members = self.take_members(node, ("text", "calls", "stop", "usage"))
-        calls = self.take_list(members["calls"], node) if "calls" in members else ()
-        stop = self.take_text(members.get("stop")) or "end_turn"
-        if stop not in _STOP_REASONS:
-            hint = f"choose from {', '.join(_STOP_REASONS)}"
-            raise self._make_error(members["stop"].value, f"unknown stop {stop!r}", hint)
+        text, calls = self.find(members, "text"), self.find(members, "calls")
+        stop, usage = self.find(members, "stop"), self.find(members, "usage")
         return ScriptedReply(
-            self.take_text(members.get("text")),
-            tuple(map(self.take_call, calls)),
-            cast("StopReason", stop),
-            self.take_usage(members["usage"].value) if "usage" in members else TokenUsage(),
+            self.take_text(text) if text else "",
+            tuple(map(self.take_call, self.take_items(calls))) if calls else (),
+            cast("StopReason", self.take_word(stop, _STOP_REASONS)) if stop else "end_turn",
+            TokenUsage(**self.take_counts(usage, TokenUsage._fields)) if usage else TokenUsage(),
         )
 
     def take_call(self, node: ConfigNode) -> tuple[str, Mapping[str, Any]]:
         members = self.take_members(node)
         if len(members) != 1:
-            raise self._make_error(node, "this is not one call", "write it like `Bash: {…}`")
+            raise self.make_error(node, "this is not one call", "write it like `Bash: {…}`")
         name, entry = next(iter(members.items()))
         self.take_members(entry.value)
         return name, entry.value.to_python()
 
-    def take_usage(self, node: ConfigNode) -> TokenUsage:
-        counts = {
-            key: entry.value.value
-            for key, entry in self.take_members(node, TokenUsage._fields).items()
-        }
-        if any(type(count) is not int or count < 0 for count in counts.values()):
-            raise self._make_error(node, "tokens are integers of 0 or more")
-        return TokenUsage(**cast("dict[str, int]", counts))
-
-    def take_text(self, entry: MappingEntry | None) -> str:
-        if entry is None:
-            return ""
-        if not isinstance(entry.value.value, str):
-            raise self._make_error(entry.value, "this is not a string", "put it in quotes")
-        return entry.value.value
-
-    def take_list(self, entry: MappingEntry | None, outer: ConfigNode) -> tuple[ConfigNode, ...]:
-        node = entry.value if entry else outer
-        if entry is None or node.kind != "list":
-            raise self._make_error(node, "a list is missing here", "begin each item with `- `")
-        return node.items
-
-    def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
-        if node.kind != "mapping":
-            raise self._make_error(node, "this is not a mapping", "write it like `key: value`")
-        entries = node.collect_entries()
-        for key, entry in entries.items() if known else ():
-            if key not in known:
-                similar = suggest_similar(key, known)
-                hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"
-                raise self._make_error(entry.key, f"unknown key {key!r}", hint)
-        return entries
-
-    def _make_error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
-        return self.source.make_error(node.start, message, hint)
+    @staticmethod
+    def find(members: Mapping[str, MappingEntry], key: str) -> ConfigNode | None:
+        return members[key].value if key in members else None

@@ -7,12 +7,13 @@ objects that lack the fields which another server leaves out.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cub.agent.conversation import ToolCall
-from cub.agent.model import ModelEndpoint, ReplyEnd, StopReason
-from cub.agent.model_failures import convert_failure, make_cut_off_failure
+from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEnd, ReplyEvent, StopReason
+from cub.agent.model_failures import convert_failure, make_cut_off_failure, require_key
 from cub.json_values import JsonObject
 from cub.tokens import TokenUsage
 
@@ -32,6 +33,32 @@ class EventStream(Protocol):
 
     def close(self) -> None:
         """Close the connection unless all was read."""
+
+
+class ServiceModel(ABC):
+    """Hold what the models of both SDKs have in common."""
+
+    vendor_host: ClassVar[str]
+    vendor_url: ClassVar[str]
+    key_variable: ClassVar[str]
+
+    def __init__(self, endpoint: ModelEndpoint) -> None:
+        self.endpoint = endpoint._replace(base_url=endpoint.base_url or self.vendor_url)
+        self.key = require_key(self.endpoint, self.vendor_host, self.key_variable)
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self.endpoint.model
+
+    @abstractmethod
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        """Yield a reply as it comes. Raises ModelError."""
+
+    def close(self) -> None:
+        """Close the connections to the service, if a client was made."""
+        if client := vars(self).get("client"):
+            client.close()
 
 
 def read_events(

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
+from cub.config_edit.node_reader import NodeReader
+from cub.config_edit.nodes import ConfigNode, MappingEntry, decode_source
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
@@ -36,7 +37,7 @@ from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 from cub.harness.script_player import explain_forbidden_path
-from cub.text import describe_os_error, suggest_similar
+from cub.text import describe_os_error
 from cub.tokens import TokenUsage
 
 SCRIPTED = "scripted"
@@ -120,37 +121,18 @@ def read_script(path: Path, display_path: str) -> ScriptSteps:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _ScriptReader:
+class _ScriptReader(NodeReader):
     """Read values of a script; raise CubError with the position of one that is not valid."""
 
-    source: SourceText
-
-    def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
-        if node.kind != "mapping":
-            raise self._error(node, "this is not a mapping")
-        entries = node.collect_entries()
-        for key, entry in entries.items() if known else ():
-            if key not in known:
-                raise self._error(entry.key, f"unknown key {key!r}", _suggest_key(key, known))
-        return entries
-
     def take_steps(self, entry: MappingEntry) -> tuple[ScriptStep, ...]:
-        if entry.value.kind != "list" or not entry.value.items:
-            raise self._error(entry.value, "this is not a list of steps", "begin each with `- `")
-        return tuple(self._read_step(item) for item in entry.value.items)
+        items = self.take_items(entry.value)
+        if not items:
+            raise self.make_error(entry.value, "this task has no steps", "begin each with `- `")
+        return tuple(map(self._read_step, items))
 
     def _read_step(self, node: ConfigNode) -> ScriptStep:
         entries = self.take_members(node, _KEYS)
         return {key: _KEYS[key](self, entry.value) for key, entry in entries.items()}
-
-    def _error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
-        return self.source.make_error(node.start, message, hint)
-
-    def take_text(self, node: ConfigNode) -> str:
-        if node.kind != "scalar" or not isinstance(node.value, str):
-            raise self._error(node, "this is not a text", "put it in quotes")
-        return node.value
 
     def take_texts(self, node: ConfigNode) -> list[str]:
         return [self.take_text(item) for item in (node.items if node.kind == "list" else (node,))]
@@ -158,7 +140,7 @@ class _ScriptReader:
     def take_path(self, node: ConfigNode) -> str:
         path = self.take_text(node)
         if problem := explain_forbidden_path(path):
-            raise self._error(node, f"{path} {problem}", "name files of the project alone")
+            raise self.make_error(node, f"{path} {problem}", "name files of the project alone")
         return path
 
     def take_files(self, node: ConfigNode) -> dict[str, str | None]:
@@ -170,44 +152,32 @@ class _ScriptReader:
         return None if is_null else self.take_text(node)
 
     def take_replacements(self, node: ConfigNode) -> list[dict[str, str]]:
-        if node.kind != "list":
-            raise self._error(node, "this is not a list", "write it like [{file: …, old: …}]")
-        return [self._read_replacement(item) for item in node.items]
+        return [self._read_replacement(item) for item in self.take_items(node)]
 
     def _read_replacement(self, node: ConfigNode) -> dict[str, str]:
         names = ("file", "old", "new")
         entries = self.take_members(node, names)
         texts = {name: self.take_text(entry.value) for name, entry in entries.items()}
         if missing := [name for name in names if name not in texts]:
-            raise self._error(node, f"{missing[0]!r} is missing")
+            raise self.make_error(node, f"{missing[0]!r} is missing")
         self.take_path(entries["file"].value)
         return texts
 
-    def take_count(self, node: ConfigNode) -> int:
-        if type(node.value) is not int or node.value < 0:
-            raise self._error(node, "this is not a whole number of 0 or more")
-        return node.value
-
     def take_exit_code(self, node: ConfigNode) -> int:
         if (code := self.take_count(node)) > 255:
-            raise self._error(node, "an exit code is no more than 255")
+            raise self.make_error(node, "an exit code is no more than 255")
         return code
 
     def take_dollars(self, node: ConfigNode) -> float:
         if type(node.value) not in (int, float) or not 0 <= float(str(node.value)) < 10**6:
-            raise self._error(node, "this is not a number of dollars")
+            raise self.make_error(node, "this is not a number of dollars")
         return float(str(node.value))
 
     def take_usage(self, node: ConfigNode) -> dict[str, int]:
-        entries = self.take_members(node, TokenUsage._fields)
-        return {name: self.take_count(entry.value) for name, entry in entries.items()}
+        return self.take_counts(node, TokenUsage._fields)
 
     def take_closing_status(self, node: ConfigNode) -> str:
-        if node.value not in CLOSING_STATUSES:
-            hint = _suggest_key(str(node.value), CLOSING_STATUSES)
-            names = ", ".join(CLOSING_STATUSES)
-            raise self._error(node, f"{node.value!r} is none of {names}", hint)
-        return str(node.value)
+        return self.take_word(node, CLOSING_STATUSES)
 
 
 _KEYS: Mapping[str, Callable[[_ScriptReader, ConfigNode], Any]] = {
@@ -222,8 +192,3 @@ _KEYS: Mapping[str, Callable[[_ScriptReader, ConfigNode], Any]] = {
     "denied": _ScriptReader.take_text,
     "limit": _ScriptReader.take_text,
 }
-
-
-def _suggest_key(key: str, known: Iterable[str]) -> str:
-    similar = suggest_similar(key, known)
-    return f"did you mean {similar}?" if similar else f"known: {', '.join(known)}"

@@ -217,7 +217,9 @@ def test_a_model_of_a_local_server_needs_no_key(project: Path, cub: Cub) -> None
 def test_no_key_is_an_error_with_a_hint(cub: Cub) -> None:
     done = cub("code", "-p", "Hi.")
     assert done.code == 1
-    assert done.err.startswith("error: no API key for anthropic\nhint: set ANTHROPIC_API_KEY")
+    assert done.err.startswith(
+        "error: missing key for api.anthropic.com\nhint: set ANTHROPIC_API_KEY"
+    )
 
 
 def test_the_signal_of_a_person_ends_it_in_order(project: Path, home: Path) -> None:
