@@ -99,7 +99,7 @@ def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) ->
             f"set {key_variable}, or `code.api_key` in your own configuration; "
             "a local server needs none, as with `--model ollama/NAME`"
         )
-        raise ModelError(f"missing key for {vendor_host}", "login", hint=hint)
+        raise ModelError(f"missing API key for {vendor_host}", "login", hint=hint)
     return key or "none"
 
 

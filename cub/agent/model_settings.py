@@ -76,13 +76,12 @@ def resolve_model_settings(
     """
     variables = {**environ, **_read_claude_variables(home)}
     model = values["code.model"] or variables.get("ANTHROPIC_MODEL") or DEFAULT_MODEL
-    small_model = values["code.small_model"] or variables.get("ANTHROPIC_SMALL_FAST_MODEL")
-    if not small_model:
-        is_anthropic = split_model_name(model)[0] == PROVIDERS[0].name
-        small_model = DEFAULT_SMALL_MODEL if is_anthropic else model
+    small_model = values["code.small_model"]
+    if not small_model and split_model_name(model)[0] == PROVIDERS[0].name:
+        small_model = variables.get("ANTHROPIC_SMALL_FAST_MODEL") or DEFAULT_SMALL_MODEL
     return ModelSettings(
         model,
-        small_model,
+        small_model or model,  # another service has neither the variable's nor the default one
         values["code.base_url"] or "",
         values["code.api_key"] or "",
         parse_seconds(values["code.timeout"]),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
-from cub.harness.refusals import Refusal
+from cub.harness.refusals import Refusal, find_refusal
 from cub.harness.reported_refusals import find_reported_refusal
 
 BUILTIN = "builtin"
@@ -66,14 +66,12 @@ class BuiltinHarness:
         """Return whether it ended with 0 and a result that is not a failure."""
         return exit_code == 0 and transcript.has_result and not transcript.has_failed
 
-    def find_refusal(
-        self,
-        transcript: Transcript,
-        stderr: str,  # noqa: ARG002 - all is reported as an event
-        now: datetime,
-    ) -> Refusal | None:
-        """Return what the model's service reported."""
-        return find_reported_refusal(transcript, now)
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what the model's service reported, or that there is no key for it.
+
+        Before the first event, errors are on stderr; no model writes there.
+        """
+        return find_reported_refusal(transcript, now) or find_refusal(stderr, now)
 
     def explain_missing(self, model: str | None) -> str:
         """Return why the agent can't work with a model; "" if it can, as far as that shows."""

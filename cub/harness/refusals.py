@@ -175,7 +175,7 @@ _LIMITS = (
 _LOGINS = (
     r"invalid (?:api key|x-api-key|bearer token|authentication|oauth token|auth token)" + _STOP,
     r"(?:missing|no) api key" + _STOP,
-    r"no api key (?:found|available|provided|set)\b",
+    r"(?:missing|no) api key (?:found|available|provided|set|for)\b",
     r"incorrect api key provided",
     r"api key (?:not valid|not found|is invalid|expired)\b",
     r"(?:please )?run /login\b",

@@ -65,6 +65,7 @@ _MODELS = {
     "gemini": "gemini-2.5-pro",  # the default asks a model first which one to use
     "opencode": "local/scripted",
     "aider": "openai/gpt-4o",
+    "builtin": "claude-sonnet-4-5",
 }
 _CODEX_CONFIG = """\
 model = "{model}"
@@ -101,8 +102,8 @@ class Redirect(NamedTuple):
 def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     """Write an agent's settings into a new HOME; return its environment, arguments and model.
 
-    The agent is claude, codex, gemini, opencode or aider; `claude-acp` and `codex-acp` are the
-    adapters of two of them, which take no arguments. The others are the same over the protocol.
+    The agent is claude, codex, gemini, opencode, aider or builtin; `claude-acp` and `codex-acp` are
+    the adapters of two of them, which take no arguments. The others are the same over the protocol.
     """
     name = agent.removesuffix("-acp")
     model = _MODELS[name]
@@ -137,6 +138,9 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
                 environ[f"AIDER_{kind}_HISTORY_FILE"] = str(home / f".aider.{kind}.history")
             # aider downloads the prices unless this file has some of today.
             _write(home / ".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
+        case "builtin":
+            # Variables of cub win over the project's configuration.
+            environ |= {"CUB_CODE_BASE_URL": url, "CUB_CODE_API_KEY": _KEY, "CUB_CODE_MODEL": model}
     return Redirect(environ, () if agent != name else argv, model)
 
 

@@ -156,7 +156,7 @@ def test_the_last_usage_counts() -> None:
 
 
 def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
-    with pytest.raises(ModelError, match="missing key") as caught:
+    with pytest.raises(ModelError, match="missing API key") as caught:
         AnthropicModel(ModelEndpoint("claude", key=" \n"))
     assert caught.value.kind == "login"
     assert "ANTHROPIC_API_KEY" in caught.value.hint

@@ -104,7 +104,7 @@ def test_an_unknown_provider_is_an_error(name: str) -> None:
 
 def test_a_key_that_is_missing_names_the_variable(tmp_path: Path) -> None:
     settings = resolve_model_settings({**UNSET, "code.model": "openai/gpt-5"}, {}, None)
-    with pytest.raises(CubError, match="missing key for api") as caught:
+    with pytest.raises(CubError, match="missing API key for api") as caught:
         load_models(settings, tmp_path)
     assert "OPENAI_API_KEY" in caught.value.hint
 
@@ -113,3 +113,11 @@ def test_scripts_are_relative_to_the_folder(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("conversations: [{replies: []}]", encoding="utf-8")
     settings = resolve_model_settings({**UNSET, "code.model": "scripted/s.yaml"}, {}, None)
     assert [model.name for model in load_models(settings, tmp_path)] == ["scripted/s.yaml"] * 2
+
+
+def test_the_small_model_of_the_environment_is_for_its_own_service(tmp_path: Path) -> None:
+    environ = {"ANTHROPIC_SMALL_FAST_MODEL": "small"}
+    values = {**UNSET, "code.model": "ollama/qwen3"}
+    assert resolve_model_settings(values, environ, tmp_path).small_model == "ollama/qwen3"
+    values["code.small_model"] = "small"
+    assert resolve_model_settings(values, environ, tmp_path).small_model == "small"

@@ -184,7 +184,7 @@ def test_the_usage_comes_after_the_reason_to_stop_without_a_choice() -> None:
 
 
 def test_the_vendor_needs_a_key_and_other_servers_do_not() -> None:
-    with pytest.raises(ModelError, match="missing key") as caught:
+    with pytest.raises(ModelError, match="missing API key") as caught:
         OpenAIModel(ModelEndpoint("gpt", "https://api.openai.com/v1"))
     assert caught.value.kind == "login"
     assert "OPENAI_API_KEY" in caught.value.hint

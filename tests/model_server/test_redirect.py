@@ -19,6 +19,7 @@ FILES = {
     "gemini": [".gemini/settings.json"],
     "opencode": [".config/opencode/opencode.json"],
     "aider": [".aider/caches/model_prices_and_context_window.json"],
+    "builtin": [],
 }
 
 

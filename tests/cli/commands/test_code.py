@@ -218,7 +218,7 @@ def test_no_key_is_an_error_with_a_hint(cub: Cub) -> None:
     done = cub("code", "-p", "Hi.")
     assert done.code == 1
     assert done.err.startswith(
-        "error: missing key for api.anthropic.com\nhint: set ANTHROPIC_API_KEY"
+        "error: missing API key for api.anthropic.com\nhint: set ANTHROPIC_API_KEY"
     )
 
 
