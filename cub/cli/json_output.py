@@ -61,7 +61,7 @@ def agents_to_json(
             "version": overview.agent.version or None,
             "oldest_version": overview.agent.oldest_version or None,
             "install": overview.agent.installation or None,
-            "tokens": overview.tokens if overview.agent.harness.reads else None,
+            "tokens": overview.tokens if overview.sources else None,
             "fix": overview.fix or None,
             "sources": [
                 {

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
 from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
+from cub.harness.native_harness import AgentFacts, NativeHarness
 from cub.harness.refusals import Refusal, find_refusal
 from cub.harness.reported_refusals import find_reported_refusal
 
-BUILTIN = "builtin"
-INSTALLATION = "pip install 'cub-agents[agent]'"
 _ROOT = Path(__file__).parents[2]
 # As `python -m cub`, but no file of the project and no variable can replace a module.
 _MAIN = """\
@@ -32,16 +30,22 @@ _PACKAGES = ("anthropic", "openai")
 _SCRIPTED = "scripted/"
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinHarness:
+class BuiltinHarness(NativeHarness):
     """Start the built-in agent. It loads the project's instructions by itself, each once."""
 
-    model: str | None = None
-    environ: Mapping[str, str] = field(default_factory=dict)
-    name: str = BUILTIN
-    program: str = sys.executable
-    reads: str = ""
-    reports_cost: bool = True
+    facts = AgentFacts(
+        name="builtin",
+        title="cub code",
+        program=sys.executable,
+        oldest_version="",
+        installation="pip install 'cub-agents[agent]'",
+        reports_cost=True,
+    )
+
+    @property
+    def reads(self) -> str:
+        """Return "": it is handed nothing over."""
+        return ""
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt, with the prompt on its stdin.
@@ -51,20 +55,17 @@ class BuiltinHarness:
         argv = [sys.executable, "-I", "-c", _MAIN, str(_ROOT), "code"]
         argv += ["--output-format", "stream-json", "--trust", "--no-context-exec"]
         argv += _OPTIONS[request.permissions]
-        if model := request.model or self.model:
+        if model := self.choose_model(request):
             argv += ["--model", model]
         if request.system_prompt.strip():
             argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
+        argv += self.options.arguments
         stdin = request.prompt.encode("utf-8", "replace")
         return LaunchCommand(tuple(argv), stdin, self.environ)
 
     def open_reader(self) -> EventProtocolReader:
         """Return a reader of cub's event protocol."""
         return EventProtocolReader()
-
-    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether it ended with 0 and a result that is not a failure."""
-        return exit_code == 0 and transcript.has_result and not transcript.has_failed
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what the model's service reported, or that there is no key for it.
@@ -75,7 +76,7 @@ class BuiltinHarness:
 
     def explain_missing(self, model: str | None) -> str:
         """Return why the agent can't work with a model; "" if it can, as far as that shows."""
-        is_scripted = (model or self.model or "").startswith(_SCRIPTED)
+        is_scripted = (model or self.options.model or "").startswith(_SCRIPTED)
         return "" if is_scripted or has_agent_packages() else "its packages are not installed"
 
 

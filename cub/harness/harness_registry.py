@@ -11,7 +11,7 @@ from cub.errors import UsageError
 from cub.harness.acp_harness import ACP, load_acp_harness, make_acp_harness
 from cub.harness.aider import AiderHarness
 from cub.harness.base import Harness
-from cub.harness.builtin import BUILTIN, BuiltinHarness
+from cub.harness.builtin import BuiltinHarness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import CONFIG_PATH, make_custom_harness, parse_environ
@@ -26,6 +26,8 @@ AUTO = "auto"
 NATIVE_HARNESSES: tuple[type[NativeHarness], ...] = (
     ClaudeHarness, CodexHarness, GeminiHarness, OpencodeHarness, AiderHarness,
 )  # fmt: skip
+KNOWN_HARNESSES: tuple[type[NativeHarness], ...] = (*NATIVE_HARNESSES, BuiltinHarness)
+BUILTIN = BuiltinHarness.facts.name
 HarnessConfigs = Mapping[str, Mapping[str, Any]]
 
 
@@ -78,12 +80,9 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
     settings = configured.get(name)
     if settings and settings.get(ACP):
         return make_acp_harness(name, settings)
-    native = next((kind for kind in NATIVE_HARNESSES if kind.facts.name == name), None)
+    native = next((kind for kind in KNOWN_HARNESSES if kind.facts.name == name), None)
     if native and not (settings and settings.get("argv")):
         return native(_parse_options(name, settings or {}))
-    if name == BUILTIN and not (settings and settings.get("argv")):
-        options = _parse_options(name, settings or {})
-        return BuiltinHarness(options.model, options.environ)
     if settings is not None:
         return make_custom_harness(name, settings)
     kind, _, file = name.partition(":")
@@ -92,8 +91,8 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
     if kind == SCRIPTED:
         path = file or DEFAULT_SCRIPT
         return load_scripted_harness(root.absolute() / path, path)
-    native_names = (kind.facts.name for kind in NATIVE_HARNESSES)
-    names = list(dict.fromkeys([*configured, *native_names, BUILTIN, SCRIPTED, AUTO]))
+    known_names = (kind.facts.name for kind in KNOWN_HARNESSES)
+    names = list(dict.fromkeys([*configured, *known_names, SCRIPTED, AUTO]))
     similar = suggest_similar(name, names)
     hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
     raise UsageError(f"unknown agent {name!r}", hint=hint)

@@ -23,7 +23,7 @@ from cub.json_values import JsonObject, get_text
 class AgentFacts(NamedTuple):
     """Describe an agent: its program, the oldest version known to work, and how to install it.
 
-    `reports_cost`: it reports dollars.
+    `oldest_version` is "" if all work; `reports_cost`: it reports dollars.
     """
 
     name: str
@@ -37,7 +37,8 @@ class AgentFacts(NamedTuple):
         """Return whether a version is older than the oldest one known to work; "" is not."""
         from packaging.version import Version
 
-        return bool(version) and Version(version) < Version(self.oldest_version)
+        oldest = self.oldest_version
+        return bool(version and oldest) and Version(version) < Version(oldest)
 
 
 class NativeOptions(NamedTuple):

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from cub.actions.agent_context import ContextSource, list_context_sources
-from cub.actions.agents.agent_proof import count_sources, prove_agent
+from cub.actions.agents.agent_proof import prove_agent
 from cub.actions.agents.agent_survey import InstalledAgent, make_overview
-from cub.actions.agents.arrival import Arrival
+from cub.actions.agents.arrival import Arrival, count_sources
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_programs import read_agent_versions
 from cub.harness.harness_registry import NATIVE_HARNESSES

@@ -7,6 +7,7 @@ import pytest
 
 from cub.harness.base import AgentEvent, LaunchRequest, Transcript
 from cub.harness.builtin import BuiltinHarness
+from cub.harness.native_harness import NativeOptions
 
 
 def request(tmp_path: Path) -> LaunchRequest:
@@ -26,12 +27,12 @@ def test_the_command_is_cub_code_with_the_contract_as_a_file(tmp_path: Path) -> 
 
 
 def test_the_models_of_the_run_and_of_the_configuration_are_handed_over(tmp_path: Path) -> None:
-    harness = BuiltinHarness("ollama/qwen3")
+    harness = BuiltinHarness(NativeOptions(("--max-turns", "9"), model="ollama/qwen3"))
     assert "ollama/qwen3" in harness.build_command(request(tmp_path)).argv
     argv = harness.build_command(
         request(tmp_path)._replace(model="openai/gpt-5", system_prompt="")
     ).argv
-    assert argv[-2:] == ("--model", "openai/gpt-5")
+    assert argv[-4:] == ("--model", "openai/gpt-5", "--max-turns", "9")
 
 
 def test_bypass_needs_no_rule(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from cub.harness.builtin import BuiltinHarness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.harness_registry import load_harnesses
+from cub.harness.native_harness import NativeOptions
 
 MINE = {"argv": ["run"]}
 _ALL = "choose from mine, claude, codex, gemini, opencode, aider, builtin, scripted, auto"
@@ -75,7 +76,7 @@ def test_auto_takes_cubs_own_agent_if_there_is_no_other(tmp_path: Path) -> None:
 def test_the_builtin_agent_takes_settings(tmp_path: Path) -> None:
     settings = {"builtin": {"model": "ollama/qwen3", "env": {"A": "b"}}}
     (harness,) = load_harnesses(["builtin"], settings, tmp_path, {}).harnesses
-    assert harness == BuiltinHarness("ollama/qwen3", {"A": "b"})
+    assert harness == BuiltinHarness(NativeOptions((), {"A": "b"}, "ollama/qwen3"))
 
 
 def install(folder: Path, *programs: str) -> dict[str, str]:

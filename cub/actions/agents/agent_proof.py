@@ -19,10 +19,11 @@ from cub.actions.agent_context import (
     render_missing_context,
 )
 from cub.actions.agents.agent_survey import InstalledAgent
-from cub.actions.agents.arrival import Arrival, choose_lines, count_arrivals
+from cub.actions.agents.arrival import Arrival, count_sources
 from cub.actions.agents.project_copy import copy_project
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
 from cub.actions.build_prompt import read_system_prompt
+from cub.actions.run.agent_programs import list_agent_sources
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.errors import CubError
 from cub.harness.base import LaunchRequest
@@ -125,7 +126,7 @@ def _prepare_launches(
     options = harness.options if is_trusted else NativeOptions()
     # The model and the settings are those of the model server.
     harness = type(harness)(NativeOptions(options.arguments, options.environ))
-    loaded = list_context_sources(project, harness.reads, version=agent.version_numbers)
+    loaded = list_agent_sources(project, harness, agent.version, {})
     contract = read_system_prompt(project.tree)
     handover = "\n".join(filter(None, [contract, render_missing_context(loaded)]))
     launches = []
@@ -138,19 +139,6 @@ def _prepare_launches(
         argv, stdin, environ = harness.build_command(request)
         launches.append(AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ))
     return launches, contract
-
-
-def count_sources(sources: Sequence[ContextSource], texts: Sequence[str]) -> list[Arrival | None]:
-    """Return how often each text is among what was sent; None if it has no line of its own.
-
-    The sources are those of an agent that reads nothing: what it misses is what is handed over.
-    """
-    arrivals: list[Arrival | None] = []
-    for source, own in zip(sources, choose_lines([one.missing for one in sources]), strict=True):
-        wholes = [" ".join(text.split()) for text in source.variants]
-        lines = [line for line in own if all(line in whole for whole in wholes)]
-        arrivals.append(count_arrivals(lines, texts) if lines else None)
-    return arrivals
 
 
 def _compare(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cub.actions.agent_context import ContextSource
+from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agent_readers import suggest_reading_fix
+from cub.actions.agents.arrival import count_sources
+from cub.actions.context_scripts import make_text_reader
 from cub.actions.run.agent_process import build_environment
 from cub.actions.run.agent_programs import (
     find_missing_programs,
@@ -17,9 +19,11 @@ from cub.actions.run.agent_programs import (
     split_version,
 )
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.agent.memory import load_memory
 from cub.errors import UsageError
 from cub.harness.base import Harness
-from cub.harness.harness_registry import NATIVE_HARNESSES, load_harnesses
+from cub.harness.builtin import BuiltinHarness
+from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
 from cub.harness.native_harness import AgentFacts, NativeHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
@@ -94,7 +98,7 @@ def list_agents(
     The versions of all are looked up, or only of those with the names that are `asked` for.
     """
     settings = resolve_settings(resolve_config(project, environ).values, RunOptions())
-    names = [kind.facts.name for kind in NATIVE_HARNESSES]
+    names = [kind.facts.name for kind in KNOWN_HARNESSES]
     names += [name for name in settings.harness_configs if name not in names]
     harnesses = load_harnesses(names, settings.harness_configs, project.root, environ).harnesses
 
@@ -132,10 +136,23 @@ def make_overview(
     agent: InstalledAgent, project: Project, environ: Mapping[str, str]
 ) -> AgentOverview:
     """Return an agent with what it reads here, with the user's settings if there is a HOME."""
+    if isinstance(agent.harness, BuiltinHarness):
+        return AgentOverview(agent, _count_own_sources(project))
     sources = list_agent_sources(project, agent.harness, agent.version, environ)
     version = agent.version_numbers
     fix = suggest_reading_fix(project, agent.name, sources, version) if agent.facts else ""
     return AgentOverview(agent, sources, fix)
+
+
+def _count_own_sources(project: Project) -> list[ContextSource]:
+    """Return the project's texts with how often each is in the built-in agent's memory."""
+    sources = list_context_sources(project, "nothing")
+    text = load_memory(make_text_reader(project, project.root)).instructions
+    found = []
+    for source, arrival in zip(sources, count_sources(sources, (text,)), strict=True):
+        times, is_cut = arrival or (text.count(source.text.strip()), False)
+        found.append(replace(source, times=times, missing=source.missing * is_cut))
+    return found
 
 
 def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> list[InstalledAgent]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cub.actions.agent_context import ContextSource
+
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # Claude Code takes comments out
 _MARKUP = re.compile(r"^[\s#>*-]+")  # a heading may have another level
 _LONG = 24  # characters of a line that agents would hardly have in a text of their own
@@ -49,6 +51,19 @@ def count_arrivals(lines: Sequence[str], sent: Sequence[str]) -> Arrival:
     whole = "\n".join(" ".join(text.split()) for text in sent)
     counts = [whole.count(line) for line in lines]
     return Arrival(max(counts), min(counts) == 0 < max(counts))
+
+
+def count_sources(sources: Sequence[ContextSource], texts: Sequence[str]) -> list[Arrival | None]:
+    """Return how often each text is among what was sent; None if it has no line of its own.
+
+    The sources are those of an agent that reads nothing: what it misses is what is handed over.
+    """
+    arrivals: list[Arrival | None] = []
+    for source, own in zip(sources, choose_lines([one.missing for one in sources]), strict=True):
+        wholes = [" ".join(text.split()) for text in source.variants]
+        lines = [line for line in own if all(line in whole for whole in wholes)]
+        arrivals.append(count_arrivals(lines, texts) if lines else None)
+    return arrivals
 
 
 def _fold_lines(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub import __version__
 from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agent_readers import describe_cut_sources
 from cub.actions.run.agent_process import build_environment
@@ -17,7 +18,7 @@ from cub.errors import CubError
 from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
-from cub.harness.builtin import INSTALLATION, BuiltinHarness
+from cub.harness.builtin import BuiltinHarness
 from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import NativeHarness
 from cub.processes.command import explain_missing_program
@@ -94,7 +95,7 @@ def _find_missing(
                 hint = f"install it: `{harness.facts.installation}`"
             return MissingProgram(harness.name, why, key, hint)
     if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
-        hint = f"install them: `{INSTALLATION}`; or install another agent"
+        hint = f"install them: `{harness.facts.installation}`; or install another agent"
         return MissingProgram(harness.name, why, "", hint)
     return None
 
@@ -102,8 +103,7 @@ def _find_missing(
 def _name_key(harness: Harness) -> str:
     """Return the key of the configuration that names an agent's program; "" if none has to."""
     is_acp = isinstance(harness, AcpHarness)
-    is_known = isinstance(harness, NativeHarness | BuiltinHarness)
-    if is_known or (is_acp and harness.name.startswith(f"{ACP}:")):
+    if isinstance(harness, NativeHarness) or (is_acp and harness.name.startswith(f"{ACP}:")):
         return ""
     return f"harnesses.{harness.name}.{ACP if is_acp else 'argv'}"
 
@@ -143,9 +143,14 @@ _VERSION_SECONDS = 30  # of a busy machine; an unknown version is taken for the 
 def read_agent_versions(
     harnesses: Sequence[Harness], project: Project, environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the version that each agent prints, by name; only those of agents that cub knows."""
+    """Return the version that each agent prints, by name; only those of agents that cub knows.
+
+    The built-in agent has cub's own.
+    """
     versions = {
-        harness.name: _read_version(harness, project, environ)
+        harness.name: __version__
+        if isinstance(harness, BuiltinHarness)
+        else _read_version(harness, project, environ)
         for harness in harnesses
         if isinstance(harness, NativeHarness)
     }

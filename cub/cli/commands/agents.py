@@ -72,7 +72,7 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
         agent = overview.agent
         counts = (Arrival(source.times, source.is_cut) for source in overview.sources)
         cells = [f"{overview.tokens:,}", *(count.to_text() for count in counts)]
-        if not agent.harness.reads:
+        if not overview.sources:
             cells = ["not known", *("" for _ in names)]
         rows.append([agent.title, _format_version(agent), *cells])
     output.print_table(("agent", "version", "tokens", *names), rows)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cub import __version__
 from cub.actions.agents.agent_survey import (
     AgentOverview,
     InstalledAgent,
@@ -31,8 +32,9 @@ def test_agents_are_listed_with_their_versions_or_how_to_install_them(
     project: Path, tmp_path: Path
 ) -> None:
     agents = look(project, install_fake_claude(tmp_path / "bin"))
-    assert [agent.name for agent in agents] == NATIVE
-    claude, codex = agents[:2]
+    assert [agent.name for agent in agents] == [*NATIVE, "builtin"]
+    claude, codex, *_, builtin = agents
+    assert (builtin.title, builtin.problem, builtin.version) == ("cub code", "", __version__)
     assert (claude.title, claude.problem, claude.version) == ("Claude Code", "", "2.1.330")
     assert (codex.problem, codex.version) == ("codex is not in PATH", "")
     assert codex.installation == "npm install -g @openai/codex"
@@ -67,7 +69,8 @@ def test_a_survey_counts_what_each_agent_reads(project: Path, tmp_path: Path) ->
     overviews: dict[str, AgentOverview] = {
         one.agent.name: one for one in survey_agents(Project.load(project), {"PATH": str(tmp_path)})
     }
-    codex, aider = overviews["codex"], overviews["aider"]
+    codex, aider, builtin = (overviews[name] for name in ("codex", "aider", "builtin"))
+    assert [source.times for source in builtin.sources] == [1]
     assert (codex.tokens, codex.fix) == (codex.sources[0].tokens, "")
     assert (aider.tokens, aider.fix) == (0, "cub init --agent aider")
 
@@ -76,13 +79,13 @@ def test_the_users_settings_count(project: Path, home: Path, tmp_path: Path) -> 
     write(project, "AGENTS.md", "Bake bread before six in the morning.\n")
     write(home, ".aider.conf.yml", "read: AGENTS.md\n")
     environ = {"PATH": str(tmp_path), "HOME": str(home)}
-    aider = survey_agents(Project.load(project), environ)[-1]
+    *_, aider, _ = survey_agents(Project.load(project), environ)
     assert (aider.agent.name, aider.fix) == ("aider", "")
 
 
 def test_an_agent_is_chosen_by_name_or_if_it_is_installed(project: Path, tmp_path: Path) -> None:
     agents = look(project, install_fake_claude(tmp_path / "bin"))
-    assert [agent.name for agent in choose_agents(agents, ())] == ["claude"]
+    assert [agent.name for agent in choose_agents(agents, ())] == ["claude", "builtin"]
     assert [agent.name for agent in choose_agents(agents, ["aider", "codex"])] == ["aider", "codex"]
 
 
@@ -90,9 +93,12 @@ def test_an_agent_is_chosen_by_name_or_if_it_is_installed(project: Path, tmp_pat
     ("names", "message", "hint"),
     [
         (["cluade"], "unknown agent 'cluade'", "did you mean claude?"),
-        (["zebra"], "unknown agent 'zebra'", "choose from claude, codex, gemini, opencode, aider"),
+        (
+            ["zebra"],
+            "unknown agent 'zebra'",
+            "choose from claude, codex, gemini, opencode",
+        ),
         (["mine"], "what the agent 'mine' reads can't be proven", ""),
-        ([], "no agent is installed", "run `cub agents`"),
     ],
 )
 def test_others_are_refused(
@@ -103,3 +109,8 @@ def test_others_are_refused(
         choose_agents(look(project, tmp_path), names)
     assert caught.value.message == message
     assert caught.value.hint.startswith(hint)
+
+
+def test_without_any_agent_nothing_can_be_proven(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no agent is installed"):
+        choose_agents(look(project, tmp_path)[:-1], ())

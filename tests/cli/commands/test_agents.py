@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cub import __version__
 from tests.actions.agents.fake_agents import install_fake_claude
 from tests.cli.stories import write
 from tests.conftest import Cub, environment
@@ -34,9 +35,10 @@ def test_the_table_has_versions_texts_costs_and_what_to_do(
     assert rows[0] == "agent version tokens AGENTS.md CLAUDE.md"
     assert rows[1] == "Claude Code 2.1.330 10 0 1"
     assert rows[2] == "Codex not installed 10 1 0"
-    assert rows[6:9] == ["mine not installed not known", "", "agent to do"]
-    assert rows[9] == "Claude Code add the line `@AGENTS.md` to CLAUDE.md"
-    assert rows[10] == "Codex npm install -g @openai/codex"
+    assert rows[6] == f"cub code {__version__} 20 1 1"
+    assert rows[7:10] == ["mine not installed not known", "", "agent to do"]
+    assert rows[10] == "Claude Code add the line `@AGENTS.md` to CLAUDE.md"
+    assert rows[11] == "Codex npm install -g @openai/codex"
     assert rows[-1] == "mine mine is not in PATH"
 
 
@@ -62,7 +64,7 @@ def test_a_proof_shows_each_text_and_where_it_was_made(cub: Cub, project: Path, 
     write(project, "AGENTS.md", RULES)
     for name in (".mcp.json", *(f".codex/{number}.toml" for number in range(4))):
         write(project, name, "{}\n")
-    done = cub("agents", "prove", PATH=path)
+    done = cub("agents", "prove", "claude", PATH=path)
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert lines == [
         "Claude Code 2.1.330",
@@ -76,6 +78,18 @@ def test_a_proof_shows_each_text_and_where_it_was_made(cub: Cub, project: Path, 
     assert left_out == f"left out, as the project is not trusted: {named}"
     assert network.startswith(("The agent had no network.", "The agent had a network, which"))
     assert done.code == 0
+
+
+@pytest.mark.thorough
+def test_the_built_in_agent_keeps_its_promise(cub: Cub, project: Path, path: str) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(project, "CLAUDE.md", "Never sell yesterday's bread as fresh.\n")
+    write(project, ".cub/config.yaml", "code: {model: ollama/none}\n")
+    assert cub("init").code == 0
+    done = cub("agents", "prove", "builtin", PATH=path)
+    assert done.code == 0, done.out
+    assert done.out.splitlines()[0] == f"cub code {__version__}"
+    assert len(done.out.splitlines()) == 8
 
 
 @pytest.mark.thorough
