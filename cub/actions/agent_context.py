@@ -31,7 +31,7 @@ from cub.project.agent_reading import (
     find_claude_above,
     list_loaded_files,
 )
-from cub.project.instruction_files import follow_flattened_link
+from cub.project.instruction_files import SHARED_WORDS, follow_flattened_link
 from cub.project.project import Project, find_home
 from cub.tokens import estimate_tokens
 
@@ -40,7 +40,6 @@ _PREFACE = (
     "These are instructions of this project. Follow them as if you had opened their files,\n"
     "and do not open these files again."
 )
-_SHARED_WORDS = b"`cub task "  # every shared text has them, and no other text of a section
 _OWN_PATH = r"(?:\./)?(?:(?:AGENTS|CLAUDE)\.md|\.cub/(?:constitution|map)\.md)"
 _OWN_IMPORT = re.compile(rf"(?<![\w.])@(?={_OWN_PATH})")
 _OWN_IMPORT_LINE = re.compile(rf"^[ \t]*@{_OWN_PATH}[ \t]*$", re.MULTILINE)
@@ -242,7 +241,7 @@ def _split_file(
         name: _Part(identity, data, ((at, ends[at]),)) for name, at in found.items() if at >= 0
     }
     words = (body, min(starts, default=body_end))
-    is_shared = _SHARED_WORDS in data[slice(*words)]
+    is_shared = SHARED_WORDS in data[slice(*words)]
     return _RootFile(path, own, _Part(identity, data, (words,)) if is_shared else None, inlined)
 
 

@@ -1,7 +1,7 @@
 """Take the texts of a context, each once, with everything in them expanded.
 
-A text goes in once under all names of its file, by imports too, and so does cub's own section, of
-which several files have a copy.
+A text goes in once under all names of its file, by imports too, and so does cub's shared section,
+of which several files have a copy.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cub.edit.plan import PlanWarning
 from cub.edit.section_writer import remove_section
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
+from cub.project.instruction_files import SHARED_WORDS
 
 RunCommand = Callable[[str], str | None]
 
@@ -48,7 +49,7 @@ class TextCollector:
         self.warnings: list[PlanWarning] = []
         self.names: dict[FileIdentity, str] = {}
         self.bodies: dict[str, str] = {}
-        self.section_name = ""
+        self.has_shared_section = False
 
     def take_rule(self, rule: RuleFile, reason: str) -> ContextPart:
         """Return a rule with its text, or with the reason why it is left out."""
@@ -95,15 +96,16 @@ class TextCollector:
         return text, ""
 
     def _take_section_once(self, text: MarkdownText, name: str) -> str:
-        """Return a file's text; from the second file on, without cub's own section."""
+        """Return a file's text; after cub's shared section, without another section of cub."""
         if "<!--" not in text.body:
             return text.body
         document = Document(text.body.encode("utf-8", "replace"), name)
         section = find_section_or_none(document)
         if section is None:
             return text.body
-        if not self.section_name:
-            self.section_name = name
+        if not self.has_shared_section:
+            # Other sections are short, and may stand before the import of a shared one.
+            self.has_shared_section = SHARED_WORDS in b"".join(section.body)
             return text.body
         return remove_section(document, section).decode("utf-8", "replace")
 

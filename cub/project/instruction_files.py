@@ -20,6 +20,7 @@ from cub.errors import CubError
 from cub.files import FileTree, MissingFile
 from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nested_target
 
+SHARED_WORDS = b"`cub task "  # every shared text has them, and no other text of a section
 _MAX_LINK_BYTES = 255
 _BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 _INLINED = re.compile(rb"^#{3}", re.MULTILINE)  # every inlined text begins with such a heading

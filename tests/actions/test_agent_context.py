@@ -291,11 +291,11 @@ def test_settings_of_the_user_count(tmp_path: Path) -> None:
 def test_every_shared_text_and_no_other_one_is_told_by_its_words(
     next_version: TemplateSet,
 ) -> None:
-    from cub.actions.agent_context import _SHARED_WORDS
+    from cub.project.instruction_files import SHARED_WORDS
 
     for templates in (load_shipped_templates(), next_version):
         options = SectionWriteOptions(MemoryTree({}), templates)
         for name, shared, claude in product(("agents", "claude", "gemini", "rule"), *[(0, 1)] * 2):
             spec = SectionSpec(name, shared=bool(shared), claude=bool(claude))  # type: ignore[arg-type]
             has_text = bool(shared) or name in ("agents", "rule")
-            assert (_SHARED_WORDS in options.render(spec).encode()) == has_text
+            assert (SHARED_WORDS in options.render(spec).encode()) == has_text

@@ -19,7 +19,7 @@ from tests.context.places import make_reader
 SECTION = """\
 <!-- BEGIN CUB MANAGED SECTION v1 -->
 <!-- cub:digest sha256-0000000000000000 -->
-CUB
+Run `cub task ready`. CUB
 <!-- END CUB MANAGED SECTION -->
 """
 
@@ -56,6 +56,13 @@ def test_cubs_own_section_is_taken_once(tmp_path: Path) -> None:
     assert context.text.count("CUB\n") == 1
     assert context.text.index("CLAUDE.md") < context.text.index("CUB\n")
     assert reasons(context)["GEMINI.md"] == "other sources have all of it"
+
+
+def test_a_short_section_of_cubs_does_not_replace_the_shared_one(tmp_path: Path) -> None:
+    short = SECTION.replace("`cub task ready`", "plan mode")
+    files = {"proj/CLAUDE.md": f"{short}\n@AGENTS.md\n", "proj/AGENTS.md": SECTION}
+    text = assemble(make_reader(tmp_path, files), prompt="P").text
+    assert (text.count("plan mode"), text.count("`cub task ready`")) == (1, 1)
 
 
 def test_an_import_that_is_a_rule_is_taken_once(tmp_path: Path) -> None:
