@@ -12,11 +12,12 @@ calls after it wait for it. One thread decides what starts; each call runs in a 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from cub.agent.conversation import TextBlock, ToolCall, ToolResult
 from cub.agent.events import ResultSource, ToolEnd, ToolStart
@@ -67,10 +68,10 @@ class FinishedCall(NamedTuple):
 
 @dataclass(slots=True)
 class _Job:
+    number: int
     call: ToolCall
     tool: AnyTool | None
     summary: str
-    state: Literal["waiting", "running", "done"] = "waiting"
     result: ToolResult | None = None
     started: float = 0.0
     cache_key: CacheKey | None = None
@@ -90,12 +91,14 @@ class CallBatch:
     toolbox: Toolbox
     report: Callable[[FinishedCall], None]
     _jobs: list[_Job] = field(default_factory=list)
+    _waiting: deque[_Job] = field(default_factory=deque)
+    _running: dict[int, _Job] = field(default_factory=dict)  # by their numbers
     _has_reply_ended: bool = False
 
     @property
     def is_done(self) -> bool:
         """Return whether all calls have a result."""
-        return all(job.state == "done" for job in self._jobs)
+        return not (self._waiting or self._running)
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
@@ -107,7 +110,8 @@ class CallBatch:
         tool = self.toolbox.tools.get(call.name)
         subject = tool.get_subject(call.arguments) if tool else ""
         summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:_MAX_SUMMARY_CHARS]
-        self._jobs.append(_Job(call, tool, summary))
+        self._jobs.append(_Job(len(self._jobs), call, tool, summary))
+        self._waiting.append(self._jobs[-1])
         yield from self._start_ready_jobs()
 
     def end_reply(self) -> Iterator[ToolStart | ToolEnd]:
@@ -117,8 +121,8 @@ class CallBatch:
 
     def finish_call(self, finished: FinishedCall) -> Iterator[ToolStart | ToolEnd]:
         """Take what a thread has reported; yield its end, and what can start then."""
-        job = self._jobs[finished.number]
-        if job.state != "running" or job.tool is None:  # cancelled meanwhile
+        job = self._running.get(finished.number)
+        if job is None or job.tool is None:  # cancelled meanwhile
             return
         cache, output = self.toolbox.cache, finished.output
         if not finished.is_error:
@@ -135,31 +139,29 @@ class CallBatch:
 
         A command that runs is ended by the stop of the tools' context, and reports that itself.
         """
-        for job in self._jobs:
-            if job.state == "waiting" or (job.state == "running" and job.is_concurrent):
-                yield self._end_job(job, ToolOutput(_CANCELLED), "cancelled", is_error=True)
+        cancelled = [job for job in self._running.values() if job.is_concurrent]
+        cancelled += self._waiting
+        self._waiting.clear()
+        for job in cancelled:
+            yield self._end_job(job, ToolOutput(_CANCELLED), "cancelled", is_error=True)
 
     def _start_ready_jobs(self) -> Iterator[ToolStart | ToolEnd]:
-        """Start what may run now. A barrier that is not done holds back all behind it."""
-        for number, job in enumerate(self._jobs):
-            if self.toolbox.context.stop.is_requested:  # perhaps while a person was asked
-                return
-            if job.state == "waiting":
-                running = sum(other.state == "running" for other in self._jobs)
-                is_alone = all(other.state == "done" for other in self._jobs[:number])
-                may_start = (
-                    running < MAX_CONCURRENT
-                    if job.is_concurrent
-                    else is_alone and self._has_reply_ended
-                )
-                if may_start:
-                    yield from self._start_job(number, job)
-            if not job.is_concurrent and job.state != "done":
-                return
+        """Start what may run now, in the order of the calls."""
+        while self._waiting and self._may_start(self._waiting[0]):
+            yield from self._start_job(self._waiting.popleft())
 
-    def _start_job(self, number: int, job: _Job) -> Iterator[ToolStart | ToolEnd]:
+    def _may_start(self, job: _Job) -> bool:
+        """Return whether the first call that waits may run beside those that do."""
+        if self.toolbox.context.stop.is_requested:  # perhaps while a person was asked
+            return False
+        if not job.is_concurrent:
+            return not self._running and self._has_reply_ended
+        is_free = len(self._running) < MAX_CONCURRENT
+        return is_free and all(other.is_concurrent for other in self._running.values())
+
+    def _start_job(self, job: _Job) -> Iterator[ToolStart | ToolEnd]:
         """Run a job in a thread, or end it at once: refused, known, or not a call at all."""
-        job.state, job.started = "running", time.monotonic()
+        self._running[job.number], job.started = job, time.monotonic()
         yield ToolStart(job.call, job.summary)
         context, cache = self.toolbox.context, self.toolbox.cache
         try:
@@ -174,7 +176,7 @@ class CallBatch:
         if output := cache.find_output(job.cache_key):
             yield self._end_job(job, output, "cache", is_error=False)
             return
-        Thread(target=self._run, args=(number, tool, arguments), daemon=True).start()
+        Thread(target=self._run, args=(job.number, tool, arguments), daemon=True).start()
 
     def _check_call(self, job: _Job) -> tuple[AnyTool, Any]:
         """Return the tool and its arguments. Raises ToolError for a call that is not valid."""
@@ -211,7 +213,7 @@ class CallBatch:
     def _end_job(
         self, job: _Job, output: ToolOutput, source: ResultSource, *, is_error: bool
     ) -> ToolEnd:
-        job.state = "done"
+        self._running.pop(job.number, None)
         text = _bound_text(output.text) or "(no output)"
         if not is_error and job.tool and job.tool.subject == "file_path":
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
