@@ -147,7 +147,7 @@ def test_a_missing_key_is_for_a_person_to_solve(start: Start) -> None:
         del made.shop.environ[name]
     done = made.run()
     assert done.outcomes == ["auth"]
-    assert "missing API key for anthropic" in get_failure(done)["reason"]
+    assert "missing API key for api.anthropic.com" in get_failure(done)["reason"]
     assert get_failure(done)["charge"] is False
 
 
