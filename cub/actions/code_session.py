@@ -106,6 +106,7 @@ def prepare_session(
         _open_cache(values),
         surroundings.approve,
         memory.take_rules,
+        memory.restore_rules,
     )
     system = _render_system_prompt(context, memory, options, surroundings.today)
     limits = SessionLimits(

@@ -55,17 +55,20 @@ def _estimate_block(block: Block) -> int:
 
 
 def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages with large results of tools replaced, all but the last three.
+    """Return the messages with large texts in results replaced, but for the last three results.
 
-    The notice says how long a result was, as the design document of the agent has it.
+    Results that the model has not seen yet stay as well, however many there are. The notice says
+    how long a text was, as the design document of the agent has it.
     """
-    shortened, passed = list[Message](), 0
+    shortened, passed, is_seen = list[Message](), 0, False
     for message in reversed(messages):
+        is_seen = is_seen or message.role == "assistant"
         blocks = list[Block]()
         for block in reversed(message.blocks):
             if isinstance(block, ToolResult):
                 passed += 1
-                blocks.append(_truncate_result(block) if passed > RECENT_RESULTS else block)
+                is_old = is_seen and passed > RECENT_RESULTS
+                blocks.append(_truncate_result(block) if is_old else block)
             else:
                 blocks.append(block)
         shortened.append(message._replace(blocks=tuple(reversed(blocks))))
@@ -74,18 +77,21 @@ def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _truncate_result(result: ToolResult) -> ToolResult:
-    size = sum(
-        len(block.text if isinstance(block, TextBlock) else block.data) for block in result.content
-    )
-    if size <= MAX_OLD_RESULT:
-        return result
-    notice = TextBlock(f"[content truncated — {size} chars]")
-    return result._replace(content=(notice,))
+    return result._replace(content=tuple(map(_truncate_block, result.content)))
+
+
+def _truncate_block(block: TextBlock | ImageBlock) -> TextBlock | ImageBlock:
+    size = len(block.text if isinstance(block, TextBlock) else block.data)
+    return block if size <= MAX_OLD_RESULT else TextBlock(f"[content truncated — {size} chars]")
 
 
 def can_summarize(messages: Sequence[Message]) -> bool:
-    """Return whether there are messages to summarize: more than the last six, and a summary."""
-    return len(messages) > RECENT_MESSAGES + 1
+    """Return whether there are at least six messages to summarize, and a summary, before the last.
+
+    So three turns pass until the next summary, even if the last messages alone are too long: the
+    model can read a file and then change it, before it has to read it again.
+    """
+    return len(messages) > 2 * RECENT_MESSAGES
 
 
 def build_summary_request(messages: Sequence[Message]) -> ModelRequest:

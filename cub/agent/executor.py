@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from cub.agent.conversation import TextBlock, ToolCall, ToolResult
+from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
 from cub.agent.events import ResultSource, ToolEnd, ToolStart
 from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permissions import Permissions
@@ -47,7 +47,8 @@ class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
 
     `approve` asks a person, and returns why a call may not run, "" if it may. `take_rules` returns
-    the rules for a file that the model has not been given yet, "" for none.
+    the rules for a file that the model does not have, "" for none; `restore_rules` makes it return
+    all again.
     """
 
     tools: Mapping[str, AnyTool]
@@ -56,6 +57,13 @@ class Toolbox:
     cache: ExploreCache
     approve: Callable[[ApprovalRequest], str]
     take_rules: Callable[[Path], str]
+    restore_rules: Callable[[], None]
+
+    def forget_results(self) -> None:
+        """Note that the model no longer has the results of its calls before it."""
+        self.context.reads.clear()
+        self.cache.clear()
+        self.restore_rules()
 
 
 class FinishedCall(NamedTuple):
@@ -215,10 +223,12 @@ class CallBatch:
     ) -> ToolEnd:
         self._running.pop(job.number, None)
         text = _bound_text(output.text) or "(no output)"
+        content: list[TextBlock | ImageBlock] = [TextBlock(text), *output.images]
         if not is_error and job.tool and job.tool.subject == "file_path":
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
-            text += self.toolbox.take_rules(path)
-        job.result = ToolResult(job.call.id, (TextBlock(text), *output.images), is_error)
+            if rules := self.toolbox.take_rules(path):
+                content.append(TextBlock(rules))  # it stays when an old result is cut
+        job.result = ToolResult(job.call.id, tuple(content), is_error)
         seconds = time.monotonic() - job.started if job.started else 0.0
         return ToolEnd(job.call, job.result, source, seconds, job.summary, output.preview)
 

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import count
 from typing import NamedTuple, cast
 
@@ -27,11 +29,11 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.executor import Toolbox
-from cub.agent.model import Model, ModelRequest
+from cub.agent.model import Model, ModelError, ModelRequest
 from cub.agent.turn import Turn, run_turn
 from cub.tokens import TokenUsage, compute_dollars
 
-MAX_REPEATS = 5  # the same call with the same result, one after another
+MAX_REPEATS = 5  # the same call with the same result, and nothing new between
 
 
 class SessionLimits(NamedTuple):
@@ -62,8 +64,8 @@ class AgentSession:
     usage: TokenUsage = field(default_factory=TokenUsage)
     usd: float | None = 0.0
     get_random: Callable[[], float] = random.random
-    _repeats: int = 0
-    _last_call: tuple[str, str, str] = ("", "", "")
+    _known_calls: set[bytes] = field(default_factory=set)  # digests, with their results
+    _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
 
     def work_on(self, prompt: str) -> Iterator[SessionEvent]:
         """Work on a prompt until the model has nothing to do any more; a SessionEnd is last.
@@ -125,24 +127,31 @@ class AgentSession:
         if turn.is_cancelled:
             return SessionEnd("cancelled", text, "cancelled")
         if turn.error:
-            return SessionEnd("error", text, turn.error.message, turn.error.kind)
+            return SessionEnd("error", text, _explain(turn.error), turn.error.kind)
         reason = turn.end.stop_reason if turn.end else "end_turn"
         if reason == "max_tokens":
             return SessionEnd("max_tokens", text, "the reply was cut at the limit of its length")
         if reason == "refusal":
             return SessionEnd("refusal", text, "the model refused to go on")
-        if self._repeats >= MAX_REPEATS:
-            name = self._last_call[0]
-            message = f"{name} was called {self._repeats} times in a row with the same result"
-            return SessionEnd("repetition", text, message)
+        for (name, _), repeats in self._repeats.most_common(1):
+            if repeats >= MAX_REPEATS - 1:
+                message = f"{name} was called {MAX_REPEATS} times with the same result"
+                return SessionEnd("repetition", text, message)
         return None if turn.calls else SessionEnd("end_turn", text)
 
     def _count_repeats(self, turn: Turn) -> None:
-        """Count how often the same call has had the same result, one after another."""
+        """Count how often calls have had the same result again since there was a new one.
+
+        So a model that goes round in a circle of calls is found as well.
+        """
         for call, result in zip(turn.calls, turn.results, strict=True):
-            this_call = (call.name, repr(call.arguments), result.text)
-            self._repeats = self._repeats + 1 if this_call == self._last_call else 1
-            self._last_call = this_call
+            text = repr((call.name, call.arguments, result.text))
+            digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+            if digest in self._known_calls:
+                self._repeats[call.name, digest] += 1
+            else:
+                self._known_calls.add(digest)
+                self._repeats.clear()
 
     def _add_usage(self, model: Model, usage: TokenUsage) -> float | None:
         """Add what a reply has used; return its dollars, None if they are not known."""
@@ -152,7 +161,10 @@ class AgentSession:
         return usd
 
     def _compact(self, prompt: str, text: str) -> Generator[SessionEvent, None, SessionEnd | None]:
-        """Make the conversation shorter if it has become long; return an end if that fails."""
+        """Make the conversation shorter if it has become long; return an end if that fails.
+
+        The main model writes the summary if the small one does not.
+        """
         before = estimate_conversation(self.system, self.messages)
         self.messages = truncate_old_results(self.messages)
         after = estimate_conversation(self.system, self.messages)
@@ -160,25 +172,30 @@ class AgentSession:
             yield Compaction("micro", before, after)
         if after <= self.limits.compaction_threshold or not can_summarize(self.messages):
             return None
-        turn = yield from self._summarize()
-        if turn.error:
-            message = f"the conversation could not be summarized: {turn.error.message}"
-            return SessionEnd("error", text, message, turn.error.kind)
-        if turn.is_cancelled or turn.end is None:
-            return SessionEnd("cancelled", text, "cancelled")
+        for model in dict.fromkeys((self.small_model, self.model)):
+            turn = yield from self._summarize(model)
+            if turn.is_cancelled:
+                return SessionEnd("cancelled", text, "cancelled")
+            if turn.end:
+                usd = self._add_usage(model, turn.end.usage)
+                if turn.text.strip():
+                    break
+        else:
+            error = turn.error or ModelError(f"{model.name} wrote no summary", "service")
+            message = f"the conversation could not be summarized: {_explain(error)}"
+            return SessionEnd("error", text, message, error.kind)
         self.messages = replace_old_messages(self.messages, prompt, turn.text)
-        self.toolbox.context.reads.clear()
-        self.toolbox.cache.clear()
+        self.toolbox.forget_results()
+        self._known_calls.clear()
         shortest = estimate_conversation(self.system, self.messages)
-        usd = self._add_usage(self.small_model, turn.end.usage)
         yield Compaction("auto", after, shortest, turn.end.usage, usd)
         return None
 
-    def _summarize(self) -> Generator[SessionEvent, None, Turn]:
-        """Have the small model summarize the old messages; only retries are worth an event."""
+    def _summarize(self, model: Model) -> Generator[SessionEvent, None, Turn]:
+        """Have a model summarize the old messages; only retries are worth an event."""
         request = build_summary_request(self.messages)
         no_tools = replace(self.toolbox, tools={})
-        events = run_turn(self.small_model, request, no_tools, self.get_random)
+        events = run_turn(model, request, no_tools, self.get_random)
         while True:
             try:
                 event = next(events)
@@ -186,3 +203,7 @@ class AgentSession:
                 return cast("Turn", end.value)
             if isinstance(event, RequestRetry):
                 yield event
+
+
+def _explain(error: ModelError) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message

@@ -34,12 +34,23 @@ class Memory:
     warnings: list[PlanWarning] = field(default_factory=list)
     _waiting: list[RuleChoice] = field(default_factory=list)
     _take: Callable[[RuleChoice], str] = lambda _: ""
+    _given: list[tuple[RuleFile, str]] = field(default_factory=list)  # with their texts
+    _lost: list[tuple[RuleFile, str]] = field(default_factory=list)
 
     def take_rules(self, path: Path) -> str:
-        """Return the rules for a file that were not given yet; "" if there are none."""
+        """Return the rules for a file that the model does not have; "" if there are none."""
         matching = [choice for choice in self._waiting if _is_for(choice.rule, path, self.root)]
         self._waiting = [choice for choice in self._waiting if choice not in matching]
-        return "".join(f"\n\n{text}" for choice in matching if (text := self._take(choice)))
+        again = [row for row in self._lost if _is_for(row[0], path, self.root)]
+        self._lost = [row for row in self._lost if row not in again]
+        rows = [*again, *((choice.rule, self._take(choice)) for choice in matching)]
+        self._given += rows
+        return "\n\n".join(text for _, text in rows if text)
+
+    def restore_rules(self) -> None:
+        """Let all rules be taken again: the model has lost what it was given."""
+        self._lost += self._given
+        self._given = []
 
 
 def load_memory(reader: TextReader) -> Memory:

@@ -65,6 +65,7 @@ class Model(Protocol):
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes: text, and each call once it is complete; a ReplyEnd is last.
 
+        The id of a call may be "", or one that another call has: a turn gives each call its own.
         Makes one request, and no other one if that fails. Raises ModelError.
         """
 

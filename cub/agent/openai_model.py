@@ -61,7 +61,7 @@ class OpenAIModel(ServiceModel):
             self.endpoint,
             OpenAIError,
         )
-        return _read_reply(events, f"call_{len(request.messages)}")
+        return _read_reply(events)
 
     @cached_property
     def client(self) -> OpenAI:
@@ -79,11 +79,10 @@ class OpenAIModel(ServiceModel):
 class _CallFragments:
     """Put calls together from their fragments; servers leave out indexes and ids, or repeat them.
 
-    A call without an id gets one from `prefix` and its number.
+    The id of a call for which none came is "".
     """
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
+    def __init__(self) -> None:
         self._index: object = None
         self._id = self._name = self._arguments = ""
         self._is_open = False
@@ -98,8 +97,7 @@ class _CallFragments:
             yield from self.finish_call()
             self._is_open = True
             self.count += 1
-            self._index, self._name, self._arguments = index, name, ""
-            self._id = call_id or f"{self._prefix}_{self.count}"
+            self._index, self._id, self._name, self._arguments = index, call_id, name, ""
         values = get_object(fragment, "function", "arguments")  # Ollama may send them parsed
         self._arguments += (
             json.dumps(values) if values else get_text(fragment, "function", "arguments")
@@ -112,10 +110,10 @@ class _CallFragments:
             yield make_tool_call(self._id, self._name, self._arguments)
 
 
-def _read_reply(events: Iterator[JsonObject], prefix: str) -> Iterator[ReplyEvent]:
+def _read_reply(events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
     """Yield what the chunks of a reply say; the usage comes after the finish reason."""
     usage: JsonObject = {}
-    calls = _CallFragments(prefix)
+    calls = _CallFragments()
     stop_reason: StopReason = "end_turn"
     for event in events:
         usage = get_object(event, "usage") or usage

@@ -7,6 +7,7 @@ objects that lack the fields which another server leaves out.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
 CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
+_NOT_IN_NAMES = re.compile(r"[^\w-]", re.ASCII)
+_MAX_NAME_CHARS = 64
 
 
 class EventStream(Protocol):
@@ -97,7 +100,11 @@ def render_body(body: JsonObject) -> bytes:
 
 
 def make_tool_call(call_id: str, name: str, text: str) -> ToolCall:
-    """Return a call with its arguments as the model wrote them, in JSON; "" means none."""
+    """Return a call with its arguments as the model wrote them, in JSON; "" means none.
+
+    A name that a service would refuse in the next request gets other characters.
+    """
+    name = _NOT_IN_NAMES.sub("_", name[:_MAX_NAME_CHARS]) or "unnamed"
     try:
         arguments = json.loads(text or "{}")
         # NaN can't be sent back, and half a surrogate pair can't be written to a file.

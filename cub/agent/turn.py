@@ -24,7 +24,7 @@ TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | ToolEnd
 class _StreamEnd(NamedTuple):
     """Say that a reply has come to its end, or why it has not."""
 
-    error: ModelError | None
+    error: Exception | None
 
 
 class _Stop(NamedTuple):
@@ -68,17 +68,21 @@ def run_turn(
     """Yield what happens in a turn, and return what it has led to.
 
     A stop of the tools' context ends it at once, but for a command that runs: that is ended first.
+    Raises CubError if the model can't be asked at all.
     """
     inbox, stop = SimpleQueue[_InboxItem](), toolbox.context.stop
-    reply = _Reply(CallBatch(toolbox, inbox.put))
+    call_ids = {call.id for message in request.messages for call in message.calls}
+    reply = _Reply(CallBatch(toolbox, inbox.put), call_ids)
     stop.listener = lambda: inbox.put(_Stop())
     if stop.is_requested:
         inbox.put(_Stop())
     stream = stream_with_retries(model, request, stop.wait, get_random)
     Thread(target=_read_stream, args=(stream, inbox), daemon=True).start()
-    while reply.is_open or not reply.calls.is_done:
-        yield from reply.take_item(inbox.get())
-    stop.listener = None
+    try:
+        while reply.is_open or not reply.calls.is_done:
+            yield from reply.take_item(inbox.get())
+    finally:
+        stop.listener = None
     return reply.make_turn()
 
 
@@ -86,22 +90,21 @@ def _read_stream(
     stream: Iterator[ReplyEvent | RequestRetry], inbox: SimpleQueue[_InboxItem]
 ) -> None:
     """Put a reply into the inbox as it comes; a _StreamEnd is last in any case."""
-    error: ModelError | None = ModelError("the reply could not be read", "service")
+    error: Exception | None = None
     try:
         for event in stream:
             inbox.put(event)
-        error = None
-    except ModelError as failure:
+    except Exception as failure:  # noqa: BLE001 - the thread that waits raises it
         error = failure
-    finally:
-        inbox.put(_StreamEnd(error))
+    inbox.put(_StreamEnd(error))
 
 
 @dataclass(slots=True)
 class _Reply:
-    """Build a turn from what comes in."""
+    """Build a turn from what comes in; `call_ids` are those that the conversation has."""
 
     calls: CallBatch
+    call_ids: set[str]
     is_open: bool = True  # whether more of it is wanted
     _turn: Turn = field(default_factory=Turn)
     _pieces: list[str] = field(default_factory=list)
@@ -138,13 +141,27 @@ class _Reply:
                 yield event
             case ToolCall():
                 yield from self._close_text()
-                self._blocks.append(event)
-                yield from self.calls.add_call(event)
+                call = self._identify(event)
+                self._blocks.append(call)
+                yield from self.calls.add_call(call)
             case ReplyEnd():
                 self._turn.end = event
 
+    def _identify(self, call: ToolCall) -> ToolCall:
+        """Return a call with an id that no other one has: services refuse a conversation if not."""
+        number, call_id = len(self.call_ids), call.id
+        while not call_id or call_id in self.call_ids:
+            number += 1
+            call_id = f"call_{number}"
+        self.call_ids.add(call_id)
+        return call._replace(id=call_id)
+
     def _end_stream(self, end: _StreamEnd) -> Iterator[TurnEvent]:
-        self.is_open, self._turn.error = False, end.error
+        if isinstance(end.error, ModelError):
+            self._turn.error = end.error
+        elif end.error:
+            raise end.error
+        self.is_open = False
         yield from self._close_text()
         yield from self.calls.end_reply()
 

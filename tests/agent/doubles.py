@@ -42,6 +42,7 @@ def make_toolbox(
     mode: PermissionMode = "bypass",
     approve: Callable[[ApprovalRequest], str] = refuse,
     take_rules: Callable[[Path], str] = lambda _: "",
+    restore_rules: Callable[[], None] = lambda: None,
 ) -> Toolbox:
     folder = folder.resolve()
     return Toolbox(
@@ -51,6 +52,7 @@ def make_toolbox(
         ExploreCache(),
         approve,
         take_rules,
+        restore_rules,
     )
 
 

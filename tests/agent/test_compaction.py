@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from cub.agent.compaction import (
     MAX_OLD_RESULT,
-    RECENT_MESSAGES,
     RECENT_RESULTS,
     build_summary_request,
     can_summarize,
@@ -46,6 +45,23 @@ def test_old_large_results_are_truncated_and_the_last_three_stay() -> None:
     assert texts == [notice, "xxxxx", "x" * large, "x" * large, "x" * large]
 
 
+def test_results_that_the_model_has_not_seen_stay() -> None:
+    calls = [ToolCall(str(number), "Read", {}) for number in range(8)]
+    results = [ToolResult(call.id, (TextBlock("x" * 20_000),)) for call in calls]
+    messages = [Message("assistant", tuple(calls)), Message("user", tuple(results))]
+    assert truncate_old_results(messages) == messages
+    seen = truncate_old_results([*messages, Message("assistant", (TextBlock("I see."),))])
+    assert [len(text) > 100 for text in list_results(seen)] == [False] * 5 + [True] * 3
+
+
+def test_rules_after_an_old_result_stay() -> None:
+    messages = make_conversation(1, 1, 1, 1)
+    texts = (TextBlock("x" * 20_000), TextBlock("the rules"))
+    messages[2] = Message("user", (ToolResult("c0", texts),))
+    notice = "[content truncated — 20000 chars]\nthe rules"
+    assert list_results(truncate_old_results(messages))[0] == notice
+
+
 def test_an_old_image_is_truncated_too() -> None:
     image = ImageBlock("image/png", "A" * 20_000)
     messages = make_conversation(1, 1, 1, 1)
@@ -71,9 +87,9 @@ def test_an_estimate_counts_four_characters_as_a_token() -> None:
 
 
 def test_a_summary_replaces_all_but_the_last_six_messages() -> None:
-    messages = make_conversation(1, 2, 3, 4, 5)
+    messages = make_conversation(1, 2, 3, 4, 5, 6)
     assert can_summarize(messages)
-    assert not can_summarize(messages[: RECENT_MESSAGES + 1])
+    assert not can_summarize(messages[:-1])
     compacted = replace_old_messages(messages, "the task", " it went well ")
     assert len(compacted) == 7
     assert compacted[0].text.startswith("the task\n\n")

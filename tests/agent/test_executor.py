@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from queue import SimpleQueue
@@ -208,10 +209,19 @@ def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
         file_path: str
 
     tool = Tool("Read", "", FileArguments, lambda *_: ToolOutput("text"), "read", "file_path")
-    toolbox = make_toolbox(tmp_path, [tool], take_rules=lambda path: f"\n\nrule for {path.name}")
+    toolbox = make_toolbox(tmp_path, [tool], take_rules=lambda path: f"rule for {path.name}")
     batch = Batch(toolbox)
     batch.events += batch.calls.add_call(ToolCall("1", "Read", {"file_path": "a.py"}))
-    assert batch.finish() == ["text\n\nrule for a.py"]
+    assert batch.finish() == ["text\nrule for a.py"]
+
+
+def test_many_calls_of_one_reply_take_linear_time(tmp_path: Path) -> None:
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Read", echo)]))
+    for number in range(1000):
+        batch.add("Read", str(number))
+    start = time.process_time()  # a minute, if each call looked at all others
+    assert batch.finish() == [f"{number}!" for number in range(1000)]
+    assert time.process_time() - start < 10
 
 
 class Recorder:

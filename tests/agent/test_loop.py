@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -118,8 +119,22 @@ def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:
     model = FakeModel(*[call(("Read", "a"))] * 20)
     end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
     assert end.reason == "repetition"
-    assert end.message == "Read was called 5 times in a row with the same result"
+    assert end.message == "Read was called 5 times with the same result"
     assert len(model.requests) == MAX_REPEATS
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_circle_of_calls_ends_the_session(tmp_path: Path, size: int) -> None:
+    calls = [("Read", "a"), ("Read", "b"), ("Read", "c"), ("Read", "d")]
+    circle = [call(*calls[start : start + size]) for start in range(0, 4, size)]
+    model = FakeModel(*circle * 20)
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "repetition"
+    assert len(model.requests) <= MAX_REPEATS * len(circle)
+
+
+def test_calls_may_be_repeated_while_others_are_new(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", "a"), ("Read", f"new {n}")) for n in range(20)), say("Done."))
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "end_turn"
 
 
 def test_a_call_whose_result_changes_may_be_repeated(tmp_path: Path) -> None:
@@ -181,13 +196,51 @@ def test_a_long_conversation_is_summarized_by_the_small_model(tmp_path: Path) ->
     assert ReplyText("We read files.") not in events
 
 
+def test_the_main_model_writes_a_summary_if_the_small_one_does_not(tmp_path: Path) -> None:
+    for reply in ([ModelError("no such model", "request", status=404)], say(" ")):
+        replies = (call(("Read", word * 300)) for word in "abcdef")
+        model = FakeModel(*replies, say("We read files."), say("Done."))
+        limits = SessionLimits(100, 500)
+        toolbox = make_toolbox(tmp_path, [READ])
+        session = make_session(toolbox, model, FakeModel(reply), limits)
+        assert get_end(work(session)).reason == "end_turn"
+        assert "We read files." in model.requests[-1].messages[0].text
+
+
+def test_a_summary_without_text_ends_the_session(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say(" "))
+    session = make_session(make_toolbox(tmp_path, [READ]), model, model, SessionLimits(100, 500))
+    end = get_end(work(session))
+    assert (end.reason, end.kind) == ("error", "service")
+    assert end.message == "the conversation could not be summarized: fake wrote no summary"
+
+
+def test_long_recent_messages_leave_turns_to_read_and_change_a_file(tmp_path: Path) -> None:
+    model = FakeModel(*(call(("Read", f"{n}" * 300)) for n in range(20)), say("Done."))
+    small = FakeModel(*[say("Summary.")] * 20, name="small")
+    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 1))
+    kinds = [type(event) for event in work(session) if isinstance(event, Compaction | TurnEnd)]
+    assert kinds.count(TurnEnd) == 21
+    places = [place for place, kind in enumerate(kinds) if kind is Compaction]
+    assert all(after - before > 3 for before, after in pairwise(places))
+
+
+def test_a_summary_lets_the_rules_of_files_be_given_again(tmp_path: Path) -> None:
+    restored: list[bool] = []
+    toolbox = make_toolbox(tmp_path, [READ], restore_rules=lambda: restored.append(True))
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
+    work(make_session(toolbox, model, FakeModel(say("Sum.")), SessionLimits(100, 500)))
+    assert restored == [True]
+
+
 def test_a_summary_that_fails_ends_the_session(tmp_path: Path) -> None:
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"))
-    small = FakeModel([ModelError("no such model", "request", status=404)])
+    failure: list[Step] = [ModelError("no such model", "request", status=404, hint="ask")]
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), failure)
+    small = FakeModel(failure)
     session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 500))
     end = get_end(work(session))
     assert (end.reason, end.kind) == ("error", "request")
-    assert end.message == "the conversation could not be summarized: no such model"
+    assert end.message == "the conversation could not be summarized: no such model; ask"
 
 
 def test_a_summary_that_calls_a_tool_runs_none(tmp_path: Path) -> None:

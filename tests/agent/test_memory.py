@@ -112,11 +112,13 @@ def test_rules_for_paths_wait_for_a_file_of_theirs(tmp_path: Path) -> None:
     assert memory.take_rules(root / "README.md") == ""
     assert memory.take_rules(root.parent / "elsewhere.py") == ""
     rules = memory.take_rules(root / "shop/price.py")
-    assert rules == (
-        '\n\n<instructions file=".claude/rules/python.md">\nType hints.\n</instructions>'
-    )
+    assert rules == ('<instructions file=".claude/rules/python.md">\nType hints.\n</instructions>')
     assert memory.take_rules(root / "shop/other.py") == ""
     assert "Errors." in memory.take_rules(root / "main.go")
+    memory.restore_rules()
+    assert memory.take_rules(root / "README.md") == ""
+    assert memory.take_rules(root / "shop/other.py") == rules
+    assert memory.take_rules(root / "shop/price.py") == ""
 
 
 def test_a_file_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:

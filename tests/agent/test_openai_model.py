@@ -129,21 +129,7 @@ def test_calls_of_servers_are_put_together(fragments: list[list[Any]], reason: s
     assert isinstance(second, ToolCall)
     assert (first.name, first.arguments, first.fault) == ("Read", {"n": 1}, "")
     assert (second.name, second.arguments, second.fault) == ("Bash", {}, "")
-    assert first.id
-    assert second.id not in ("", first.id)
     assert end == ReplyEnd("tool_use")
-
-
-def test_an_id_that_was_left_out_is_new_in_each_turn() -> None:
-    chunks = (_chunk(tool_calls=[_fragment("", name="Read")]), _chunk("stop"))
-    body = b"".join(render_stream(chunks, named=False)).decode()
-    messages = [make_user_message("Hi")]
-    with ModelServer([Reply(body=body)] * 2) as server:
-        model = SERVICES["openai"].connect(server)
-        [first, _], [second, _] = ask(model, *messages), ask(model, *messages * 3)
-    assert isinstance(first, ToolCall)
-    assert isinstance(second, ToolCall)
-    assert first.id != second.id
 
 
 @pytest.mark.parametrize(

@@ -340,3 +340,12 @@ def _receive_headers(listener: socket.socket) -> str:
 def test_the_fault_of_a_call_says_what_is_wrong() -> None:
     assert make_tool_call("1", "Read", '{"a": 1}') == ToolCall("1", "Read", {"a": 1})
     assert "line 1 column 7" in make_tool_call("1", "Read", '{"a": ').fault
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [("Read", "Read"), ("", "unnamed"), ("functions.Read", "functions_Read"), ("\n\u00e9", "__"),
+     ("x" * 100, "x" * 64)],
+)  # fmt: skip
+def test_a_name_is_one_that_services_take(name: str, valid: str) -> None:
+    assert make_tool_call("1", name, "{}").name == valid

@@ -3,12 +3,15 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from cub.agent.conversation import Message, TextBlock, ToolCall, make_user_message
 from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolStart
 from cub.agent.executor import Toolbox
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, TextDelta
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.turn import Turn, TurnEvent, run_turn
+from cub.errors import CubError
 from tests.agent.doubles import (
     FakeModel,
     Step,
@@ -25,9 +28,11 @@ REQUEST = ModelRequest("", (make_user_message("go"),), (), 100)
 CUT = ModelError("the connection was closed", "service")
 
 
-def run(toolbox: Toolbox, *replies: list[Step]) -> tuple[list[TurnEvent], Turn]:
+def run(
+    toolbox: Toolbox, *replies: list[Step], request: ModelRequest = REQUEST
+) -> tuple[list[TurnEvent], Turn]:
     events: list[TurnEvent] = []
-    generator = run_turn(FakeModel(*replies), REQUEST, toolbox, lambda: 0.0)
+    generator = run_turn(FakeModel(*replies), request, toolbox, lambda: 0.0)
     while True:
         try:
             events.append(next(generator))
@@ -56,6 +61,28 @@ def test_text_and_calls_keep_their_order(tmp_path: Path) -> None:
     kinds = [type(block).__name__ for block in turn.messages[0].blocks]
     assert kinds == ["TextBlock", "ToolCall", "ToolCall", "TextBlock"]
     assert [result.text for result in turn.results] == ["a!", "b!"]
+
+
+def test_each_call_gets_an_id_of_its_own(tmp_path: Path) -> None:
+    old = (ToolCall("call_9", "Read", {}), ToolCall("a", "Read", {}))
+    request = REQUEST._replace(messages=[Message("assistant", old)])
+    calls = [ToolCall(call_id, "Read", {"word": call_id}) for call_id in ("a", "b", "b", "", "")]
+    toolbox = make_toolbox(tmp_path, [make_tool("Read", echo)])
+    _, turn = run(toolbox, [*calls, ReplyEnd("tool_use")], request=request)
+    ids = [one.id for one in (*old, *turn.calls)]
+    assert len(set(ids)) == 7
+    assert "b" in ids
+    assert "" not in ids
+    assert [result.call_id for result in turn.results] == ids[2:]
+    assert [result.text for result in turn.results] == ["a!", "b!", "b!", "!", "!"]
+
+
+def test_what_keeps_a_model_from_being_asked_is_raised(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise CubError("the agent needs the package anthropic", hint="pip install")
+
+    with pytest.raises(CubError, match="needs the package"):
+        run(make_toolbox(tmp_path, []), [fail])
 
 
 def test_a_read_ends_while_the_reply_is_still_written(tmp_path: Path) -> None:
