@@ -64,7 +64,11 @@ def read_files(folder: Path) -> dict[str, tuple[int, bytes]]:
         )
         for path in folder.rglob("*")
         if path.is_symlink() or path.is_file()
-    } | {f"{path.relative_to(folder)}/": (0, b"") for path in folder.rglob("*") if path.is_dir()}
+    } | {
+        f"{path.relative_to(folder).as_posix()}/": (0, b"")
+        for path in folder.rglob("*")
+        if path.is_dir()
+    }
 
 
 def make_folders(root: Path) -> list[Path]:

@@ -2,7 +2,8 @@
 
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
 `python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost,
-`large` files of extreme size or form, `context` the commands of `cub context`.
+`large` files of extreme size or form, `context` the commands of `cub context`, `agent` the built-in
+agent.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -26,6 +27,7 @@ from typing import NamedTuple
 from cub.actions.review.review import review_range
 from cub.git import CommitRange, ObjectReader
 from tests.benchmarks import EMPTY, history
+from tests.benchmarks.agent.speed import main as of_agent
 from tests.benchmarks.context.speed import main as of_contexts
 from tests.benchmarks.large import main as of_large_files
 from tests.benchmarks.map.run import main as of_maps
@@ -190,6 +192,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["run"]:
         of_runs(_say)
+        return
+    if sys.argv[1:2] == ["agent"]:
+        of_agent(_say)
         return
     if sys.argv[1:2] == ["context"]:
         of_contexts(_say)
