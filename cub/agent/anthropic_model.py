@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
 from cub.agent.model import ModelRequest, ReplyEvent, StopReason, TextDelta
-from cub.agent.model_failures import make_missing_package_error
 from cub.agent.service_stream import (
     CONNECT_SECONDS,
     ServiceModel,
@@ -36,16 +35,15 @@ _STOP_REASONS: Mapping[str, StopReason] = {
 class AnthropicModel(ServiceModel):
     """Answer through the Messages API; the service is asked to cache what a request repeats."""
 
+    package = "anthropic"
     vendor_host = _VENDOR_HOST
     vendor_url = "https://api.anthropic.com"
     key_variable = "ANTHROPIC_API_KEY"
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError."""
-        try:
-            from anthropic import AnthropicError, Stream
-        except ModuleNotFoundError as error:
-            raise make_missing_package_error(error) from error
+        from anthropic import AnthropicError, Stream
+
         body = render_body(_build_body(self.name, request))
         events = read_events(
             lambda: self.client.post(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -103,10 +104,11 @@ def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) ->
     return key or "none"
 
 
-def make_missing_package_error(error: ModuleNotFoundError) -> CubError:
-    """Return the error for a package that only the agent needs."""
-    hint = "pip install 'cub-agents[agent]'"
-    return CubError(f"the agent needs the package {error.name}", hint=hint)
+def require_package(name: str) -> None:
+    """Raise CubError if a package is not installed that only the agent needs."""
+    if find_spec(name) is None:
+        hint = "pip install 'cub-agents[agent]'"
+        raise CubError(f"the agent needs the package {name}", hint=hint)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:

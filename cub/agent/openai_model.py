@@ -16,7 +16,6 @@ from cub.agent.model import (
     TextDelta,
     ToolDefinition,
 )
-from cub.agent.model_failures import make_missing_package_error
 from cub.agent.service_stream import (
     CONNECT_SECONDS,
     ServiceModel,
@@ -38,16 +37,15 @@ _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filt
 class OpenAIModel(ServiceModel):
     """Answer through the Chat Completions API."""
 
+    package = "openai"
     vendor_host = _VENDOR_HOST
     vendor_url = "https://api.openai.com/v1"
     key_variable = "OPENAI_API_KEY"
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError."""
-        try:
-            from openai import OpenAIError, Stream
-        except ModuleNotFoundError as error:
-            raise make_missing_package_error(error) from error
+        from openai import OpenAIError, Stream
+
         body = render_body(_build_body(self.endpoint, request))
         events = read_events(
             lambda: self.client.post(

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cub.agent.conversation import ToolCall
 from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEnd, ReplyEvent, StopReason
-from cub.agent.model_failures import convert_failure, make_cut_off_failure, require_key
+from cub.agent.model_failures import (
+    convert_failure,
+    make_cut_off_failure,
+    require_key,
+    require_package,
+)
 from cub.json_values import JsonObject
 from cub.tokens import TokenUsage
 
@@ -39,13 +44,15 @@ class EventStream(Protocol):
 
 
 class ServiceModel(ABC):
-    """Hold what the models of both SDKs have in common."""
+    """Hold what the models of both SDKs have in common. Raises CubError if theirs is missing."""
 
+    package: ClassVar[str]
     vendor_host: ClassVar[str]
     vendor_url: ClassVar[str]
     key_variable: ClassVar[str]
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
+        require_package(self.package)
         self.endpoint = endpoint._replace(base_url=endpoint.base_url or self.vendor_url)
         self.key = require_key(self.endpoint, self.vendor_host, self.key_variable)
 

@@ -307,9 +307,8 @@ def test_a_missing_package_says_how_to_get_it(
 ) -> None:
     name = service.model.__module__.rpartition(".")[2].partition("_")[0]
     monkeypatch.setitem(sys.modules, name, None)
-    model = service.model(ModelEndpoint("m", "http://127.0.0.1:9"))
     with pytest.raises(CubError, match=f"needs the package {name}") as caught:
-        ask(model)
+        service.model(ModelEndpoint("m", "http://127.0.0.1:9"))
     assert caught.value.hint == "pip install 'cub-agents[agent]'"
 
 
