@@ -315,6 +315,24 @@ def _agents(scene: Scene) -> None:
         assert missing["agents"][0]["problem"]
 
 
+CONVERSATION = """\
+conversations:
+  - replies:
+      - calls: [{Bash: {command: make}}]
+        usage: {input: 1200, output: 30}
+      - text: Nothing was made.
+"""
+
+
+def _code(scene: Scene) -> None:
+    """A session in which a call is not allowed."""
+    root = scene.project()
+    write(root, "replies.yaml", CONVERSATION)
+    words = ("code", "-p", "Make it.", "--model", "scripted/replies.yaml")
+    done = call_cub([*words, "--output-format", "json"], cwd=root)
+    scene.take("code", words, json.loads(done.out))
+
+
 def _trust(scene: Scene) -> None:
     root = scene.project()
     nothing = scene.json("trust", root, "trust", "--show")
@@ -545,6 +563,7 @@ STORIES = {
     ),
     "prompt": _story(_prompt, "prompt"),
     "context": _story(_context, "context"),
+    "code": _story(_code, "code"),
     "trust": _story(_trust, "trust"),
     "agents": _story(_agents, "agents", "agent-proofs", agents="warning"),
     "runs": _story(

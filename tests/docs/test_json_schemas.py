@@ -29,6 +29,7 @@ SHOWN = {
     "An export": "export",
     "A prompt": "prompt",
     "A context": "context",
+    "A session of the built-in agent": "code",
     "Trust": "trust",
     "Events": "events",
     "Runs": "runs",

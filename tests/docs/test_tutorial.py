@@ -31,3 +31,13 @@ def test_every_command_of_the_first_run_does_what_the_tutorial_says(
     folder = tmp_path / "work"
     folder.mkdir()
     assert follow(DOCS / "tutorial-run.md", folder, home, saving=True) == ["cub run"]
+
+
+def test_every_command_of_the_hour_with_cub_code_does_what_the_tutorial_says(
+    tmp_path: Path, home: Path
+) -> None:
+    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    failed = follow(DOCS / "tutorial-code.md", folder, home, saving=True)
+    assert [command.rpartition(" --")[2] for command in failed] == ["max-turns 1"]
