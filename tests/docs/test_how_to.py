@@ -134,6 +134,7 @@ BEFORE |= {
     page: (f"{RULES} > AGENTS.md", "mkdir ~/bin", *lines, "cub init", TASK, COMMIT)
     for page, lines in INSTALL.items()
 }
+BEFORE["run-with-builtin.md"] = (f"{RULES} > AGENTS.md", "cub init", TASK, COMMIT)
 BEFORE["debug-with-test-output.md"] = (
     *INSTALL["run-with-claude-code.md"],
     "chmod +x ~/bin/pytest && mkdir -p .cub .agents/tasks",
