@@ -143,7 +143,7 @@ def code(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Have the built-in agent do what a prompt says, with a model of your choice.
+    """Have the built-in agent work on a prompt, with a model of your choice.
 
     It reads, searches and edits files, and runs commands, as far as the permissions go. The answer
     goes to stdout, and what it does to stderr. Needs the extra: pip install 'cub-agents[agent]'.
@@ -220,7 +220,10 @@ def _run_session(
         blocks = _run_context_commands(stores, prepared, context_options, options.profile)
         text = "\n\n".join([*blocks, prompt])
         printer = choose_printer(
-            output_format.value, stores.root, asked_ids, is_debug=prepared.is_debug
+            output_format.value,
+            stores.root,
+            asked_ids,
+            is_debug=prepared.is_debug or context_options.debug,
         )
         return _show_events(prepared, text, printer)
 
