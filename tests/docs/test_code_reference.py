@@ -133,10 +133,8 @@ def test_the_modes_are_those_of_the_code() -> None:
         f"(±{retries.JITTER:.0%})".replace("%", " %"),
         f"the result of any call | {MAX_RESULT_CHARS:,} characters",
         f"at most {bash.MAX_SECONDS}; {bash.MAX_CHARS:,} characters",
-        (
-            f"{http_get.MAX_BYTES:,} bytes; {http_get.SECONDS:.0f} seconds; "
-            f"{http_get.MAX_REDIRECTS} redirects"
-        ),
+        f"{http_get.MAX_BYTES:,} bytes; {http_get.SECONDS:.0f} seconds",
+        f"seconds; {http_get.MAX_REDIRECTS} redirects",
         f"`WebSearch` | {web_search.MAX_RESULTS} results",
         f"calls at the same time | {MAX_CONCURRENT}",
         f"the first {MAX_OWN_TEXT:,} characters",
