@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,17 +16,19 @@ from typing import Any
 import psutil
 import pytest
 
+from cub.errors import CubError
 from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop, surroundings
 from tests.examples import keep_few
+from tests.fork_server import start_cub
 
 # Every line of `wrong` is a failing test.
 _CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
 _DONE = Reply("I did it.\n\nStatus: done")
-_MODELS = {"anthropic": "", "openai": "openai/gpt-4o"}
+_MODEL = "openai/gpt-4o"  # its SDK is imported in half of the time
 
 
 def write_file(text: str, name: str = "new.txt") -> Reply:
@@ -70,6 +75,7 @@ def start(bakery: Shop, home: Path) -> Iterator[Start]:
             server = stack.enter_context(ModelServer(chain(replies, repeat(then))))
             variables = redirect_agent("builtin", server.url, home).environ
             bakery.environ |= {**variables, "PATH": surroundings(home)["PATH"]}
+            bakery.environ["CUB_CODE_MODEL"] = _MODEL
             bakery.set_checks(_CHECK)
             bakery.write("wrong", "")
             bakery.write(".gitignore", ".cub/\n")
@@ -104,7 +110,7 @@ def test_an_edit_is_committed_and_its_task_closed(start: Start) -> None:
     assert said == "I write it.\nI did it.\n\nStatus: done\n"
 
 
-@pytest.mark.parametrize("model", _MODELS.values(), ids=_MODELS)
+@pytest.mark.parametrize("model", keep_few(["", "claude-sonnet-4-5"], 1))
 def test_the_next_attempt_is_told_which_test_fails(start: Start, model: str) -> None:
     fix = ScriptedCall("Bash", {"command": ": > wrong; echo b > b"})
     made = start(write_file("a\n"), Reply(command="echo sum > wrong"), _DONE, Reply(calls=[fix]))
@@ -129,7 +135,7 @@ _FAILURES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "failure", "reason", "is_charged"), keep_few(_FAILURES, 4))
+@pytest.mark.parametrize(("reply", "failure", "reason", "is_charged"), keep_few(_FAILURES, 2))
 def test_the_class_of_each_failure_and_its_charge(
     start: Start, reply: Reply, failure: str, reason: str, is_charged: bool
 ) -> None:
@@ -147,7 +153,7 @@ def test_a_missing_key_is_for_a_person_to_solve(start: Start) -> None:
         del made.shop.environ[name]
     done = made.run()
     assert done.outcomes == ["auth"]
-    assert "missing API key for api.anthropic.com" in get_failure(done)["reason"]
+    assert "missing API key for api.openai.com" in get_failure(done)["reason"]
     assert get_failure(done)["charge"] is False
 
 
@@ -167,6 +173,7 @@ def test_a_short_limit_is_waited_for_by_the_agent(start: Start) -> None:
     assert made.run().outcomes == ["ok"]
 
 
+@pytest.mark.thorough
 def test_after_a_limit_another_agent_goes_on(start: Start) -> None:
     made = start(then=Reply(status=429, message="No.", headers={"retry-after": "3600"}))
     made.shop.client("echo a > new.txt; echo 'Status: done'", "other")
@@ -175,11 +182,13 @@ def test_after_a_limit_another_agent_goes_on(start: Start) -> None:
     assert done.clock.waits == []
 
 
+@pytest.mark.thorough
 def test_a_model_that_does_not_answer_is_given_up(start: Start) -> None:
     made = start(then=Reply(hangs=True))
     assert made.run(idle_timeout="2s").outcomes == ["timeout_idle"]
 
 
+@pytest.mark.thorough
 def test_an_agent_that_is_killed_has_failed(start: Start) -> None:
     made = start(then=Reply(hangs=True))
 
@@ -193,11 +202,39 @@ def test_an_agent_that_is_killed_has_failed(start: Start) -> None:
     assert get_failure(done)["charge"] is True
 
 
+@pytest.mark.thorough
 def test_a_stop_ends_the_command_that_runs(start: Start) -> None:
     made = start(Reply("I wait.", "sleep 600 & setsid sleep 600 & sleep 600"))
     done = made.run(stop_at=lambda event: event.get("type") == "tool")
     assert done.outcomes == ["interrupted"]
     assert made.shop.dirt() == ""
+
+
+def test_an_interrupt_of_cub_run_ends_the_command_and_all_that_it_started(
+    start: Start, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "started")
+    made = start(Reply("I wait.", f"sleep 600 & echo > {tmp_path}/started; sleep 600"))
+    words = ("run", "--once", "--trust", "--harness", "builtin")
+    with (tmp_path / "out").open("wb") as out, Path(os.devnull).open("rb") as null:
+        descriptors = (null.fileno(), out.fileno(), out.fileno())
+        process = start_cub(
+            words, cwd=made.shop.root, environ=made.shop.environ, descriptors=descriptors
+        )
+        (tmp_path / "started").read_text()  # waits until the command runs
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+    (end,) = made.shop.ledger("attempt_end")
+    assert end["fail"]["class"] == "interrupted"
+
+
+def test_missing_packages_show_before_the_run(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = start()
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(CubError, match="its packages are not installed"):
+        made.run()
 
 
 def test_a_denied_command_is_named(start: Start) -> None:
@@ -208,7 +245,7 @@ def test_a_denied_command_is_named(start: Start) -> None:
     assert "git push origin main" in get_failure(done)["reason"]
 
 
-@pytest.mark.parametrize("budget", [{"tokens": 2500}, {"usd": 0.01}], ids=["tokens", "usd"])
+@pytest.mark.parametrize("budget", keep_few([{"tokens": 2500}, {"usd": 0.006}], 1))
 def test_a_budget_ends_it_in_the_middle(start: Start, budget: dict[str, Any]) -> None:
     made = start(then=Reply("More.", "date +%N", input_tokens=1000))
     done = made.run(**budget)
@@ -216,6 +253,7 @@ def test_a_budget_ends_it_in_the_middle(start: Start, budget: dict[str, Any]) ->
     assert len(made.requests) <= 5
 
 
+@pytest.mark.thorough
 def test_the_model_of_the_command_line_wins_over_those_of_the_configuration(start: Start) -> None:
     made = start(then=Reply("All is well."))
     made.shop.configure(

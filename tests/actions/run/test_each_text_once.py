@@ -13,6 +13,7 @@ from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.project.project import Project
 from tests.actions.run.shop import Shop, surroundings
+from tests.examples import keep_few
 
 _MODELS = ("claude-sonnet-4-5", "openai/gpt-4o")
 _FILES = {
@@ -78,7 +79,7 @@ _LABELS = ("AGENTS.md (yours)", "CLAUDE.md (yours)", "managed section", ".cub/co
 _EACH_ONCE = dict.fromkeys((*_LABELS, *_OWN_LINES), 1)
 
 
-@pytest.mark.parametrize("model", _MODELS)
+@pytest.mark.parametrize("model", keep_few(_MODELS, 1))
 def test_each_text_reaches_the_model_once(bakery_with_rules: Shop, home: Path, model: str) -> None:
     words = ("code", "-p", "Count the loaves of today.", "--model", model)
     first, second = record(bakery_with_rules, home, *words)
@@ -91,7 +92,7 @@ def test_each_text_reaches_the_model_once(bakery_with_rules: Shop, home: Path, m
     assert second.count_occurrences(_PATH_RULE) == 1
 
 
-@pytest.mark.parametrize("model", _MODELS)
+@pytest.mark.parametrize("model", keep_few(reversed(_MODELS), 1))
 def test_in_a_run_its_rules_and_the_prompt_are_there_once_too(
     bakery_with_rules: Shop, home: Path, model: str
 ) -> None:
