@@ -28,12 +28,12 @@ from cub.project.project import find_home
 from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
 
-# Where keys and texts are sent, and what needs no approval: a repository decides on none of them
-# unless the person has agreed.
+# Where keys and texts are sent, which may be a script, and what needs no approval: a repository
+# decides on none of them unless the person has agreed.
 _GUARDED_KEYS = (
-    "code.base_url", "code.api_key", "code.search_url", "code.permissions", "code.allow",
+    "code.model", "code.small_model", "code.base_url", "code.api_key", "code.search_url",
+    "code.permissions", "code.allow",
 )  # fmt: skip
-_HARMLESS_MODES = ("ask", "plan")
 ConfigValues = Mapping[str, ConfigValue]
 
 
@@ -125,8 +125,10 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
     if options.trusts_project:
         return
     rows = [values[key] for key in _GUARDED_KEYS]
-    if options.permissions or values["code.permissions"].value in _HARMLESS_MODES:
+    if options.permissions or values["code.permissions"].value == "plan":
         rows.remove(values["code.permissions"])
+    if options.model:
+        rows.remove(values["code.model"])
     untrusted = list_untrusted_keys(stores.project, stores.root, rows, options.profile)
     if untrusted:
         raise make_untrusted_error(stores.root, untrusted, "`--trust` agrees for this one time")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
 _MAX_MESSAGE_CHARS = 300
+_MIN_SECRET_CHARS = 8  # local servers take any word as a key
 _MAX_DETAILS = 10 * _MAX_MESSAGE_CHARS  # a secret that is cut here is not shown
 # Errors that come in the middle of a stream have a type and no status.
 _KINDS: Mapping[str, FailureKind] = {
@@ -138,7 +139,8 @@ def _find_message(body: object) -> str:
 def _describe(reason: str, details: str, endpoint: ModelEndpoint) -> str:
     """Return one line without secrets: services repeat keys in their messages."""
     text = f"{endpoint.base_url} {reason}" + (f": {details[:_MAX_DETAILS]}" if details else "")
-    if key := endpoint.key.strip():
+    key = endpoint.key.strip()
+    if len(key) >= _MIN_SECRET_CHARS:
         text = text.replace(key, MASK)
     line = " ".join(mask_text(text).split())
     return line if len(line) <= _MAX_MESSAGE_CHARS else line[: _MAX_MESSAGE_CHARS - 1] + "…"

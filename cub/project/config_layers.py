@@ -1,12 +1,12 @@
 """Merge all values of settings, from the command line to the user's own configuration.
 
-For each key, the value of the last layer counts, and its origin is known.
+For each key, the value of the last layer counts, and its origin is known. What is denied adds up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -60,6 +60,13 @@ class ResolvedConfig:
 
     values: dict[str, ConfigValue] = field(default_factory=dict)
     warnings: list[PlanWarning] = field(default_factory=list)
+
+    def set_value(self, row: ConfigValue, setting: Setting | None) -> None:
+        """Take a value of the next layer, instead of those below it or in addition to them."""
+        if setting and setting.is_collected:
+            items = [*self.values[row.key].value, *row.value]
+            row = replace(row, value=list(dict.fromkeys(items)))
+        self.values[row.key] = row
 
     def list_values(self) -> list[ConfigValue]:
         """Return all keys in the order of the table, agents and profiles under their names."""
@@ -123,7 +130,7 @@ def merge_layers(
         if setting.is_project_only:
             merged.warnings.append(PlanWarning(_describe_ignored(setting.key), name))
         elif value is not None:
-            merged.values[setting.key] = ConfigValue(setting.key, value, "environment", name)
+            merged.set_value(ConfigValue(setting.key, value, "environment", name), setting)
     return merged
 
 
@@ -232,7 +239,7 @@ def _add_layer(
             merged.warnings.append(PlanWarning(_describe_ignored(key), layer.source.path, line))
         else:
             location = where or f"{layer.source.path}:{line}"
-            merged.values[key] = ConfigValue(key, value, origin, location)
+            merged.set_value(ConfigValue(key, value, origin, location), setting)
 
 
 def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:

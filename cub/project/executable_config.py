@@ -15,8 +15,9 @@ ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "client s
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
 _RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
          "protect")  # fmt: skip
-# Of `code`: where keys and texts are sent, and what needs no approval.
-_CODE_KEYS = ("base_url", "api_key", "search_url", "permissions", "allow")
+# Of `code`: where keys and texts are sent (a script as the model is commands), and what needs no
+# approval.
+_CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "permissions", "allow")
 _NAMED_SECTIONS = ("harnesses", "context_commands")
 
 # In any folder: agents look for these from where they are started.

@@ -16,8 +16,9 @@ SettingPath = tuple[str, ...]
 class Setting(NamedTuple):
     """Describe a key of the configuration; `*` in it stands for a name that the user chooses.
 
-    `is_project_only`: taken from the project's own file only. A default of None, and null in a
-    file, mean "not set". The `choices` of a template are the words that it may hold.
+    `is_project_only`: taken from the project's own file only. `is_collected`: the items of all
+    layers count, so that none takes back what another one forbids. A default of None, and null in
+    a file, mean "not set". The `choices` of a template are the words that it may hold.
     """
 
     key: str
@@ -27,6 +28,7 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     minimum: int = 0
     is_project_only: bool = False
+    is_collected: bool = False
 
     @property
     def path(self) -> SettingPath:
@@ -90,7 +92,8 @@ _ROWS = (
     Setting("code.permissions", "choice", "ask", "What the built-in agent may do without asking.",
             ("ask", "accept-edits", "plan", "bypass")),
     Setting("code.allow", "texts", [], "Calls that need no approval, as Bash(git diff *)."),
-    Setting("code.deny", "texts", [], "Calls that are never allowed, as Read(.env)."),
+    Setting("code.deny", "texts", [], "Calls that are never allowed, as Read(.env). Those of all "
+            "configurations count.", is_collected=True),
     Setting("code.search_url", "text", None, "A SearXNG server, which WebSearch asks."),
     Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob and Grep are "
             "reused."),

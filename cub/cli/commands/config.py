@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.options import Diff, DryRun, find_root
 from cub.cli.plan_command import PlanDisplay, run_plan_command
+from cub.masking import MASK
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -43,7 +45,7 @@ def config() -> None:
 
 @app.command()
 def show(context: typer.Context, json: Json = False, profile: Profile = None) -> None:
-    """List every key with its value and its origin.
+    """List every key with its value and its origin, but for the key of a service.
 
     Example: cub config show --profile fast
     """
@@ -51,7 +53,7 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
     from cub.edit.plan import Plan
 
     root, layers = _load_layers(context, profile)
-    rows = layers.list_values()
+    rows = [replace(row, value=_hide_key(row.key, row.value)) for row in layers.list_values()]
     if json:
         tree = plan_to_json(Plan((), tuple(layers.warnings)), root)
         tree["settings"] = [_value_to_json(row) for row in rows]
@@ -159,6 +161,13 @@ def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Pa
 
     project = Project.load(find_root(context))
     return project.root, resolve_config(project, os.environ, profile)
+
+
+def _hide_key(name: str, value: Any) -> Any:
+    """Return a value for a list that may be shown to others: without the key of a service."""
+    if isinstance(value, dict):
+        return {part: _hide_key(f"{name}.{part}", inner) for part, inner in value.items()}
+    return MASK if value and name.endswith("code.api_key") else value
 
 
 def _value_to_json(value: ConfigValue) -> dict[str, Any]:

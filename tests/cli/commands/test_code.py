@@ -143,7 +143,7 @@ def configure(project: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "setting",
     ["permissions: bypass", "allow: [Bash]", "base_url: http://127.0.0.1:1", "api_key: x",
-     "search_url: http://127.0.0.1:1"],
+     "search_url: http://127.0.0.1:1", "permissions: ask", "small_model: scripted/replies.yaml"],
 )  # fmt: skip
 def test_a_repository_widens_nothing_unless_it_is_trusted(
     code: Callable[..., Result], cub: Cub, project: Path, setting: str
@@ -156,6 +156,24 @@ def test_a_repository_widens_nothing_unless_it_is_trusted(
     assert code("-p", "Go.", "--trust").code == 0
     assert cub("trust").code == 0
     assert code("-p", "Go.").code == 0
+
+
+def test_a_repository_does_not_choose_who_decides_unless_it_is_trusted(
+    code: Callable[..., Result], cub: Cub, project: Path
+) -> None:
+    configure(project, "code: {model: scripted/replies.yaml}\n")
+    done = cub("code", "-p", "Go.", "--permissions", "bypass")
+    assert (done.code, "code.model" in done.err) == (1, True)
+    assert cub("code", "-p", "Go.", "--trust").out == "It is 2 now.\n"
+    assert code("-p", "Go.").code == 0
+
+
+def test_a_repository_allows_nothing_that_the_user_denies(
+    code: Callable[..., Result], cub: Cub, project: Path
+) -> None:
+    assert cub("config", "set", "--user", "code.deny", "[Edit]").code == 0
+    configure(project, "code: {deny: []}\n")
+    assert "the rule Edit denies it" in code("-p", "Go.", *EDIT, "--trust").err
 
 
 def test_a_repository_may_narrow_what_is_allowed(

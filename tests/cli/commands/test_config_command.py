@@ -248,6 +248,19 @@ def test_path_and_schema_need_no_project_and_no_good_file(tmp_path: Path, cub: C
     assert json.loads(printed.out) == build_config_schema()
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_show_does_not_print_the_key_of_a_service(
+    project: Path, cub: Cub, options: tuple[str, ...]
+) -> None:
+    (project / ".cub").mkdir()
+    text = "code: {api_key: very-private}\nprofiles: {p: {code: {api_key: very-private}}}\n"
+    (project / ".cub" / "config.yaml").write_text(text)
+    done = cub("config", "show", *options)
+    assert (done.code, "very-private" in done.out) == (0, False)
+    assert done.out.count("[masked]") == 2
+    assert cub("config", "get", "code.api_key").out == "very-private\n"
+
+
 def test_show_works_outside_of_any_project(tmp_path: Path, cub: Cub) -> None:
     folder = tmp_path / "bare"
     folder.mkdir()
