@@ -148,4 +148,4 @@ def test_a_number_is_that_of_the_code(words: str) -> None:
 
 def test_the_session_ends_after_as_many_repetitions_as_the_page_says() -> None:
     assert MAX_REPEATS == 5
-    assert "the same call had the same result five times in a row" in TEXT
+    assert "the same call had the same result five times, and no call had a new result" in TEXT
