@@ -29,6 +29,7 @@ _HASH = re.compile(r"(?<=commit )[0-9a-f]{7,}|^[0-9a-f]{7,}(?= )", re.MULTILINE)
 _STYLE = re.compile(r"\x1b\[(\d+)m")
 _CLASSES = {"1": "bold", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
 _LEFT, _TOP, _LINE, _WIDTH = 18, 30, 19, 860  # pixels
+_COLUMNS = 104
 _SECONDS = 0.25  # for each line
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img"
@@ -107,11 +108,13 @@ def _draw_line(number: int, line: str) -> str:
 
 def _draw_parts(line: str) -> Iterator[str]:
     classes: list[str] = []
+    left = _COLUMNS
     for number, part in enumerate(_STYLE.split(line)):
         if number % 2:
             classes = [*classes, _CLASSES[part]] if part in _CLASSES else []
-        elif part:
-            text = escape(part, quote=False)
+        elif part and left > 0:
+            text = escape(part if len(part) <= left else f"{part[: left - 1]}…", quote=False)
+            left -= len(part)
             yield f'<tspan class="{" ".join(classes)}">{text}</tspan>' if classes else text
 
 

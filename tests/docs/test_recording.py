@@ -35,3 +35,10 @@ def test_each_line_is_drawn_with_its_styles() -> None:
     assert '<tspan class="red bold">&lt;error&gt;</tspan> &amp; more</text>' in drawn
     texts = [element.get("y") for element in ET.fromstring(drawn) if "text" in element.tag]
     assert texts == ["30", "68"]
+
+
+def test_a_line_is_cut_where_the_picture_ends() -> None:
+    (line,) = ET.fromstring(draw_recording([f"\x1b[31m{'a' * 100}\x1b[0m{'b' * 9}\x1b[1mc"])).iter(
+        "{http://www.w3.org/2000/svg}text"
+    )
+    assert "".join(line.itertext()) == f"{'a' * 100}bbb…"
