@@ -309,7 +309,7 @@ def _agents(scene: Scene) -> None:
         claude, codex, *_, mine = scene.json("agents", root, "agents")["agents"]
         assert [claude["installed"], codex["installed"]] == [True, False]
         assert (mine["tokens"], mine["install"]) == (None, None)
-        seen, _ = scene.json("agent-proofs", root, "agents", "prove")["agents"]
+        (seen,) = scene.json("agent-proofs", root, "agents", "prove", "claude")["agents"]
         assert (seen["name"], seen["ok"], seen["left_out"]) == ("claude", True, [".mcp.json"])
         missing = scene.json("agent-proofs", root, "agents", "prove", "codex", code=1)
         assert missing["agents"][0]["problem"]
