@@ -31,8 +31,17 @@ def main() -> None:
     from cub.cli.app import run_command_line
 
     code = run_command_line(sys.argv[1:])
+    _end_without_traceback()
     gc.freeze()  # nothing is left to be found: the process ends, and the system takes all back
     sys.exit(code)
+
+
+def _end_without_traceback() -> None:
+    """Let a Ctrl-C end the process from here on: Python would report it as an error."""
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _require_utf8() -> None:

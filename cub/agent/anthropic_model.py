@@ -47,7 +47,12 @@ class AnthropicModel(ServiceModel):
         body = render_body(_build_body(self.name, request))
         events = read_events(
             lambda: self.client.post(
-                "/v1/messages", content=body, cast_to=object, stream=True, stream_cls=Stream[object]
+                "/v1/messages",
+                content=body,
+                options={"follow_redirects": False},  # what is sent stays at this address
+                cast_to=object,
+                stream=True,
+                stream_cls=Stream[object],
             ),
             lambda event: event.get("type") == "message_stop",
             self.endpoint,

@@ -51,6 +51,7 @@ class OpenAIModel(ServiceModel):
             lambda: self.client.post(
                 "/chat/completions",
                 content=body,
+                options={"follow_redirects": False},  # what is sent stays at this address
                 cast_to=object,
                 stream=True,
                 stream_cls=Stream[object],

@@ -94,7 +94,9 @@ def read_events(
                 if isinstance(event, dict):
                     is_complete = is_complete or is_last(event)
                     yield event
-    except (sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+    except (
+        sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
+    ) as error:  # fmt: skip
         if not is_complete:
             raise convert_failure(error, endpoint) from error
     if not is_complete:

@@ -214,6 +214,32 @@ def test_a_web_page_is_no_reply(service: Service, status: int) -> None:
     assert error.kind == ("request" if status == 404 else "service")
 
 
+def test_a_redirect_is_not_followed(service: Service) -> None:
+    with ModelServer() as other, socket.create_server(("127.0.0.1", 0)) as listener:
+        answer = f"HTTP/1.1 307 Go\r\nLocation: {other.url}{service.path}\r\n\r\n".encode()
+        thread = threading.Thread(target=_answer_once, args=(listener, answer))
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(ModelError, match="answered 307"):
+            ask(service.model(ModelEndpoint("m", address, KEY, 5.0)))
+        thread.join()
+    assert other.requests == ()
+
+
+def _answer_once(listener: socket.socket, answer: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(1 << 16):  # a request that is not read would reset the connection
+            pass
+
+
+def test_json_that_is_nested_too_deeply_is_a_failure(service: Service) -> None:
+    body = "event: message_start\ndata: " + '{"a":' * 200_000 + "\n\n"
+    assert "can't be read" in _fail(service, Reply(body=body)).message
+
+
 @pytest.mark.parametrize("last", [b"", b'data: {"cho', b"event: content_bl", b"data: {\n\n"])
 @pytest.mark.parametrize("resets", [False, True])
 def test_a_stream_that_ends_in_the_middle_has_failed(

@@ -48,3 +48,20 @@ def test_an_interrupt_is_130_and_changes_nothing(project: Path, home: Path, comm
         assert stand(project) == before
     assert process.returncode == 130
     assert b"Traceback" not in err
+
+
+def test_an_interrupt_while_the_process_ends_is_no_error(project: Path, home: Path) -> None:
+    program = (
+        "import atexit, os, signal, sys, cub.__main__\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+        "sys.argv = ['cub', 'config', 'path']\n"
+        "cub.__main__.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=project,
+        env=environment(home),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
