@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -17,7 +17,7 @@ from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import load_models, resolve_model_settings
-from cub.agent.permission_rules import parse_rule
+from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import TOOLS
@@ -98,11 +98,13 @@ def prepare_session(
         surroundings.stop,
         search_url=values["code.search_url"] or "",
     )
+    permissions = _read_permissions(values, options)
+    context = replace(context, hides_file=compile_hidden_files(permissions.deny, context))
     memory = load_memory(make_text_reader(project, folder))
     toolbox = Toolbox(
         TOOLS,
         context,
-        _read_permissions(values, options),
+        permissions,
         _open_cache(values),
         surroundings.approve,
         memory.take_rules,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -104,7 +104,7 @@ class PermissionRule(NamedTuple):
     def denies(self, target: CallTarget) -> bool:
         """Return whether it describes a call or a part of it, however letters are cased in paths.
 
-        A search from above a folder is not one in that folder.
+        A search from above a file is not one of that file: it leaves the file out.
         """
         if not self._is_about(target.tool.name):
             return False
@@ -157,6 +157,20 @@ def parse_rule(text: str) -> PermissionRule:
         pattern = f"{pattern[:-2]} *" if pattern.endswith(":*") else pattern
         pattern = "" if pattern.strip() == "*" else pattern.strip()
     return PermissionRule(tool, pattern)
+
+
+def compile_hidden_files(
+    rules: Iterable[PermissionRule], context: ToolContext
+) -> Callable[[Path], bool]:
+    """Return a function that tells which files searches leave out: what rules deny to Read."""
+    from cub.repomap.listing.file_listing import compile_ignore_patterns
+
+    patterns = [rule.pattern for rule in rules if rule.tool == "Read" and rule.pattern]
+    if not patterns:
+        return lambda _: False
+    absolute = (_make_absolute(pattern, context).casefold() for pattern in patterns)
+    spec = compile_ignore_patterns([*absolute])
+    return lambda path: spec.match_file(path.as_posix().lstrip("/").casefold())
 
 
 def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext) -> CallTarget:

@@ -38,10 +38,12 @@ def list_searched_files(folder: Path, context: ToolContext) -> list[ListedFile]:
     """List the regular files below a folder, by their paths relative to it.
 
     These are the files that git tracks or does not ignore, without those of nested repositories.
-    Outside git, and below an ignored folder, all files count. Links are left out.
+    Outside git, and below an ignored folder, all files count. Links are left out, and so are files
+    that no call may read.
     """
-    base = os.fspath(folder)
-    return [*_stat_regular_files(base, sorted(set(_list_paths(folder, context))))]
+    base, paths = os.fspath(folder), set(_list_paths(folder, context))
+    shown = (path for path in paths if not context.hides_file(folder / path))
+    return [*_stat_regular_files(base, sorted(shown))]
 
 
 def _list_paths(folder: Path, context: ToolContext) -> Sequence[str]:

@@ -29,6 +29,7 @@ class ToolContext:
 
     Relative paths start in `folder`, which is the project's `root` or in it; both are real paths.
     A requested `stop` ends what runs. `search_url` is a SearXNG server's address, "" for none.
+    `hides_file` tells which files a search leaves out, by their paths.
     """
 
     root: Path
@@ -37,6 +38,7 @@ class ToolContext:
     stop: StopRequest
     reads: ReadState = field(default_factory=ReadState)
     search_url: str = ""
+    hides_file: Callable[[Path], bool] = lambda _: False
 
     def resolve_path(self, text: str) -> Path:
         """Return the real path of what a model names: relative, absolute, or with `~`.

@@ -20,6 +20,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 _CONVERTER = Path(__file__).with_name("html_to_markdown.py")
 _CONVERSION_SECONDS = 30.0
 _MAX_MARKDOWN_BYTES = 20_000_000
+_MAX_HTML_BYTES = 1_000_000  # a parsed page takes a hundred times as much memory
 _DESCRIPTION = f"""\
 Get the text at a web address. HTML comes as Markdown without images.
 - You get at most {MAX_CHARS:,} characters. Images, archives and other binary data are refused.
@@ -54,12 +55,14 @@ def _convert_html(page: WebText, context: ToolContext) -> str:
     if find_spec("markdownify") is None:
         raise CubError("markdownify is not installed", hint=MISSING_EXTRA_HINT)
     argv = (sys.executable, "-I", str(_CONVERTER), page.charset)
-    command = CommandSpec(argv, context.folder, {}, page.data)
+    command = CommandSpec(argv, context.folder, {}, page.data[:_MAX_HTML_BYTES])
     limits = TimeLimits(wall=_CONVERSION_SECONDS, grace=(0.1, 0.1))
     streams = run_and_capture_streams(command, limits, context.stop, _MAX_MARKDOWN_BYTES)
     if failure := describe_failure(streams.result, _CONVERSION_SECONDS):
         raise ToolError(f"the HTML of {page.url} can't be read: the conversion {failure}")
-    return streams.out.decode("utf-8", "replace")
+    text = streams.out.decode("utf-8", "replace")
+    is_cut = len(page.data) > _MAX_HTML_BYTES
+    return text + f"\n\n… cut after {_MAX_HTML_BYTES:,} bytes of HTML …" * is_cut
 
 
 WEB_FETCH = Tool("WebFetch", _DESCRIPTION, WebFetchArguments, fetch_page, "web", "url")

@@ -45,6 +45,11 @@ def fetch(context: ToolContext) -> Callable[[Page], str]:
     return fetch_text
 
 
+def test_of_a_large_page_the_beginning_is_converted(fetch: Callable[[Page], str]) -> None:
+    text = fetch(Page(b"<p>bread<script>" + b"x" * 1_000_000 + b"</script><p>rolls", HTML))
+    assert text == "bread\n\n… cut after 1,000,000 bytes of HTML …"
+
+
 def test_html_becomes_markdown(fetch: Callable[[Page], str]) -> None:
     text = fetch(Page(PAGE.encode(), HTML))
     assert "# Oven\n" in text
