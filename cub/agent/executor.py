@@ -32,13 +32,15 @@ from cub.text import describe_os_error
 MAX_CONCURRENT = 8
 _MAX_RESULT_CHARS = 100_000
 _MAX_SUMMARY_CHARS = 200
+_MAX_ASKED_CHARS = 4_000
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
 
 class ApprovalRequest(NamedTuple):
-    """Hold a call that needs a person's approval, and why it does."""
+    """Hold a call that needs a person's approval, all that it is about, and why it does."""
 
     call: ToolCall
+    text: str
     reason: str
 
 
@@ -200,7 +202,12 @@ class CallBatch:
         toolbox = self.toolbox
         answer, reason = toolbox.permissions.decide(tool, job.call.arguments, toolbox.context)
         if answer == "ask":
-            reason = toolbox.approve(ApprovalRequest(job.call, reason))
+            # No part of a command is left out: a person would approve what is not shown.
+            text = mask_text(tool.get_subject(job.call.arguments))
+            if len(text) > _MAX_ASKED_CHARS:
+                reason += ", and it is too long to ask a person"
+            else:
+                reason = toolbox.approve(ApprovalRequest(job.call, text, reason))
         return f"not allowed: {reason}" if answer != "allow" and reason else ""
 
     def _run(self, number: int, tool: AnyTool, arguments: Any) -> None:

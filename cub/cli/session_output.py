@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cub.agent.conversation import ToolCall
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
@@ -31,9 +29,11 @@ from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
 if TYPE_CHECKING:
+    from cub.agent.executor import ApprovalRequest
     from cub.agent.loop import AgentSession
 
 JsonTree = dict[str, Any]
+_MAX_LINE = 150  # characters of a command that a line about a call shows
 _MAX_CHANGE_LINES = 60
 _MAX_RESULT = 2_000  # characters of a tool's result in an event
 
@@ -122,12 +122,17 @@ class _SummaryPrinter:
         }
 
 
-def describe_change(call: ToolCall) -> Iterator[str]:
-    """Yield what an edit would change, before it is made; nothing for other calls."""
-    old = get_text(call.arguments, "old_string")
-    new = get_text(call.arguments, "new_string") or get_text(call.arguments, "content")
+def describe_request(request: ApprovalRequest) -> Iterator[str]:
+    """Yield what a call would do: a command that takes more than a line, the change of an edit."""
+    if "\n" in request.text or len(request.text) > _MAX_LINE:
+        yield from request.text.splitlines()
+    old, content = (get_text(request.call.arguments, key) for key in ("old_string", "content"))
+    new = get_text(request.call.arguments, "new_string") or content
     hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode()) if old or new else ()
-    yield from islice((line for line in hunks if not line.startswith("@@")), _MAX_CHANGE_LINES)
+    lines = [line for line in hunks if not line.startswith("@@")]
+    yield from lines[:_MAX_CHANGE_LINES]
+    if len(lines) > _MAX_CHANGE_LINES:
+        yield f"… and {len(lines) - _MAX_CHANGE_LINES} more lines"
 
 
 def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:

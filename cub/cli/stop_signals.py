@@ -17,16 +17,6 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, 
 
 
 @contextmanager
-def interrupt_at_once() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt: a question to a person would not end otherwise."""
-    old_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, old_handler)
-
-
-@contextmanager
 def handle_stop_signals(message: str) -> Iterator[StopRequest]:
     """Request a stop at the first signal, with a message unless it is ""; end at the second."""
     from cub.processes.command import StopRequest
@@ -36,9 +26,9 @@ def handle_stop_signals(message: str) -> Iterator[StopRequest]:
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         if stop.is_requested:
             raise KeyboardInterrupt
-        stop.request()
         if message:
             output.print_message_from_signal(message)
+        stop.request()
 
     # A signal that was ignored from the start, for instance by nohup, stays ignored.
     handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]

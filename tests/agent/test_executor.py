@@ -186,6 +186,24 @@ def test_a_call_that_needs_approval_is_asked_for(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_person_is_asked_about_the_whole_of_a_call(tmp_path: Path) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def approve(request: ApprovalRequest) -> str:
+        asked.append(request)
+        return ""
+
+    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")], "ask", approve)
+    batch = Batch(toolbox)
+    command = "echo " + "x" * 300 + "\nrm -r ~"
+    batch.add("Bash", command)
+    batch.add("Bash", "x" * 5_000)
+    texts = batch.finish()
+    assert [request.text for request in asked] == [command]
+    assert texts[0] == f"{command}!"
+    assert texts[1].endswith("too long to ask a person")
+
+
 def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) -> None:
     gate = Gate()
     tools = [make_tool("Bash", gate.run, "command"), make_tool("Read", echo)]

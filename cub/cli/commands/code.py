@@ -24,8 +24,8 @@ from cub.cli.context_options import (
     run_commands,
 )
 from cub.cli.options import get_global_options
-from cub.cli.session_output import SessionPrinter, choose_printer, describe_change
-from cub.cli.stop_signals import handle_stop_signals, interrupt_at_once
+from cub.cli.session_output import SessionPrinter, choose_printer, describe_request
+from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
 
@@ -261,20 +261,35 @@ def _run_context_commands(
     return [block.format() for block in blocks]
 
 
+class _StopAnswerError(Exception):
+    """End a question because a stop was requested."""
+
+
 def _approve(stop: StopRequest, asked_ids: set[str], request: ApprovalRequest) -> str:
     """Ask the person at the terminal; return why a call may not run, "" if it may.
 
-    Ctrl-C is no answer, but ends the session.
+    A signal is an answer, too.
     """
     if not output.can_ask():
         return f"{request.reason}, and nobody is there to ask"
+
+    def end_question() -> None:
+        raise _StopAnswerError
+
     asked_ids.add(request.call.id)
-    for line in describe_change(request.call):
+    for line in describe_request(request):
         output.print_message(f"  {line}")
+    listener, stop.listener = stop.listener, end_question
     try:
-        with interrupt_at_once():
-            is_allowed = output.ask_confirmation(f"  {request.reason}; allow it?")
-    except (KeyboardInterrupt, typer.Abort):
-        stop.request()
+        is_allowed = not stop.is_requested and output.ask_confirmation(
+            f"  {request.reason}; allow it?"
+        )
+    except _StopAnswerError:
         return "the user stopped the session"
+    except typer.Abort:  # the end of stdin
+        return "the user said no"
+    finally:
+        stop.listener = listener
+        if stop.is_requested and listener:
+            listener()
     return "" if is_allowed else "the user said no"
