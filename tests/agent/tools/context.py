@@ -1,9 +1,10 @@
-"""A context for tools in an empty folder."""
+"""What tools work with in tests: a folder, an environment, and a request to stop."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,17 @@ def make_context(
 ) -> ToolContext:
     real = Path(os.path.realpath(root))
     return ToolContext(real, folder or real, environ, _STOP)
+
+
+@contextmanager
+def open_context(root: Path, *, search_url: str = "", **environ: str) -> Iterator[ToolContext]:
+    """A context in `root` that a test may stop, with PATH and these variables."""
+    stop, root = StopRequest(), Path(os.path.realpath(root))
+    try:
+        variables = {"PATH": os.environ["PATH"], **environ}
+        yield ToolContext(root, root, variables, stop, search_url=search_url)
+    finally:
+        stop.close()
 
 
 def call(tool: AnyTool, context: ToolContext, /, **values: Any) -> ToolOutput:

@@ -15,7 +15,7 @@ from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.errors import CubError
 from cub.processes.orphans import kill_by_environment
-from tests.agent.tools.contexts import open_context
+from tests.agent.tools.context import open_context
 from tests.processes.programs import ORPHAN, STUBBORN
 
 

@@ -10,7 +10,7 @@ import pytest
 from cub.agent.tools.open_target import OPEN, OpenArguments, open_target
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
-from tests.agent.tools.contexts import open_context
+from tests.agent.tools.context import open_context
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the opener is a script")
 OPENER = "open" if sys.platform == "darwin" else "xdg-open"

@@ -12,7 +12,7 @@ from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.agent.tools.web_fetch import MAX_CHARS, WEB_FETCH, WebFetchArguments, fetch_page
 from cub.errors import CubError
-from tests.agent.tools.contexts import open_context
+from tests.agent.tools.context import open_context
 from tests.agent.tools.pages import Page, serve_pages
 
 PAGE = """

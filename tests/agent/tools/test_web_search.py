@@ -10,7 +10,7 @@ import pytest
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.web_search import MAX_RESULTS, WebSearchArguments, search_web
-from tests.agent.tools.contexts import open_context
+from tests.agent.tools.context import open_context
 from tests.agent.tools.pages import Page, serve_pages
 
 RESULTS = [
