@@ -20,6 +20,7 @@ A = TypeVar("A")
 # What a tool does to the world; permissions and the order of calls go by it.
 ToolEffect = Literal["read", "web", "edit", "command", "open"]
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MAX_PATH_CHARS = 1_000
 _CONCURRENT: tuple[ToolEffect, ...] = ("read", "web")
 
 
@@ -45,6 +46,8 @@ class ToolContext:
 
         Raises ToolError for what can't be a path.
         """
+        if len(text) > _MAX_PATH_CHARS:  # what follows takes the square of it
+            raise ToolError(f"a path has at most {_MAX_PATH_CHARS:,} characters")
         if "\0" in text or _SURROGATE.search(text):
             raise ToolError("a path has neither NUL nor a lone surrogate")
         path = Path(text)

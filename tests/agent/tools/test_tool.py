@@ -26,9 +26,9 @@ def test_paths_are_real_and_start_in_the_folder(tmp_path: Path) -> None:
     assert context.describe_path(Path("/y")) == "/y"
 
 
-@pytest.mark.parametrize("path", ["a\0b", "\ud83d"])
+@pytest.mark.parametrize("path", ["a\0b", "\ud83d", "a/" * 1_000_000])
 def test_what_can_t_be_a_path_is_an_error(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ToolError, match="a path has neither"):
+    with pytest.raises(ToolError, match="a path has"):
         make_context(tmp_path).resolve_path(path)
 
 

@@ -15,7 +15,6 @@ from cub.harness.base import Transcript
 from cub.harness.event_protocol import EventProtocolReader
 from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.server import ModelServer
-from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, environment
 
@@ -264,18 +263,6 @@ def test_the_signal_of_a_person_ends_it_in_order(project: Path, home: Path) -> N
             assert process.wait() == 130
     assert [line for line in lines if line["type"] == "tool_result"]
     assert lines[-2] == {"type": "end", "reason": "cancelled", "message": "cancelled"}
-
-
-@pytest.mark.usefixtures("code")
-@pytest.mark.parametrize("answer", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_an_answer_to_a_question(
-    project: Path, home: Path, answer: signal.Signals
-) -> None:
-    command = ("code", "--model", "scripted/replies.yaml", "-p", "Go.")
-    screen = in_terminal(*command, cwd=project, home=home, answer=answer, at="allow it?")
-    assert screen.code == 130
-    assert "stopping: " in screen.text  # the person presses again until it has ended
-    assert (project / "price.py").read_text() == "PRICE = 1\n"
 
 
 def replies_to(request: RecordedRequest) -> Reply:
