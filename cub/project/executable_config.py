@@ -18,6 +18,7 @@ _RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "
 # Of `code`: where keys and texts are sent (a script as the model is commands), and what needs no
 # approval.
 _CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "permissions", "allow")
+_SCRIPTED = "scripted/"  # the replies of a file, which may call Bash
 _NAMED_SECTIONS = ("harnesses", "context_commands")
 
 # In any folder: agents look for these from where they are started.
@@ -80,6 +81,9 @@ def _list_overlay_commands(
         for key in keys:
             if f"{section}.{key}" not in omit and _get_value(values, key) is not None:
                 yield f"{prefix}{section}.{key}", _to_json(values[key])
+    model = _get_value(_get_value(tree, "run"), "model")
+    if "run.model" not in omit and isinstance(model, str) and model.startswith(_SCRIPTED):
+        yield f"{prefix}run.model", _to_json(model)
     for key in (key for key in _NAMED_SECTIONS if key not in omit):
         for name, value in _iter_entries(_get_value(tree, key)):
             yield f"{prefix}{key}.{name}", _to_json(value)

@@ -143,6 +143,10 @@ def test_a_whole_folder_from_elsewhere_counts_as_what_it_may_hold(
         ("run: 5", {}),
         ("run:\n  checks: [make, 'npm test']", {"run.checks": '["make", "npm test"]'}),
         ("run: {harness: claude, model: x, timeout: 5m}", {"run.harness": '"claude"'}),
+        ("run: {model: scripted/a.yaml}", {"run.model": '"scripted/a.yaml"'}),
+        ("code: {model: x, allow: [Bash], deny: [Read], permissions: plan}", {
+            "code.model": '"x"', "code.permissions": '"plan"', "code.allow": '["Bash"]',
+        }),
         ("run: {permissions: auto}", {"run.permissions": '"auto"'}),
         ("run: {wrap: [bwrap], notify: beep}", {"run.wrap": '["bwrap"]', "run.notify": '"beep"'}),
         ("run: {checks: null, notify: false}", {"run.notify": "false"}),
