@@ -104,10 +104,11 @@ def build_summary_request(messages: Sequence[Message]) -> ModelRequest:
 def replace_old_messages(messages: Sequence[Message], prompt: str, summary: str) -> list[Message]:
     """Return the current prompt with a summary, then the last six messages as they are.
 
-    The prompt stays in its own words, as far as it is not excessively long.
+    The prompt stays in its own words; of an excessively long one, which has the output of commands
+    in front, the beginning and the end.
     """
     text = (
-        f"{prompt[:_MAX_PROMPT]}\n\n"
+        f"{_cut_middle(prompt, _MAX_PROMPT)}\n\n"
         "The conversation was summarized, to save space. Files have to be read again before they "
         f"are changed.\n\n<summary>\n{summary.strip()}\n</summary>"
     )
@@ -130,7 +131,9 @@ def _describe_block(block: Block) -> str:
             text = f"calls {block.name} {json.dumps(block.arguments)}"
         case ToolResult():
             text = f"result: {block.text}"
-    if len(text) <= _MAX_BLOCK:
-        return text
-    half = _MAX_BLOCK // 2
-    return f"{text[:half]} … {text[-half:]}"
+    return _cut_middle(text, _MAX_BLOCK)
+
+
+def _cut_middle(text: str, limit: int) -> str:
+    half = limit // 2
+    return text if len(text) <= limit else f"{text[:half]} … {text[-half:]}"

@@ -122,7 +122,8 @@ def test_what_is_summarized_is_bounded_and_has_all_kinds_of_blocks() -> None:
 
 
 def test_a_long_prompt_is_cut_and_the_summary_stays() -> None:
-    compacted = replace_old_messages(make_conversation(1, 2, 3, 4), "p" * 50_000, "the summary")
-    assert compacted[0].text.count("p" * 20_000) == 1
+    prompt = "p" * 50_000 + "do this"
+    compacted = replace_old_messages(make_conversation(1, 2, 3, 4), prompt, "the summary")
+    assert "pppdo this\n\nThe conversation was summarized" in compacted[0].text
     assert "the summary" in compacted[0].text
     assert len(compacted[0].text) < 21_000
