@@ -26,9 +26,10 @@ def handle_stop_signals(message: str) -> Iterator[StopRequest]:
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         if stop.is_requested:
             raise KeyboardInterrupt
+        stop.is_requested = True  # a second signal may come while the message is printed
         if message:
             output.print_message_from_signal(message)
-        stop.request()
+        stop.request()  # last, as its listener may raise an exception
 
     # A signal that was ignored from the start, for instance by nohup, stays ignored.
     handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]

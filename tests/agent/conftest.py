@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.agent.doubles import close_stops
 from tests.agent.services import OPEN_MODELS
 
 
@@ -19,7 +20,8 @@ def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(autouse=True)
-def _close_models() -> Iterator[None]:
+def _close_files() -> Iterator[None]:
     yield
+    close_stops()
     while OPEN_MODELS:
         OPEN_MODELS.pop().close()

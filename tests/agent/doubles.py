@@ -36,6 +36,14 @@ def refuse(request: ApprovalRequest) -> str:
     return request.reason
 
 
+OPEN_STOPS: list[StopRequest] = []  # each has two open files, which are closed after the test
+
+
+def close_stops() -> None:
+    while OPEN_STOPS:
+        OPEN_STOPS.pop().close()
+
+
 def make_toolbox(
     folder: Path,
     tools: Iterable[AnyTool],
@@ -44,10 +52,11 @@ def make_toolbox(
     take_rules: Callable[[Path], str] = lambda _: "",
     restore_rules: Callable[[], None] = lambda: None,
 ) -> Toolbox:
-    folder = folder.resolve()
+    folder, stop = folder.resolve(), StopRequest()
+    OPEN_STOPS.append(stop)
     return Toolbox(
         {tool.name: tool for tool in tools},
-        ToolContext(folder, folder, {"PATH": "/usr/bin:/bin"}, StopRequest()),
+        ToolContext(folder, folder, {"PATH": "/usr/bin:/bin"}, stop),
         Permissions(mode),
         ExploreCache(),
         approve,

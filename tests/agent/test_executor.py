@@ -15,7 +15,7 @@ from cub.agent.events import ToolEnd, ToolStart
 from cub.agent.executor import MAX_CONCURRENT, ApprovalRequest, CallBatch, FinishedCall, Toolbox
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
-from tests.agent.doubles import WordArguments, echo, make_tool, make_toolbox
+from tests.agent.doubles import WordArguments, close_stops, echo, make_tool, make_toolbox
 
 TIMEOUT = 20
 
@@ -299,6 +299,7 @@ def test_any_mix_of_calls_is_exclusive_and_answered_in_order(
             batch.events += batch.calls.cancel()
             break
     batch.finish()
+    close_stops()  # of this example
     added = calls if cancel_at is None or cancel_at >= len(calls) else calls[: cancel_at + 1]
     assert recorder.faults == []
     ids = [f"{name}{number}" for number, (name, _) in enumerate(added, 1)]
