@@ -28,12 +28,6 @@ from cub.project.project import find_home
 from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
 
-# Where keys and texts are sent, which may be a script, and what needs no approval: a repository
-# decides on none of them unless the person has agreed.
-_GUARDED_KEYS = (
-    "code.model", "code.small_model", "code.base_url", "code.api_key", "code.search_url",
-    "code.permissions", "code.allow",
-)  # fmt: skip
 ConfigValues = Mapping[str, ConfigValue]
 
 
@@ -123,15 +117,15 @@ def prepare_session(
 
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:
-    """Raise CubError for what the project sets and the person has not agreed to."""
+    """Raise CubError for keys that need trust, which the project sets and the person did not."""
     if options.trusts_project:
         return
-    rows = [values[key] for key in _GUARDED_KEYS]
+    rows = {key: row for key, row in values.items() if key.startswith("code.")}
     if options.permissions or values["code.permissions"].value == "plan":
-        rows.remove(values["code.permissions"])
+        del rows["code.permissions"]
     if options.model:
-        rows.remove(values["code.model"])
-    untrusted = list_untrusted_keys(stores.project, stores.root, rows, options.profile)
+        del rows["code.model"]
+    untrusted = list_untrusted_keys(stores.project, stores.root, rows.values(), options.profile)
     if untrusted:
         raise make_untrusted_error(stores.root, untrusted, "`--trust` agrees for this one time")
 

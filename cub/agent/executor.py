@@ -25,12 +25,12 @@ from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permissions import Permissions
 from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.errors import CubError
 from cub.masking import mask_text
 from cub.text import describe_os_error
 
 MAX_CONCURRENT = 8
-_MAX_RESULT_CHARS = 100_000
 _MAX_SUMMARY_CHARS = 200
 _MAX_ASKED_CHARS = 4_000
 _CANCELLED = "This call was cancelled by the user before it was finished."
@@ -247,8 +247,8 @@ def _describe_error(error: CubError) -> ToolOutput:
 
 def _bound_text(text: str) -> str:
     """Return a text without its middle if it is too long, with a line that says so."""
-    omitted = len(text) - _MAX_RESULT_CHARS
+    omitted = len(text) - MAX_RESULT_CHARS
     if omitted <= 0:
         return text
-    half = _MAX_RESULT_CHARS // 2
+    half = MAX_RESULT_CHARS // 2
     return f"{text[:half]}\n… {omitted:,} characters left out …\n{text[-half:]}"

@@ -77,9 +77,5 @@ class BuiltinHarness(NativeHarness):
     def explain_missing(self, model: str | None) -> str:
         """Return why the agent can't work with a model; "" if it can, as far as that shows."""
         is_scripted = (model or self.options.model or "").startswith(_SCRIPTED)
-        return "" if is_scripted or has_agent_packages() else "its packages are not installed"
-
-
-def has_agent_packages() -> bool:
-    """Return whether the packages are installed that talk to the services of models."""
-    return all(find_spec(name) for name in _PACKAGES)
+        can_work = is_scripted or all(find_spec(name) for name in _PACKAGES)
+        return "" if can_work else "its packages are not installed"

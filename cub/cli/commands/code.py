@@ -24,7 +24,6 @@ from cub.cli.context_options import (
     run_commands,
 )
 from cub.cli.options import get_global_options
-from cub.cli.session_output import SessionPrinter, choose_printer, describe_request
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
     from cub.agent.executor import ApprovalRequest
+    from cub.cli.session_output import SessionPrinter
     from cub.processes.command import StopRequest
 
 app = typer.Typer(add_completion=False)
@@ -210,6 +210,7 @@ def _run_session(
     from datetime import UTC, datetime
 
     from cub.actions.code_session import SessionSurroundings, prepare_session
+    from cub.cli.session_output import choose_printer
 
     with handle_stop_signals(_STOPPING) as stop:
         asked_ids = set[str]()
@@ -272,6 +273,7 @@ def _approve(stop: StopRequest, asked_ids: set[str], request: ApprovalRequest) -
     """
     if not output.can_ask():
         return f"{request.reason}, and nobody is there to ask"
+    from cub.cli.session_output import describe_request
 
     def end_question() -> None:
         raise _StopAnswerError

@@ -14,7 +14,6 @@ from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.options import Diff, DryRun, find_root
 from cub.cli.plan_command import PlanDisplay, run_plan_command
-from cub.masking import MASK
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -165,6 +164,8 @@ def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Pa
 
 def _hide_key(name: str, value: Any) -> Any:
     """Return a value for a list that may be shown to others: without the key of a service."""
+    from cub.masking import MASK
+
     if isinstance(value, dict):
         return {part: _hide_key(f"{name}.{part}", inner) for part, inner in value.items()}
     return MASK if value and name.endswith("code.api_key") else value
