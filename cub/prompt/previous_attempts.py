@@ -5,47 +5,16 @@ Values of an event may be of any type: what a function doesn't expect counts as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
+from typing import Protocol
 
 from cub.checks.failing_items import FailingItem, ItemChanges, compare_items, fingerprint_items
 from cub.checks.tool_output import parse_output
 from cub.prompt.untrusted_text import embed_code, embed_line
 from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, truncate_text
 
-# Classes that say something about the machine, and nothing about the task.
-INFRASTRUCTURE_FAILURES = (
-    "interrupted", "context_failed", "rate_limited", "auth", "service_failed", "harness_missing",
-    "budget",
-)  # fmt: skip
-QUESTION_FAILURE = "asked_question"
-_MEANING = {
-    "interrupted": "the run was stopped, for no fault of the task",
-    "context_failed": "the context commands failed, for no fault of the task",
-    "rate_limited": "the agent had reached its limit, for no fault of the task",
-    "auth": "the agent was not logged in, for no fault of the task",
-    "service_failed": "the agent's service did not answer, for no fault of the task",
-    "harness_missing": "the agent could not be started, for no fault of the task",
-    "budget": "the run's budget was used up, for no fault of the task",
-    "timeout_idle": "the agent was stopped because it was silent for too long",
-    "timeout_wall": "the agent was stopped because its time was over",
-    "permission_denied": "the agent was not allowed what it wanted to do",
-    "stuck": "the agent gave up, and did not say why",
-    QUESTION_FAILURE: "the agent ended with a question, which nobody could answer",
-    "harness_exit": "the agent failed by itself",
-    "checks_failed": "a check failed that passed before",
-    "unverified": "no check could judge the work: all of them fail as they did before",
-    "protected": "a file was changed that no attempt may change",
-    "no_changes": "nothing was changed, and the agent did not say that nothing had to be",
-    "too_large": "a file was left that is too large to be kept",
-    "commit_failed": "the changes could not be committed",
-    "merge_conflict": "the changes could not be merged",
-}
-DECIDE_ADVICE = (
-    "nobody answers questions while you work: decide by yourself, and say in your closing lines "
-    "how; where only a person can know, end with the signal that you are stuck"
-)
 PIVOT_ADVICE = "take another way than the attempts before, or say what keeps you from it"
 # Characters for the newest and for each older attempt, and the number of older ones.
 MAX_NEWEST, MAX_OLDER, OLDER_COUNT = 1500, 300, 2
@@ -68,28 +37,57 @@ class FailureSummary:
     earlier: tuple[str, ...] = ()
 
 
-def summarize_failures(newest_first: Iterable[Event]) -> FailureSummary | None:
+class FailureWords(Protocol):
+    """Hold what a class of failures says to the next attempt."""
+
+    @property
+    def meaning(self) -> str:
+        """Return what happened, for an attempt without a reason of its own."""
+
+    @property
+    def is_charged(self) -> bool:
+        """Return whether the attempt counts as one of those that its task has."""
+
+    @property
+    def shows_items(self) -> bool:
+        """Return whether failing items are the reason."""
+
+    @property
+    def observation(self) -> str:
+        """Return a line about every failure of this class; "" for none."""
+
+    @property
+    def advice(self) -> str:
+        """Return what to do after such a failure; `{reason}` is its reason; "" for nothing."""
+
+
+FindWords = Callable[[str], FailureWords]  # of the class that an event names
+
+
+def summarize_failures(
+    newest_first: Iterable[Event], find_words: FindWords
+) -> FailureSummary | None:
     """Summarize the attempts since the last success; None if none of them failed."""
     # By time, as git merges the ledger's files in any order.
     events = sorted(islice(newest_first, MAX_EVENTS), key=get_timestamp, reverse=True)
     failed = [*takewhile(lambda event: not event.get("ok"), events)]
     if not failed:
         return None
-    attempts = [event for event in failed if counts_as_attempt(event)] or failed[:1]
+    attempts = [event for event in failed if _is_charged(event, find_words)] or failed[:1]
     last, *before = attempts[: OLDER_COUNT + 1]
+    words = find_words(get_outcome(last))
     return FailureSummary(
-        _describe_reason(last),
-        tuple(filter(None, _list_observations(last, before))),
-        tuple(filter(None, _list_avoidable(attempts))),
+        _describe_reason(last, words),
+        tuple(filter(None, _list_observations(last, before, words))),
+        tuple(filter(None, _list_avoidable(attempts, find_words))),
         "" if _get_items(last) else _get_tail(last),
-        tuple(_describe_earlier(event) for event in before),
+        tuple(_describe_earlier(event, find_words) for event in before),
     )
 
 
-def counts_as_attempt(event: Event) -> bool:
-    """Tell whether a failed attempt counts as one of those that its task has."""
+def _is_charged(event: Event, find_words: FindWords) -> bool:
     charge = get_mapping(event, "fail").get("charge")
-    return charge if isinstance(charge, bool) else get_outcome(event) not in INFRASTRUCTURE_FAILURES
+    return charge if isinstance(charge, bool) else find_words(get_outcome(event)).is_charged
 
 
 def _get_items(event: Event) -> tuple[FailingItem, ...]:
@@ -172,32 +170,30 @@ def _is_whole(checks: list[Event]) -> bool:
     return all(len(_read_items([check])) >= max(1, to_count(check.get("n"))) for check in checks)
 
 
-def _describe_reason(event: Event) -> str:
+def _describe_reason(event: Event, words: FailureWords) -> str:
     """Return the class, and the agent's own words, the first failing item or the meaning."""
-    outcome = get_outcome(event)
-    # The items of this class failed before the attempt, too.
-    items = () if outcome == "unverified" else _get_items(event)
+    items = _get_items(event) if words.shows_items else ()
     first = next(map(_describe_item, items), "")
     reason = event.get("stuck") or first or get_mapping(event, "fail").get("reason")
-    words = (embed_line(outcome), embed_line(reason or _MEANING.get(outcome, "")))
-    return truncate_text(": ".join(filter(None, words)), _MAX_REASON_CHARS)
+    texts = (embed_line(get_outcome(event)), embed_line(reason or words.meaning))
+    return truncate_text(": ".join(filter(None, texts)), _MAX_REASON_CHARS)
 
 
-def _describe_earlier(event: Event) -> str:
+def _describe_earlier(event: Event, find_words: FindWords) -> str:
     number = event.get("n")
     attempt = f"attempt {number}: " if type(number) is int else ""
-    return truncate_text(attempt + _describe_reason(event), MAX_OLDER)
+    reason = _describe_reason(event, find_words(get_outcome(event)))
+    return truncate_text(attempt + reason, MAX_OLDER)
 
 
-def _list_observations(event: Event, before: Sequence[Event]) -> Iterator[str]:
+def _list_observations(event: Event, before: Sequence[Event], words: FailureWords) -> Iterator[str]:
     yield from _list_item_observations(event, before)
-    if get_outcome(event) == "unverified":
-        yield "a check has to pass, or to fail less than before: nothing else shows that it is done"
+    yield words.observation
     yield from map(embed_line, _to_texts(event.get("obs")))
     if files := _to_texts(get_mapping(event, "git").get("files")):
         yield f"files touched: {_join_names(files)}"
     trailer = get_mapping(event, "trailer")
-    reason = _describe_reason(event)
+    reason = _describe_reason(event, words)
     for name, statement in (
         ("the agent's summary", trailer.get("summary")),
         ("the agent said", event.get("said")),
@@ -227,7 +223,7 @@ def _describe_changes(changes: ItemChanges, total: int) -> str:
     return f" ({counts} against the attempt before)"
 
 
-def _list_avoidable(failed: Sequence[Event]) -> Iterator[str]:
+def _list_avoidable(failed: Sequence[Event], find_words: FindWords) -> Iterator[str]:
     """List what led to the same failure again, what is denied, and what the agent tried itself.
 
     If space is short, the last lines are cut: those that an agent wrote.
@@ -240,17 +236,20 @@ def _list_avoidable(failed: Sequence[Event]) -> Iterator[str]:
         yield f"{failure}, {len(same)} times{_describe_edits(same)}"
         if _get_fingerprint(failed[1]) == fingerprint:  # of the last two attempts
             yield PIVOT_ADVICE
-    if get_outcome(failed[0]) == QUESTION_FAILURE:
-        yield DECIDE_ADVICE
     denied = (text for event in failed for text in _to_texts(event.get("denied")))
     yield from dict.fromkeys(f"this is not allowed: {embed_code(text)}" for text in denied)
-    for event in failed:
-        reason = get_mapping(event, "fail").get("reason")
-        if reason and get_outcome(event) == "permission_denied":
-            yield f"this was denied: {embed_line(reason)}"
+    yield from dict.fromkeys(_get_advice(event, find_words) for event in failed)
     trailers = (get_mapping(event, "trailer") for event in failed)
     tried = (text for trailer in trailers for text in _to_texts(trailer.get("tried")))
     yield from dict.fromkeys(map(embed_line, tried))
+
+
+def _get_advice(event: Event, find_words: FindWords) -> str:
+    """Return the advice of an event's class, about its reason; "" for none."""
+    advice, reason = find_words(get_outcome(event)).advice, get_mapping(event, "fail").get("reason")
+    if "{reason}" not in advice:
+        return advice
+    return advice.replace("{reason}", embed_line(reason)) if reason else ""
 
 
 def _describe_edits(events: Sequence[Event]) -> str:

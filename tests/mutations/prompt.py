@@ -22,7 +22,7 @@ PROMPT = (
     Mutation(
         "a failure of the machine counts as the task's",
         "cub/prompt/previous_attempts.py",
-        "return charge if isinstance(charge, bool) else get_outcome(event) not in INFRASTRUCTURE_FAILURES",
+        "return charge if isinstance(charge, bool) else find_words(get_outcome(event)).is_charged",
         "return charge if isinstance(charge, bool) else True",
         ("tests/prompt/test_previous_attempts.py", "tests/actions/run/test_retry_policy.py"),
     ),

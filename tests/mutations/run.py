@@ -22,14 +22,14 @@ RUN = (
     Mutation(
         "an agent that is stuck is tried once more",
         "cub/actions/run/retry_policy.py",
-        'return verdict.failure == "stuck"',
+        "return verdict.failure == STUCK",
         "return False",
         ("tests/actions/run/test_retry_policy.py",),
     ),
     Mutation(
         "a first question waits for a person",
         "cub/actions/run/retry_policy.py",
-        "return history.failures[:1] == (QUESTION_FAILURE,)",
+        "return history.failures[:1] == (ASKED_QUESTION.name,)",
         "return True",
         ("tests/actions/run/test_retry_policy.py",),
     ),
@@ -246,8 +246,8 @@ RUN = (
     Mutation(
         "a failure of the machine is charged to the task",
         "cub/actions/run/verdict.py",
-        "return not (self.is_ok or self.is_uncounted or self.failure in INFRASTRUCTURE_FAILURES)",
-        "return not (self.is_ok or self.is_uncounted)",
+        "return self.failure is not None and self.failure.is_charged and not self.is_uncounted",
+        "return self.failure is not None and not self.is_uncounted",
         ("tests/actions/run/test_verdict.py",),
     ),
     Mutation(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.actions.run.failures import FAILURE_CLASSES, UNKNOWN, find_class
 from cub.checks.failing_items import FailingItem, fingerprint_items
 from cub.prompt.previous_attempts import (
-    INFRASTRUCTURE_FAILURES,
     PIVOT_ADVICE,
     FailureSummary,
     summarize_failures,
@@ -28,7 +28,7 @@ OK = {"ev": "attempt_end", "ts": "2026-01-02T08:00:00.000Z", "ok": True}
 
 
 def told(*events: Event) -> FailureSummary:
-    found = summarize_failures(events)
+    found = summarize_failures(events, find_class)
     assert found is not None
     return found
 
@@ -39,17 +39,20 @@ USED_UP = "the run's budget was used up, for no fault of the task"
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        ({}, "unknown"),
-        ({"fail": None}, "unknown"),
+        ({}, f"unknown: {UNKNOWN.meaning}"),
+        ({"fail": None}, f"unknown: {UNKNOWN.meaning}"),
         ({"fail": {"class": "budget"}}, f"budget: {USED_UP}"),
-        ({"fail": {"class": ["a\n## CURRENT TASK"]}}, r"['a\n## CURRENT TASK']"),
-        ({"fail": {"class": "## CURRENT\nTASK"}}, r"\## CURRENT TASK"),
+        (
+            {"fail": {"class": ["a\n## CURRENT TASK"]}},
+            rf"['a\n## CURRENT TASK']: {UNKNOWN.meaning}",
+        ),
+        ({"fail": {"class": "## CURRENT\nTASK"}}, rf"\## CURRENT TASK: {UNKNOWN.meaning}"),
         (ended(1, fail={"reason": "exit\n1"}), "checks_failed: exit 1"),
         (ended(1, "stuck", stuck="No <promise>", checks=[check(ITEMS)]), "stuck: No &lt;promise>"),
         (ended(1, checks=[check(ITEMS)]), f"checks_failed: {SAID_HEAT}"),
         (ended(1, checks=[check([["test", "a", ""]])]), "checks_failed: `a`"),
         (ended(1, checks=[check(tail=PYTEST)]), f"checks_failed: {SAID_HEAT}"),
-        (ended(1, "unknown", checks=[check(ITEMS, exit=0)]), "unknown"),
+        (ended(1, "unknown", checks=[check(ITEMS, exit=0)]), f"unknown: {UNKNOWN.meaning}"),
         (ended(1, stuck={"a": 1}), "checks_failed: {'a': 1}"),
     ],
 )
@@ -64,9 +67,9 @@ def test_reasons_are_short_whatever_is_recorded() -> None:
 
 
 def test_nothing_is_told_where_nothing_failed() -> None:
-    assert summarize_failures([]) is None
-    assert summarize_failures([OK]) is None
-    assert summarize_failures([OK, ended(1)]) is None
+    assert summarize_failures([], find_class) is None
+    assert summarize_failures([OK], find_class) is None
+    assert summarize_failures([OK, ended(1)], find_class) is None
 
 
 def test_a_success_hides_the_failures_before_it() -> None:
@@ -77,13 +80,15 @@ def test_a_success_hides_the_failures_before_it() -> None:
 def test_attempts_are_ordered_by_time_and_not_by_line() -> None:
     zone = {**ended(3), "ts": "2026-01-03T01:00:00+09:00", "n": 7, "fail": {"class": "stuck"}}
     events = [ended(1), OK, zone, ended(4, "no_changes")]
-    expected = summarize_failures(events[::-1])
+    expected = summarize_failures(events[::-1], find_class)
     assert expected is not None
     assert expected.earlier == ("attempt 7: stuck: the agent gave up, and did not say why",)
-    assert {summarize_failures(order) for order in permutations(events)} == {expected}
+    assert {summarize_failures(order, find_class) for order in permutations(events)} == {expected}
 
 
-@pytest.mark.parametrize("class_", INFRASTRUCTURE_FAILURES)
+@pytest.mark.parametrize(
+    "class_", [one.name for one in FAILURE_CLASSES.values() if not one.is_charged]
+)
 def test_the_machine_s_troubles_count_only_where_there_are_no_others(class_: str) -> None:
     assert told(ended(2, class_), ended(1, class_)).reason.startswith(f"{class_}: the ")
     found = told(ended(3, class_), ended(2, "stuck"), ended(1, class_))
@@ -92,7 +97,10 @@ def test_the_machine_s_troubles_count_only_where_there_are_no_others(class_: str
 
 def test_no_more_than_two_earlier_attempts_are_told() -> None:
     found = told(*(ended(n, f"c{n}") for n in (5, 4, 3, 2, 1)))
-    assert found.earlier == ("attempt 4: c4", "attempt 3: c3")
+    assert found.earlier == (
+        f"attempt 4: c4: {UNKNOWN.meaning}",
+        f"attempt 3: c3: {UNKNOWN.meaning}",
+    )
 
 
 def test_items_are_compared_with_the_attempt_before() -> None:
@@ -182,7 +190,6 @@ def test_what_was_tried_and_denied_is_told_once_each() -> None:
         "this is not allowed: `rm -rf /`",
         "this is not allowed: ``a`b``",
         "this was denied: the folder is not yours",
-        "this was denied: the folder is not yours",
         "more wood",
         "&lt;stuck>",
     )
@@ -224,7 +231,7 @@ NEAR = st.fixed_dictionaries(
 @hardly_any_examples
 @given(st.lists(EVENTS | NEAR, max_size=4))
 def test_no_event_is_too_odd(events: list[Any]) -> None:
-    found = summarize_failures(events)
+    found = summarize_failures(events, find_class)
     for text in (found.reason, *found.observations, *found.avoid, *found.earlier) if found else ():
         assert isinstance(text, str)
         assert "\n" not in text

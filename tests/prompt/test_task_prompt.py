@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cub.actions.run.failures import find_class
 from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import PromptInputs, TaskPrompt
 from cub.store.backend import JsonlBackend, TaskBackend
@@ -95,7 +96,7 @@ LOUD = [
 
 
 def _twice() -> PromptInputs:
-    return everything(previous_failures=summarize_failures([THIRD, SECOND, FIRST]))
+    return everything(previous_failures=summarize_failures([THIRD, SECOND, FIRST], find_class))
 
 
 def _loud() -> PromptInputs:
@@ -103,7 +104,9 @@ def _loud() -> PromptInputs:
     tried = {"trailer": {"tried": ["## EPIC CONTEXT", "`` a `` b"], "next": "<promise>"}}
     told = {**stuck, **tried, "denied": ["`rm`", "rm\n## CURRENT TASK"]}
     odd = check([["test", "a`b\n## CURRENT TASK", "## CURRENT TASK"]])
-    return inputs(previous_failures=summarize_failures([{**told, "checks": [odd]}, UNKNOWN]))
+    return inputs(
+        previous_failures=summarize_failures([{**told, "checks": [odd]}, UNKNOWN], find_class)
+    )
 
 
 def _closing(backend: TaskBackend) -> PromptInputs:
@@ -121,15 +124,19 @@ CASES: dict[str, PromptInputs] = {
         remaining=LEFT,
     ),
     "retry": _twice(),
-    "stuck": everything(previous_failures=summarize_failures([STUCK])),
-    "infrastructure": everything(previous_failures=summarize_failures([LIMITED])),
-    "infrastructure-last": everything(previous_failures=summarize_failures([LIMITED, STUCK])),
-    "unknown-log": inputs(previous_failures=summarize_failures([UNKNOWN])),
+    "stuck": everything(previous_failures=summarize_failures([STUCK], find_class)),
+    "infrastructure": everything(previous_failures=summarize_failures([LIMITED], find_class)),
+    "infrastructure-last": everything(
+        previous_failures=summarize_failures([LIMITED, STUCK], find_class)
+    ),
+    "unknown-log": inputs(previous_failures=summarize_failures([UNKNOWN], find_class)),
     "parsed-log": inputs(
-        previous_failures=summarize_failures([ended(1, checks=[check(tail=PYTEST)])])
+        previous_failures=summarize_failures([ended(1, checks=[check(tail=PYTEST)])], find_class)
     ),
     "timeout": inputs(
-        previous_failures=summarize_failures([ended(3, "timeout_wall", checks=[]), SECOND])
+        previous_failures=summarize_failures(
+            [ended(3, "timeout_wall", checks=[]), SECOND], find_class
+        )
     ),
     "no-commit": inputs(commits=False, message="{id} {type}: {title}"),
     "outside": inputs(is_in_run=False, message="{id} {type}: {title}"),
@@ -137,7 +144,9 @@ CASES: dict[str, PromptInputs] = {
     "hostile": inputs(**HOSTILE),
     "hostile-ledger": _loud(),
     "hostile-log": inputs(
-        previous_failures=summarize_failures([ended(1, checks=[check(tail=text) for text in LOUD])])
+        previous_failures=summarize_failures(
+            [ended(1, checks=[check(tail=text) for text in LOUD])], find_class
+        )
     ),
 }
 

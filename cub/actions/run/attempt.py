@@ -16,7 +16,7 @@ from cub.actions.agent_context import (
 )
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
 from cub.actions.managed_files import CONSTITUTION, MAP
-from cub.actions.run import run_folders
+from cub.actions.run import failures, run_folders
 from cub.actions.run.agent_process import (
     RUN_MARK_VARIABLE,
     run_agent,
@@ -75,7 +75,7 @@ def run_attempt(
         save_start(context, attempt, before)
         if failure := (yield from run_start_commands(context, attempt, before)):
             verdict = judge_before_start(context, attempt) if attempt.edited_paths else None
-            return verdict or Verdict("context_failed", str(failure))
+            return verdict or Verdict(failures.CONTEXT_FAILED, str(failure))
         yield from run_baseline_checks(context, attempt, attempt.before)
     else:  # as the start of the run has left it
         save_start(context, attempt, attempt.before)
@@ -98,7 +98,7 @@ def run_attempt(
     attempt.request = read_request(attempt.files.state, attempt.files.path)
     evidence = _collect_evidence(context, attempt, before)
     if attempt.replacements:
-        return Verdict("unknown", "; ".join(attempt.replacements))
+        return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
     if verdict := judge_before_checks(evidence) or _judge_inputs(context, attempt):
         return verdict
     return (yield from judge_by_final_checks(context, attempt, before, evidence))
@@ -198,5 +198,5 @@ def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     attempt.notices += attempt.input_changes
     paths = [*(change.path for change in attempt.changes), *(file.path for file in inputs)]
     if path := find_protected_path(context.settings.protected_patterns, paths):
-        return Verdict("protected", f"{path} was changed, which run.protect forbids")
+        return Verdict(failures.PROTECTED, f"{path} was changed, which run.protect forbids")
     return None

@@ -11,14 +11,13 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import BinaryIO
 
-from cub.actions.run import run_folders
+from cub.actions.run import failures, run_folders
 from cub.actions.run.agent_process import make_attempt_mark
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_runner import CheckResult, check_syntax, compare_check
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.verdict import (
     NO_CHECK,
-    UNVERIFIED,
     WITHOUT_CHECKS,
     AttemptEvidence,
     Verdict,
@@ -125,7 +124,7 @@ def find_start_obstacle(context: RunContext, attempt: Attempt) -> Generator[Even
         )
     yield from run_baseline_checks(context, attempt, attempt.before)
     verdict = judge_before_start(context, attempt)
-    if verdict is None or verdict.failure != UNVERIFIED:
+    if verdict is None or verdict.failure != failures.UNVERIFIED:
         return ""
     _restore_git_settings(attempt)
     return verdict.reason
@@ -141,7 +140,7 @@ def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Return the verdict if there is no use in starting the agent, or None."""
     settings = context.settings
     if context.stop.is_requested:
-        return Verdict("interrupted", "the run was stopped")
+        return Verdict(failures.INTERRUPTED, "the run was stopped")
     obstacle = find_check_obstacle(attempt.baseline, attempt.task_checks)
     if not attempt.baseline and not settings.options.no_checks:
         obstacle = NO_CHECK
@@ -151,7 +150,7 @@ def judge_before_start(context: RunContext, attempt: Attempt) -> Verdict | None:
     if not obstacle:
         return None
     if not settings.accept_unverified:
-        return Verdict(UNVERIFIED, obstacle, is_uncounted=True)
+        return Verdict(failures.UNVERIFIED, obstacle, is_uncounted=True)
     notice = f"no check can decide: {obstacle}"
     if notice not in attempt.notices:  # at the start of the run
         attempt.notices.append(notice)
@@ -256,4 +255,6 @@ def _judge_unverified(
     if context.settings.accept_unverified:
         attempt.notices.append(f"it is accepted, although nothing has judged it: {doubt}")
         return verdict._replace(doubt=doubt)
-    return Verdict(UNVERIFIED, doubt, is_uncounted=not has_run_project_code(attempt.checks))
+    return Verdict(
+        failures.UNVERIFIED, doubt, is_uncounted=not has_run_project_code(attempt.checks)
+    )

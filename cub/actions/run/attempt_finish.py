@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from cub.actions.run import run_folders
+from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt import restore_surroundings
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_runner import checks_to_json
@@ -79,10 +79,12 @@ def finish_attempt(
                 paths = delete_new_files(context.workspace.worktree, attempt.before)
                 removed = [f"{path} was removed: the disk was full" for path in paths]
                 attempt.notices += removed[:_MAX_NAMED]
-            verdict = Verdict("unknown", describe_error(error), is_uncounted=True)
+            verdict = Verdict(failures.UNKNOWN, describe_error(error), is_uncounted=True)
             _commit_or_restore(context, attempt, verdict, backup)
     except (CubError, OSError) as error:
-        verdict = Verdict("unknown", describe_error(error), is_uncounted=is_machine_error(error))
+        verdict = Verdict(
+            failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
+        )
         is_broken = True
         _save_failure(context, attempt, verdict)
     ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
@@ -106,7 +108,7 @@ def _commit_or_restore(
     head = ""
     restore_surroundings(context, attempt, backup)  # checks may have changed something, too
     if attempt.replacements and verdict.is_ok:
-        verdict = Verdict("unknown", "; ".join(attempt.replacements))
+        verdict = Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
     if verdict.is_ok and attempt.before and attempt.after:
         head, verdict = _commit(context, attempt, attempt.before, attempt.after, verdict)
     if not verdict.is_ok and attempt.before:
@@ -137,7 +139,7 @@ def _commit(
         save_commit = partial(_save_commit, attempt)
         result = workspace.commit(before, after, message, limits, save_commit)
         if result.failure:
-            return "", Verdict("commit_failed", result.failure)
+            return "", Verdict(failures.COMMIT_FAILED, result.failure)
         head = result.head
     elif not commits:
         new_files = {change.path for change in attempt.changes if change.kind == "A"}
@@ -259,19 +261,20 @@ def _fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
     """Return what identifies a failure: the items or output of failed checks, or its class."""
     fingerprint = ""
     failed = [comparison.check for comparison in attempt.checks if not comparison.is_ok]
-    if verdict.failure == "checks_failed" and failed:
+    if verdict.failure == failures.CHECKS_FAILED and failed:
         items = [item for check in failed for item in check.items]
         output = "\n".join(check.tail or check.cause for check in failed)
         fingerprint = fingerprint_items(items, output)
-    return fingerprint or fingerprint_items((), f"{verdict.failure} {verdict.reason}")
+    name = verdict.failure.name if verdict.failure else ""
+    return fingerprint or fingerprint_items((), f"{name} {verdict.reason}")
 
 
 def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
-    if verdict.is_ok:
+    if verdict.failure is None:
         return {}
     summary = summarize_final_message(attempt.agent_result.transcript.final_message)
     failure = {
-        "class": verdict.failure,
+        "class": verdict.failure.name,
         "reason": _explain_failure(verdict, summary),
         "charge": verdict.counts_as_attempt,
         "fp": _fingerprint_failure(attempt, verdict),
@@ -285,7 +288,7 @@ def _explain_failure(verdict: Verdict, summary: str) -> str:
         return summary
     space = MAX_REASON - len(reason) - len(_AGENT_SAID)
     is_quoted = summary in reason or reason in summary
-    if verdict.failure == "interrupted" or space < _MIN_QUOTE or is_quoted:
+    if verdict.failure == failures.INTERRUPTED or space < _MIN_QUOTE or is_quoted:
         return reason
     return reason + _AGENT_SAID + truncate_text(summary, space)
 

@@ -6,25 +6,25 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from cub.actions.run.failures import (
+    ASKED_QUESTION,
+    AUTH,
+    HARNESS_MISSING,
+    STUCK,
+    FailureClass,
+    counts_as_attempt,
+)
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.masking import mask_text
-from cub.prompt.previous_attempts import (
-    INFRASTRUCTURE_FAILURES,
-    QUESTION_FAILURE,
-    counts_as_attempt,
-    to_count,
-)
+from cub.prompt.previous_attempts import to_count
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, get_mapping, get_outcome
 from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
 
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task
-# Failures after which an agent is tried again later: six in a row take half an hour or more.
-_WAITING_FAILURES, _MAX_WAITING_STREAK = ("rate_limited", "service_failed"), 6
+_MAX_WAITING_STREAK = 6  # of failures that a run waits for: they take half an hour or more
 _MIN_WAIT, _MAX_WAIT = timedelta(minutes=1), timedelta(minutes=15)
-# A commit that fails for three tasks in a row is not the tasks' fault.
-_MACHINE_FAILURES = (*INFRASTRUCTURE_FAILURES, "commit_failed")
 
 
 class AttemptHistory(NamedTuple):
@@ -79,28 +79,29 @@ def decide_disposition(
     verdict: Verdict, fingerprint: str, history: AttemptHistory, max_attempts: int
 ) -> Disposition:
     """Return the next status of a task that was not done."""
-    if not verdict.counts_as_attempt:
+    if verdict.failure is None or not verdict.counts_as_attempt:
         return Disposition(RETRY if history.counted_attempts else OPEN)
     if _needs_answer(verdict, history):
         question = mask_text(verdict.reason)
         return Disposition(PARKED, f"it waits for an answer: {question}", question)
+    name = verdict.failure.name
     equal = 1 + _count_leading(history.fingerprints, fingerprint)
     if equal >= MAX_STREAK:
-        return Disposition(PARKED, f"{equal} attempts failed in the same way ({verdict.failure})")
+        return Disposition(PARKED, f"{equal} attempts failed in the same way ({name})")
     if history.counted_attempts + 1 >= max_attempts:
-        return Disposition(PARKED, f"{_describe_attempts(history)} by {verdict.failure}")
+        return Disposition(PARKED, f"{_describe_attempts(history)} by {name}")
     return Disposition(RETRY)
 
 
 class FailureStreak(NamedTuple):
     """Count failures in a row of one agent, for one reason that is not the tasks' fault."""
 
-    failure: str = ""
+    failure: FailureClass | None = None
     length: int = 0
 
     def extend(self, verdict: Verdict) -> FailureStreak:
         """Return the streak after one more attempt."""
-        if verdict.failure not in _MACHINE_FAILURES:
+        if verdict.failure is None or not verdict.failure.is_environment:
             return FailureStreak()
         length = self.length + 1 if verdict.failure == self.failure else 1
         return FailureStreak(verdict.failure, length)
@@ -108,7 +109,7 @@ class FailureStreak(NamedTuple):
     @property
     def is_exhausted(self) -> bool:
         """Return whether trying once more makes no sense."""
-        waits = self.failure in _WAITING_FAILURES
+        waits = self.failure is not None and self.failure.effect == "wait"
         return self.length >= (_MAX_WAITING_STREAK if waits else MAX_STREAK)
 
 
@@ -117,9 +118,9 @@ def _needs_answer(verdict: Verdict, history: AttemptHistory) -> bool:
 
     The prompt has answered the first question with the advice to decide on its own.
     """
-    if verdict.failure == QUESTION_FAILURE:
-        return history.failures[:1] == (QUESTION_FAILURE,)
-    return verdict.failure == "stuck"
+    if verdict.failure == ASKED_QUESTION:
+        return history.failures[:1] == (ASKED_QUESTION.name,)
+    return verdict.failure == STUCK
 
 
 def _describe_attempts(history: AttemptHistory) -> str:
@@ -174,9 +175,9 @@ class HarnessPool:
         """Note a limit and failures in a row; drop a harness that can't work for another."""
         name = harness.name
         self._streaks[name] = streak = self._streaks.get(name, FailureStreak()).extend(verdict)
-        if verdict.failure in _WAITING_FAILURES:
+        if verdict.failure and verdict.failure.effect == "wait":
             self._until[name] = _choose_next_try(verdict.reset_time, streak.length, now)
-        elif verdict.failure in ("auth", "harness_missing") and len(self._harnesses) > 1:
+        elif verdict.failure in (AUTH, HARNESS_MISSING) and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
 
     def count_failures(self, harness: Harness) -> int:

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Any
 
 from cub import git
+from cub.actions.run import failures
 from cub.actions.run.attempt import run_attempt
 from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
 from cub.actions.run.attempt_finish import (
@@ -29,7 +30,7 @@ from cub.actions.run.task_queue import (
     list_parked_tasks,
     list_runnable_tasks,
 )
-from cub.actions.run.verdict import UNVERIFIED, UNVERIFIED_HINT, Verdict
+from cub.actions.run.verdict import Verdict
 from cub.errors import CubError
 from cub.git import branches
 from cub.harness.base import Harness
@@ -44,9 +45,10 @@ from cub.store.timestamps import format_timestamp
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
 BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
+UNVERIFIED = "unverified"
 _BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED)
 _HINTS = {
-    UNVERIFIED: UNVERIFIED_HINT,
+    UNVERIFIED: failures.UNVERIFIED.remedy,
     BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
 }
 _EDITED_HINT = (
@@ -151,11 +153,11 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
     """Return why the run ends after this attempt; "" if it goes on."""
     verdict = outcome.verdict
     reasons = {
-        INTERRUPTED: verdict.failure == INTERRUPTED or context.stop.is_requested,
-        BUDGET: verdict.failure == BUDGET,
+        INTERRUPTED: verdict.failure == failures.INTERRUPTED or context.stop.is_requested,
+        BUDGET: verdict.failure == failures.BUDGET,
         BROKEN: outcome.is_broken or outcome.has_replacements,
-        UNVERIFIED: verdict.failure == UNVERIFIED and verdict.is_uncounted,
-        MACHINE: verdict.failure == "unknown" and verdict.is_uncounted,
+        UNVERIFIED: verdict.failure == failures.UNVERIFIED and verdict.is_uncounted,
+        MACHINE: verdict.failure == failures.UNKNOWN and verdict.is_uncounted,
         ONCE: context.settings.options.once,
     }
     end = next((end for end, holds in reasons.items() if holds), "")
@@ -197,7 +199,9 @@ def _run_one_attempt(
     try:
         verdict = yield from run_attempt(context, attempt, claimed.tasks, backup)
     except (CubError, OSError) as error:
-        verdict = Verdict("unknown", describe_error(error), is_uncounted=is_machine_error(error))
+        verdict = Verdict(
+            failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
+        )
     transcript = attempt.agent_result.transcript
     context.budget = context.budget.with_attempt(transcript.tokens, attempt.agent_result.cost.usd)
     if claimed.ready_count and parse_signals(transcript.final_message).promise:

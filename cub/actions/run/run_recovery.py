@@ -18,6 +18,7 @@ from cub.actions.run.attempt_recovery import (
     repair_attempt_repository,
     wait_for_agent_end,
 )
+from cub.actions.run.failures import INTERRUPTED
 from cub.actions.run.git_workspace import remove_run_worktree
 from cub.actions.run.retry_policy import read_attempt_history
 from cub.actions.run.run_context import Clock
@@ -205,7 +206,7 @@ def _make_interrupted_event(
 
 def _make_killed_fields() -> Event:
     reason = "the run was killed"
-    return {"ok": False, "fail": {"class": "interrupted", "reason": reason, "charge": False}}
+    return {"ok": False, "fail": {"class": INTERRUPTED.name, "reason": reason, "charge": False}}
 
 
 def _make_event(stores: Stores, name: str, run: str, **facts: Any) -> Event:

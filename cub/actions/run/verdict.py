@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cub.actions.run import failures
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES, CheckComparison, CheckResult
+from cub.actions.run.failures import FailureClass
 from cub.checks.failure_reasons import find_last_error
 from cub.harness.base import Transcript
 from cub.harness.final_message import (
@@ -24,7 +26,6 @@ from cub.harness.final_message import (
 )
 from cub.harness.refusals import Refusal
 from cub.processes.command import ProcessResult
-from cub.prompt.previous_attempts import INFRASTRUCTURE_FAILURES
 from cub.store.task_schema import UNDONE_REASONS
 
 NO_CHANGE = "no_change"
@@ -33,13 +34,13 @@ _PROGRESS = re.compile(r"^\d{4}-\d\d-\d\dT\S+ +(?:INFO|DEBUG|TRACE) .*\n?", re.M
 
 
 class Verdict(NamedTuple):
-    """Hold how an attempt ended: `failure` is a class, "" for success.
+    """Hold how an attempt ended: `failure` is its class, None for success.
 
     `reset_time` is when a limit ends. `is_uncounted`: it does not count as an attempt, whatever its
     class. `doubt` is why no check has judged an attempt that is accepted anyway.
     """
 
-    failure: str = ""
+    failure: FailureClass | None = None
     reason: str = ""
     no_change: bool = False
     reset_time: datetime | None = None
@@ -49,12 +50,12 @@ class Verdict(NamedTuple):
     @property
     def is_ok(self) -> bool:
         """Return whether the task is done."""
-        return not self.failure
+        return self.failure is None
 
     @property
     def counts_as_attempt(self) -> bool:
         """Return whether it counts as one of the attempts that a task has."""
-        return not (self.is_ok or self.is_uncounted or self.failure in INFRASTRUCTURE_FAILURES)
+        return self.failure is not None and self.failure.is_charged and not self.is_uncounted
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +110,17 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     process, failed = evidence.process, not evidence.is_success
     idle = not evidence.has_changes and not evidence.request
     if process.cause == "stopped":
-        return Verdict("interrupted", "the run was stopped")
+        return Verdict(failures.INTERRUPTED, "the run was stopped")
     may_be_refused = (failed or idle) and evidence.signals.stuck is None
     if may_be_refused and (refusal := evidence.refusal):
-        return Verdict(refusal.kind, refusal.message, reset_time=refusal.reset_time)
+        return Verdict(
+            failures.find_class(refusal.kind), refusal.message, reset_time=refusal.reset_time
+        )
     is_silent = not evidence.transcript.final_message.strip()
     if process.start_error or (failed and process.exit_code in NOT_RUN_EXIT_CODES and is_silent):
-        return Verdict("harness_missing", process.start_error or evidence.last_error)
+        return Verdict(failures.HARNESS_MISSING, process.start_error or evidence.last_error)
     if evidence.is_over_budget:
-        return Verdict("budget", "the run's budget was used up in the middle of the attempt")
+        return Verdict(failures.BUDGET, "the run's budget was used up in the middle of the attempt")
     return (
         _judge_limits(evidence)
         or _judge_statements(evidence, failed=failed, idle=idle)
@@ -128,34 +131,38 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
 def judge_by_checks(checks: Sequence[CheckComparison], evidence: AttemptEvidence) -> Verdict:
     """Return the verdict after the checks have run."""
     if any(comparison.check.cause == "stopped" for comparison in checks):
-        return Verdict("interrupted", "the run was stopped")
+        return Verdict(failures.INTERRUPTED, "the run was stopped")
     if failing := [comparison for comparison in checks if not comparison.is_ok]:
-        return Verdict("checks_failed", _describe_failed_check(failing[0]))
+        return Verdict(failures.CHECKS_FAILED, _describe_failed_check(failing[0]))
     return Verdict(no_change=evidence.claims_no_change)
 
 
 def _judge_limits(evidence: AttemptEvidence) -> Verdict | None:
     seconds = f"{evidence.process.seconds:.0f} s"
     if evidence.process.cause == "idle":
-        return Verdict("timeout_idle", f"it was silent, and was stopped after {seconds} in all")
+        return Verdict(
+            failures.TIMEOUT_IDLE, f"it was silent, and was stopped after {seconds} in all"
+        )
     if evidence.process.cause == "wall":
-        return Verdict("timeout_wall", f"it was stopped after {seconds}")
+        return Verdict(failures.TIMEOUT_WALL, f"it was stopped after {seconds}")
     return None
 
 
 def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) -> Verdict | None:
     signals, denials = evidence.signals, evidence.transcript.denials
     if denials and (failed or idle):
-        return Verdict("permission_denied", denials[0])
+        return Verdict(failures.PERMISSION_DENIED, denials[0])
     if signals.stuck is not None or signals.status == "stuck":
-        return Verdict("stuck", signals.stuck or evidence.summary or NO_REASON)
+        return Verdict(failures.STUCK, signals.stuck or evidence.summary or NO_REASON)
     if (reason := evidence.request.get("reason")) in UNDONE_REASONS:
         note = str(evidence.request.get("note") or "")
-        return Verdict("stuck", f"the agent asks to close the task as {reason}{_append(note)}")
+        return Verdict(
+            failures.STUCK, f"the agent asks to close the task as {reason}{_append(note)}"
+        )
     if signals.question and idle and signals.status != NO_CHANGE and not failed:
-        return Verdict("asked_question", signals.question)
+        return Verdict(failures.ASKED_QUESTION, signals.question)
     if failed:
-        return Verdict("harness_exit", _describe_exit(evidence))
+        return Verdict(failures.HARNESS_EXIT, _describe_exit(evidence))
     return None
 
 
@@ -166,16 +173,18 @@ def judge_files(evidence: AttemptEvidence) -> Verdict | None:
     """
     if evidence.head_move == "away":
         what = "the agent left the branch: what is checked out does not hold the run's last commit"
-        return Verdict("unknown", what)
+        return Verdict(failures.UNKNOWN, what)
     if evidence.conflicts:
-        return Verdict("merge_conflict", f"the agent left a conflict in {evidence.conflicts[0]}")
+        return Verdict(
+            failures.MERGE_CONFLICT, f"the agent left a conflict in {evidence.conflicts[0]}"
+        )
     if evidence.oversized_files:
         what = "is larger than run.max_file_size, and git does not ignore it"
-        return Verdict("too_large", f"{evidence.oversized_files[0]} {what}")
+        return Verdict(failures.TOO_LARGE, f"{evidence.oversized_files[0]} {what}")
     if obstacle := _find_commit_obstacle(evidence):
-        return Verdict("commit_failed", obstacle)
+        return Verdict(failures.COMMIT_FAILED, obstacle)
     if not evidence.has_changes and not evidence.claims_no_change:
-        return Verdict("no_changes", _describe_restored_files(evidence.restored_files))
+        return Verdict(failures.NO_CHANGES, _describe_restored_files(evidence.restored_files))
     return None
 
 
@@ -220,11 +229,6 @@ def _append(text: str) -> str:
     return f": {text}" if text else ""
 
 
-UNVERIFIED = "unverified"
-UNVERIFIED_HINT = (
-    "fix the check, give the task one of its own with `cub task edit ID --check CMD`, "
-    "or set run.accept_unverified"
-)
 NO_CHECK = "no check decides whether it is done"
 WITHOUT_CHECKS = "the run was started with --no-checks"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cub.prompt.previous_attempts import INFRASTRUCTURE_FAILURES
+from cub.actions.run.failures import find_class
 from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop
 from tests.conftest import git
@@ -51,7 +51,7 @@ def require_told(shop: Shop, done: Done) -> list[Event]:
     for event in ends:
         assert ("fail" in event) is not event["ok"]
         if not event["ok"]:
-            free = event["fail"]["class"] in INFRASTRUCTURE_FAILURES
+            free = not find_class(event["fail"]["class"]).is_charged
             if event["fail"]["class"] != "unverified":  # charged or not: see its own tests
                 assert event["fail"]["charge"] is not free
             assert event["fail"]["reason"] is not None

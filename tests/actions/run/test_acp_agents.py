@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from cub.actions.run.failures import counts_as_attempt
 from cub.errors import CubError
-from cub.prompt.previous_attempts import counts_as_attempt
 from tests.actions.run.shop import CHECK, Done, Shop, alive
 from tests.examples import keep_few
 from tests.harness.acp.talks import USAGE, Step, ask, command, error, result, said, update

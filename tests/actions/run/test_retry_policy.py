@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cub.actions.run import failures
 from cub.actions.run.retry_policy import (
     Disposition,
     FailureStreak,
@@ -15,7 +16,7 @@ from cub.actions.run.retry_policy import (
 from cub.actions.run.verdict import Verdict
 from cub.store.events import Event
 
-_FAILED = Verdict("harness_exit", "exit code 1")
+_FAILED = Verdict(failures.HARNESS_EXIT, "exit code 1")
 
 
 def _ended(number: int, failure: str = "harness_exit", print_: str = "") -> Event:
@@ -85,14 +86,14 @@ def test_the_same_failure_counts_from_the_reopening_on() -> None:
 
 
 def test_who_is_stuck_waits_for_a_person_at_once() -> None:
-    found = _fate(verdict=Verdict("stuck", "I need the API key"), most=9)
+    found = _fate(verdict=Verdict(failures.STUCK, "I need the API key"), most=9)
     assert found == Disposition(
         "parked", "it waits for an answer: I need the API key", "I need the API key"
     )
 
 
 def test_a_question_is_tried_once_more_and_the_second_one_in_a_row_waits_for_a_person() -> None:
-    asked = Verdict("asked_question", "Which oven?")
+    asked = Verdict(failures.ASKED_QUESTION, "Which oven?")
     assert _fate(verdict=asked, most=9) == Disposition("retry")
     assert _fate(_ended(1, "asked_question"), _ended(2), verdict=asked, most=9) == Disposition(
         "retry"
@@ -109,7 +110,7 @@ def test_equal_failures_count_if_they_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "is_over"),
+    ("names", "is_over"),
     [
         (("auth", "auth"), False),
         (("auth", "auth", "auth"), True),
@@ -118,9 +119,9 @@ def test_equal_failures_count_if_they_follow_each_other() -> None:
     ],
 )
 def test_three_failures_of_the_machine_for_one_reason_end_a_row(
-    failures: tuple[str, ...], is_over: bool
+    names: tuple[str, ...], is_over: bool
 ) -> None:
     row = FailureStreak()
-    for failure in failures:
-        row = row.extend(Verdict(failure, "its reason"))
+    for failure in names:
+        row = row.extend(Verdict(failures.find_class(failure), "its reason"))
     assert row.is_exhausted == is_over

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from cub.actions.run import failures
 from cub.actions.run.check_runner import (
     NOT_RUN_EXIT_CODES,
     CheckComparison,
     CheckResult,
     compare_check,
 )
+from cub.actions.run.failures import find_class
 from cub.actions.run.verdict import (
     AttemptEvidence,
     Verdict,
@@ -88,7 +90,7 @@ def test_where_nothing_stands_against_it_the_checks_decide() -> None:
 def test_the_class_of_a_failure(different: dict[str, Any], failure: str) -> None:
     verdict = _judged(**different)
     assert verdict is not None
-    assert (verdict.failure, verdict.is_ok) == (failure, False)
+    assert (verdict.failure, verdict.is_ok) == (find_class(failure), False)
 
 
 _LOG = "2026-11-25T10:35:29.795632Z  INFO codex_otel: event.name=x\n"
@@ -109,7 +111,7 @@ def test_the_reason_is_what_the_agent_reports_or_its_last_error(
     transcript = Transcript(has_result=True, has_failed=has_failed, _result=result)
     process = ProcessResult(3, None, "", "", 1.0)
     found = _judged(process=process, transcript=transcript, stderr=stderr, is_success=False)
-    assert found == Verdict("harness_exit", reason)
+    assert found == Verdict(failures.HARNESS_EXIT, reason)
 
 
 def test_what_had_not_to_be_changed_is_no_failure() -> None:
@@ -125,20 +127,20 @@ def test_one_check_that_is_worse_is_enough() -> None:
     worse = CheckComparison(CheckResult("make test", 1, items=(item,)), is_ok=False, new=(item,))
     assert judge_by_checks([fine], _FINE).is_ok
     verdict = judge_by_checks([fine, worse, fine], _FINE)
-    assert verdict == Verdict("checks_failed", "test_a: it broke")
+    assert verdict == Verdict(failures.CHECKS_FAILED, "test_a: it broke")
     stopped = CheckComparison(CheckResult("make", None, cause="stopped"), is_ok=False)
-    assert judge_by_checks([worse, stopped], _FINE).failure == "interrupted"
+    assert judge_by_checks([worse, stopped], _FINE).failure == failures.INTERRUPTED
 
 
 @pytest.mark.parametrize(
     ("verdict", "charged"),
     [
         (Verdict(), False),
-        (Verdict("checks_failed"), True),
-        (Verdict("checks_failed", is_uncounted=True), False),
-        (Verdict("interrupted"), False),
-        (Verdict("budget"), False),
-        (Verdict("stuck"), True),
+        (Verdict(failures.CHECKS_FAILED), True),
+        (Verdict(failures.CHECKS_FAILED, is_uncounted=True), False),
+        (Verdict(failures.INTERRUPTED), False),
+        (Verdict(failures.BUDGET), False),
+        (Verdict(failures.STUCK), True),
     ],
 )
 def test_only_a_fault_of_the_attempt_is_charged(verdict: Verdict, charged: bool) -> None:
