@@ -109,6 +109,7 @@ _NO_TOOL = re.compile(
             r"(?:/usr/bin/)?env: .[\w@.+-]+.: No such file or directory$",
             r"'[\w@.+-]+' is not recognized as an internal or external command",
             r"npm (?:ERR!|error) (?:Missing script|missing script)\b",
+            r'Unknown command: "[^"]+"$',  # npm
             r"npm (?:ERR!|error) (?:could not determine executable|npx canceled due to missing)",
             r'error Command "[^"]+" not found\.$|error: Script not found "| ERR_PNPM_NO_SCRIPT\b',
             r" ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL .* Command \"[^\"]+\" not found$",
@@ -116,7 +117,12 @@ _NO_TOOL = re.compile(
             r"bundler: command not found: |Could not find command \S+",
             r"(?:.*: )?Could not find gem '|Could not find \S+ in any of the sources",
             rf"Could not open input file: {_INSTALLED}$",  # PHP
-            r"error: no such (?:sub)?command: ",  # Cargo
+            r"error: no such (?:sub)?command: |error: unrecognized subcommand '",  # Cargo, uv
+            r"go \S+: unknown command$|Usage Error: Couldn't find a script named ",  # and Yarn
+            r"Command not found: \S+$|Don't know how to build task ",  # Poetry, Rake
+            r"\[ERROR\] Unknown lifecycle phase |Task '[^']+' not found in ",  # Maven, Gradle
+            r'\s*Command "[^"]+" is not defined\.|error: Justfile does not contain recipe',
+            r'task: Task "[^"]+" does not exist|No idea what .+ is!$|Sessions not found: ',
             r"error: Failed to spawn: ",  # uv
             r'\*\* \(Mix\) The task "[^"]+" could not be found',
             r"make(?:\[\d+\])?: \*\*\* No rule to make target [`'][^'`]+'\.  Stop\.$",

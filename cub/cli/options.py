@@ -66,6 +66,19 @@ def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
     return full.relative_to(root).as_posix()
 
 
+def require_option_values(context: typer.Context) -> None:
+    """Raise UsageError if an option was given an empty value, as by a variable that is not set."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params.get(parameter.name or "")
+        values = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(one, str) and not one.strip() for one in values):
+            hint = "is a variable of your shell not set?"
+            raise UsageError("the value is empty", where=parameter.opts[0], hint=hint)
+
+
 OPTIONS_PANEL = "Global options"
 
 

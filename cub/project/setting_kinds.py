@@ -156,10 +156,15 @@ def _find_command_fault(_: Setting, number: int, item: Any) -> SettingFault | No
     return None
 
 
+def _find_text_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
+    return None if item.strip() else SettingFault("this is empty", "delete it", number)
+
+
 _ITEM_RULES: dict[SettingKind, Callable[[Setting, int, Any], SettingFault | None]] = {
     "choices": _find_choice_fault,
     "targets": _find_target_fault,
     "commands": _find_command_fault,
+    "texts": _find_text_fault,
 }
 
 

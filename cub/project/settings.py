@@ -57,6 +57,8 @@ _ROWS = (
             "with commas, the next one for when one can't go on."),
     Setting("run.model", "text", None, "The model that the agent is to use."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
+    Setting("run.known_failures", "choice", "fix", "Whether a task without a check of its own has "
+            "to fix a failure from before.", ("fix", "excuse")),
     Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
             "could judge it."),
     Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),

@@ -412,6 +412,14 @@ def test_where_a_test_may_have_run_nothing_is_said(log: str) -> None:
         "Could not open input file: vendor/bin/phpunit",
         '** (Mix) The task "tset" could not be found. Did you mean "test"?',
         "make: *** No rule to make target 'test'.  Stop.",
+        'Unknown command: "tset"\n\nTo see a list of supported npm commands, run:\n  npm help',
+        "error: unrecognized subcommand 'tset'",
+        "go tset: unknown command\nRun 'go help' for usage.",
+        "Command not found: pytst",
+        "rake aborted!\nDon't know how to build task 'tset' (See the list of available tasks)",
+        '[ERROR] Unknown lifecycle phase "tset". You must specify a valid lifecycle phase',
+        "Task 'tset' not found in root project 'bakery'.",
+        "error: Justfile does not contain recipe `tset`",
     ],
 )
 def test_a_tool_that_is_not_installed_is_seen(log: str) -> None:
@@ -424,6 +432,7 @@ def test_a_tool_that_is_not_installed_is_seen(log: str) -> None:
     "log",
     [
         "",
+        "the app said: Unknown command: bake",
         "/usr/bin/python3: No module named bakery",
         "ModuleNotFoundError: No module named 'pytest'",
         "E   ModuleNotFoundError: No module named 'ovens'",

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cub.actions.run.check_runner import CheckComparison, CheckResult, checks_to_json
+from cub.actions.run.check_comparison import CheckComparison, checks_to_json
+from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_folders import START_FILE, RunFolder
 from cub.checks.failing_items import FailingItem
 from cub.cli.json_output import review_to_json

@@ -121,3 +121,24 @@ def test_version_is_a_command_too(capsys: Captured) -> None:
     assert run_command_line(["version"]) == run_command_line(["--version"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["run", "--check", ""], "--check"),
+        (["run", "--check", "make", "--check", " "], "--check"),
+        (["run", "--dry-run", "--task", ""], "--task"),
+        (["run", "--harness="], "--harness"),
+        (["task", "add", "Bake", "--check", ""], "--check"),
+        (["task", "edit", "b-clean", "--check", ""], "--check"),
+    ],
+)
+def test_an_empty_value_is_an_error(
+    project: Path, words: list[str], option: str, capsys: Captured
+) -> None:
+    """A variable that is not set made a check that every attempt passes."""
+    assert run_command_line(["-C", str(project), *words]) == 2
+    err = capsys.readouterr().err
+    assert f"error: {option}: the value is empty" in err
+    assert "hint: is a variable of your shell not set?" in err

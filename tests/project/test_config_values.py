@@ -87,6 +87,7 @@ def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
         ("run: {budget: {usd: x}}\n", ":1:21: run.budget.usd: 'x' is not a number of 0 or more"),
         ("run: {timeout: soon}\n", ":1:16: run.timeout: 'soon' is not a time such as 90s, 30m"),
         ("run: {checks: pytest}\n", ":1:15: run.checks: this is not a list of texts"),
+        ('run: {checks: [pytest, ""]}\n', ":1:24: run.checks: this is empty"),
         ("run: {commit: yes}\n", ":1:15: run.commit: 'yes' is not true or false"),
         ("run: {model: 4}\n", ":1:14: run.model: 4 is not a text"),
         ("map: {tokens: 1e3}\n", ":1:15: map.tokens: 1000.0 is not a whole number"),

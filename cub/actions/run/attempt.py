@@ -30,6 +30,7 @@ from cub.actions.run.attempt_checks import (
     run_start_commands,
 )
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
+from cub.actions.run.check_comparison import describe_failing_checks
 from cub.actions.run.check_inputs import (
     CheckInputs,
     describe_changes,
@@ -43,7 +44,6 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.verdict import (
     AttemptEvidence,
     Verdict,
-    describe_undecided_checks,
     judge_before_checks,
 )
 from cub.actions.tasks.current_attempt import read_request
@@ -83,7 +83,8 @@ def run_attempt(
     if verdict := judge_before_start(context, attempt):
         attempt.after = before
         return verdict
-    for text in describe_undecided_checks(baseline, attempt.task_checks):
+    excuses = context.settings.excuses_known_failures
+    for text in describe_failing_checks(baseline, attempt.task_checks, excuses=excuses):
         yield context.make_event("notice", task=attempt.task_id, text=text)
     attempt.inputs = _record_inputs(context, attempt)
     attempt.notices += workspace.back_up(before, context.settings.ignored_backup_limit)

@@ -14,16 +14,20 @@ from typing import BinaryIO
 from cub.actions.run import failures, run_folders
 from cub.actions.run.agent_process import make_attempt_mark
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
-from cub.actions.run.check_runner import CheckResult, check_syntax, compare_check
+from cub.actions.run.check_comparison import (
+    CheckComparison,
+    compare_check,
+    explain_unverified,
+    find_check_obstacle,
+    has_run_project_code,
+)
+from cub.actions.run.check_runner import CheckResult, check_syntax
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.verdict import (
     NO_CHECK,
     WITHOUT_CHECKS,
     AttemptEvidence,
     Verdict,
-    explain_unverified,
-    find_check_obstacle,
-    has_run_project_code,
     judge_by_checks,
     judge_files,
 )
@@ -171,9 +175,10 @@ def judge_by_final_checks(
     if verdict := judge_files(evidence):
         return verdict
     doubt = explain_unverified(attempt.checks)
-    if syntax_check := check_syntax(context.workspace, before, changes):
-        attempt.checks.append(syntax_check)
-    verdict = judge_by_checks(attempt.checks, evidence)
+    if errors := check_syntax(context.workspace, before, changes):
+        attempt.checks.append(CheckComparison(errors, False, errors.items))
+    excuses = context.settings.excuses_known_failures
+    verdict = judge_by_checks(attempt.checks, evidence, excuses=excuses)
     return _judge_unverified(context, attempt, verdict, doubt) if verdict.is_ok else verdict
 
 
@@ -187,9 +192,9 @@ def _run_final_checks(context: RunContext, attempt: Attempt) -> Generator[Event,
             result = context.check_runner.results.get((tree, command))
             if result is None:
                 result = yield from _run_check(context, attempt, command, log, base=False)
-            is_task_check = command in attempt.task_checks
+            is_own = command in attempt.task_checks
             before = attempt.baseline.get(command)
-            attempt.checks.append(compare_check(result, before, is_task_check=is_task_check))
+            attempt.checks.append(compare_check(result, before, is_own=is_own))
             if context.stop.is_requested:
                 return
 

@@ -14,7 +14,7 @@ from functools import partial
 from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt import restore_surroundings
 from cub.actions.run.attempt_state import Attempt
-from cub.actions.run.check_runner import checks_to_json
+from cub.actions.run.check_comparison import checks_to_json, format_failure_count
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import Disposition, decide_disposition
 from cub.actions.run.run_context import RunContext, tokens_to_json
@@ -124,7 +124,7 @@ def _commit(
     if commits and attempt.head_move:
         attempt.notices += workspace.adopt_commits(before)
     has_same_head = before.head == after.head
-    message = _build_commit_message(context, attempt, verdict.doubt) if commits else ""
+    message = _build_commit_message(context, attempt, verdict) if commits else ""
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
@@ -156,11 +156,14 @@ def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
     attempt.files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
 
 
-def _build_commit_message(context: RunContext, attempt: Attempt, doubt: str) -> str:
+def _build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:
     """Return the commit's message, with what a reviewer has to know of the checks."""
     text = render_commit_message(context.settings.message_template, attempt.task)
-    if doubt:
-        text += f"\n\nNo check has decided whether it is done: {doubt}."
+    if verdict.doubt:
+        text += f"\n\nNo check has decided whether it is done: {verdict.doubt}."
+    if count := verdict.known_failures:
+        end = "excused" if verdict.excuses else "left as before"
+        text += f"\n\n{format_failure_count(count)} {end}."
     if not attempt.input_changes:
         return text
     lines = "\n".join(f"- {change}" for change in attempt.input_changes)
@@ -237,7 +240,7 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
         "exit": process.exit_code,
         "signal": process.signal,
         "ok": verdict.is_ok,
-        **({"unverified": verdict.doubt} if verdict.doubt else {}),
+        **_describe_doubts(verdict),
         **_describe_failure(attempt, verdict),
         "tok": tokens_to_json(transcript.tokens),
         "usd": cost.usd,
@@ -255,6 +258,13 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
     }
     event |= {name: value for name, value in optional.items() if value}
     return {**event, "log": attempt.files.name}
+
+
+def _describe_doubts(verdict: Verdict) -> Event:
+    """Return what a reader has to know of an accepted attempt: what no check has shown."""
+    key = "excused" if verdict.excuses else "known_failures"
+    doubts = {"unverified": verdict.doubt, key: verdict.known_failures}
+    return {name: value for name, value in doubts.items() if value and verdict.is_ok}
 
 
 def _fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from cub.actions.run import run_folders
 from cub.actions.run.agent_process import AgentResult
+from cub.actions.run.check_comparison import CheckComparison
 from cub.actions.run.check_inputs import CheckInputs
-from cub.actions.run.check_runner import CheckComparison, CheckResult
+from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder

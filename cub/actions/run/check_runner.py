@@ -9,16 +9,16 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from cub.actions.run.git_workspace import GitWorkspace
 from cub.checks.failing_items import (
     FailingItem,
-    compare_items,
     fingerprint_items,
     fingerprint_output,
     truncate_item,
@@ -40,7 +40,6 @@ from cub.processes.runner import run_and_capture
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.languages import detect_language
 from cub.repomap.symbols.syntax_errors import find_syntax_error
-from cub.store.events import Event
 
 MAX_TAIL = 1500  # characters
 _MAX_OUTPUT = 1_000_000  # bytes that are read
@@ -49,6 +48,14 @@ _MANIFESTS = (
     "package.json",
 )  # fmt: skip
 _MAX_MANIFEST = 1 << 20  # bytes
+# What a shell prints of a program that it does not find.
+_NOT_FOUND = re.compile(
+    r"^(?:\S*sh: )?(?:(?:line )?\d+: )?([^\s:]+): (?:command )?not found$", re.MULTILINE
+)
+_WORD = re.compile(r"[\w./@+-]+")
+_VARIABLES = (
+    "PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "NODE_PATH", "NODE_OPTIONS",
+)  # fmt: skip
 NOT_RUN_EXIT_CODES = (126, 127)  # of a shell: no such command, or none that can be run
 
 
@@ -85,61 +92,19 @@ class CheckResult:
         return self.exit == 0
 
     @property
+    def is_red(self) -> bool:
+        """Return whether the check could run, and failed."""
+        return self.can_run and not self.is_passing and not self.finds_no_test
+
+    @property
     def fingerprint(self) -> str:
         """Return what identifies this failure; "" for a success."""
         return "" if self.is_passing else fingerprint_items(self.items, self.tail or self.cause)
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether the result is about the files, and not about the machine."""
-        return self.exit is not None and self.exit not in NOT_RUN_EXIT_CODES
-
-
-@dataclass(frozen=True, slots=True)
-class CheckComparison:
-    """Hold a check after an attempt, and what of it is new or fixed; `is_ok`: nothing is worse."""
-
-    check: CheckResult
-    is_ok: bool
-    new: tuple[FailingItem, ...] = ()
-    fixed: tuple[FailingItem, ...] = ()
-
-    def to_json(self) -> Event:
-        """Return the check as the ledger has it."""
-        check = self.check
-        items = [*self.new, *(item for item in check.items if item not in self.new)]
-        return {
-            "cmd": check.command,
-            "exit": check.exit,
-            "dur_s": round(check.seconds, 2),
-            "n": len(check.items),
-            "new": len(self.new),
-            "fixed": len(self.fixed),
-            "items": [list(item) for item in items[:8]],
-            "fp": check.fingerprint,
-            "tail": "" if check.is_passing else check.tail,
-            **({"cause": check.cause} if check.cause else {}),
-        }
-
-
-def compare_check(
-    check: CheckResult, before: CheckResult | None, *, is_task_check: bool
-) -> CheckComparison:
-    """Compare a check with its baseline, None for one that is not known.
-
-    What failed there already, and in no new way, is not the attempt's fault. A task's own check has
-    to succeed, or to fail less than before.
-    """
-    then = before or CheckResult(check.command, 0)
-    new, fixed, _ = compare_items(then.items, check.items)
-    if check.is_passing:
-        return CheckComparison(check, True, fixed=fixed)
-    if then.is_passing:
-        return CheckComparison(check, False, check.items)
-    if check.items and then.items:
-        return CheckComparison(check, not new and (bool(fixed) or not is_task_check), new, fixed)
-    same = check.cause == then.cause and (bool(check.cause) or check.whole == then.whole)
-    return CheckComparison(check, same and not is_task_check, () if same else check.items)
+        """Return whether the result is about the files, and not about the environment."""
+        return self.exit is not None and self.can_run
 
 
 @dataclass(slots=True)
@@ -189,8 +154,9 @@ class CheckRunner:
         to write it.
         """
         if not check.can_run:
-            first = next(iter(check.command.split()), "")
-            return "/" not in first and shutil.which(first, path=self.environ.get("PATH")) is None
+            missing = _NOT_FOUND.search(text)
+            name = missing[1] if missing else next(iter(check.command.split()), "")
+            return "/" not in name and shutil.which(name, path=self.environ.get("PATH")) is None
         if finds_no_tool(text):
             return True
         has_collected = check.passes or any(item.kind != "error" for item in check.items)
@@ -201,7 +167,7 @@ class CheckRunner:
         if result := self.results.get((tree, command)):
             return result
         stored = read_signed(self._cache_file(command))
-        if stored.get("tree") != tree:
+        if stored.get("tree") != tree or stored.get("environment") != self._identify(command):
             return None
         try:
             fields = stored["check"]
@@ -213,15 +179,46 @@ class CheckRunner:
     def store_result(self, tree: str, check: CheckResult) -> None:
         """Store a check's result for the files of `tree`; beyond this run if it is repeatable."""
         self.results = {key: old for key, old in self.results.items() if key[1] != check.command}
-        if check.cause != "stopped":
+        if check.cause != "stopped" and check.can_run:
             self.results[tree, check.command] = check
         if check.is_repeatable:
-            stored = {"tree": tree, "check": asdict(check)}
+            environment = self._identify(check.command)
+            stored = {"tree": tree, "environment": environment, "check": asdict(check)}
             write_signed(self._cache_file(check.command), stored, is_lasting=False)
+
+    def _identify(self, command: str) -> str:
+        """Return what identifies the environment of a command beside the files of the project."""
+        facts = identify_environment(command, self.folder, self.environ)
+        return blake2b(
+            "\n".join(facts).encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
 
     def _cache_file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return self.cache_folder / f"{name}.json"
+
+
+def identify_environment(command: str, folder: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the variables, programs and packages that a command depends on, with their versions.
+
+    A version is the time of the last change: that of a folder of packages changes with each package
+    that is installed or upgraded. Interpreters count for every command, because a Makefile or a
+    script may call them.
+    """
+    yield from (f"{name}={environ.get(name)}" for name in _VARIABLES)
+    words = [*_WORD.findall(command), "python", "python3", "node"]
+    found = (shutil.which(word, path=environ.get("PATH")) for word in words if "/" not in word)
+    tools = {Path(tool) for tool in found if tool} | {
+        folder / word for word in words if "bin/" in word
+    }
+    tools |= {tool.resolve() for tool in tools}
+    places = {folder / "node_modules", folder / "node_modules" / ".package-lock.json", *tools}
+    for tool in tools:
+        places |= {tool.parent, *tool.parent.parent.glob("lib/python*/*-packages")}
+    for place in sorted(places):
+        with suppress(OSError):
+            status = place.stat()
+            yield f"{place} {status.st_mtime_ns} {status.st_ino}"
 
 
 def _names_any(folder: Path, modules: Iterable[str]) -> bool:
@@ -233,11 +230,6 @@ def _names_any(folder: Path, modules: Iterable[str]) -> bool:
     files = (file for name in _MANIFESTS for file in sorted(folder.glob(name)))
     texts = (read_prefix(os.fspath(folder), file.name, _MAX_MANIFEST) for file in files)
     return any(pattern.search(text.decode("utf-8", "replace")) for text in texts)
-
-
-def checks_to_json(checks: list[CheckComparison]) -> list[dict[str, Any]]:
-    """Return checks as the ledger has them, the failed ones first: their number is limited."""
-    return [check.to_json() for check in sorted(checks, key=lambda check: check.is_ok)]
 
 
 SYNTAX_CHECK = "syntax of the changed files"
@@ -253,15 +245,14 @@ _DATA = re.compile(
 
 def check_syntax(
     workspace: GitWorkspace, before: Snapshot, changed: Sequence[FileChange]
-) -> CheckComparison | None:
+) -> CheckResult | None:
     """Parse the changed sources that cub has a reliable grammar for.
 
     Files that were broken before don't count. Return None if there is no new syntax error.
     """
     files = [change for change in changed if change.kind != "D" and not change.is_submodule]
     items = tuple(_find_errors(workspace, before, files))
-    result = CheckResult(SYNTAX_CHECK, 1, items=items)
-    return CheckComparison(result, False, items) if items else None
+    return CheckResult(SYNTAX_CHECK, 1, items=items) if items else None
 
 
 def _find_errors(

@@ -106,7 +106,8 @@ class ApprovedChecks:
 
         They are those that it had, or current ones that the person has agreed to.
         """
-        pinned, current = self.pinned_checks.get(task["id"]), tuple(task.get("checks") or ())
+        pinned = self.pinned_checks.get(task["id"])
+        current = tuple(check for check in task.get("checks") or () if check.strip())
         if pinned is None or (current and not load_trust(self.root).list_untrusted(current)):
             pinned = current
         if pinned:

@@ -86,6 +86,9 @@ def decide_disposition(
         return Disposition(PARKED, f"it waits for an answer: {question}", question)
     name = verdict.failure.name
     equal = 1 + _count_leading(history.fingerprints, fingerprint)
+    if verdict.repeats_baseline and equal > 1:
+        what = "failed in the same way, and so did the check before them"
+        return Disposition(PARKED, f"{equal} attempts {what}: {verdict.reason}")
     if equal >= MAX_STREAK:
         return Disposition(PARKED, f"{equal} attempts failed in the same way ({name})")
     if history.counted_attempts + 1 >= max_attempts:

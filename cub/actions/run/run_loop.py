@@ -45,10 +45,11 @@ from cub.store.timestamps import format_timestamp
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
 BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
-UNVERIFIED = "unverified"
-_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED)
+UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
+_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED, NOT_MENDED)
 _HINTS = {
     UNVERIFIED: failures.UNVERIFIED.remedy,
+    NOT_MENDED: failures.NOT_MENDED.remedy,
     BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
 }
 _EDITED_HINT = (
@@ -136,7 +137,7 @@ def _run_until_end(
         context.is_broken |= outcome.is_broken
         pool.record_verdict(harness, outcome.verdict, context.clock.now())
         if end := _find_end(context, outcome, pool):
-            has_reason = end in (UNVERIFIED, BROKEN, MACHINE)
+            has_reason = end in (UNVERIFIED, NOT_MENDED, BROKEN, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
             tally.failures = pool.count_failures(harness) if end == MACHINE else 0
             return end
@@ -157,6 +158,7 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
         BUDGET: verdict.failure == failures.BUDGET,
         BROKEN: outcome.is_broken or outcome.has_replacements,
         UNVERIFIED: verdict.failure == failures.UNVERIFIED and verdict.is_uncounted,
+        NOT_MENDED: verdict.failure == failures.NOT_MENDED,
         MACHINE: verdict.failure == failures.UNKNOWN and verdict.is_uncounted,
         ONCE: context.settings.options.once,
     }

@@ -41,6 +41,7 @@ class RunOptions:
     idle_timeout: str = ""
     checks: tuple[str, ...] = ()
     no_checks: bool = False
+    excuse_known_failures: bool = False
     branch: str = ""
     worktree: bool = False
     trust: bool = False
@@ -72,6 +73,7 @@ class RunSettings:
     checks: tuple[str, ...]
     uses_task_checks: bool
     accept_unverified: bool
+    excuses_known_failures: bool
     protected_patterns: tuple[str, ...]
     max_attempts: int
     timeout: float
@@ -106,6 +108,9 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         checks=() if options.no_checks else options.checks or tuple(get["run.checks"]),
         uses_task_checks=not options.no_checks,
         accept_unverified=get["run.accept_unverified"],
+        excuses_known_failures=(
+            options.excuse_known_failures or get["run.known_failures"] == "excuse"
+        ),
         protected_patterns=tuple(get["run.protect"]),
         max_attempts=get["run.max_attempts"],
         timeout=_parse_time(options.timeout or get["run.timeout"], "--timeout"),

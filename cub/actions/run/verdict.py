@@ -1,20 +1,24 @@
 """Judge an attempt by evidence: the first failure class that applies, or success.
 
 The order is that of the classes in docs/reference/run.md. An agent that says it succeeded decides
-nothing; one that says it failed is believed. Something has to pass before a task is done: a check,
-a failing item that went away, or tests beside those that failed before.
+nothing; one that says it failed is believed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from cub.actions.run import failures
-from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES, CheckComparison, CheckResult
+from cub.actions.run.check_comparison import (
+    CheckComparison,
+    count_known_failures,
+    explain_not_mended,
+)
+from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES
 from cub.actions.run.failures import FailureClass
 from cub.checks.failure_reasons import find_last_error
 from cub.harness.base import Transcript
@@ -38,6 +42,9 @@ class Verdict(NamedTuple):
 
     `reset_time` is when a limit ends. `is_uncounted`: it does not count as an attempt, whatever its
     class. `doubt` is why no check has judged an attempt that is accepted anyway.
+    `repeats_baseline`: a check of the task's own failed as it did before the attempt.
+    `known_failures` is how many an accepted attempt has left, and `excuses` says that it need not
+    have fixed one.
     """
 
     failure: FailureClass | None = None
@@ -46,6 +53,9 @@ class Verdict(NamedTuple):
     reset_time: datetime | None = None
     is_uncounted: bool = False
     doubt: str = ""
+    repeats_baseline: bool = False
+    known_failures: int = 0
+    excuses: bool = False
 
     @property
     def is_ok(self) -> bool:
@@ -128,13 +138,22 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     )
 
 
-def judge_by_checks(checks: Sequence[CheckComparison], evidence: AttemptEvidence) -> Verdict:
-    """Return the verdict after the checks have run."""
+def judge_by_checks(
+    checks: Sequence[CheckComparison], evidence: AttemptEvidence, *, excuses: bool = False
+) -> Verdict:
+    """Return the verdict after the checks have run; `excuses`: known failures need not be fixed."""
     if any(comparison.check.cause == "stopped" for comparison in checks):
         return Verdict(failures.INTERRUPTED, "the run was stopped")
     if failing := [comparison for comparison in checks if not comparison.is_ok]:
-        return Verdict(failures.CHECKS_FAILED, _describe_failed_check(failing[0]))
-    return Verdict(no_change=evidence.claims_no_change)
+        repeats = failing[0].is_own and failing[0].repeats_baseline
+        reason = _describe_failed_check(failing[0], repeats=repeats)
+        return Verdict(failures.CHECKS_FAILED, reason, repeats_baseline=repeats)
+    if not excuses and (reason := explain_not_mended(checks)):
+        return Verdict(failures.NOT_MENDED, reason)
+    count = count_known_failures(checks)
+    return Verdict(
+        no_change=evidence.claims_no_change, known_failures=count, excuses=excuses and count > 0
+    )
 
 
 def _judge_limits(evidence: AttemptEvidence) -> Verdict | None:
@@ -216,8 +235,13 @@ def _describe_exit(evidence: AttemptEvidence) -> str:
     return how + _append(said or evidence.last_error or evidence.summary)
 
 
-def _describe_failed_check(comparison: CheckComparison) -> str:
+def _describe_failed_check(comparison: CheckComparison, *, repeats: bool) -> str:
     check = comparison.check
+    if repeats:
+        how = f"exit code {check.exit}" if check.exit is not None else "it does not end"
+        last = find_last_error(check.tail)
+        where = f"`{check.command}` failed in the same way before the attempt"
+        return f"{where}, so the check itself may be at fault ({how}{_append(last)})"
     if check.cause:
         return f"{check.command}: still running after {check.seconds:.0f} s"
     for item in (*comparison.new, *check.items):
@@ -231,93 +255,3 @@ def _append(text: str) -> str:
 
 NO_CHECK = "no check decides whether it is done"
 WITHOUT_CHECKS = "the run was started with --no-checks"
-
-
-def find_check_obstacle(before: Mapping[str, CheckResult], task_checks: Collection[str]) -> str:
-    """Return why no agent should be started, by the checks before it; "" for no reason.
-
-    One of the checks has to be able to run. What it says is no reason: it may say better later.
-    """
-    checks = before.values()
-    if any(check.can_run or _may_come(check, task_checks) for check in checks):
-        return ""
-    return "; ".join(f"`{check.command}` can't be run{_quote_reason(check)}" for check in checks)
-
-
-def describe_undecided_checks(
-    before: Mapping[str, CheckResult], task_checks: Collection[str]
-) -> Iterator[str]:
-    """Yield a message for each check of the project that can decide nothing now."""
-    for check in before.values():
-        has_decided = check.is_passing or check.passes or not _has_only_errors(check)
-        if check.command not in task_checks and (check.finds_no_test or not has_decided):
-            yield _explain_undecided(check)
-
-
-def explain_unverified(checks: Sequence[CheckComparison]) -> str:
-    """Return why none of the checks, which all are ok, has judged an attempt; "" if one has.
-
-    Without any check, it is "" as well.
-    """
-    if not checks or any(map(_has_judged, checks)):
-        return ""
-    first = checks[0].check
-    if all(comparison.check.finds_no_test for comparison in checks):
-        return f"`{first.command}` finds no test, before and after"
-    if not has_run_project_code(checks):
-        return f"the checks could not work, before and after: {_describe_first_item(first)}"
-    what = "every check fails as it did before, and none shows a test that passes"
-    return f"{what}: {_describe_first_item(first)}"
-
-
-def has_run_project_code(checks: Sequence[CheckComparison]) -> bool:
-    """Return whether a check got as far as to run the project's code.
-
-    It did not if tests can't be imported or collected, or if there is none.
-    """
-    return any(_has_run(comparison.check) for comparison in checks)
-
-
-def _has_run(check: CheckResult) -> bool:
-    if check.finds_no_test or not check.can_run:
-        return False
-    return not check.items or not _has_only_errors(check)
-
-
-def _has_only_errors(check: CheckResult) -> bool:
-    """Return whether no test was reached, as far as its output shows."""
-    return all(item.kind == "error" for item in check.items)
-
-
-def _may_come(check: CheckResult, task_checks: Collection[str]) -> bool:
-    """Return whether the command of a task's own check may be what the task is to make."""
-    return check.command in task_checks and not check.lacks_program
-
-
-def _has_judged(comparison: CheckComparison) -> bool:
-    check = comparison.check
-    if check.is_passing:
-        return not check.finds_no_test
-    return bool(comparison.fixed) or (bool(check.items) and check.passes)
-
-
-def _explain_undecided(check: CheckResult) -> str:
-    if check.cause:
-        return f"`{check.command}` does not end: until it does, it decides nothing"
-    if check.finds_no_test:
-        return f"`{check.command}` finds no test: it can't decide before there is one"
-    if not check.can_run:
-        return f"`{check.command}` can't be run{_quote_reason(check)}: it decides nothing"
-    if check.items:
-        return f"{_describe_first_item(check)}: no test can be collected, so only a pass decides"
-    return f"`{check.command}` fails already, and names no failing item: only a pass decides"
-
-
-def _describe_first_item(check: CheckResult) -> str:
-    for item in check.items:
-        return f"`{check.command}`: {item.where}" + (f": {item.message}" if item.message else "")
-    return f"`{check.command}`{_quote_reason(check)}"
-
-
-def _quote_reason(check: CheckResult) -> str:
-    return f" ({check.reason})" if check.reason else ""

@@ -39,7 +39,7 @@ class TaskFields:
             "depends_on": _find_ids(self.depends_on, tasks),
             "labels": _list_labels(self.labels),
             "acceptance_criteria": _check_texts(self.accept, "an acceptance criterion"),
-            "checks": _check_texts(self.checks, "a check"),
+            "checks": _check_texts(_require_commands(self.checks), "a check"),
             "description": check_text(self.description, "the description"),
         }
         return {key: value for key, value in values.items() if value is not None}
@@ -128,6 +128,14 @@ def _check_texts(values: Sequence[str] | None, what: str) -> list[str] | None:
         return None
     texts = [check_text(value.strip(), what) or "" for value in values]
     return list(dict.fromkeys(filter(None, texts)))
+
+
+def _require_commands(checks: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the checks; UsageError for an empty one, which any attempt would pass."""
+    if checks and not all(map(str.strip, checks)):
+        hint = "is a variable of your shell not set?"
+        raise UsageError("the value is empty", where="--check", hint=hint)
+    return checks
 
 
 def split_words(values: Sequence[str]) -> list[str]:

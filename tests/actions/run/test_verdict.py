@@ -1,7 +1,4 @@
-"""What an attempt came to, by the evidence alone: no client, no check and no git is run.
-
-Whether checks can decide about an attempt, and did, by their results alone.
-"""
+"""What an attempt came to, by the evidence alone: no client, no check and no git is run."""
 
 from __future__ import annotations
 
@@ -11,20 +8,12 @@ from typing import Any
 import pytest
 
 from cub.actions.run import failures
-from cub.actions.run.check_runner import (
-    NOT_RUN_EXIT_CODES,
-    CheckComparison,
-    CheckResult,
-    compare_check,
-)
+from cub.actions.run.check_comparison import CheckComparison, compare_check
+from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.failures import find_class
 from cub.actions.run.verdict import (
     AttemptEvidence,
     Verdict,
-    describe_undecided_checks,
-    explain_unverified,
-    find_check_obstacle,
-    has_run_project_code,
     judge_before_checks,
     judge_by_checks,
 )
@@ -132,6 +121,30 @@ def test_one_check_that_is_worse_is_enough() -> None:
     assert judge_by_checks([worse, stopped], _FINE).failure == failures.INTERRUPTED
 
 
+_RED = CheckResult("npm test", 1, tail="> test\n\nError: no oven\n", whole="x")
+
+
+def test_a_check_of_the_task_that_fails_as_before_may_be_at_fault_itself() -> None:
+    verdict = judge_by_checks([compare_check(_RED, _RED, is_own=True)], _FINE)
+    assert verdict.failure == failures.CHECKS_FAILED
+    assert verdict.repeats_baseline
+    assert verdict.reason == (
+        "`npm test` failed in the same way before the attempt, so the check itself may be at fault "
+        "(exit code 1: Error: no oven)"
+    )
+    other = compare_check(replace(_RED, whole="y"), _RED, is_own=True)
+    assert not judge_by_checks([other], _FINE).repeats_baseline
+
+
+def test_known_failures_have_to_be_fixed_or_excused() -> None:
+    red = compare_check(_RED, _RED, is_own=False)
+    assert judge_by_checks([red], _FINE).failure == failures.NOT_MENDED
+    assert judge_by_checks([red], _FINE, excuses=True) == Verdict(known_failures=1, excuses=True)
+    own = compare_check(CheckResult("make", 0), _RED, is_own=True)
+    assert judge_by_checks([own, red], _FINE) == Verdict(known_failures=1)
+    assert judge_by_checks([own], _FINE, excuses=True) == Verdict()
+
+
 @pytest.mark.parametrize(
     ("verdict", "charged"),
     [
@@ -145,74 +158,3 @@ def test_one_check_that_is_worse_is_enough() -> None:
 )
 def test_only_a_fault_of_the_attempt_is_charged(verdict: Verdict, charged: bool) -> None:
     assert verdict.counts_as_attempt is charged
-
-
-TEST, CRASH = (
-    FailingItem("test", "test_a", ""),
-    FailingItem("error", "test_b.py", "no module named b"),
-)
-PASSED, MUTE = CheckResult("make", 0), CheckResult("make", 1, reason="it broke")
-FAILED = CheckResult("make", 1, items=(TEST,))
-
-
-@pytest.mark.parametrize("code", NOT_RUN_EXIT_CODES)
-def test_a_check_that_can_not_be_run_is_an_obstacle_where_no_other_one_can(code: int) -> None:
-    before = {"maek": CheckResult("maek", code, reason="not found")}
-    assert find_check_obstacle(before, ()) == "`maek` can't be run (not found)"
-    assert find_check_obstacle(before, ("maek",)) == ""  # the task may be to write it
-    assert find_check_obstacle({**before, "make": MUTE}, ()) == ""
-
-
-def test_what_a_check_says_before_is_no_obstacle() -> None:
-    no_test = CheckResult("pytest", 5, finds_no_test=True)
-    late = CheckResult("sleep 9", None, cause="wall")
-    for check in (PASSED, FAILED, MUTE, no_test, late):
-        assert find_check_obstacle({check.command: check}, ()) == ""
-    missing = CheckResult("mocha", 1, lacks_program=True)
-    assert "`mocha` can't be run" in find_check_obstacle({"mocha": missing}, ("mocha",))
-
-
-def test_a_pass_without_a_test_judges_nothing() -> None:
-    nothing = CheckResult("pytest", 0, finds_no_test=True)
-    comparison = compare_check(nothing, nothing, is_task_check=False)
-    assert explain_unverified([comparison]) == "`pytest` finds no test, before and after"
-    assert not has_run_project_code([comparison])
-    other = compare_check(PASSED, PASSED, is_task_check=False)
-    assert explain_unverified([comparison, other]) == ""
-
-
-def test_a_check_that_decides_nothing_is_told() -> None:
-    broken = CheckResult("pytest", 2, items=(CRASH,))
-    checks = {str(n): check for n, check in enumerate((PASSED, FAILED, MUTE, broken))}
-    mute, crashed = describe_undecided_checks(checks, ("make tea",))
-    assert "names no failing item" in mute
-    assert crashed.startswith("`pytest`: test_b.py: no module named b: no test can be collected")
-    del checks["3"]
-    assert not [*describe_undecided_checks(checks, ("make",))]
-
-
-@pytest.mark.parametrize(
-    ("one", "is_judged"),
-    [
-        (CheckComparison(PASSED, True), True),
-        (CheckComparison(FAILED, True), False),
-        (CheckComparison(FAILED, True, fixed=(TEST,)), True),
-        (CheckComparison(CheckResult("make", 1, items=(TEST,), passes=True), True), True),
-        (CheckComparison(CheckResult("make", 1, passes=True), True), False),
-        (CheckComparison(MUTE, True), False),
-    ],
-)
-def test_what_judges_an_attempt(one: CheckComparison, is_judged: bool) -> None:
-    assert (explain_unverified([one]) == "") is is_judged
-    assert explain_unverified([CheckComparison(MUTE, True), one]) == "" or not is_judged
-
-
-def test_what_could_not_work_is_told_apart_from_what_fails_as_before() -> None:
-    crashed = CheckComparison(CheckResult("make", 2, items=(CRASH,)), True)
-    assert explain_unverified([crashed]).startswith("the checks could not work")
-    assert explain_unverified([CheckComparison(FAILED, True)]).startswith(
-        "every check fails as it did"
-    )
-    assert not has_run_project_code([crashed])
-    assert has_run_project_code([crashed, CheckComparison(FAILED, True)])
-    assert explain_unverified([]) == ""

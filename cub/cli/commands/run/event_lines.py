@@ -21,6 +21,7 @@ _ENDS = {
     "budget": "The budget is used up",
     "interrupted": "Stopped",
     "broken": "Stopped: what the last attempt did could neither be kept nor put back",
+    "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
     "unverified": "Stopped: no check can decide whether a task is done",
     "machine": "Stopped: this machine has no room, or has reached a limit",
     "failures": "Stopped: {} attempts in a row failed for the same reason, which is not the tasks'",
@@ -128,7 +129,7 @@ def _format_run_end(event: Event) -> Iterator[str]:
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] in ("unverified", "broken", "machine"):
+    if event["end"] in ("unverified", "not_mended", "broken", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     end = "failures" if event.get("failures") else end

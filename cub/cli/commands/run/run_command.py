@@ -19,6 +19,7 @@ from cub.cli.context_options import (
     Trust,
     confirm_commands,
 )
+from cub.cli.options import require_option_values
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
@@ -68,6 +69,13 @@ Checks = Annotated[
     ),
 ]
 NoChecks = Annotated[bool, typer.Option("--no-checks", help="Accept any change without a check.")]
+ExcuseKnownFailures = Annotated[
+    bool,
+    typer.Option(
+        "--excuse-known-failures",
+        help="Accept tasks that fix none of the failures from before.",
+    ),
+]
 Branch = Annotated[
     str,
     typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
@@ -98,6 +106,7 @@ def run(
     idle_timeout: Idle = "",
     check: Checks = None,
     no_checks: NoChecks = False,
+    excuse_known_failures: ExcuseKnownFailures = False,
     branch: Branch = "",
     worktree: Worktree = False,
     exec_: Exec = None,
@@ -126,9 +135,10 @@ def run(
 
     options = RunOptions(
         once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
-        timeout, idle_timeout, tuple(check or ()), no_checks, branch, worktree, trust,
-        tuple(exec_ or ()), no_context_exec, confirm_context_exec, debug,
+        timeout, idle_timeout, tuple(check or ()), no_checks, excuse_known_failures, branch,
+        worktree, trust, tuple(exec_ or ()), no_context_exec, confirm_context_exec, debug,
     )  # fmt: skip
+    require_option_values(context)
     require_consistent(options)
     stores = open_task_stores(context, "cub run")
     options = _resume_options(stores, options) if resume else options
