@@ -24,7 +24,7 @@ from cub.checks.tap_output import PROVE, TAP
 from cub.checks.terminal_text import to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
 
-MAX_ITEMS = 200  # more failures have one cause, or the first of them come first
+MAX_ITEMS = 5_000  # a cut list makes old failures new when an earlier one is fixed
 _TOOLS = (
     PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, BUN, DENO,
     RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,

@@ -77,7 +77,7 @@ def test_the_order_in_which_tests_run_changes_no_item(tool: str) -> None:
     assert sorted(parse_output(failing)) == sorted(parse_output(shuffled))
 
 
-@pytest.mark.parametrize("lines", [2_000, pytest.param(100_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("lines", [6_000, pytest.param(100_000, marks=pytest.mark.thorough)])
 def test_items_are_few_and_short(lines: int) -> None:
     log = "".join(f"a.py:{line}:1: F401 {'long ' * 200}\n" for line in range(lines))
     found = parse_output(log)

@@ -16,6 +16,7 @@ from cub.actions.run.check_comparison import (
 )
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES, CheckResult
 from cub.checks.failing_items import FailingItem
+from cub.checks.tool_output import parse_output
 
 OLD, NEW = FailingItem("test", "test_old", ""), FailingItem("test", "test_new", "")
 PASSED, MUTE = CheckResult("make", 0), CheckResult("make", 1, whole="x")
@@ -218,3 +219,12 @@ def test_what_could_not_work_is_told_apart_from_what_fails_as_before() -> None:
     assert not has_run_project_code([crashed])
     assert has_run_project_code([crashed, CheckComparison(FAILED, True)])
     assert explain_unverified([]) == ""
+
+
+def test_old_failures_beyond_the_first_ones_are_not_new() -> None:
+    """A list that is cut moved an old failure into sight when an earlier one was fixed."""
+    lines = [f"shop.py:{number}:1: F401 old{number}" for number in range(400)]
+    before, after = (parse_output("\n".join(some)) for some in (lines, lines[1:]))
+    one, other = (CheckResult("ruff", 1, items=items) for items in (before, after))
+    assert compare_check(other, one, is_own=False).fixes_failure
+    assert compare_check(other, one, is_own=False).is_ok
