@@ -32,7 +32,7 @@ class TokenUsage(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Return what counts against a budget: reading from a cache does not."""
+        """Return the number that is shown and counts against a budget: without cache reads."""
         return self.input + self.output + self.cache_write
 
 

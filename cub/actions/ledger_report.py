@@ -25,6 +25,7 @@ from cub.store.ledger import ArchiveResult, move_to_archive, parse_events
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import normalize_timestamp, parse_timestamp
+from cub.tokens import TokenUsage
 
 _HISTORY_KINDS = (TASK_STATE, ATTEMPT_START, ATTEMPT_END)
 
@@ -47,7 +48,7 @@ class AttemptTotals:
     attempts: int = 0
     ok_count: int = 0
     seconds: float = 0.0
-    tokens: Counter[str] = field(default_factory=Counter)
+    tokens: TokenUsage = field(default_factory=TokenUsage)
     usd: float = 0.0
     without_tokens: int = 0
     without_usd: int = 0
@@ -60,7 +61,7 @@ class AttemptTotals:
         seconds, usage = to_number(event.get("dur_s")), get_usage(event)
         self.seconds += seconds
         self.usd += usage.usd or 0.0
-        self.tokens.update(usage.tokens or {})
+        self.tokens = self.tokens.add(usage.tokens or TokenUsage())
         self.is_estimated |= usage.is_estimated
         self.without_tokens += usage.tokens is None and seconds > 0
         self.without_usd += usage.usd is None and seconds > 0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cub.store.jsonl import encode_record
 from cub.store.timestamps import normalize_timestamp
+from cub.tokens import TokenUsage
 
 Event = dict[str, Any]
 MaskFunction = Callable[[str], str]
@@ -74,35 +75,33 @@ class ReportedUsage(NamedTuple):
     `is_estimated`: the dollars were computed from a table of prices.
     """
 
-    tokens: dict[str, int] | None
+    tokens: TokenUsage | None
     usd: float | None
     is_estimated: bool
 
     @property
-    def all_tokens(self) -> int | None:
-        """Return the number of all tokens."""
-        return None if self.tokens is None else sum(self.tokens.values())
-
-    @property
-    def new_tokens(self) -> int | None:
-        """Return the tokens that count against a budget: those read from a cache do not."""
-        return (
-            None if self.tokens is None else sum(self.tokens.values()) - self.tokens["cache_read"]
-        )
+    def token_count(self) -> int | None:
+        """Return the number of tokens that counts everywhere, `TokenUsage.total`."""
+        return None if self.tokens is None else self.tokens.total
 
 
 def get_usage(event: Event) -> ReportedUsage:
     """Return what an event says was used; older lines have 0 for what was not reported."""
-    counts = {name: get_mapping(event, "tok").get(name) for name in _TOKENS}
-    tokens = {name: count if type(count) is int else 0 for name, count in counts.items()}
+    counts = (get_mapping(event, "tok").get(name) for name in _TOKENS)
+    tokens = TokenUsage(*(count if type(count) is int else 0 for count in counts))
     usd, source = event.get("usd"), event.get("usd_src", "none")
     if not isinstance(usd, int | float) or not isfinite(usd) or (not usd and source == "none"):
         usd = None
     return ReportedUsage(
-        tokens if any(tokens.values()) else None,
+        tokens if any(tokens) else None,
         usd,
         is_estimated=usd is not None and source in _ESTIMATES,
     )
+
+
+def tokens_to_json(tokens: TokenUsage | None) -> dict[str, int] | None:
+    """Return tokens under the ledger's keys; None if they are not known."""
+    return None if tokens is None else dict(zip(_TOKENS, tokens, strict=True))
 
 
 def get_timestamp(event: Event) -> str:

@@ -14,6 +14,7 @@ from cub.store.events import (
     truncate_text,
 )
 from cub.store.jsonl import decode_record, encode_record
+from cub.tokens import TokenUsage
 from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended
 
@@ -143,13 +144,12 @@ def test_a_cut_text_says_so(most: int, text: str) -> None:
 )  # fmt: skip
 def test_what_is_not_reported_is_none(facts: Event, usage: tuple[None, float | None, bool]) -> None:
     assert get_usage(facts) == usage
-    assert (get_usage(facts).all_tokens, get_usage(facts).new_tokens) == (None, None)
+    assert get_usage(facts).token_count is None
 
 
 def test_tokens_from_a_cache_are_not_new() -> None:
     usage = get_usage(
         {"tok": {"in": 10, "out": 2, "cache_read": 5, "total": 99, "cache_write": "x"}}
     )
-    tokens = {"in": 10, "out": 2, "cache_read": 5, "cache_write": 0}
-    assert usage == ReportedUsage(tokens, None, is_estimated=False)
-    assert (usage.all_tokens, usage.new_tokens) == (17, 12)
+    assert usage == ReportedUsage(TokenUsage(10, 2, 5, 0), None, is_estimated=False)
+    assert usage.token_count == 12

@@ -17,7 +17,7 @@ from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import checks_to_json, format_failure_count
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import Disposition, decide_disposition
-from cub.actions.run.run_context import RunContext, tokens_to_json
+from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import record_outcome
 from cub.actions.run.verdict import Verdict
 from cub.checks.failing_items import fingerprint_items
@@ -32,7 +32,7 @@ from cub.git.take_snapshot import take_snapshot
 from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
 from cub.processes.command import TimeLimits
 from cub.prompt.templates import render_commit_message
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, truncate_text
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, tokens_to_json, truncate_text
 from cub.store.task_schema import CLOSED
 
 _MACHINE_ERRORS = (

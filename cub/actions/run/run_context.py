@@ -19,7 +19,7 @@ from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
-from cub.store.events import Event
+from cub.store.events import Event, tokens_to_json
 from cub.store.leases import make_lease_checker
 from cub.store.task_schema import CLOSED
 from cub.store.timestamps import format_timestamp
@@ -157,13 +157,6 @@ class Budget:
 
 def _add_tokens(first: TokenUsage | None, second: TokenUsage | None) -> TokenUsage | None:
     return first.add(second) if first and second else first or second
-
-
-def tokens_to_json(tokens: TokenUsage | None) -> dict[str, int] | None:
-    """Return tokens under the ledger's keys; None if they are not known."""
-    if tokens is None:
-        return None
-    return dict(zip(("in", "out", "cache_read", "cache_write"), tokens, strict=True))
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ from cub.store.events import (
     mask_event,
 )
 from cub.store.task_schema import PARKED
+from cub.tokens import TokenUsage
 
 if TYPE_CHECKING:
     from cub.actions.run.run_context import RunContext
@@ -167,8 +168,8 @@ def _handle_agent_event(status: RunStatus, event: Event) -> None:
         status.last_line.add_text(text)
         status.said = status.last_line.text
     if "input" in event:
-        used = event["input"] + event["output"] + event["cache_write"]
-        status.tokens = (status.tokens or 0) + used
+        used = TokenUsage(*(event[name] for name in TokenUsage._fields))
+        status.tokens = (status.tokens or 0) + used.total
     if "usd" in event:
         status.usd = (status.usd or 0.0) + event["usd"]
 

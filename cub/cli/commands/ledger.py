@@ -13,7 +13,7 @@ from cub.cli import output
 from cub.cli.commands.run.event_lines import NOT_REPORTED, format_dollars, format_usage
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.cli.time_format import format_local_time
-from cub.store.events import Event, get_mapping, get_outcome, get_usage
+from cub.store.events import Event, get_mapping, get_outcome, get_usage, tokens_to_json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
@@ -189,7 +189,7 @@ def _totals_to_json(totals: AttemptTotals) -> dict[str, Any]:
         "attempts": totals.attempts,
         "ok": totals.ok_count,
         "seconds": round(totals.seconds, 3),
-        "tokens": dict(sorted(totals.tokens.items())),
+        "tokens": tokens_to_json(totals.tokens) if any(totals.tokens) else {},
         "usd": round(totals.usd, 6) if totals.usd or not totals.without_usd else None,
         "without_tokens": totals.without_tokens,
         "without_usd": totals.without_usd,
@@ -202,7 +202,7 @@ def _format_totals(totals: AttemptTotals) -> tuple[str, ...]:
         f"{totals.attempts:,}",
         f"{totals.ok_count:,}",
         _format_duration(totals.seconds),
-        _format_sum(f"{sum(totals.tokens.values()):,}", totals.tokens, totals.without_tokens),
+        _format_sum(f"{totals.tokens.total:,}", any(totals.tokens), totals.without_tokens),
         _format_sum(
             format_dollars(totals.usd, is_estimated=totals.is_estimated),
             totals.usd,
@@ -238,7 +238,7 @@ def format_attempt_details(event: Event) -> Iterator[str]:
     usage, facts = get_usage(event), [format_agent_label(event)]
     facts.append(_format_duration(event.get("dur_s")))
     if facts[-1] or usage.usd or usage.tokens:  # else no agent was started
-        facts.append(format_usage(usage.all_tokens, usage.usd, is_estimated=usage.is_estimated))
+        facts.append(format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated))
     yield " · ".join(filter(None, facts))
     trailer = get_mapping(event, "trailer")
     lines = (
@@ -290,6 +290,6 @@ def _format_usage_cells(event: Event) -> tuple[str, str]:
     usage, unknown = get_usage(event), NOT_REPORTED if event.get("dur_s") else ""
     cost = format_dollars(usage.usd, is_estimated=usage.is_estimated)
     return (
-        unknown if usage.all_tokens is None else f"{usage.all_tokens:,}",
+        unknown if usage.token_count is None else f"{usage.token_count:,}",
         unknown if usage.usd is None else cost,
     )

@@ -47,7 +47,7 @@ STORY = r"""b-clean  Clean
     stuck   Broom
     check   make: exit 2, 3 failing, 1 new
 2026-01-03 08:00  attempt 2: ok
-    claude, opus · 1h 2m · 1,234 tokens, $1.50
+    claude, opus · 1h 2m · 1,200 tokens, $1.50
     check   make: exit 0
     commit  0123456789 (2 files, +3 -1)
     says    Clean now
@@ -56,18 +56,18 @@ STORY = r"""b-clean  Clean
 """
 LIST = """\
 when              task     n  agent         time   tokens        cost     outcome
-2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234         $1.50    ok
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,200         $1.50    ok
 2026-01-02 08:00  b-clean  1  codex         1m 1s  not reported  ≈ $0.25  checks_failed
 """
 ONE = """\
 when              task     n  agent         time   tokens  cost   outcome
-2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,234   $1.50  ok
+2026-01-03 08:00  b-clean  2  claude, opus  1h 2m  1,200   $1.50  ok
 """
 STATS = """\
 agent         attempts  succeeded  time   tokens                  cost
-claude, opus  1         1          1h 2m  1,234                   $1.50
+claude, opus  1         1          1h 2m  1,200                   $1.50
 codex         1         0          1m 1s  not reported            ≈ $0.25
-in all        2         1          1h 3m  1,234 (1 not reported)  ≈ $1.75
+in all        2         1          1h 3m  1,200 (1 not reported)  ≈ $1.75
 
 outcome        attempts
 checks_failed  1

@@ -61,7 +61,7 @@ def format_usage(tokens: int | None, usd: float | None, *, is_estimated: bool) -
 
 def _format_event_usage(event: Event) -> str:
     usage = get_usage(event)
-    return format_usage(usage.new_tokens, usage.usd, is_estimated=usage.is_estimated)
+    return format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated)
 
 
 def _format_run_start(event: Event) -> Iterator[str]:
