@@ -29,15 +29,15 @@ RUN = (
     Mutation(
         "a first question waits for a person",
         "cub/actions/run/retry_policy.py",
-        "return history.failures[:1] == (ASKED_QUESTION.name,)",
+        "return any(get_outcome(end) == ASKED_QUESTION.name for end in history.counted[:1])",
         "return True",
         ("tests/actions/run/test_retry_policy.py",),
     ),
     Mutation(
         "equal failures that do not follow each other are counted",
         "cub/actions/run/retry_policy.py",
-        "        if other != fingerprint:\n            return count\n    return len(fingerprints)",
-        "        if other != fingerprint and not count:\n            return count\n    return len(fingerprints)",
+        "return [*takewhile(is_same, self.counted)]",
+        "return [*filter(is_same, self.counted)]",
         ("tests/actions/run/test_retry_policy.py",),
     ),
     Mutation(

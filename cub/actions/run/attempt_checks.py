@@ -245,6 +245,9 @@ def _run_check(
     end_time_file = attempt.files.state / run_folders.CHECKS_END_FILE
     result = context.check_runner.run_check(command, log, end_time_file, mark)
     facts |= {"exit": result.exit, "n": len(result.items), "dur_s": round(result.seconds, 2)}
+    has_failed = not base and not result.is_passing
+    if has_failed and (same := attempt.history.find_same_check(command, result.fingerprint)):
+        facts["same"] = same
     yield context.make_event("check_end", **facts)
     return result
 

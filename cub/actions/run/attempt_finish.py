@@ -16,7 +16,7 @@ from cub.actions.run.attempt import restore_surroundings
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import checks_to_json, format_failure_count
 from cub.actions.run.cub_folder_backup import CubFolderBackup
-from cub.actions.run.retry_policy import Disposition, decide_disposition
+from cub.actions.run.retry_policy import Disposition, decide_disposition, get_first_number
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import record_outcome
 from cub.actions.run.verdict import Verdict
@@ -283,11 +283,14 @@ def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
     if verdict.failure is None:
         return {}
     summary = summarize_final_message(attempt.agent_result.transcript.final_message)
+    fingerprint = _fingerprint_failure(attempt, verdict)
+    same = get_first_number(attempt.history.list_same_failures(fingerprint))
     failure = {
         "class": verdict.failure.name,
         "reason": _explain_failure(verdict, summary),
         "charge": verdict.counts_as_attempt,
-        "fp": _fingerprint_failure(attempt, verdict),
+        "fp": fingerprint,
+        **({"same": same} if same else {}),
     }
     return {"fail": failure}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from cub.actions.run.failures import (
@@ -22,23 +24,40 @@ from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, get_
 from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
 
+WAITS_FOR_ANSWER = "it waits for an answer"  # why a task is parked; its question follows
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task
 _MAX_WAITING_STREAK = 6  # of failures that a run waits for: they take half an hour or more
 _MIN_WAIT, _MAX_WAIT = timedelta(minutes=1), timedelta(minutes=15)
 
 
 class AttemptHistory(NamedTuple):
-    """Hold a task's earlier attempts: all of them, and those that count since it was reopened.
+    """Hold the number of a task's attempts, and the ends of those that count, the last one first.
 
-    `fingerprints` and `failures` (classes) are of those that count, the last one first.
-    `was_reopened` says whether a person reopened it after attempts that counted.
+    Only attempts since the task was reopened count. `was_reopened` says whether a person reopened
+    it after attempts that counted.
     """
 
     attempts: int
-    counted_attempts: int
-    fingerprints: tuple[str, ...]
-    failures: tuple[str, ...]
+    counted: tuple[Event, ...]
     was_reopened: bool
+
+    @property
+    def counted_attempts(self) -> int:
+        """Return how many attempts count."""
+        return len(self.counted)
+
+    def list_same_failures(self, fingerprint: str) -> list[Event]:
+        """Return the last attempts in a row that failed in one way."""
+
+        def is_same(end: Event) -> bool:
+            return get_mapping(end, "fail").get("fp") == fingerprint
+
+        return [*takewhile(is_same, self.counted)]
+
+    def find_same_check(self, command: str, fingerprint: str) -> int | None:
+        """Return the number of the first of the last attempts in a row with a check's failure."""
+        has_failure = partial(_has_check_failure, command=command, fingerprint=fingerprint)
+        return get_first_number([*takewhile(has_failure, self.counted)])
 
 
 class Disposition(NamedTuple):
@@ -70,9 +89,21 @@ def summarize_attempts(newest_first: Iterable[Event]) -> AttemptHistory:
         if event.get("ev") == ATTEMPT_END and counts_as_attempt(event):
             was_reopened |= is_past
             failed += [] if is_past else [event]
-    fingerprints = tuple(str(get_mapping(event, "fail").get("fp") or "") for event in failed)
-    failures = tuple(map(get_outcome, failed))
-    return AttemptHistory(attempts, len(failed), fingerprints, failures, was_reopened)
+    return AttemptHistory(attempts, tuple(failed), was_reopened)
+
+
+def get_first_number(newest_first: Sequence[Event]) -> int | None:
+    """Return the number of the first of some attempts; None if there are none."""
+    return to_count(newest_first[-1].get("n")) or None if newest_first else None
+
+
+def _has_check_failure(end: Event, command: str, fingerprint: str) -> bool:
+    checks = end.get("checks")
+    return any(
+        (check.get("cmd"), check.get("fp")) == (command, fingerprint)
+        for check in (checks if isinstance(checks, list) else ())
+        if isinstance(check, dict)
+    )
 
 
 def decide_disposition(
@@ -83,9 +114,9 @@ def decide_disposition(
         return Disposition(RETRY if history.counted_attempts else OPEN)
     if _needs_answer(verdict, history):
         question = mask_text(verdict.reason)
-        return Disposition(PARKED, f"it waits for an answer: {question}", question)
+        return Disposition(PARKED, f"{WAITS_FOR_ANSWER}: {question}", question)
     name = verdict.failure.name
-    equal = 1 + _count_leading(history.fingerprints, fingerprint)
+    equal = 1 + len(history.list_same_failures(fingerprint))
     if verdict.repeats_baseline and equal > 1:
         what = "failed in the same way, and so did the check before them"
         return Disposition(PARKED, f"{equal} attempts {what}: {verdict.reason}")
@@ -122,7 +153,7 @@ def _needs_answer(verdict: Verdict, history: AttemptHistory) -> bool:
     The prompt has answered the first question with the advice to decide on its own.
     """
     if verdict.failure == ASKED_QUESTION:
-        return history.failures[:1] == (ASKED_QUESTION.name,)
+        return any(get_outcome(end) == ASKED_QUESTION.name for end in history.counted[:1])
     return verdict.failure == STUCK
 
 
@@ -136,13 +167,6 @@ def _describe_attempts(history: AttemptHistory) -> str:
     if count == 1:
         return f"its attempt{which} failed"
     return f"all of its {count} attempts{which} failed, the last one"
-
-
-def _count_leading(fingerprints: tuple[str, ...], fingerprint: str) -> int:
-    for count, other in enumerate(fingerprints):
-        if other != fingerprint:
-            return count
-    return len(fingerprints)
 
 
 class HarnessPool:

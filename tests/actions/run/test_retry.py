@@ -252,6 +252,17 @@ def test_dollars_end_a_run_before_the_next_attempt(bakery: Shop) -> None:
     assert done.end["ready"] == 2
 
 
+def test_a_failure_that_is_the_same_as_before_says_so_in_one_line(bakery: Shop) -> None:
+    bakery.client(
+        "cat > /dev/null; echo $CUB_ATTEMPT > kept.txt; echo loud > wrong; echo I tried it"
+    )
+    bakery.task()
+    done = bakery.run(checks=CHECK)
+    failures = [end["fail"].get("same") for end in done.of("attempt_end")]
+    checks = [end.get("same") for end in done.of("check_end") if not end["base"]]
+    assert (failures, checks) == ([None, 1, 1], [None, 1, 1])
+
+
 def test_tokens_end_a_run_and_reading_from_a_cache_is_free(bakery: Shop) -> None:
     usage = '{"type": "usage", "input": 40, "output": 20, "cache_read": 9000, "cache_write": 5}'
     bakery.client(f"{_MAKE}; echo '{usage}'")

@@ -49,6 +49,22 @@ def test_all_attempts_of_a_task_that_was_never_reopened() -> None:
     assert _fate(_ended(1), _ended(2)) == Disposition("parked", parked)
 
 
+def test_attempts_in_a_row_that_failed_in_the_same_way() -> None:
+    check = {"cmd": "make", "fp": "c"}
+    ends = [
+        {**_ended(1, print_="old"), "checks": [check]},
+        {**_ended(2, print_="new"), "checks": []},
+        {**_ended(3, print_="same"), "checks": [{"cmd": "lint", "fp": "c"}, check, "odd"]},
+        _ended(4, "auth", print_="other"),
+        {**_ended(5, print_="same"), "checks": [check]},
+    ]
+    history = summarize_attempts(reversed(ends))
+    assert [end["n"] for end in history.list_same_failures("same")] == [5, 3]
+    assert history.list_same_failures("new") == []
+    assert history.find_same_check("make", "c") == 3
+    assert history.find_same_check("lint", "c") is None
+
+
 def test_the_only_attempt() -> None:
     assert _fate(most=1) == Disposition("parked", "its attempt failed by harness_exit")
 
