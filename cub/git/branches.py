@@ -41,6 +41,14 @@ def list_commits_ahead(toplevel: Path, name: str) -> list[str]:
     return log.decode("utf-8", "replace").splitlines()
 
 
+def read_commit_titles(toplevel: Path, commits: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the short id and the subject of each commit. Raises CubError if git fails."""
+    words = ("log", "--no-walk=unsorted", "--no-show-signature", "--format=%h %s")
+    log = run_git(toplevel, *words, *commits, "--").decode("utf-8", "replace")
+    pairs = (line.partition(" ") for line in log.removesuffix("\n").split("\n"))
+    return [(short, subject) for short, _, subject in pairs]
+
+
 def is_clean(toplevel: Path) -> bool:
     """Return whether nothing is left to commit, untracked files included; CubError if git fails."""
     return not run_git(toplevel, "status", "--porcelain", "--untracked-files=normal")

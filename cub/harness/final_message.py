@@ -12,7 +12,7 @@ from cub.harness.markdown import HIDDEN_CHAR, MarkdownLine, hide_code, split_mar
 NO_REASON = "no reason given"
 MAX_TRIED = 5
 _MAX_SUMMARY, _MAX_TRIED_LINE, _MAX_NEXT = 400, 160, 200  # characters
-_MAX_STUCK, _MAX_QUESTION, _MAX_LAST_WORDS = 500, 300, 200  # characters
+_MAX_STUCK, _MAX_QUESTION, _MAX_LAST_WORDS = 1500, 300, 200  # characters
 _MAX_QUESTION_READ = 4_000  # characters, from the end
 _KEY = re.compile(
     r" {0,3}(?:[-*+]\s+)?[*_]{0,2}(?P<key>status|summary|tried|next)[*_]{0,2}[ \t]*:(?P<value>.*)",
@@ -190,7 +190,7 @@ def parse_signals(final: str) -> FinalSignals:
     block = _find_trailer_beside(signals, final)
     return FinalSignals(
         texts.get("promise", "").upper() == "COMPLETE",
-        stuck[:_MAX_STUCK] if stuck is not None else None,
+        f"{stuck[: _MAX_STUCK - 1]}…" if stuck and len(stuck) > _MAX_STUCK else stuck,
         *parse_trailer(block),
         find_question(_remove_signals_and_block(visible, visible, signals, block)),
     )

@@ -23,15 +23,22 @@ _LIMITS: dict[tuple[str, ...], int] = {
     ("checks",): 20, ("checks", "*", "items"): 8, ("checks", "*", "items", "*", "*"): 160,
     ("checks", "*", "tail"): 1500, ("obs",): 6, ("obs", "*"): 200,
     ("trailer", "summary"): 400, ("trailer", "tried"): 5, ("trailer", "tried", "*"): 160,
-    ("trailer", "next"): 200, ("stuck",): 500, ("said",): 200, ("note",): 500,
+    ("trailer", "next"): 200, ("stuck",): 1500, ("said",): 200, ("note",): 1600,
     ("unverified",): 300,
+    ("left_parked", "tasks", "*", "title"): 100, ("left_parked", "tasks", "*", "question"): 300,
+    ("commits", "list", "*", "subject"): 100,
 }  # fmt: skip
 _MAX_TEXT = 1000  # characters of any other text
 _MAX_ITEMS = 100  # of any other list
 _MAX_NAME = 100  # characters of a name, if nothing but names is left
 # If an event still is too long, these limits apply one after the other.
 _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
-    {("checks", "*", "tail"): 400, ("git", "files"): 10},
+    {
+        ("checks", "*", "tail"): 400,
+        ("git", "files"): 10,
+        ("left_parked", "tasks"): 3,
+        ("stuck",): 500,
+    },
     {("checks", "*", "tail"): 0, ("checks", "*", "items"): 3, ("checks",): 5},
     {("checks",): 1, ("obs",): 2, ("git", "files"): 0},
 )
@@ -112,6 +119,17 @@ def get_timestamp(event: Event) -> str:
 def get_outcome(event: Event) -> str:
     """Return what an attempt ended with: "ok", or the class of the failure."""
     return "ok" if event.get("ok") else str(get_mapping(event, "fail").get("class") or "unknown")
+
+
+def describe_outcome(event: Event) -> str:
+    """Return the outcome for a person, with the number of known failures that are left."""
+    counts = {"excused": event.get("excused"), "left as before": event.get("known_failures")}
+    known = [
+        f", {count} known failure{'s' * (count != 1)} {what}"
+        for what, count in counts.items()
+        if type(count) is int and count > 0
+    ]
+    return get_outcome(event) + "".join(known)
 
 
 def truncate_text(text: str, limit: int) -> str:

@@ -435,9 +435,14 @@ def _runs(scene: Scene) -> None:
     unjudged = ("works", "--task", "s-5", "--once")
     scene.lines("run-event", place.root, *run, *unjudged, code=1)
     _work_apart(scene, place, *run, *unjudged)
+    place.configure(run={**SETTINGS, "max_attempts": 2})
+    burnt = ("--task", "s-6", "--check", "test ! -e burnt.txt")
+    scene.lines("run-event", place.root, *run, "burns", *burnt, code=1)
+    place.configure(run={**SETTINGS, "accept_unverified": True})
     _killed(place)
     left = scene.lines("run-event", place.root, *run, "works", "--once", "--label", "later")
-    assert left[-1]["left_parked"] == {"n": 1, "tasks": [{"id": "s-1", "title": "Do s-1"}]}
+    why = "its attempt failed by checks_failed"
+    assert left[-1]["left_parked"]["tasks"] == [{"id": "s-1", "title": "Do s-1", "why": why}]
     waited = place.run(harness="limited", iterations=2, no_checks=True)
     events = [{"v": 1, **event} for event in waited.events if event["ev"] != "tick"]
     scene.take("run-event", (), *events)
@@ -455,7 +460,7 @@ def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
 
 
 def _shop(scene: Scene) -> Shop:
-    """Five tasks, and seven clients, of which one is not there."""
+    """Six tasks, and eight clients, of which one is not there."""
     place = shop(scene.project(), scene.home)
     for agent in ("claude", "codex"):
         write(scene.home, f"bin/{agent}", CLAUDE)
@@ -467,10 +472,11 @@ def _shop(scene: Scene) -> Shop:
     place.client(STUCK, "stuck")
     place.client(LIMITED, "limited")
     place.client("echo 'Invalid API key' >&2; exit 1", "locked")
+    place.client("cat > /dev/null; echo burnt > burnt.txt", "burns")
     place.client("", "gone", argv=["no-such-client"])
     place.configure(run=SETTINGS)
     place.task("s-1", labels=["later"])
-    for number in range(2, 6):
+    for number in range(2, 7):
         place.task(f"s-{number}")
     place.commit()
     write(scene.home, "said.jsonl", "".join(json.dumps(one) + "\n" for one in EVENTS))

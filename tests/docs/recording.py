@@ -25,7 +25,7 @@ _REPLACEMENTS = (
     (r"\b\d+(\.\d)? s(?=[,)])", "1.2 s"),
     (r"(?<=  check)(.*\()1\.2 s\)", r"\g<1>0.2 s)"),
 )
-_HASH = re.compile(r"(?<=commit )[0-9a-f]{7,}|^[0-9a-f]{7,}(?= )", re.MULTILINE)
+_HASH = re.compile(r"(?<=commit )[0-9a-f]{7,}|(?:^|(?<=^  ))[0-9a-f]{7,}(?= )", re.MULTILINE)
 _STYLE = re.compile(r"\x1b\[(\d+)m")
 _CLASSES = {"1": "bold", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
 _LEFT, _TOP, _LINE, _WIDTH = 18, 30, 19, 860  # pixels

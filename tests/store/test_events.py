@@ -27,8 +27,8 @@ FULL = ended(
     ],
     obs=["o" * 999] * 9,
     trailer={"summary": "s" * 999, "tried": ["t" * 999] * 9, "next": "n" * 999},
-    stuck="s" * 999,
-    note="n" * 999,
+    stuck="s" * 1999,
+    note="n" * 1999,
 )
 
 
@@ -54,7 +54,7 @@ def test_a_usual_event_stays_as_it_is() -> None:
 
 
 def test_long_texts_and_lists_are_cut() -> None:
-    less = {"checks": FULL["checks"][:1], "git": {"files": ["f"] * 99}, "note": ""}
+    less = {"checks": FULL["checks"][:1], "git": {"files": ["f"] * 99}, "note": "", "stuck": ""}
     made = decode_record(encode_event({**FULL, **less}, plain))
     assert "cut" not in made
     assert made["fail"]["reason"] == "r" * 299 + "…"
@@ -66,8 +66,11 @@ def test_long_texts_and_lists_are_cut() -> None:
     trailer = made["trailer"]
     assert (len(trailer["summary"]), len(trailer["tried"]), len(trailer["next"])) == (400, 5, 200)
     assert {len(text) for text in trailer["tried"]} == {160}
-    assert len(made["stuck"]) == 500
-    assert decode_record(encode_event({"note": FULL["note"]}, plain))["note"] == "n" * 499 + "…"
+    words = {name: FULL[name] for name in ("stuck", "note")}
+    assert decode_record(encode_event(words, plain)) == {
+        "stuck": "s" * 1499 + "…",
+        "note": "n" * 1599 + "…",
+    }
 
 
 def test_what_is_worth_least_goes_first() -> None:
@@ -153,3 +156,17 @@ def test_tokens_from_a_cache_are_not_new() -> None:
     )
     assert usage == ReportedUsage(TokenUsage(10, 2, 5, 0), None, is_estimated=False)
     assert usage.token_count == 12
+
+
+def test_of_many_parked_tasks_with_questions_a_ledger_has_the_first() -> None:
+    task = {
+        "id": "t-1",
+        "title": "t" * 500,
+        "why": "it waits for an answer",
+        "question": "ö" * 1500,
+    }
+    end = {"ev": "run_end", "end": "done", "left_parked": {"n": 10, "tasks": [task] * 10}}
+    made = decode_record(encode_event({**end, "tok": {"in": 1}}, plain))
+    assert (made["tok"], made["left_parked"]["n"]) == ({"in": 1}, 10)
+    assert len(made["left_parked"]["tasks"]) in (3, 10)
+    assert len(made["left_parked"]["tasks"][0]["question"]) == 300

@@ -38,7 +38,7 @@ from cub.actions.run.check_inputs import (
     find_protected_path,
     record_inputs,
 )
-from cub.actions.run.cub_folder_backup import CubFolderBackup
+from cub.actions.run.cub_folder_backup import CubFolderBackup, restore_folder
 from cub.actions.run.hidden_work import describe_ignored_files, find_hidden_work
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.verdict import (
@@ -85,7 +85,9 @@ def run_attempt(
         return verdict
     excuses = context.settings.excuses_known_failures
     for text in describe_failing_checks(baseline, attempt.task_checks, excuses=excuses):
-        yield context.make_event("notice", task=attempt.task_id, text=text)
+        if text not in context.reported:  # of a check of the project, which each attempt runs
+            context.reported.add(text)
+            yield context.make_event("notice", task=attempt.task_id, text=text)
     attempt.inputs = _record_inputs(context, attempt)
     attempt.notices += workspace.back_up(before, context.settings.ignored_backup_limit)
     prompt, system_prompt = _write_prompts(context, attempt, tasks)
@@ -107,6 +109,8 @@ def run_attempt(
 
 def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
     """Restore what an attempt changed in `.cub/` and in git's own folder."""
+    for folder in (context.initial_stores.root, context.workspace.toplevel):
+        attempt.replacements += restore_folder(folder)
     attempt.replacements += backup.restore_file_types()
     rescue_folder = attempt.files.remove_links()
     if damage := repair_repository(context.workspace.worktree, rescue_folder):

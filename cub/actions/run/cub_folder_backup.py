@@ -166,6 +166,17 @@ def _get_size(path: Path) -> int:
         return 0
 
 
+def restore_folder(folder: Path) -> list[str]:
+    """Create a folder that the attempt deleted, for what is restored in it; describe the loss."""
+    if folder.is_dir():
+        return []
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise make_os_error(error, folder.as_posix(), "cannot be put back") from error
+    return [f"the attempt deleted the directory {folder}"]
+
+
 class RestoredModes(NamedTuple):
     """Describe what had been replaced, and name the entries whose permissions had changed."""
 

@@ -127,12 +127,14 @@ def list_run_attempts(stores: Stores, run: str) -> list[PastAttempt]:
 
 
 def find_newest_attempt(stores: Stores) -> PastAttempt | None:
-    """Return the newest attempt of all whose output is here; None if there is none."""
+    """Return the newest attempt of all whose output is here, or else the newest; None for none."""
+    newest = None
     for event in stores.ledger.iter_backwards(ATTEMPT_START):
         attempt = _make_attempt(stores.root, event)
         if attempt and attempt.has_file(EVENTS_FILE):
             return attempt
-    return None
+        newest = newest or attempt
+    return newest
 
 
 def find_alive_run(stores: Stores) -> str:

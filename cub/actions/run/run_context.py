@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -21,7 +20,6 @@ from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
 from cub.store.leases import make_lease_checker
-from cub.store.task_schema import CLOSED
 from cub.store.timestamps import format_timestamp
 from cub.tokens import TokenUsage
 
@@ -68,6 +66,7 @@ class RunContext:
     - `agent_versions`: the versions that agents which cub knows have printed.
     - `is_broken`: whether the last attempt's files could neither be committed nor restored.
     - `uncommitted_files`: files that accepted attempts have made and nobody has committed.
+    - `reported`: messages that the run has printed, and need not print again.
     """
 
     initial_stores: Stores
@@ -89,6 +88,7 @@ class RunContext:
     agent_versions: Mapping[str, str] = field(default_factory=dict)
     is_broken: bool = False
     uncommitted_files: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
     @property
     def current_stores(self) -> Stores:
@@ -157,25 +157,3 @@ class Budget:
 
 def _add_tokens(first: TokenUsage | None, second: TokenUsage | None) -> TokenUsage | None:
     return first.add(second) if first and second else first or second
-
-
-@dataclass(slots=True)
-class RunTally:
-    """Add up a run: the last status of each task, whether an agent ran, and why the run ends.
-
-    `end_reason` is "" if the kind of end says all; `failures` are those in a row that ended it.
-    """
-
-    statuses: dict[str, str] = field(default_factory=dict)
-    has_worked: bool = False
-    end_reason: str = ""
-    failures: int = 0
-
-    @property
-    def failed_tasks(self) -> list[str]:
-        """Return the ids of tasks that were started and are not done."""
-        return [task for task, status in self.statuses.items() if status != CLOSED]
-
-    def to_json(self) -> dict[str, int]:
-        """Return the number of tasks for each status."""
-        return dict(sorted(Counter(self.statuses.values()).items()))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from shlex import quote
 from typing import Any
 
-from cub import git
 from cub.actions.run import failures
 from cub.actions.run.attempt import run_attempt
 from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
@@ -23,34 +21,34 @@ from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
-from cub.actions.run.run_context import RunContext, RunRefusedError, RunTally
+from cub.actions.run.run_context import RunContext, RunRefusedError
+from cub.actions.run.run_summary import RunTally, summarize_run
 from cub.actions.run.task_queue import (
     ClaimedTask,
     claim_next_task,
-    list_parked_tasks,
     list_runnable_tasks,
 )
 from cub.actions.run.verdict import Verdict
 from cub.errors import CubError
-from cub.git import branches
 from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
 from cub.masking import mask_text
 from cub.processes.command import TimeLimits
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
 from cub.store.task_index import TaskIndex
-from cub.store.task_schema import PARKED
 from cub.store.timestamps import format_timestamp
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
-BUDGET, INTERRUPTED, MACHINE, BROKEN = "budget", "interrupted", "machine", "broken"
+BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
+BROKEN, DAMAGED = "broken", "damaged"
 UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
-_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED, NOT_MENDED)
+_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, DAMAGED, UNVERIFIED, NOT_MENDED)
 _HINTS = {
     UNVERIFIED: failures.UNVERIFIED.remedy,
     NOT_MENDED: failures.NOT_MENDED.remedy,
-    BROKEN: "look at what is said above, and mend it; the next `cub run` puts back what is left",
+    BROKEN: "fix what the reason above names; the next `cub run` then restores the files",
+    DAMAGED: "`cub run logs` shows what the agent did; `cub run` continues with the tasks",
 }
 _EDITED_HINT = (
     "commit it, or undo it with git; if a check or a context command did it, have it only look, "
@@ -58,7 +56,6 @@ _EDITED_HINT = (
 )
 _MASKED_BEFORE = ("client", "tick")
 _STORES_MESSAGE = "chore(cub): record what the run did"
-_MAX_NAMED = 10  # tasks, and commits
 _LEASE_RESERVE = timedelta(hours=1)
 
 
@@ -133,21 +130,14 @@ def _run_until_end(
             return DONE if tally.statuses else NOTHING
         outcome = yield from _run_one_attempt(context, harness, claimed, first_attempt)
         first_attempt = None
-        _update_tally(tally, claimed.task, outcome)
+        tally.add_attempt(claimed.task, outcome)
         context.is_broken |= outcome.is_broken
         pool.record_verdict(harness, outcome.verdict, context.clock.now())
         if end := _find_end(context, outcome, pool):
-            has_reason = end in (UNVERIFIED, NOT_MENDED, BROKEN, MACHINE)
+            has_reason = end in (UNVERIFIED, NOT_MENDED, BROKEN, DAMAGED, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
             tally.failures = pool.count_failures(harness) if end == MACHINE else 0
             return end
-
-
-def _update_tally(tally: RunTally, task_id: str, outcome: AttemptOutcome) -> None:
-    tally.statuses[task_id] = outcome.disposition.status
-    event = outcome.event
-    agent_facts = (event.get("exit"), event.get("signal"), event.get("dur_s") or None)
-    tally.has_worked |= any(fact is not None for fact in agent_facts)
 
 
 def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -> str:
@@ -156,7 +146,8 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
     reasons = {
         INTERRUPTED: verdict.failure == failures.INTERRUPTED or context.stop.is_requested,
         BUDGET: verdict.failure == failures.BUDGET,
-        BROKEN: outcome.is_broken or outcome.has_replacements,
+        BROKEN: outcome.is_broken,
+        DAMAGED: outcome.has_replacements,
         UNVERIFIED: verdict.failure == failures.UNVERIFIED and verdict.is_uncounted,
         NOT_MENDED: verdict.failure == failures.NOT_MENDED,
         MACHINE: verdict.failure == failures.UNKNOWN and verdict.is_uncounted,
@@ -243,17 +234,12 @@ def _report_attempt(
 
 def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
     is_bad = end in _BAD_ENDS or bool(tally.failed_tasks)
-    parked = [task for task, status in tally.statuses.items() if status == PARKED]
     event = context.make_event(
         RUN_END,
         end=end,
         ok=not is_bad,
-        tasks=tally.to_json(),
         ready=_count_ready(context),
-        **({"parked": parked} if parked else {}),
-        **({"failures": tally.failures} if tally.failures else {}),
-        **(_describe_parked(context) if end in (DONE, NOTHING) else {}),
-        **_describe_branch(context),
+        **summarize_run(context, tally, is_idle=end in (DONE, NOTHING)),
         **context.budget.to_json(),
     )
     if why := context.budget.describe_overrun() if end == BUDGET else tally.end_reason:
@@ -290,39 +276,3 @@ def _describe_place(context: RunContext) -> dict[str, Any]:
         **({"no_checks": True} if settings.options.no_checks else {}),
         **({} if is_here else {"worktree": str(folder)}),
     }
-
-
-def _describe_branch(context: RunContext) -> dict[str, Any]:
-    """Return `branch` of run_end for a worktree of the run; {} if it worked in the checkout.
-
-    `merge` is the command that merges the branch into the branch of `context.cwd`.
-    """
-    workspace = context.workspace
-    checkout = git.find_toplevel(context.initial_stores.project.root)
-    if not context.settings.options.worktree or not checkout:
-        return {}
-    try:
-        name = branches.read_branch(workspace.toplevel)
-        commits = branches.list_commits_ahead(checkout, name) if name else []
-        is_clean = branches.is_clean(workspace.toplevel)
-    except CubError:  # a repository that the last attempt broke: the run has said so
-        return {}
-    if not name:
-        return {}
-    branch = {"name": name, "n": len(commits), "commits": commits[:_MAX_NAMED]}
-    if commits:
-        is_inside = git.find_toplevel(context.cwd) == checkout
-        option = "" if is_inside else f"-C {quote(str(checkout))} "
-        branch["merge"] = f"git {option}merge {quote(name)}"
-    if not is_clean:
-        branch["left"] = str(workspace.folder)
-    return {"branch": branch}
-
-
-def _describe_parked(context: RunContext) -> dict[str, Any]:
-    """Return `left_parked` of run_end: parked tasks that the options include; {} for none."""
-    tasks = context.initial_stores.backend.read_tasks()
-    parked = list_parked_tasks(tasks, context.settings.options)
-    records = [tasks.read_record(task.id) for task in parked[:_MAX_NAMED]]
-    named = [{"id": task["id"], "title": str(task.get("title") or "")} for task in records]
-    return {"left_parked": {"n": len(parked), "tasks": named}} if parked else {}

@@ -105,7 +105,7 @@ class LastLine:
 class RunStatus:
     """Add up the events of a run; most fields are the keys of status.json.
 
-    `tokens` and `usd` are None as long as no agent has reported any.
+    `tokens` and `usd` are None as long as no agent has reported any. `end` is the event run_end.
     """
 
     run: str = ""
@@ -126,6 +126,7 @@ class RunStatus:
     estimated: bool = False
     outcomes: dict[str, int] = field(default_factory=dict)
     ended: str = ""
+    end: Event | None = None
     last_line: LastLine = field(default_factory=LastLine, repr=False)
     usd_before: float | None = field(default=None, repr=False)  # the current attempt
 
@@ -202,7 +203,7 @@ def _handle_waiting(status: RunStatus, event: Event) -> None:
 
 def _handle_run_end(status: RunStatus, event: Event) -> None:
     status.ended, status.doing, status.ready = event["end"], "", event.get("ready", 0)
-    status.waiting_until = ""
+    status.waiting_until, status.end = "", {"v": 1, **event}
 
 
 _HANDLERS = {

@@ -10,10 +10,15 @@ import typer
 
 from cub.actions.ledger_report import AttemptTotals, LedgerStats, TaskHistory, format_agent_label
 from cub.cli import output
-from cub.cli.commands.run.event_lines import NOT_REPORTED, format_dollars, format_usage
+from cub.cli.commands.run.event_lines import (
+    NOT_REPORTED,
+    format_dollars,
+    format_same_attempt,
+    format_usage,
+)
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.cli.time_format import format_local_time
-from cub.store.events import Event, get_mapping, get_outcome, get_usage, tokens_to_json
+from cub.store.events import Event, describe_outcome, get_mapping, get_usage, tokens_to_json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
@@ -167,7 +172,7 @@ def format_attempt_row(event: Event) -> tuple[str, ...]:
         format_agent_label(event),
         _format_duration(event.get("dur_s")),
         *_format_usage_cells(event),
-        get_outcome(event),
+        describe_outcome(event),
     )
 
 
@@ -227,7 +232,7 @@ def _describe_event(event: Event) -> str:
     if kind == "attempt_start":
         return f"attempt {event.get('n', '?')} begins"
     if kind == "attempt_end":
-        return f"attempt {event.get('n', '?')}: {get_outcome(event)}"
+        return f"attempt {event.get('n', '?')}: {describe_outcome(event)}"
     return str(kind or "?").replace("_", " ")
 
 
@@ -240,11 +245,13 @@ def format_attempt_details(event: Event) -> Iterator[str]:
     if facts[-1] or usage.usd or usage.tokens:  # else no agent was started
         facts.append(format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated))
     yield " · ".join(filter(None, facts))
-    trailer = get_mapping(event, "trailer")
+    trailer, fail = get_mapping(event, "trailer"), get_mapping(event, "fail")
+    same = format_same_attempt(fail).strip()
+    checks = () if same else event.get("checks") or ()
     lines = (
-        ("reason", get_mapping(event, "fail").get("reason")),
-        ("stuck", event.get("stuck")),
-        *(("check", _describe_check(check)) for check in event.get("checks") or () if check),
+        ("reason", same or fail.get("reason")),
+        ("stuck", event.get("stuck") != fail.get("reason") and event.get("stuck")),
+        *(("check", _describe_check(check)) for check in checks if check),
         ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
         ("commit", _describe_commit(get_mapping(event, "git"))),
         ("says", trailer.get("summary") or event.get("said")),

@@ -44,7 +44,7 @@ def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
     }[kind]
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm -rf .cub; {make}")
     done = shop.run(checks=CHECK)
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
     assert ".cub was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
     assert done.end["hint"]
     require_told(shop, done)
@@ -66,7 +66,7 @@ def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, mak
     shop.set_checks(CHECK)
     before = (shop.cub / name).read_bytes() if name != "ledger.jsonl" else b""
     done = shop.run()
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
     require_told(shop, done)
     assert is_untouched(shop)
     if name in ("config.yaml", "constitution.md"):
@@ -81,7 +81,7 @@ def test_another_thing_in_the_place_of_the_lock_keeps_no_later_run_out(
     """R17: every later command that writes ended with an error."""
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {make}")
     done = shop.run(checks=CHECK)
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "broken")
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
     assert ".cub/lock was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
     assert is_untouched(shop)
     shop.client("cat > /dev/null; echo C > c.py")

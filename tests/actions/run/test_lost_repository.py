@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_status import read_status
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import STORES, require_told, seen
@@ -57,6 +59,21 @@ def test_a_repository_that_was_destroyed_is_back_at_once(kept: Shop, shell: str)
     assert seen(kept) == before
     assert git(kept.root, "stash", "list", "--format=%H") == stash
     assert git(kept.root, "tag") == "light\n"
+    kept.client("cat > /dev/null; echo C > c.py")
+    assert kept.run(once=True).outcomes == ["ok"]
+
+
+@pytest.mark.parametrize("worktree", [False, True])
+def test_the_whole_directory_that_was_deleted_is_back(kept: Shop, worktree: bool) -> None:
+    before = seen(kept)
+    kept.client('cat > /dev/null; rm -rf "$PWD"')
+    done = kept.run(once=True, no_checks=True, worktree=worktree)
+    reason = done.of("attempt_end")[0]["fail"]["reason"]
+    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
+    assert reason.startswith("the attempt deleted the directory /")
+    assert seen(kept) == before
+    (folder,) = RunFolder.list_all(kept.root)
+    assert read_status(folder).status.end == {"v": 1, **done.end}
     kept.client("cat > /dev/null; echo C > c.py")
     assert kept.run(once=True).outcomes == ["ok"]
 

@@ -84,8 +84,9 @@ def test_no_name_in_the_ledger_leads_out_of_the_folder_of_runs(bakery: Shop, fac
     start = {"ev": "attempt_start", "ts": day(1), "run": "r", "task": "s-1", "n": 1, **facts}
     Ledger(bakery.root).append_events(start)
     stores = stores_of(bakery.root)
-    assert find_newest_attempt(stores) is None
     (attempt,) = list_run_attempts(stores, str(start["run"]))
+    assert find_newest_attempt(stores) == attempt
+    assert attempt.has_file("events.jsonl") is False
     assert ".." not in attempt.folder.split("/")
     assert is_run_here(stores, "..") is False
 

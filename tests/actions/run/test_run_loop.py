@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.actions.tasks.stores import open_stores
+from cub.actions.tasks.transitions import park_tasks
 from cub.cli.commands.run.event_lines import format_event_lines
+from cub.project.project import Project
 from cub.store.events import Event
 from tests.actions.run.shop import CHECK, Shop
 from tests.conftest import git
@@ -209,7 +212,7 @@ def test_of_a_repository_that_the_attempt_broke_nothing_is_claimed(bakery: Shop)
     bakery.client(f"cat > /dev/null; echo x > x; mv {git_folder}/refs {git_folder}/refs.away")
     bakery.task()
     end = bakery.run(no_checks=True, worktree=True).end
-    assert (end["end"], end["branch"]["n"]) == ("broken", 0)
+    assert (end["end"], end["branch"]["n"]) == ("damaged", 0)
 
 
 def test_in_the_person_s_own_checkout_there_is_nothing_to_tell(bakery: Shop) -> None:
@@ -231,9 +234,10 @@ def test_where_only_parked_tasks_are_left_they_are_named(bakery: Shop) -> None:
     assert said([end]).splitlines() == [
         "",
         "Nothing is ready.",
-        "1 task is parked, and not tried until somebody reopens it:",
+        "",
+        "1 task is parked until you reopen it:",
         "  s-1: Do s-1",
-        "`cub task reopen s-1` gives it all its attempts back.",
+        "    cub task reopen s-1",
     ]
 
 
@@ -245,16 +249,78 @@ def test_of_many_parked_tasks_few_are_named(bakery: Shop) -> None:
     end = bakery.run(no_checks=True, epic="s-e").end
     assert (end["left_parked"]["n"], len(end["left_parked"]["tasks"])) == (12, 10)
     text = said([end])
-    assert "12 tasks are parked, and not tried until somebody reopens them:\n" in text
-    assert "  and 2 more\n`cub task reopen ID` gives one all its attempts back." in text
+    assert "12 tasks are parked until you reopen them:\n" in text
+    assert text.endswith("\n  and 2 more: `cub task list --status parked`")
 
 
 def test_tasks_that_the_run_itself_parked_are_named_as_well(bakery: Shop) -> None:
     bakery.client("cat > /dev/null; exit 1")
     bakery.task()
+    bakery.task("s-2", status="parked")
     end = bakery.run(no_checks=True).end
     assert (end["end"], end["parked"]) == ("done", ["s-1"])
-    assert [task["id"] for task in end["left_parked"]["tasks"]] == ["s-1"]
+    why = "3 attempts failed in the same way (harness_exit)"
+    assert end["left_parked"]["tasks"] == [
+        {"id": "s-1", "title": "Do s-1", "why": why},
+        {"id": "s-2", "title": "Do s-2"},
+    ]
+
+
+def test_what_a_run_parked_is_named_with_its_question_while_others_are_ready(bakery: Shop) -> None:
+    question = "Which oven should I use? " * 50 + "And when: at night?"
+    bakery.client(f"cat > /dev/null; echo '<stuck>{question}</stuck>'")
+    bakery.task("s 1")
+    bakery.task("s-2")
+    bakery.task("s-3", status="parked")
+    end = bakery.run(no_checks=True, once=True).end
+    why = "it waits for an answer"
+    assert end["left_parked"]["tasks"] == [
+        {"id": "s 1", "title": "Do s 1", "why": why, "question": question}
+    ]
+    assert said([end]).splitlines()[-5:] == [
+        "1 task is parked until you reopen it:",
+        "  s 1: Do s 1",
+        f"    {why}: {question}",
+        "    cub task edit 's 1' --note \"…\"",
+        "    cub task reopen 's 1'",
+    ]
+
+
+def test_a_check_that_can_decide_nothing_is_named_once(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; exit 1")
+    bakery.configure(run={"max_attempts": 2})
+    bakery.task()
+    bakery.task("s-2")
+    done = bakery.run(checks="exit 3")
+    assert len(done.outcomes) == 4
+    assert done.notices.count("`exit 3`") == 1
+
+
+def test_the_reason_that_a_person_gave_is_told_as_well(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.task()
+    park_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "not\nnow")
+    (task,) = bakery.run(no_checks=True).end["left_parked"]["tasks"]
+    assert task["why"] == "not now"
+
+
+def test_the_commits_of_a_run_are_named_with_their_tasks(bakery: Shop) -> None:
+    bakery.client(WRITE)
+    bakery.configure(run={"message": "Bake {title}"})
+    bakery.task(title="bread")
+    bakery.task("s-2", title="rolls")
+    end = bakery.run(no_checks=True).end
+    short = git(bakery.root, "log", "--format=%h", "--reverse", "-n", "3").split()
+    assert end["commits"] == {
+        "n": 2,
+        "list": [
+            {"id": short[0], "subject": "Bake bread", "task": "s-1"},
+            {"id": short[1], "subject": "Bake rolls", "task": "s-2"},
+        ],
+    }
+    assert said([end]).endswith(
+        f"\n2 commits:\n  {short[0]} Bake bread (s-1)\n  {short[1]} Bake rolls (s-2)"
+    )
 
 
 def test_while_tasks_are_ready_parked_ones_are_no_matter(bakery: Shop) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cub.cli.terminal import add_style
 from cub.cli.time_format import format_local_time
-from cub.store.events import get_usage
+from cub.store.events import describe_outcome, get_usage
 
 if TYPE_CHECKING:
     from cub.store.events import Event
@@ -20,9 +21,10 @@ _ENDS = {
     "nothing_more": "Nothing more is ready",
     "budget": "The budget is used up",
     "interrupted": "Stopped",
-    "broken": "Stopped: what the last attempt did could neither be kept nor put back",
-    "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
+    "broken": "Stopped: cub could neither commit nor restore the files of the last attempt",
+    "damaged": "Stopped: the last attempt deleted or replaced `.git` or `.cub`, which is restored",
     "unverified": "Stopped: no check can decide whether a task is done",
+    "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
     "machine": "Stopped: this machine has no room, or has reached a limit",
     "failures": "Stopped: {} attempts in a row failed for the same reason, which is not the tasks'",
 }
@@ -64,6 +66,11 @@ def _format_event_usage(event: Event) -> str:
     return format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated)
 
 
+def format_same_attempt(facts: Mapping[str, Any]) -> str:
+    """Return which attempt a check or an attempt failed like; "" if this is new."""
+    return f" as in attempt {facts['same']}" if facts.get("same") else ""
+
+
 def _format_run_start(event: Event) -> Iterator[str]:
     where = f" in {event['worktree']}" if event.get("worktree") else ""
     versions = event.get("versions") or {}
@@ -83,7 +90,8 @@ def _format_attempt_start(event: Event) -> Iterator[str]:
 
 def _format_check_end(event: Event) -> Iterator[str]:
     before = " before the attempt" if event["base"] else ""
-    failed = f"failed, {event['n']} failing" if event.get("n") else "failed"
+    failed = "failed" + format_same_attempt(event)
+    failed += f", {event['n']} failing" if event.get("n") else ""
     result = {0: "passed", None: "did not end"}.get(event["exit"], failed)
     yield f"  check{before}: {event['cmd']} {result} ({format_duration(event['dur_s'])})"
 
@@ -98,12 +106,13 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
     what = f"{files} file{'s' * (files != 1)}{lines}" if files else "no change"
     if event["ok"]:
         commit = f", commit {change['head'][:8]}" if change.get("head") else ""
-        yield f"  {add_style('ok', fg='green')}: {what}{commit} ({spent})"
+        yield f"  {add_style(describe_outcome(event), fg='green')}: {what}{commit} ({spent})"
         if event.get("unverified"):
             yield f"  {add_style('no check has decided', fg='yellow')}: {event['unverified']}"
         return
     fail = event["fail"]
     reason = f": {fail['reason']}" if fail.get("reason") else ""
+    reason = format_same_attempt(fail) or reason
     free = "" if fail.get("charge") else " [not charged]"
     yield f"  {add_style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
     if change.get("patch"):
@@ -113,8 +122,10 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
 def _format_task_state(event: Event) -> Iterator[str]:
     why = f": {event['why']}" if event.get("why") else ""
     task = event["task"]
+    if question := event.get("question"):  # the line of the attempt has it
+        why = why.removesuffix(f": {question}")
     yield f"  {task} is {_STATUSES.get(event['status'], event['status'])}{why}"
-    if event.get("question"):
+    if question:
         yield f"  answer with `cub task edit {task} --note TEXT`, then `cub task reopen {task}`"
 
 
@@ -129,7 +140,7 @@ def _format_run_end(event: Event) -> Iterator[str]:
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] in ("unverified", "not_mended", "broken", "machine"):
+    if event["end"] in ("unverified", "not_mended", "broken", "damaged", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     end = "failures" if event.get("failures") else end
@@ -141,40 +152,63 @@ def _format_run_end(event: Event) -> Iterator[str]:
         left = f", {event['ready']} ready" if event["ready"] else ""
         count = f"{attempts} attempt{'s' * (attempts != 1)}"
         yield f"{count}, {_format_event_usage(event)}{left}"
+    yield from _format_commits(event.get("commits"), event.get("branch"))
     if parked := event.get("left_parked"):
         yield from format_parked_tasks(parked["tasks"], parked["n"])
-    if branch := event.get("branch"):
-        yield from _format_branch(branch)
 
 
-def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
-    """Yield lines about `count` parked tasks, of which `tasks` are named."""
-    what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
-    yield f"{what} parked, and not tried until somebody reopens {them}:"
-    for task in tasks:
-        yield f"  {task['id']}: {task['title']}"
-    yield from _format_more(count - len(tasks))
-    key, one = (tasks[0]["id"], "it") if count == 1 else ("ID", "one")
-    yield f"`cub task reopen {key}` gives {one} all its attempts back."
+def _format_commits(
+    made: Mapping[str, Any] | None, branch: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Yield lines about the commits that a run made, or all of its branch, each with its task."""
+    tasks = {f"{one['id']} {one['subject']}": one["task"] for one in made["list"]} if made else {}
+    if branch:
+        yield from _format_branch(branch, tasks)
+    elif made:
+        yield ""
+        yield f"{made['n']} commit{'s' * (made['n'] != 1)}:"
+        yield from _list_commits(tasks, tasks, made["n"])
 
 
-def _format_branch(branch: Mapping[str, Any]) -> Iterator[str]:
+def _list_commits(lines: Collection[str], tasks: Mapping[str, str], count: int) -> Iterator[str]:
+    for line in lines:
+        task = tasks.get(line, "")
+        yield f"  {line}" + (f" ({task})" if task not in line else "")
+    if count > len(lines):
+        yield f"  and {count - len(lines)} more"
+
+
+def _format_branch(branch: Mapping[str, Any], tasks: Mapping[str, str]) -> Iterator[str]:
     name, count = branch["name"], branch["n"]
     if branch.get("left"):
         yield f"What is not committed stays in {branch['left']}."
     if not count:
         yield f"There is nothing to merge: {name} has no commit that is not here."
         return
+    yield ""
     yield f"{count} commit{'s are' if count != 1 else ' is'} on {name}:"
-    for commit in branch["commits"]:
-        yield f"  {commit}"
-    yield from _format_more(count - len(branch["commits"]))
+    yield from _list_commits(branch["commits"], tasks, count)
     yield from ("", f"  {branch['merge']}")
 
 
-def _format_more(count: int) -> Iterator[str]:
-    if count:
-        yield f"  and {count} more"
+def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
+    """Yield lines about `count` parked tasks, of which `tasks` are named, and what to type next."""
+    what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
+    yield ""
+    yield f"{what} parked until you reopen {them}:"
+    for task in tasks:
+        key = quote(task["id"])
+        why = ": ".join(filter(None, [task.get("why"), task.get("question")]))
+        yield f"  {task['id']}: {task['title']}"
+        if why:
+            yield f"    {why}"
+        if task.get("question"):
+            yield f'    cub task edit {key} --note "…"'
+        elif why:
+            yield f"    cub run show {key}"
+        yield f"    cub task reopen {key}"
+    if count > len(tasks):
+        yield f"  and {count - len(tasks)} more: `cub task list --status parked`"
 
 
 _FORMATTERS: dict[str, Callable[[Event], Iterable[str]]] = {

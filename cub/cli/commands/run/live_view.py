@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
-from cub.cli.commands.run.event_lines import format_duration, format_usage
+from cub.cli.commands.run.event_lines import format_duration, format_event_lines, format_usage
 from cub.cli.time_format import format_time_with_age
 
 if TYPE_CHECKING:
@@ -110,6 +111,10 @@ def _print_status(status: RunStatus, now: datetime, *, alive: bool) -> None:
     elif status.ended:
         at = format_time_with_age(status.at, now)
         output.print_heading(f"{status.run}: ended {at}: {status.ended}")
+        if status.end:
+            for line in islice(format_event_lines(status.end), 1, None):  # the first one is blank
+                output.print_paragraph(line)
+            return
     else:
         output.print_heading(f"{status.run}: was killed; the next `cub run` takes it up")
     output.print_rows([*list_status_rows(status, now)], prose=(1,), indent="  ")

@@ -225,7 +225,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     for command in run.settings.context.commands:
         text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
         output.print_paragraph(f"context command: {text}")
-    _print_queue(queue, tasks, options)
+    _print_queue(stores, queue, tasks, options)
     for program in run.missing if len(run.missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")
     for warning in run.warnings:
@@ -287,9 +287,13 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     )
 
 
-def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions) -> None:
+def _print_queue(
+    stores: Stores, queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions
+) -> None:
+    from cub.actions.run.run_summary import describe_parked_tasks
     from cub.actions.run.task_queue import list_parked_tasks
     from cub.masking import mask_text
+    from cub.store.events import mask_event
 
     for task in queue[:_MAX_SHOWN]:
         title = str(tasks.read_record(task.id).get("title"))
@@ -298,9 +302,10 @@ def _print_queue(queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOpt
         output.print_paragraph(f"and {len(queue) - _MAX_SHOWN} more")
     if not queue:
         output.print_paragraph("Nothing is ready.")
-        if parked := list_parked_tasks(tasks, options):
-            records = [tasks.read_record(task.id) for task in parked[:_MAX_SHOWN]]
-            for line in format_parked_tasks(records, len(parked)):
+        parked = [task.id for task in list_parked_tasks(tasks, options)]
+        if parked:
+            left = mask_event(describe_parked_tasks(stores, tasks, parked), mask_text)
+            for line in format_parked_tasks(left["tasks"], left["n"]):
                 output.print_paragraph(line)
 
 

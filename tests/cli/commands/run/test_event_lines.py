@@ -10,9 +10,15 @@ import pytest
 from cub.actions.ledger_report import count_attempts
 from cub.actions.run.run_context import Budget
 from cub.actions.run.run_status import RunStatus
-from cub.cli.commands.ledger import format_attempt_details, format_attempt_row, format_stats_rows
+from cub.cli.commands.ledger import (
+    format_attempt_details,
+    format_attempt_row,
+    format_event,
+    format_stats_rows,
+)
 from cub.cli.commands.run.event_lines import format_event_lines
 from cub.cli.commands.run.live_view import list_status_rows
+from cub.cli.terminal import strip_styles
 from cub.store.events import Event, tokens_to_json
 from cub.tokens import TokenUsage
 
@@ -22,6 +28,10 @@ TOKENS = {"in": 1200, "out": 300, "cache_read": 9000, "cache_write": 0}
 def attempt(**facts: Any) -> str:
     (line,) = format_event_lines({"ev": "attempt_end", "ok": True, "dur_s": 12.0, **facts})
     return line.partition("no change ")[2]
+
+
+def lines(event: Event) -> list[str]:
+    return [strip_styles(line) for line in format_event_lines(event)]
 
 
 def run_end(**facts: Any) -> str:
@@ -66,6 +76,65 @@ def test_tokens_are_counted_in_one_way_everywhere() -> None:
 def test_nothing_is_said_of_what_no_agent_was_started_for() -> None:
     assert attempt(dur_s=0.0) == "(0.0 s)"
     assert run_end(attempts=0) == "All that was ready is done."
+
+
+def test_the_details_of_a_failure_are_told_once() -> None:
+    check = {"cmd": "make", "exit": 1, "n": 2}
+    fail = {"class": "checks_failed", "reason": "too loud", "charge": True}
+    event: Event = {"ev": "attempt_end", "n": 2, "ok": False, "dur_s": 0.0, "fail": fail}
+    event["checks"] = [check]
+    assert lines(event) == ["  checks_failed: too loud (no change, 0.0 s)"]
+    details = [*format_attempt_details(event)]
+    assert details[1:] == ["reason  too loud", "check   make: exit 1, 2 failing"]
+    event["fail"] = {**fail, "same": 1}
+    assert lines(event) == ["  checks_failed as in attempt 1 (no change, 0.0 s)"]
+    assert [*format_attempt_details(event)][1:] == ["reason  as in attempt 1"]
+    ended = {"ev": "check_end", "base": False, "dur_s": 0.1, **check, "same": 1}
+    assert lines(ended) == ["  check: make failed as in attempt 1, 2 failing (0.1 s)"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "outcome"),
+    [
+        ({}, "ok"),
+        ({"excused": 0}, "ok"),
+        ({"excused": "1"}, "ok"),
+        ({"excused": 1}, "ok, 1 known failure excused"),
+        ({"excused": 3}, "ok, 3 known failures excused"),
+        ({"known_failures": 1}, "ok, 1 known failure left as before"),
+    ],
+)
+def test_known_failures_that_are_left_are_named(facts: Event, outcome: str) -> None:
+    event = {"ev": "attempt_end", "n": 1, "ok": True, "dur_s": 0.0, **facts}
+    assert lines(event) == [f"  {outcome}: no change (0.0 s)"]
+    assert format_event(event).endswith(f"attempt 1: {outcome}")
+    assert format_attempt_row(event)[-1] == outcome
+
+
+def test_a_run_that_fixes_no_known_failure_says_so_and_what_to_do() -> None:
+    event = {"ev": "run_end", "tasks": {}, "end": "not_mended", "ok": False, "attempts": 0}
+    assert lines({**event, "why": "2 known failures", "hint": "pass --x"})[1:] == [
+        "Stopped: the checks failed before the attempt, and no known failure is fixed.",
+        "hint: pass --x",
+    ]
+
+
+def test_a_question_is_told_by_the_attempt_and_not_once_more() -> None:
+    why = {"why": "it waits for an answer: Which: oven?", "question": "Which: oven?"}
+    event = {"ev": "task_state", "task": "s-1", "status": "parked", **why}
+    assert [*format_event_lines(event)] == [
+        "  s-1 is parked: it waits for an answer",
+        "  answer with `cub task edit s-1 --note TEXT`, then `cub task reopen s-1`",
+    ]
+
+
+def test_the_commits_of_a_branch_are_told_once() -> None:
+    made = {"n": 1, "list": [{"id": "abc", "subject": "Bake", "task": "s-1"}]}
+    branch = {"name": "night", "n": 2, "commits": ["abd Knead", "abc Bake"], "merge": "git merge"}
+    event = {"ev": "run_end", "tasks": {}, "end": "done", "ok": True, "attempts": 0}
+    assert lines({**event, "commits": made, "branch": branch})[2:] == [
+        "", "2 commits are on night:", "  abd Knead", "  abc Bake (s-1)", "", "  git merge",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

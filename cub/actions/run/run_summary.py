@@ -1,0 +1,145 @@
+"""Summarize a run for its end: the status of its tasks, its commits, and what is parked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import Any
+
+from cub import git
+from cub.actions.run.attempt_finish import AttemptOutcome
+from cub.actions.run.retry_policy import WAITS_FOR_ANSWER
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.task_queue import list_parked_tasks
+from cub.actions.tasks.stores import Stores
+from cub.errors import CubError
+from cub.git import branches
+from cub.store.events import TASK_STATE, get_mapping, truncate_text
+from cub.store.task_index import TaskIndex
+from cub.store.task_schema import CLOSED, PARKED
+
+MAX_NAMED = 10  # tasks, and commits
+_MAX_WHY = 300  # characters of what a person noted
+
+
+@dataclass(slots=True)
+class RunTally:
+    """Add up a run: the last status of each task, its commits, and why the run ends.
+
+    - `commits`: the id of each commit, by which the task is found.
+    - `has_worked`: whether an agent ran.
+    - `end_reason`: "" if the kind of end says all; `failures` are those in a row that ended it.
+    """
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    commits: dict[str, str] = field(default_factory=dict)
+    has_worked: bool = False
+    end_reason: str = ""
+    failures: int = 0
+
+    def add_attempt(self, task_id: str, outcome: AttemptOutcome) -> None:
+        """Take the outcome of an attempt into account."""
+        self.statuses[task_id] = outcome.disposition.status
+        event = outcome.event
+        if head := get_mapping(event, "git").get("head"):
+            self.commits[str(head)] = task_id
+        agent_facts = (event.get("exit"), event.get("signal"), event.get("dur_s") or None)
+        self.has_worked |= any(fact is not None for fact in agent_facts)
+
+    @property
+    def failed_tasks(self) -> list[str]:
+        """Return the ids of tasks that were started and are not done."""
+        return [task for task, status in self.statuses.items() if status != CLOSED]
+
+    @property
+    def parked_tasks(self) -> list[str]:
+        """Return the ids of tasks that the run parked."""
+        return [task for task, status in self.statuses.items() if status == PARKED]
+
+    def count_statuses(self) -> dict[str, int]:
+        """Return the number of tasks for each status."""
+        return dict(sorted(Counter(self.statuses.values()).items()))
+
+
+def summarize_run(context: RunContext, tally: RunTally, *, is_idle: bool) -> dict[str, Any]:
+    """Return the fields of run_end about tasks, commits and the branch.
+
+    Tasks that others parked are named as well if `is_idle`: no task is ready.
+    """
+    stores, own = context.current_stores, tally.parked_tasks
+    tasks = stores.backend.read_tasks()
+    parked = [key for key in own if key in tasks and tasks[key].status == PARKED]
+    if is_idle:
+        parked += [task.id for task in list_parked_tasks(tasks, context.settings.options)]
+    return {
+        "tasks": tally.count_statuses(),
+        **({"parked": own} if own else {}),
+        **({"failures": tally.failures} if tally.failures else {}),
+        **({"left_parked": describe_parked_tasks(stores, tasks, parked)} if parked else {}),
+        **_describe_commits(context, tally),
+        **_describe_branch(context),
+    }
+
+
+def describe_parked_tasks(
+    stores: Stores, tasks: TaskIndex, parked: Iterable[str]
+) -> dict[str, Any]:
+    """Return `left_parked` of run_end: how many tasks are parked, and why the first ones are."""
+    keys = list(dict.fromkeys(parked))
+    named = [_describe_parked_task(stores, tasks, key) for key in keys[:MAX_NAMED]]
+    return {"n": len(keys), "tasks": named}
+
+
+def _describe_parked_task(stores: Stores, tasks: TaskIndex, key: str) -> dict[str, str]:
+    """Return a task's id and title, why it is parked, and the question that it waits for."""
+    state = next(stores.ledger.iter_task_events(key, (TASK_STATE,)), {})
+    note = str(state.get("note") or "") if state.get("status") == PARKED else ""
+    why, _, question = note.partition(": ") if note.startswith(WAITS_FOR_ANSWER) else (note, "", "")
+    facts = {"why": truncate_text(" ".join(why.split()), _MAX_WHY), "question": question}
+    title = str(tasks.read_record(key).get("title") or "")
+    return {"id": key, "title": title, **{name: text for name, text in facts.items() if text}}
+
+
+def _describe_commits(context: RunContext, tally: RunTally) -> dict[str, Any]:
+    """Return `commits` of run_end: how many the run made, and the first ones; {} for none."""
+    commits = list(tally.commits)[:MAX_NAMED]
+    if not commits:
+        return {}
+    try:
+        found = branches.read_commit_titles(context.workspace.toplevel, commits)
+    except CubError:  # a repository that the last attempt broke: the run has said so
+        return {}
+    named = [
+        {"id": short, "subject": subject, "task": tally.commits[commit]}
+        for commit, (short, subject) in zip(commits, found, strict=True)
+    ]
+    return {"commits": {"n": len(tally.commits), "list": named}}
+
+
+def _describe_branch(context: RunContext) -> dict[str, Any]:
+    """Return `branch` of run_end for a worktree of the run; {} if it worked in the checkout.
+
+    `merge` is the command that merges the branch into the branch of `context.cwd`.
+    """
+    workspace = context.workspace
+    checkout = git.find_toplevel(context.initial_stores.project.root)
+    if not context.settings.options.worktree or not checkout:
+        return {}
+    try:
+        name = branches.read_branch(workspace.toplevel)
+        commits = branches.list_commits_ahead(checkout, name) if name else []
+        is_clean = branches.is_clean(workspace.toplevel)
+    except CubError:  # a repository that the last attempt broke: the run has said so
+        return {}
+    if not name:
+        return {}
+    branch = {"name": name, "n": len(commits), "commits": commits[:MAX_NAMED]}
+    if commits:
+        is_inside = git.find_toplevel(context.cwd) == checkout
+        option = "" if is_inside else f"-C {quote(str(checkout))} "
+        branch["merge"] = f"git {option}merge {quote(name)}"
+    if not is_clean:
+        branch["left"] = str(workspace.folder)
+    return {"branch": branch}
