@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-def join_first(names: Sequence[str], most: int = 5) -> str:
+def join_first(names: Sequence[str], most: int = 5, separator: str = ", ") -> str:
     """Name the first of several things for a message, and say how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return separator.join(names[:most]) + more
 
 
 def describe_os_error(error: OSError) -> str:

@@ -6,7 +6,7 @@ What no branch leads to any more gets a ref below `refs/cub/kept/`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -123,17 +123,20 @@ def classify_head_move(toplevel: Path, before: Snapshot) -> Literal["", "forward
     return "forward" if now.commit and is_ancestor(toplevel, before.head, now.commit) else "away"
 
 
-def reattach_branch(worktree: Worktree, before: Snapshot) -> ReattachResult:
+def reattach_branch(
+    worktree: Worktree, before: Snapshot, secrets: Collection[str] = ()
+) -> ReattachResult:
     """Make the branch of before (or the detached HEAD) hold the commit that is checked out.
 
-    If a commit that came since holds a file that was untracked or ignored before, none of them
-    stays on the branch: a private file must not get into history. The index and the files stay.
+    If a commit that came since holds one of the `secrets`, or a file that was untracked or ignored
+    before, none of them stays on the branch: a private file must not get into history. The index
+    and the files stay.
     """
     commit = read_head(worktree.toplevel).commit
     committed = _list_committed_paths(worktree.toplevel, before, commit)
     paths = {path for path in committed if not worktree.is_excluded(path)}
     ignored = before.select_ignored(paths, forced=True)
-    private = tuple(sorted(paths & {*before.untracked_paths, *ignored}))
+    private = tuple(sorted(paths & {*before.untracked_paths, *ignored, *secrets}))
     goal = HeadState(before.head if private else commit, before.branch)
     rescued = _move_head(worktree.toplevel, goal)
     abort_operations(worktree, before)
@@ -149,6 +152,26 @@ def _list_committed_paths(toplevel: Path, before: Snapshot, commit: str) -> set[
     range_ = (commit, *(("--not", before.head) if before.head else ()))
     listed = split_nul(run_git(toplevel, *words, *plain, *range_, "--") + b"\0")
     return {path.removeprefix("\n") for path in listed}
+
+
+class NewObject(NamedTuple):
+    """Hold a path in a new commit, and the object of the file or folder there."""
+
+    path: str
+    oid: str
+
+
+def list_new_objects(toplevel: Path, before: Snapshot) -> list[NewObject]:
+    """List the files and folders of the commits since that no ref led to, with all contents."""
+    commit = read_head(toplevel).commit
+    old = {before.head, *(before.refs.names.values() if before.refs else ())}
+    lines = [commit, *(f"^{oid}" for oid in old if oid)]
+    if commit in ("", before.head):
+        return []
+    words = ("rev-list", "--objects", "--ignore-missing", "--stdin")
+    listed = decode_output(run_git(toplevel, *words, stdin="\n".join(lines).encode() + b"\n"))
+    pairs = (line.partition(" ") for line in listed.split("\n"))
+    return [NewObject(path, oid) for oid, _, path in pairs if path]
 
 
 def restore_head(worktree: Worktree, before: Snapshot) -> tuple[str, ...]:

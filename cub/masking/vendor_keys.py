@@ -181,6 +181,14 @@ def mask_vendor_keys(text: str) -> str:
     return _LONG_WORD.sub(_mask_word, text)
 
 
+def find_vendor_keys(text: str) -> Iterator[str]:
+    """Yield the keys that a vendor's form gives away."""
+    for word in _LONG_WORD.finditer(text):
+        for key in _KEY.finditer(word[0]):
+            if not _is_phrase(key[0]):
+                yield key[0]
+
+
 def _mask_word(match: re.Match[str]) -> str:
     word = match[0] if match[0].isascii() else match[0].translate(_ZERO_WIDTH_TABLE)
     masked = _KEY.sub(_mask_key, word)
@@ -188,5 +196,9 @@ def _mask_word(match: re.Match[str]) -> str:
 
 
 def _mask_key(match: re.Match[str]) -> str:
-    # A name such as `sk-learn-contributed-models` begins like a key.
-    return match[0] if match[0].islower() and match[0].replace("-", "a").isalpha() else MASK
+    return match[0] if _is_phrase(match[0]) else MASK
+
+
+def _is_phrase(key: str) -> bool:
+    """Tell whether it is a name such as `sk-learn-contributed-models`, which begins like a key."""
+    return key.islower() and key.replace("-", "a").isalpha()

@@ -40,6 +40,12 @@ from cub.actions.run.check_inputs import (
 )
 from cub.actions.run.cub_folder_backup import CubFolderBackup, restore_folder
 from cub.actions.run.hidden_work import describe_ignored_files, find_hidden_work
+from cub.actions.run.new_files import (
+    describe_leftovers,
+    describe_secrets,
+    explain_left_out,
+    take_out_secrets,
+)
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.verdict import (
     AttemptEvidence,
@@ -102,9 +108,10 @@ def run_attempt(
     evidence = _collect_evidence(context, attempt, before)
     if attempt.replacements:
         return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
-    if verdict := judge_before_checks(evidence) or _judge_inputs(context, attempt):
-        return verdict
-    return (yield from judge_by_final_checks(context, attempt, before, evidence))
+    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt)
+    if verdict is None:
+        verdict = yield from judge_by_final_checks(context, attempt, before, evidence)
+    return explain_left_out(verdict, attempt.left_out_paths)
 
 
 def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
@@ -170,6 +177,12 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
     after = take_snapshot(workspace.worktree, before)
     attempt.files.write_state(run_folders.AGENT_HEAD_FILE, {"head": after.head})
     set_result(context, attempt, before, after)
+    if paths := take_out_secrets(workspace, attempt.files, attempt.changes):
+        after = take_snapshot(workspace.worktree, before)
+        set_result(context, attempt, before, after)
+        attempt.left_out_paths = paths
+        attempt.notices.append(describe_secrets(paths))
+    attempt.note_for_review(describe_leftovers(workspace.toplevel, attempt.changes))
     attempt.notices += describe_ignored_files(after)
     if attempt.head_move == "forward" and before.head != after.head:
         attempt.notices.append("there are commits that the run did not make")
@@ -199,8 +212,7 @@ def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Note what was changed that the checks go by; return a verdict if it is protected."""
     now = _record_inputs(context, attempt)
     inputs = find_changed_inputs(attempt.inputs, now)
-    attempt.input_changes = describe_changes(inputs, attempt.inputs, attempt.changes)
-    attempt.notices += attempt.input_changes
+    attempt.note_for_review(describe_changes(inputs, attempt.inputs, attempt.changes))
     paths = [*(change.path for change in attempt.changes), *(file.path for file in inputs)]
     if path := find_protected_path(context.settings.protected_patterns, paths):
         return Verdict(failures.PROTECTED, f"{path} was changed, which run.protect forbids")

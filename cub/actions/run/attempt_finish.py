@@ -16,6 +16,11 @@ from cub.actions.run.attempt import restore_surroundings
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import checks_to_json, format_failure_count
 from cub.actions.run.cub_folder_backup import CubFolderBackup
+from cub.actions.run.new_files import (
+    describe_left_out_files,
+    list_committed_secrets,
+    return_left_out_files,
+)
 from cub.actions.run.retry_policy import Disposition, decide_disposition, get_first_number
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import record_outcome
@@ -122,7 +127,8 @@ def _commit(
     """Return the attempt's commit, "" for none, and the verdict, which a failed commit changes."""
     commits, workspace, head = context.settings.commits, context.workspace, ""
     if commits and attempt.head_move:
-        attempt.notices += workspace.adopt_commits(before)
+        secrets = list_committed_secrets(workspace, before)
+        attempt.notices += workspace.adopt_commits(before, secrets)
     has_same_head = before.head == after.head
     message = _build_commit_message(context, attempt, verdict) if commits else ""
     decision = {
@@ -131,6 +137,7 @@ def _commit(
         "after": after.to_json(),
         "head": before.head if has_same_head else read_head_commit(workspace.toplevel),
         "message": message,
+        "left_out": attempt.left_out_paths,
         "event": make_end_event(context, attempt, verdict, ""),
     }
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
@@ -146,6 +153,9 @@ def _commit(
         context.uncommitted_files |= new_files
         reset_user_index(workspace.worktree)
     _restore_private_files(context, attempt, before)
+    attempt.notices += return_left_out_files(
+        workspace.toplevel, attempt.files, attempt.left_out_paths
+    )
     for comparison in attempt.checks:  # the results hold for the next attempt, too
         context.check_runner.store_result(after.tree, comparison.check)
     return head, verdict
@@ -157,17 +167,17 @@ def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
 
 
 def _build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:
-    """Return the commit's message, with what a reviewer has to know of the checks."""
+    """Return the commit's message, with what a reviewer has to know."""
     text = render_commit_message(context.settings.message_template, attempt.task)
     if verdict.doubt:
         text += f"\n\nNo check has decided whether it is done: {verdict.doubt}."
     if count := verdict.known_failures:
         end = "excused" if verdict.excuses else "left as before"
         text += f"\n\n{format_failure_count(count)} {end}."
-    if not attempt.input_changes:
+    if not attempt.review_notes:
         return text
-    lines = "\n".join(f"- {change}" for change in attempt.input_changes)
-    return f"{text}\n\nWhat decided whether it is done was changed, too:\n\n{lines}"
+    lines = "\n".join(f"- {note}" for note in attempt.review_notes)
+    return f"{text}\n\nReview these changes:\n\n{lines}"
 
 
 def _restore_private_files(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
@@ -183,6 +193,8 @@ def _roll_back(context: RunContext, attempt: Attempt, before: Snapshot, verdict:
     worktree = context.workspace.worktree
     current = take_snapshot(worktree, before)
     write_patch(worktree, before, current, attempt.files.prepare_path(run_folders.PATCH_FILE))
+    if attempt.left_out_paths:
+        attempt.notices += describe_left_out_files(attempt.files)
     _save_failure(context, attempt, verdict)
     attempt.files.write_state(run_folders.RESTORE_FILE, {"at": context.timestamp})
     attempt.notices += context.workspace.restore_files(before, current)

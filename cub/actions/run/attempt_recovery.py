@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from cub.actions.run import run_folders
 from cub.actions.run.git_workspace import GitWorkspace, open_git_workspace
+from cub.actions.run.new_files import describe_left_out_files, return_left_out_files
 from cub.actions.run.run_folders import AttemptFolder, RunFolder
 from cub.errors import CubError
 from cub.git import branches, repository_settings
@@ -56,14 +57,16 @@ class InterruptedAttempt:
         messages = self._restore_surroundings()
         current = take_snapshot(self.workspace.worktree, self.before)
         if self.decision.get("ok"):
-            if not self.decision.get("message") or self._is_committed(current):
-                return RecoveryResult(True, messages)
-            failures = self._commit(current)
+            has_commit = not self.decision.get("message") or self._is_committed(current)
+            failures = [] if has_commit else self._commit(current)
             if not failures:
+                paths = list(map(str, self.decision.get("left_out", ())))
+                messages += return_left_out_files(self.workspace.toplevel, self.folder, paths)
                 return RecoveryResult(True, messages)
             messages += failures
             current = take_snapshot(self.workspace.worktree, self.before)
-        return RecoveryResult(False, [*messages, *self._restore_files(current)])
+        messages += [*self._restore_files(current), *describe_left_out_files(self.folder)]
+        return RecoveryResult(False, messages)
 
     def _restore_surroundings(self) -> list[str]:
         """Restore git's settings, before git is called, then private files; return messages."""

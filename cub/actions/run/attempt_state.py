@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +32,10 @@ class Attempt:
     - `blocks`: the output of context commands.
     - `baseline`: what each check said before the agent, by its command.
     - `edited_paths`: tracked files that changed while checks and commands before the agent ran.
-    - `inputs`: what the checks go by; `input_changes` describes what of it was changed.
-    - `notices`: what to report to a person and to the next attempt.
+    - `inputs`: what the checks go by.
+    - `notices`: what to report to a person and to the next attempt; `review_notes` are those that
+      the commit's message has as well.
+    - `left_out_paths`: new files that look like secrets, in the attempt's folder.
     - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
     """
 
@@ -57,7 +60,8 @@ class Attempt:
     settings: GitSettings | None = None
     replacements: list[str] = field(default_factory=list)
     inputs: CheckInputs = field(default_factory=dict)
-    input_changes: list[str] = field(default_factory=list)
+    review_notes: list[str] = field(default_factory=list)
+    left_out_paths: list[str] = field(default_factory=list)
     head_move: str = ""
     started_at: float = 0.0
 
@@ -65,6 +69,12 @@ class Attempt:
     def task_id(self) -> str:
         """Return the task's id."""
         return str(self.task["id"])
+
+    def note_for_review(self, notes: Iterable[str]) -> None:
+        """Add notices about changes that a reviewer of the commit should look at, each once."""
+        new = [note for note in notes if note not in self.review_notes]
+        self.review_notes += new
+        self.notices += new
 
 
 def save_git_settings(context: RunContext, attempt: Attempt) -> None:

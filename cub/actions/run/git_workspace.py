@@ -132,17 +132,18 @@ class GitWorkspace:
             return ""
         return branches.classify_head_move(self.toplevel, before)
 
-    def adopt_commits(self, before: Snapshot) -> list[str]:
+    def adopt_commits(self, before: Snapshot, secrets: Collection[str] = ()) -> list[str]:
         """Take over commits made since `before`, except those with private files; return messages.
 
-        A file is private if it was untracked before.
+        A file is private if it was untracked before, or is one of the `secrets`.
         """
-        rescued_refs, private_files = branches.reattach_branch(self.worktree, before)
+        rescued_refs, private_files = branches.reattach_branch(self.worktree, before, secrets)
         if not private_files:
             return []
-        what = (
-            f"the agent's commits held {join_first(private_files)}, which git did not know before"
-        )
+        why = "which git did not know before"
+        if not set(private_files).isdisjoint(secrets):
+            why = "which git did not know before or which looks like a secret"
+        what = f"the agent's commits held {join_first(private_files)}, {why}"
         refs = ", ".join(rescued_refs)
         where = f"are kept as {refs}" if rescued_refs else "are on another branch"
         return [f"{what}: the run commits their work without it, and they {where}"]

@@ -51,6 +51,7 @@ SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
 EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
 BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
 PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
+LEFT_OUT_FOLDER = "left-out"  # new files that look like secrets
 # What recovery needs: the files before the attempt, that the agent was started, when its last
 # process ended, the commit that it left, when the last check ended; what was decided, the commit
 # that was about to be made, and that the files were being restored.

@@ -50,7 +50,7 @@ def test_it_is_told_in_the_event_and_in_the_commit(
     assert told in done.of("attempt_end")[0]["obs"]
     assert told in done.notices
     message = git(shop.root, "log", "-1", "--format=%B", "--grep", "task(s-1)")
-    assert message.startswith("task(s-1): Do s-1\n\nWhat decided whether it is done was changed")
+    assert message.startswith("task(s-1): Do s-1\n\nReview these changes:\n")
     assert f"\n- {told}\n" in message
 
 

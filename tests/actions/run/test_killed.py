@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[3]
 # that it was here. What it leaves in the background would go on for ever.
 CLIENT = """
 echo $$ >> "$HOME/pids"; sleep 1000 & echo $! >> "$HOME/pids"
-grep -q 'F821 gone' && { echo mended > work.txt; echo x >> "$HOME/mended"; exit 0; }
+grep -q 'F821 gone' && {
+  echo mended > work.txt; echo API_KEY=1 > .env; echo x >> "$HOME/mended"; exit 0; }
 echo 'shop.py:7:1: F821 gone' > wrong; echo half >> kept.txt; rm notes.txt
 """
 
@@ -70,7 +71,8 @@ def test_the_next_run_goes_on(
     done = bakery.run(checks=CHECK)
     assert bakery.status() == "closed"
     assert bakery.log() == ["task(s-1): Do s-1", "start", "start"]
-    assert bakery.dirt() == "?? notes.txt\n"
+    assert bakery.dirt() == "?? .env\n?? notes.txt\n"
+    assert (bakery.root / ".env").read_text() == "API_KEY=1\n"
     assert (bakery.root / "notes.txt").read_bytes() == b"a person's, unknown to git\r\n"
     assert (bakery.root / "kept.txt").read_text() == "kept\n"
     assert (bakery.root / "work.txt").read_text() == "mended\n"

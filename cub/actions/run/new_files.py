@@ -1,0 +1,170 @@
+"""Look at the new files of an attempt: leave secrets out of its commit, and name likely leftovers.
+
+A file that looks like a secret moves to the attempt's folder before the checks run: so they judge
+the tree that is committed. If the attempt is accepted, the file returns as an untracked one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cub.actions.run import failures
+from cub.actions.run.git_workspace import GitWorkspace
+from cub.actions.run.run_folders import LEFT_OUT_FOLDER, AttemptFolder
+from cub.actions.run.verdict import Verdict
+from cub.files.read_files import read_prefix
+from cub.git import ObjectReader
+from cub.git.branches import list_new_objects
+from cub.git.objects import list_tree_files
+from cub.git.snapshot import FileChange, Snapshot
+from cub.git.tool_artifacts import matches_any
+from cub.git.worktree import get_file_type
+from cub.masking.secret_files import holds_certain_secret, is_credentials_file
+from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.text import join_first
+
+_MAX_SECRET_FILE = 1 << 20  # bytes that are searched
+_LARGE = 1 << 20  # bytes
+_BINARY_PREFIX = 8000  # bytes, in which git looks for a NUL, too
+_PROSE = (".md", ".mdx", ".rst", ".adoc")  # they show keys, and hold none
+_HIDDEN_FOLDER = re.compile(r"(?:^|(?<=/))\.")
+_LEFTOVERS = (
+    "*.log", "nohup.out", "debug.txt", "debug.out", "*.orig", "*.rej", "*.bak", "*~", "*.tmp",
+    "*.swp", "core", "core.[0-9]*", "*.dmp",
+)  # fmt: skip
+_LEFTOVER_FOLDERS = ("tmp", "temp", ".tmp", "scratch")
+# Failures that may come of a file that was left out.
+_EXPLAINED = (
+    failures.CHECKS_FAILED, failures.NO_CHANGES, failures.NOT_MENDED, failures.UNVERIFIED,
+)  # fmt: skip
+
+
+def take_out_secrets(
+    workspace: GitWorkspace, files: AttemptFolder, changes: Iterable[FileChange]
+) -> list[str]:
+    """Move new files that look like secrets to the attempt's folder; return their paths."""
+    toplevel = workspace.toplevel
+    paths = [
+        path
+        for path in _iter_new_files(toplevel, changes)
+        if looks_like_secret(path, workspace.read_file(path, _MAX_SECRET_FILE))
+    ]
+    folder = files.prepare_path(LEFT_OUT_FOLDER) if paths else files.path
+    for path in paths:
+        _move(toplevel / path, folder / path)
+    return paths
+
+
+def return_left_out_files(
+    toplevel: Path, files: AttemptFolder, paths: Sequence[str]
+) -> Iterator[str]:
+    """Put the files back as untracked ones; yield a message if something is in the way."""
+    folder = files.remove_links() / LEFT_OUT_FOLDER
+    for path in paths:
+        is_there = get_file_type(folder, path) == stat.S_IFREG
+        if is_there and not os.path.lexists(toplevel / path):
+            with suppress(OSError):
+                _move(folder / path, toplevel / path)
+    yield from describe_left_out_files(files)
+
+
+def describe_left_out_files(files: AttemptFolder) -> Iterator[str]:
+    """Yield a message if the attempt's folder still has files that were left out."""
+    folder = files.path / LEFT_OUT_FOLDER
+    found = sorted(file for file in folder.rglob("*") if file.is_file())
+    if names := [file.relative_to(folder).as_posix() for file in found]:
+        yield f"{join_first(names)}: kept in {files.name}/{LEFT_OUT_FOLDER}/"
+
+
+def list_committed_secrets(workspace: GitWorkspace, before: Snapshot) -> list[str]:
+    """List new files that look like secrets in the commits that the attempt has made.
+
+    That includes files that a later commit deletes.
+    """
+    old = list_tree_files(workspace.toplevel, before.tree)
+    new = [one for one in list_new_objects(workspace.toplevel, before) if one.path not in old]
+    found = dict[str, None]()
+    with ObjectReader(workspace.toplevel) as objects:
+        for path, oid in new:
+            blob = objects.find_object(oid)
+            if blob and blob.kind == "blob" and looks_like_secret(path, blob.data):
+                found[path] = None
+    return list(found)
+
+
+def describe_secrets(paths: Sequence[str]) -> str:
+    """Say which files look like secrets and are left out."""
+    looks, are = ("looks like a secret", "is") if len(paths) == 1 else ("look like secrets", "are")
+    return f"{join_first(paths)} {looks} and {are} left out of the commit"
+
+
+def explain_left_out(verdict: Verdict, paths: Sequence[str]) -> Verdict:
+    """Return the verdict with the files that were left out in its reason, if they may be why."""
+    if not paths or verdict.failure not in _EXPLAINED:
+        return verdict
+    reason = ": ".join(filter(None, [describe_secrets(paths), verdict.reason]))
+    return verdict._replace(reason=reason)
+
+
+def describe_leftovers(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
+    """Yield a message that names large binaries, logs and files in scratch folders among new files.
+
+    They are committed: only a person knows whether they belong there.
+    """
+    large, folders, others = list[str](), Counter[str](), list[str]()
+    for path in _iter_new_files(toplevel, changes):
+        *parents, name = path.split("/")
+        if size := _measure_binary(toplevel, path):
+            large.append(f"{path}, {size / _LARGE:.0f} MB")
+        elif at := next((n for n, part in enumerate(parents, 1) if part in _LEFTOVER_FOLDERS), 0):
+            folders["/".join(parents[:at])] += 1
+        elif matches_any(name, _LEFTOVERS):
+            others.append(path)
+    counts = [f"{path}/, {n} file{'s' if n > 1 else ''}" for path, n in folders.items()]
+    if names := [*large, *counts, *others]:
+        yield "new: " + join_first(names, separator="; ")
+
+
+def _iter_new_files(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
+    for change in changes:
+        is_new = change.kind == "A" and not change.is_untracked
+        if is_new and get_file_type(toplevel, change.path) == stat.S_IFREG:
+            yield change.path
+
+
+def looks_like_secret(path: str, data: bytes) -> bool:
+    """Return whether a file is one of secrets; tests, documentation and foreign code show some."""
+    if not data or len(data) > _MAX_SECRET_FILE or b"\0" in data:
+        return False
+    visible = _HIDDEN_FOLDER.sub("", path)  # a hidden folder says nothing about what is in it
+    classifier = FileClassifier([visible])
+    kinds = classifier.classify(visible), classifier.classify_folder_of(visible)
+    text = data.decode("utf-8", "replace")
+    if FileKind.TEST not in kinds and is_credentials_file(path.rpartition("/")[2], text):
+        return True
+    is_source = kinds == (FileKind.SOURCE, FileKind.SOURCE) and not path.endswith(_PROSE)
+    return is_source and holds_certain_secret(text)
+
+
+def _measure_binary(toplevel: Path, path: str) -> int:
+    """Return the bytes of a large binary file; 0 for any other."""
+    try:
+        size = (toplevel / path).lstat().st_size
+        is_binary = size > _LARGE and b"\0" in read_prefix(
+            os.fspath(toplevel), path, _BINARY_PREFIX
+        )
+    except (OSError, ValueError):
+        return 0
+    return size if is_binary else 0
+
+
+def _move(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(source, target)
