@@ -39,6 +39,17 @@ def find_section_or_none(document: Document) -> Section | None:
         return None
 
 
+def list_section_lines(data: bytes) -> tuple[bytes, ...]:
+    """Return the lines of a file's section; of a damaged one, the markers; else nothing."""
+    try:
+        document = Document.parse(data)
+    except CubError:  # cub manages no such file: it is too large, or UTF-16
+        return ()
+    if section := find_section_or_none(document):
+        return document.lines[section.start : section.end]
+    return tuple(document.lines[marker.line] for marker in markers.find_markers(document))
+
+
 def find_digest_end(inside: Sequence[bytes]) -> int | None:
     """Return the least number of lines after BEGIN that the recorded digest proves, or None."""
     recorded, body = split_header(inside)

@@ -26,7 +26,14 @@ from cub.project.agent_settings import (
     AgentSettings,
     get_gemini_file_names,
 )
-from cub.project.targets import AGENTS_MD, CLAUDE_MD, CODEX, CODEX_MAX_BYTES, DEFAULT_TARGETS
+from cub.project.targets import (
+    AGENTS_MD,
+    CLAUDE_MD,
+    CODEX,
+    CODEX_MAX_BYTES,
+    CODEX_OVERRIDE,
+    DEFAULT_TARGETS,
+)
 
 _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
@@ -34,7 +41,6 @@ _CLAUDE_FILES = (_CLAUDE, CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE)
 _CLAUDE_RULES = ".claude/rules"
 CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_CODEX_OVERRIDE = "AGENTS.override.md"
 _CODEX_CONFIG = ".codex/config.toml"
 _OPENCODE_FOLDER = ".config/opencode"
 
@@ -196,7 +202,7 @@ def _list_rules(tree: FileTree, folder: str) -> Iterator[str]:
 def _list_codex_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     settings = _read_codex_settings(files.home)
     fallbacks = settings.get("project_doc_fallback_filenames")
-    names = (_CODEX_OVERRIDE, _AGENTS, *(fallbacks if isinstance(fallbacks, list) else ()))
+    names = (CODEX_OVERRIDE, _AGENTS, *(fallbacks if isinstance(fallbacks, list) else ()))
     limit = settings.get("project_doc_max_bytes")
     max_bytes = limit if isinstance(limit, int) else CODEX_MAX_BYTES
     yield from (LoadedFile(path, max_bytes) for path in _find_first(files, names))

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from cub.project.targets import AGENTS_MD, CLAUDE_MD, CODEX, COPILOT_INSTRUCTIONS, GEMINI_MD
+from cub.project.targets import (
+    AGENTS_MD,
+    CLAUDE_MD,
+    CODEX,
+    CODEX_OVERRIDE,
+    COPILOT_INSTRUCTIONS,
+    GEMINI_MD,
+)
 
 RuleScope = Literal["project", "parent", "user"]
 RULE_SUFFIXES = (".md", ".mdc")
@@ -30,6 +37,14 @@ class RuleLocation(NamedTuple):
     def is_folder(self) -> bool:
         """Return whether the path is a folder's."""
         return self.path.endswith("/")
+
+    def contains(self, path: str) -> bool:
+        """Return whether a file is at this location, at the root or in a folder of the project."""
+        if not self.is_folder:
+            return f"/{path}".endswith(f"/{self.path}")
+        _, found, inner = f"/{path}".partition(f"/{self.path}")
+        is_rule = bool(found) and inner.endswith(RULE_SUFFIXES)
+        return is_rule and not (self.is_flat and "/" in inner)
 
 
 _CLAUDE, _GEMINI = CLAUDE_MD.agents, GEMINI_MD.agents
@@ -94,6 +109,12 @@ TASK_FOLDER = ".agents/tasks"  # in the project, and in the home folder
 def list_rule_locations(scope: RuleScope) -> list[RuleLocation]:
     """Return the rows of a scope, in their order."""
     return [row for row in RULE_LOCATIONS if row.scope == scope]
+
+
+def is_instruction_file(path: str) -> bool:
+    """Return whether agents read a file of the project as instructions, by its path."""
+    is_override = path.rpartition("/")[2] == CODEX_OVERRIDE
+    return is_override or any(row.contains(path) for row in list_rule_locations("project"))
 
 
 def list_rule_agents() -> list[str]:

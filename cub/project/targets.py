@@ -23,6 +23,7 @@ class Target(NamedTuple):
 
 
 CODEX = "Codex"
+CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
 CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
 AGENTS_MD = Target(
     "AGENTS.md",

@@ -6,6 +6,34 @@ from tests.mutations.mutation import Mutation
 
 RUN = (
     Mutation(
+        "a secret that only a commit of the agent's had stays in history",
+        "cub/git/branches.py",
+        "paths & {*before.untracked_paths, *ignored, *secrets}",
+        "paths & {*before.untracked_paths, *ignored}",
+        ("tests/actions/run/test_new_files.py",),
+    ),
+    Mutation(
+        "a secret is written through a link",
+        "cub/actions/run/new_files.py",
+        " and not is_beyond_link(toplevel, path)",
+        "",
+        ("tests/actions/run/test_new_files.py",),
+    ),
+    Mutation(
+        "anybody may write cub's section",
+        "cub/actions/run/instruction_changes.py",
+        'return section is None or section.author != "cub"',
+        "return False",
+        ("tests/actions/run/test_instruction_changes.py",),
+    ),
+    Mutation(
+        "a check may take instructions away",
+        "cub/actions/run/attempt.py",
+        "verdict = _judge_instructions(context, attempt, before) or verdict",
+        "pass",
+        ("tests/actions/run/test_instruction_changes.py",),
+    ),
+    Mutation(
         "a task gets an attempt more than it may have",
         "cub/actions/run/retry_policy.py",
         "if history.counted_attempts + 1 >= max_attempts:",

@@ -40,6 +40,11 @@ from cub.actions.run.check_inputs import (
 )
 from cub.actions.run.cub_folder_backup import CubFolderBackup, restore_folder
 from cub.actions.run.hidden_work import describe_ignored_files, find_hidden_work
+from cub.actions.run.instruction_changes import (
+    describe_instruction_changes,
+    find_instruction_changes,
+    judge_instruction_changes,
+)
 from cub.actions.run.new_files import (
     describe_leftovers,
     describe_secrets,
@@ -108,9 +113,12 @@ def run_attempt(
     evidence = _collect_evidence(context, attempt, before)
     if attempt.replacements:
         return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
-    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt)
+    instructions = _judge_instructions(context, attempt, before)
+    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt) or instructions
     if verdict is None:
         verdict = yield from judge_by_final_checks(context, attempt, before, evidence)
+        if verdict.is_ok:  # the checks may have changed files, too
+            verdict = _judge_instructions(context, attempt, before) or verdict
     return explain_left_out(verdict, attempt.left_out_paths)
 
 
@@ -206,6 +214,14 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
             transcript, attempt.agent_result.stderr, context.clock.now()
         ),
     )
+
+
+def _judge_instructions(context: RunContext, attempt: Attempt, before: Snapshot) -> Verdict | None:
+    """Note what was changed in instruction files; return a verdict if that is forbidden."""
+    after = attempt.after or before
+    changes = find_instruction_changes(context.workspace, before, after)
+    attempt.note_for_review(describe_instruction_changes(changes))
+    return judge_instruction_changes(changes, attempt.task)
 
 
 def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:

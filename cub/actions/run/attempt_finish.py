@@ -263,7 +263,7 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
     has_summary = verdict.is_ok or signals.summary
     optional = {
         "said": "" if has_summary else summarize_final_message(transcript.final_message),
-        "obs": attempt.notices,
+        "obs": list(dict.fromkeys((*attempt.review_notes, *attempt.notices))),  # it is cut
         "denied": list(transcript.denials),
         "trailer": _trailer_to_json(signals),
         "stuck": signals.stuck or "",

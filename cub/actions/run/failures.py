@@ -181,7 +181,7 @@ PROTECTED = FailureClass(
 )
 INSTRUCTIONS_CHANGED = FailureClass(
     "instructions_changed",
-    "deleted an instruction file, or changed cub's section in it",
+    "deleted an [instruction file](#instruction-files), or changed cub's section in it",
     "an instruction file was deleted, or cub's section in it was changed",
     "which file",
 )

@@ -25,7 +25,7 @@ from cub.git.branches import list_new_objects
 from cub.git.objects import list_tree_files
 from cub.git.snapshot import FileChange, Snapshot
 from cub.git.tool_artifacts import matches_any
-from cub.git.worktree import get_file_type
+from cub.git.worktree import get_file_type, is_beyond_link
 from cub.masking.secret_files import holds_certain_secret, is_credentials_file
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.text import join_first
@@ -69,7 +69,8 @@ def return_left_out_files(
     folder = files.remove_links() / LEFT_OUT_FOLDER
     for path in paths:
         is_there = get_file_type(folder, path) == stat.S_IFREG
-        if is_there and not os.path.lexists(toplevel / path):
+        is_free = not os.path.lexists(toplevel / path) and not is_beyond_link(toplevel, path)
+        if is_there and is_free:
             with suppress(OSError):
                 _move(folder / path, toplevel / path)
     yield from describe_left_out_files(files)
@@ -145,11 +146,12 @@ def looks_like_secret(path: str, data: bytes) -> bool:
         return False
     visible = _HIDDEN_FOLDER.sub("", path)  # a hidden folder says nothing about what is in it
     classifier = FileClassifier([visible])
-    kinds = classifier.classify(visible), classifier.classify_folder_of(visible)
+    kinds = {classifier.classify(visible), classifier.classify_folder_of(visible)}
     text = data.decode("utf-8", "replace")
-    if FileKind.TEST not in kinds and is_credentials_file(path.rpartition("/")[2], text):
+    is_own = kinds <= {FileKind.SOURCE, FileKind.DOCS}
+    if is_own and is_credentials_file(path.rpartition("/")[2], text):
         return True
-    is_source = kinds == (FileKind.SOURCE, FileKind.SOURCE) and not path.endswith(_PROSE)
+    is_source = kinds == {FileKind.SOURCE} and not path.endswith(_PROSE)
     return is_source and holds_certain_secret(text)
 
 

@@ -8,11 +8,8 @@ from typing import NamedTuple
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import join_bounded, make_valid_text
-from cub.edit.document import Document
-from cub.edit.markers import find_markers
-from cub.edit.sections import find_section_or_none
+from cub.edit.sections import list_section_lines
 from cub.edit.unified_diff import format_hunks
-from cub.errors import CubError
 from cub.files.single_file import read_single_file, replace_single_file
 
 _MAX_PREVIEW_CHARS = 20_000
@@ -71,22 +68,11 @@ def encode_text(text: str, argument: str) -> bytes:
 
 def _require_same_section(before: bytes, after: bytes, name: str) -> None:
     """Raise ToolError if the lines of a managed section change; if it is damaged, its markers."""
-    lines = _list_section_lines(before)
-    if not lines or lines == _list_section_lines(after):
+    lines = list_section_lines(before)
+    if not lines or lines == list_section_lines(after):
         return
     raise ToolError(
         f"this would change cub's managed section of {name}; nothing was written",
         hint="leave the lines from its BEGIN to its END marker as they are, and write your text "
         "outside of them: `cub update` makes the section from cub's templates",
     )
-
-
-def _list_section_lines(data: bytes) -> tuple[bytes, ...]:
-    """Return the lines of the managed section; of a damaged one, the markers; else nothing."""
-    try:
-        document = Document.parse(data)
-    except CubError:  # cub manages no such file: it is too large, or UTF-16
-        return ()
-    if section := find_section_or_none(document):
-        return document.lines[section.start : section.end]
-    return tuple(document.lines[marker.line] for marker in find_markers(document))

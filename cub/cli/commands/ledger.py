@@ -254,6 +254,7 @@ def format_attempt_details(event: Event) -> Iterator[str]:
         *(("check", _describe_check(check)) for check in checks if check),
         ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
         ("commit", _describe_commit(get_mapping(event, "git"))),
+        *(("note", note) for note in event.get("obs") or ()),
         ("says", trailer.get("summary") or event.get("said")),
         *(("tried", tried) for tried in trailer.get("tried") or ()),
         ("next", trailer.get("next")),

@@ -105,12 +105,22 @@ def test_nothing_but_a_secret_is_no_change(checked: Shop) -> None:
     assert reason == ".env looks like a secret and is left out of the commit"
 
 
-def test_a_file_in_the_place_of_a_secret_stays(checked: Shop) -> None:
-    checked.client(f"cat > /dev/null; {_RIGHT}; echo API_KEY=1 > .env")
-    done = checked.run(once=True, checks="grep -q 1 a.py || echo check > .env")
+@pytest.mark.parametrize(
+    ("make", "stays"),
+    [("echo check > conf/.env", "conf/.env"), ("rmdir conf; ln -s .. conf", "conf")],
+)
+def test_what_is_in_the_place_of_a_secret_stays(checked: Shop, make: str, stays: str) -> None:
+    done = _work(
+        checked,
+        f"{_RIGHT}; mkdir conf; echo API_KEY=1 > conf/.env",
+        f"grep -q 1 a.py || {{ {make}; }}",
+    )
     assert done.outcomes == ["ok"]
-    assert (checked.root / ".env").read_text() == "check\n"
-    assert ".env: kept in .cub/runs/" in "\n".join(done.of("attempt_end")[0]["obs"])
+    assert "conf/.env: kept in .cub/runs/" in "\n".join(done.of("attempt_end")[0]["obs"])
+    assert (checked.root / stays).exists()
+    assert not (checked.root / "../.env").exists()
+    left_out = checked.attempt(done.end["run"]) / "left-out/conf/.env"
+    assert left_out.read_text() == "API_KEY=1\n"
 
 
 def test_the_next_attempt_leaves_the_secret_alone(checked: Shop) -> None:
@@ -134,8 +144,9 @@ def test_a_private_key_is_left_out_except_among_tests(checked: Shop) -> None:
 
 def test_a_token_in_a_new_module_is_left_out(checked: Shop) -> None:
     checked.write("../settings.py", f'TOKEN = "ghp_{chance(36)}"\n')
-    done = _work(checked, "echo import settings > a.py; cp ../settings.py .", "test -f settings.py")
-    assert done.outcomes == ["unverified"]
+    check = "! grep -q import a.py || test -f settings.py"
+    done = _work(checked, "echo import settings > a.py; cp ../settings.py .", check)
+    assert done.outcomes == ["checks_failed"]
     assert "settings.py looks like a secret" in done.of("attempt_end")[0]["fail"]["reason"]
 
 
@@ -159,6 +170,7 @@ def test_old_files_and_text_are_no_leftovers(checked: Shop) -> None:
         (".env", True),
         ("website/.env", True),
         ("tests/fixtures/.env", False),
+        ("third_party/lib/tests/.env", False),
         ("shop/settings.py", True),
         (".aws/config.txt", True),
         ("tests/test_shop.py", False),
