@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from hypothesis import Phase, settings
 
 from tests.command_line import Result, call_cub
 from tests.fork_server import start_cub, stop_fork_server
+from tests.forked import STOP_SIGNALS
 
 # Failures say how to repeat them: `python -m tests` passes on the seed that it prints. What
 # explains a failure runs the test hundreds of times more, and is rarely worth that.
@@ -90,6 +92,18 @@ def environment(home: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "PYTHONPATH": str(Path(__file__).parents[1]),
     }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _default_signals() -> None:
+    """Give what tests start the default handling of signals, also below `nohup`.
+
+    A child inherits that a signal is ignored, but not a handler. This process still survives the
+    signal. A worker of pytest-xdist needs that as well, so it is not done before workers start.
+    """
+    for number in (getattr(signal, name) for name in STOP_SIGNALS if hasattr(signal, name)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(autouse=True, scope="session")

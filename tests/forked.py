@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import NoReturn, Self, TextIO
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 _DESCRIPTORS = 256  # more than tests have open
 
 
@@ -103,7 +103,7 @@ def _become(
         os.closerange(3, _DESCRIPTORS)
         os.environ.clear()
         os.environ.update(environ)
-        for name in _SIGNALS:
+        for name in STOP_SIGNALS:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115

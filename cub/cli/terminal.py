@@ -74,6 +74,7 @@ _DEFAULT_WIDTH = 80  # columns
 
 def configure_streams() -> None:
     """Set up the streams so that no file name or text in any encoding ends a command."""
+    _open_standard_files()
     codecs.register_error("exact", _handle_encode_error)
     if sys.stdout is None or sys.stderr is None:  # closed by the one who started cub
         nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -81,6 +82,17 @@ def configure_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             configure_encoding(stream)
+
+
+def _open_standard_files() -> None:
+    """Open the null device as each standard file that is closed: another file would get its number,
+    and what a command is given as stdin would take the place of that.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def configure_encoding(stream: TextIOWrapper) -> None:

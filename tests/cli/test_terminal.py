@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,22 @@ def test_a_stdout_that_is_full_is_a_known_error(project: Path, home: Path, comma
     assert done.code == 1
     assert done.err.startswith("error: ")
     assert "no space left on device" in done.err
+
+
+@posix
+def test_no_other_file_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    """The keeper of a command gets pipes by their numbers, and the command's own streams."""
+    program = (
+        "import os; from pathlib import Path\n"
+        "from cub.cli.terminal import configure_streams\n"
+        "from cub.processes.command import make_shell_command\n"
+        "from cub.processes.runner import run_and_capture\n"
+        "configure_streams()\n"
+        "run_and_capture(make_shell_command('echo x > said', Path(), dict(os.environ)))\n"
+    )
+    line = f"{shlex.join([sys.executable, '-c', program])} {ALL_CLOSED}"
+    subprocess.run(line, shell=True, cwd=tmp_path, env=environment(tmp_path), check=True)
+    assert (tmp_path / "said").read_text() == "x\n"
 
 
 @posix

@@ -16,6 +16,7 @@ FILES = """
 import os
 print([n for n in sorted(os.listdir('/dev/fd')) if os.path.exists(f'/dev/fd/{n}')])
 """
+IGNORED = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
 IDS = "import os; print(os.getpid(), os.getpgrp(), os.getsid(0), os.getppid())"
 SIGNALS = """
 import signal
@@ -43,7 +44,7 @@ def test_no_signal_is_ignored_or_held_back(make: Make) -> None:
     # Python itself ignores two of them when it starts, and handles INT.
     ours = [signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ]
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-    before = [(one, signal.signal(one, signal.SIG_IGN)) for one in (signal.SIGHUP, signal.SIGQUIT)]
+    before = [(one, signal.signal(one, signal.SIG_IGN)) for one in IGNORED]
     try:
         assert said(make, SIGNALS) == f"{sorted(map(int, ours))} set()\n"
     finally:
