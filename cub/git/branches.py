@@ -54,41 +54,53 @@ def is_clean(toplevel: Path) -> bool:
     return not run_git(toplevel, "status", "--porcelain", "--untracked-files=normal")
 
 
-def switch_branch(toplevel: Path, name: str) -> str:
-    """Switch to a branch, made where HEAD is if there is none; return its full name.
+def has_branch(toplevel: Path, name: str) -> bool:
+    """Return whether there is a branch of this name. Raises CubError for one that git refuses."""
+    full = f"refs/heads/{name}"
+    is_invalid = name.startswith("-") or name == "HEAD"
+    if is_invalid or try_git(toplevel, "check-ref-format", full).exit_code:
+        raise CubError("git does not take this as the name of a branch", where=name)
+    return try_git(toplevel, "show-ref", "--verify", "--quiet", full).exit_code == 0
+
+
+def switch_branch(toplevel: Path, name: str) -> None:
+    """Switch to a branch, made where HEAD is if there is none.
 
     Raises CubError for a name that git refuses, and if git can't switch.
     """
-    full = _make_full_name(toplevel, name)
     words = ("switch", "--quiet", "--no-guess")
-    branch = [name] if _exists(toplevel, full) else ["-c", name]
+    branch = [name] if has_branch(toplevel, name) else ["-c", name]
     run_git(toplevel, *words, *branch, allow_fetch=True)
-    return full
+
+
+def switch_back(toplevel: Path, head: HeadState) -> None:
+    """Undo `switch_branch`: make HEAD what it was. Files that git can't switch stay."""
+    if not head.commit:
+        try_git(toplevel, "symbolic-ref", "HEAD", head.branch)
+        return
+    words = [head.branch.removeprefix("refs/heads/")] if head.branch else ["--detach", head.commit]
+    try_git(toplevel, "switch", "--quiet", "--no-guess", *words)
 
 
 def add_worktree(toplevel: Path, folder: Path, branch: str) -> None:
     """Check out a branch in a new folder; it is made where HEAD is if there is none."""
     target = folder.as_posix()
-    exists = _exists(toplevel, _make_full_name(toplevel, branch))
-    words = [target, branch] if exists else ["-b", branch, target]
+    words = [target, branch] if has_branch(toplevel, branch) else ["-b", branch, target]
     run_git(toplevel, "worktree", "add", "--quiet", *words, allow_fetch=True)
 
 
-def remove_worktree(toplevel: Path, folder: Path) -> bool:
-    """Remove a linked work tree; return False, and keep it, if it has uncommitted changes."""
-    return try_git(toplevel, "worktree", "remove", folder.as_posix()).exit_code == 0
+def remove_worktree(toplevel: Path, folder: Path, *, force: bool = False) -> bool:
+    """Remove a linked work tree; return False, and keep it, if it has uncommitted changes.
+
+    `force` removes these as well.
+    """
+    words = ("worktree", "remove", *(["--force"] if force else []))
+    return try_git(toplevel, *words, folder.as_posix()).exit_code == 0
 
 
-def _make_full_name(toplevel: Path, name: str) -> str:
-    full = f"refs/heads/{name}"
-    is_invalid = name.startswith("-") or name == "HEAD"
-    if is_invalid or try_git(toplevel, "check-ref-format", full).exit_code:
-        raise CubError("git does not take this as the name of a branch", where=name)
-    return full
-
-
-def _exists(toplevel: Path, full: str) -> bool:
-    return try_git(toplevel, "show-ref", "--verify", "--quiet", full).exit_code == 0
+def delete_merged_branch(toplevel: Path, name: str) -> bool:
+    """Delete a branch; return False, and keep it, if it has commits that HEAD has not."""
+    return try_git(toplevel, "branch", "--quiet", "-d", "--", name).exit_code == 0
 
 
 def read_head_time(toplevel: Path) -> float:

@@ -74,21 +74,21 @@ def explain_missing_program(name: str, folder: Path, environ: Mapping[str, str])
 
     It is looked up as the keeper's exec does. A script's interpreter has to be there, too.
     """
-    files = [path for path in _iter_candidates(name, folder, environ) if path.is_file()]
+    files = [path for path in iter_candidates(name, folder, environ) if path.is_file()]
     if not files:
         return f"{name} is not there" if "/" in name else f"{name} is not in PATH"
     programs = [path for path in files if os.access(path, os.X_OK)]
     if not programs:
         return f"{files[0]} is not executable"
-    interpreter = _read_interpreter(programs[0])
+    interpreter = read_interpreter(programs[0])
     if interpreter and not any(
-        path.is_file() for path in _iter_candidates(interpreter, folder, environ)
+        path.is_file() for path in iter_candidates(interpreter, folder, environ)
     ):
         return f"{programs[0]} needs {interpreter}, which is not there"
     return ""
 
 
-def _iter_candidates(name: str, folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+def iter_candidates(name: str, folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield where a program of this name may be; relative paths start in `folder`."""
     if "/" in name:
         yield folder / name
@@ -97,7 +97,7 @@ def _iter_candidates(name: str, folder: Path, environ: Mapping[str, str]) -> Ite
         yield folder / search_folder / name
 
 
-def _read_interpreter(program: Path) -> str:
+def read_interpreter(program: Path) -> str:
     """Return the program in a script's first line, that after `env`; "" if it is not a script."""
     try:
         with program.open("rb") as file:

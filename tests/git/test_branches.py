@@ -8,12 +8,16 @@ from cub.errors import CubError
 from cub.git.branches import (
     add_worktree,
     classify_head_move,
+    delete_merged_branch,
+    has_branch,
     read_head_commit,
     reattach_branch,
     remove_worktree,
+    switch_back,
     switch_branch,
 )
 from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import read_head
 from tests.conftest import git
 from tests.git.checkouts import checkout, lines, save, state, write
 
@@ -105,10 +109,10 @@ def branches_top(project: Path) -> Path:
 
 def test_a_branch_is_made_or_switched_to(branches_top: Path) -> None:
     write(branches_top, {"a.txt": "2\n"})
-    assert switch_branch(branches_top, "cub/t-1") == "refs/heads/cub/t-1"
+    switch_branch(branches_top, "cub/t-1")
     assert lines(branches_top) == ["## cub/t-1", " M a.txt"]
     git(branches_top, "commit", "-q", "-a", "-m", "x")
-    assert switch_branch(branches_top, "main") == "refs/heads/main"
+    switch_branch(branches_top, "main")
     assert (branches_top / "a.txt").read_text() == "1\n"
 
 
@@ -147,6 +151,36 @@ def test_a_work_tree_with_work_in_it_stays(branches_top: Path, tmp_path: Path, n
     write(folder, {name: "work"})
     assert not remove_worktree(branches_top, folder)
     assert (folder / name).read_text() == "work"
+
+
+def test_a_work_tree_goes_by_force(branches_top: Path, tmp_path: Path) -> None:
+    add_worktree(branches_top, tmp_path / "linked", "side")
+    write(tmp_path / "linked", {"a.txt": "changed", "new.txt": "new"})
+    assert remove_worktree(branches_top, tmp_path / "linked", force=True)
+    assert not (tmp_path / "linked").exists()
+
+
+@pytest.mark.parametrize("before", ["main", "HEAD", "unborn"])
+def test_a_switch_is_undone(branches_top: Path, before: str) -> None:
+    if before == "unborn":
+        git(branches_top, "switch", "-q", "--orphan", "unborn")
+    elif before == "HEAD":
+        git(branches_top, "switch", "-q", "--detach")
+    head, files = read_head(branches_top), lines(branches_top)
+    switch_branch(branches_top, "cub/t-1")
+    assert read_head(branches_top) != head
+    switch_back(branches_top, head)
+    assert (read_head(branches_top), lines(branches_top)) == (head, files)
+
+
+def test_only_a_branch_without_commits_of_its_own_is_deleted(branches_top: Path) -> None:
+    git(branches_top, "branch", "empty")
+    switch_branch(branches_top, "full")
+    git(branches_top, "commit", "-q", "--allow-empty", "-m", "x")
+    switch_branch(branches_top, "main")
+    assert delete_merged_branch(branches_top, "empty")
+    assert not delete_merged_branch(branches_top, "full")
+    assert [has_branch(branches_top, name) for name in ("empty", "full")] == [False, True]
 
 
 def test_head_is_a_commit_or_nothing(branches_top: Path, tmp_path: Path) -> None:

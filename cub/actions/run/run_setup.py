@@ -22,6 +22,7 @@ from cub.actions.run.agent_programs import (
 )
 from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
+from cub.actions.run.checkout_links import require_separate_checkout
 from cub.actions.run.command_trust import ApprovedChecks, require_trust
 from cub.actions.run.git_workspace import (
     STORE_FILES,
@@ -65,6 +66,7 @@ from cub.git.commit import explain_missing_identity
 from cub.git.process import try_git
 from cub.git.restore_snapshot import release_snapshot
 from cub.git.take_snapshot import take_snapshot
+from cub.git.worktree import HeadState
 from cub.git.worktree_status import list_dirty_paths
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
@@ -114,6 +116,9 @@ def prepare_run(
     require_startable(stores.backend.read_tasks(), stores, options)
     settings = resolve_checks(stores, settings)
     approved_checks = require_trust(stores, settings)
+    if options.worktree:
+        environ = build_environment(settings.hidden_variables, environment.environ)
+        require_separate_checkout(stores, settings, environ)
     missing = find_missing_programs(chosen.harnesses, settings, stores.project, environment.environ)
     harnesses = require_available(chosen.harnesses, missing)
     if not (stores.root / GITIGNORE).exists():
@@ -125,9 +130,9 @@ def prepare_run(
         checkout = None if options.worktree else stores.project.root
         stack.enter_context(hold_run_locks(folder, checkout))
         stack.enter_context(adopt_orphans())
-        stack.enter_context(_remove_if_refused(folder))
+        undo = stack.enter_context(_undo_if_refused(folder))
         context, report = _make_context(
-            stores, settings, folder, environment, harnesses, approved_checks
+            stores, settings, folder, environment, harnesses, approved_checks, undo
         )
         context.choice = chosen.reason
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
@@ -157,6 +162,7 @@ def _make_context(
     environment: RunEnvironment,
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
+    undo: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
@@ -165,7 +171,7 @@ def _make_context(
     try:
         if not settings.options.worktree:
             report.require_finished(stores.project.root)
-        workspace = _open_workspace(stores, settings, folder, environ)
+        workspace = _open_workspace(stores, settings, folder, environ, undo)
     except CubError as error:  # report in any case what was recovered before
         error.details += tuple(str(event.get("text", "")) for event in report.events)
         raise
@@ -194,22 +200,29 @@ def _make_context(
 
 
 @contextmanager
-def _remove_if_refused(folder: RunFolder) -> Iterator[None]:
+def _undo_if_refused(folder: RunFolder) -> Iterator[ExitStack]:
+    """Remove what a run that does not start has made; `undo` takes what else is to be undone."""
+    undo = ExitStack()
     try:
-        yield
+        yield undo
     except CubError as error:
         if isinstance(error, RunRefusedError) or not folder.read_state():
+            undo.close()
             shutil.rmtree(folder.path, ignore_errors=True)
             shutil.rmtree(folder.state, ignore_errors=True)
         raise
 
 
 def _open_workspace(
-    stores: Stores, settings: RunSettings, folder: RunFolder, environ: Mapping[str, str]
+    stores: Stores,
+    settings: RunSettings,
+    folder: RunFolder,
+    environ: Mapping[str, str],
+    undo: ExitStack,
 ) -> GitWorkspace:
     """Open the checkout, or a new worktree; git's hooks get `environ`.
 
-    Raises CubError if a run can't start there.
+    `undo` gets what removes a new branch and worktree. Raises CubError if a run can't start there.
     """
     root, options = stores.project.root, settings.options
     index, size_limit = folder.state / INDEX_FILE, settings.max_file_size
@@ -224,10 +237,13 @@ def _open_workspace(
     words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
     branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
     if options.worktree:
-        inner = _add_worktree(workspace, folder, branch or f"cub/{folder.id}")
+        inner = _add_worktree(workspace, folder, branch or f"cub/{folder.id}", undo)
         return open_git_workspace(inner, index, environ, size_limit=size_limit)
     current = take_snapshot(workspace.worktree)  # refuse now what no snapshot can hold
     if branch:
+        head = HeadState(current.head, current.branch)
+        _plan_deletion(workspace, branch, undo)
+        undo.callback(branches.switch_back, workspace.toplevel, head)
         branches.switch_branch(workspace.toplevel, branch)
     elif settings.commits and not current.branch:
         raise CubError(
@@ -244,16 +260,24 @@ def _list_committed_stores(stores: Stores) -> list[str]:
     return [name for name in STORE_FILES if is_root and name not in local]
 
 
-def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str) -> Path:
+def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str, undo: ExitStack) -> Path:
     """Add a linked worktree for the run, on its own branch; return the project's folder in it."""
     if not branches.read_head_commit(workspace.toplevel):
         hint = "commit something first: `git commit --allow-empty -m start`"
         raise CubError("a work tree needs a commit to begin with", hint=hint)
     linked = folder.root / ".cub" / "worktrees" / folder.id
+    _plan_deletion(workspace, branch, undo)
+    undo.callback(branches.remove_worktree, workspace.toplevel, linked, force=True)
     branches.add_worktree(workspace.toplevel, linked, branch)
     inner = linked / workspace.folder.relative_to(workspace.toplevel).as_posix()
     inner.mkdir(parents=True, exist_ok=True)
     return inner
+
+
+def _plan_deletion(workspace: GitWorkspace, branch: str, undo: ExitStack) -> None:
+    """Have `undo` delete a branch that is not there yet."""
+    if not branches.has_branch(workspace.toplevel, branch):
+        undo.callback(branches.delete_merged_branch, workspace.toplevel, branch)
 
 
 def _require_clean(workspace: GitWorkspace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,9 +66,36 @@ def test_where_no_check_can_run_nothing_starts_and_nothing_is_left(
 
 
 def test_a_work_tree_without_the_test_runner_starts_nothing(stocked: Shop) -> None:
+    """The check leaves a file there, too."""
+    before = seen(stocked)
     with pytest.raises(RunRefusedError, match="No module named pytest"):
-        stocked.run(checks=f"{_PYTHON} -S -m pytest -q", worktree=True)
-    assert (stocked.status(), started(stocked)) == ("open", 0)
+        stocked.run(checks=f"echo > left.txt; {_PYTHON} -S -m pytest -q", worktree=True)
+    assert (stocked.status(), started(stocked), seen(stocked)) == ("open", 0, before)
+    assert list((stocked.cub / "worktrees").iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"worktree": True}])
+@pytest.mark.parametrize("branch", ["new/{run}", "old"])
+def test_a_refused_run_leaves_no_branch_and_stays_on_none(
+    stocked: Shop, options: dict[str, Any], branch: str
+) -> None:
+    git(stocked.root, "branch", "old", "HEAD~1")
+    before = seen(stocked)
+    with pytest.raises(RunRefusedError):
+        stocked.run(checks="no-such-check", branch=branch, **options)
+    assert seen(stocked) == before
+    assert git(stocked.root, "branch", "--format=%(refname:short)").split() == ["main", "old"]
+
+
+def test_a_work_tree_that_git_can_not_check_out_leaves_no_branch(stocked: Shop) -> None:
+    stocked.write(".gitattributes", "kept.txt filter=lost\n")
+    stocked.commit()
+    git(stocked.root, "config", "filter.lost.required", "true")
+    git(stocked.root, "config", "filter.lost.smudge", "false")
+    before = seen(stocked)
+    with pytest.raises(CubError, match="git worktree failed"):
+        stocked.run(no_checks=True, worktree=True)
+    assert seen(stocked) == before
 
 
 @pytest.mark.parametrize("manifest", ["pyproject.toml", "requirements.txt"])

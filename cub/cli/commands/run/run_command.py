@@ -257,6 +257,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         require_available,
     )
     from cub.actions.run.check_proposals import resolve_checks
+    from cub.actions.run.checkout_links import require_separate_checkout
     from cub.actions.run.command_trust import require_trust
     from cub.actions.run.git_workspace import require_repository
     from cub.harness.harness_registry import load_harnesses
@@ -274,6 +275,8 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
     refusals += [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
     environ = build_environment(settings.hidden_variables, os.environ)
+    if settings.options.worktree:
+        refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
     versions = read_agent_versions(harnesses, stores.project, environ)
     return _RunPreview(
         settings,

@@ -185,6 +185,17 @@ def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...
     assert cub("trust").code == 0
 
 
+def test_a_worktree_that_is_not_separate_is_refused_in_advance(ready: Shop, cub: Cub) -> None:
+    variable = {"NODE_PATH": str(ready.root)}
+    start = f"NODE_PATH leads to {ready.root}, so checks"
+    done = cub("run", "--trust", "--worktree", "--dry-run", **variable)
+    expected = f"This run would be refused: {start}"
+    assert (done.code, expected in " ".join(done.err.split())) == (1, True), done
+    done = cub("run", "--trust", "--no-checks", "--worktree", **variable)
+    assert (done.code, f"error: {start}" in " ".join(done.err.split())) == (1, True), done
+    assert cub("run", "--trust", "--dry-run", "--check", "true", **variable).code == 0
+
+
 @pytest.mark.usefixtures("ready")
 def test_a_status_tells_how_it_ended(cub: Cub) -> None:
     assert cub("run", "status").out == "No run has been here yet.\n"
