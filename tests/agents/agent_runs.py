@@ -30,6 +30,7 @@ def failure(done: Done) -> dict[str, Any]:
 
 
 @pytest.mark.agents
+@pytest.mark.timeout(600)
 class AgentRuns:
     agent: ClassVar[str]
     # Such as variables that make it give up sooner than it would by itself.

@@ -9,7 +9,7 @@ import pytest
 
 from tests.agents.parity_cells import AGENTS, CELLS, SHAPES, record_cell
 
-pytestmark = pytest.mark.agents
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -14,6 +14,7 @@ _EDIT = "new.txt\n```\n<<<<<<< SEARCH\n=======\nbread\n>>>>>>> REPLACE\n```\n"
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("agent", _AGENTS)
 def test_an_agent_closes_a_task(start_agent: StartAgent, agent: str) -> None:
     replies = [Reply(_EDIT)] if agent == "aider" else [write_file("bread"), Reply("It is there.")]

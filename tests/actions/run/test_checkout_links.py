@@ -64,7 +64,7 @@ def test_an_environment_of_its_own_leads_nowhere(case: Case) -> None:
     case.package("a.pth", "# {0}/src\n\n/nowhere\nother\nimport no_finder; x()\n\0{0}/src\n")
     case.package("bread.txt", "{0}/src\n")
     case.package("long.pth", "import os, sys; sys.path\n")
-    case.link("node_modules/.pnpm/salt@1/node_modules/salt", case.root / "node_modules/.pnpm")
+    case.link("node_modules/.pnpm/salt@1/node_modules/salt", f"{case.root}/node_modules/.pnpm")
     case.link("node_modules/salt", ".pnpm/salt@1/node_modules/salt")
     case.link("node_modules/gone", "../gone")
     (case.root / ".venv/bin").mkdir(parents=True)
@@ -199,12 +199,6 @@ def test_a_check_that_names_the_checkout_leads_there(case: Case, check: str) -> 
     assert source == f"the check `{check}`"
 
 
-def _refusal(shop: Shop, **options: bool) -> CubError:
-    with pytest.raises(CubError) as refused:
-        shop.run(no_checks=True, **options)
-    return refused.value
-
-
 def test_a_run_in_a_worktree_is_refused_and_names_what_leads_where(bakery: Shop) -> None:
     bakery.client("true")
     bakery.task()
@@ -212,7 +206,9 @@ def test_a_run_in_a_worktree_is_refused_and_names_what_leads_where(bakery: Shop)
     bakery.write("src/b.py", "")
     bakery.commit()
     bakery.environ["PYTHONPATH"] += f":{bakery.root}/src:{bakery.root}"
-    refusal = _refusal(bakery, worktree=True)
+    with pytest.raises(CubError) as refused:
+        bakery.run(no_checks=True, worktree=True)
+    refusal = refused.value
     assert refusal.message.startswith(f"PYTHONPATH leads to {bakery.root}/src, so checks")
     assert refusal.details == (f"PYTHONPATH leads to {bakery.root}",)
     assert "without `--worktree`" in refusal.hint
