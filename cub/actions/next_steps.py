@@ -10,7 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.check_commands import format_checks_command, list_proposed_checks
+from cub.actions.check_commands import (
+    CheckProposal,
+    format_checks_command,
+    propose_checks,
+)
 from cub.actions.config_set import plan_config_set
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.config_edit.yaml_text import format_yaml
@@ -28,11 +32,13 @@ _HARNESS, _CHECKS = "run.harness", "run.checks"
 class NextSteps(NamedTuple):
     """Hold agents, and checks with the manifests that name them.
 
-    Both are empty for what is configured already, or not found.
+    Both are empty for what is configured already, or not found. `obstacle` says why tests that are
+    there can't be checks here, and what to do.
     """
 
     agents: tuple[str, ...] = ()
     checks: Mapping[str, str] = {}
+    obstacle: str = ""
 
     def list_commands(self) -> list[str]:
         """Return the commands that configure them, ready to be typed."""
@@ -63,9 +69,9 @@ def suggest_next_steps(
         key.startswith("harnesses.") for key in values
     )
     has_checks = values[_CHECKS].origin != "default"
-    return NextSteps(
-        () if has_agent else tuple(agents), {} if has_checks else list_proposed_checks(project)
-    )
+    proposal = CheckProposal() if has_checks else propose_checks(project, environ)
+    obstacle = ": ".join(filter(None, (proposal.obstacle, proposal.remedy)))
+    return NextSteps(() if has_agent else tuple(agents), proposal.commands, obstacle)
 
 
 def append_answers(project: Project, plan: Plan, answers: Answers) -> Plan:

@@ -65,3 +65,12 @@ def settled(root: Path) -> bool:
     """Whether neither a second init nor an update would write anything."""
     project = Project.load(root)
     return plan_init(project).is_empty and plan_update(project).is_empty
+
+
+def put_programs(folder: Path, *names: str, script: str = "exit 0") -> Path:
+    """Write programs that all do the same."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return folder

@@ -18,7 +18,7 @@ from cub.edit.plan import FileEdit, Plan
 from cub.files import apply_plan, lock_project
 from cub.project.project import Project
 from cub.project.trust_store import load_trust
-from tests.actions.helpers import write
+from tests.actions.helpers import put_programs, write
 
 PYPROJECT = '[project]\nname = "x"\ndependencies = ["pytest"]\n[tool.pytest.ini_options]\n'
 CHECKS = {"pytest": "pyproject.toml"}
@@ -36,6 +36,7 @@ def suggested(root: Path, config: str = "", **environ: str) -> NextSteps:
     write(root, "pyproject.toml", PYPROJECT)
     if config:
         write(root, ".cub/config.yaml", config)
+    environ = {"PATH": str(put_programs(root.parent / "bin", "pytest")), **environ}
     return suggest_next_steps(Project.load(root), ("claude", "codex"), environ)
 
 
@@ -63,7 +64,13 @@ def test_what_is_found_is_suggested_as_commands(project: Path) -> None:
 def test_what_is_configured_is_not_suggested(
     project: Path, config: str, environ: dict[str, str], steps: tuple[object, object]
 ) -> None:
-    assert suggested(project, config, **environ) == steps
+    assert suggested(project, config, **environ) == (*steps, "")
+
+
+def test_tests_that_cannot_run_here_are_named(project: Path) -> None:
+    steps = suggested(project, PATH="")
+    assert steps.checks == {}
+    assert steps.obstacle.endswith("but pytest is not installed: run `pip install pytest`")
 
 
 def test_answers_are_part_of_the_plan(project: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cub.actions.check_commands import (
     format_checks_command,
-    list_proposed_checks,
+    propose_checks,
     read_configured_stack,
 )
 from cub.actions.run.git_workspace import require_repository
@@ -25,10 +25,12 @@ _MAX_TASKS_READ = 20  # to find one without a check
 def list_unconfigured_checks(stores: Stores, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the proposed checks of a project that configures none; {} for any other."""
     configured = resolve_config(stores.project, environ).values["run.checks"].value
-    return {} if configured else list_proposed_checks(stores.project)
+    return {} if configured else dict(propose_checks(stores.project, environ).commands)
 
 
-def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
+def resolve_checks(
+    stores: Stores, settings: RunSettings, environ: Mapping[str, str]
+) -> RunSettings:
     """Return the settings, with the proposed checks if a task would have none.
 
     Raises CubError if there is nothing to propose, and the person has not said that no check is
@@ -41,14 +43,16 @@ def resolve_checks(stores: Stores, settings: RunSettings) -> RunSettings:
     unchecked = [task.id for task in queue if not tasks.read_record(task.id).get("checks")]
     if not unchecked:
         return settings
-    proposed = list_proposed_checks(stores.project)
-    if not proposed and not settings.accept_unverified:
+    proposal = propose_checks(stores.project, environ)
+    if not proposal.commands and not settings.accept_unverified:
         require_repository(stores.project.root)  # without git nothing else is of use
+        why = f": {proposal.obstacle}" if proposal.obstacle else ""
+        steps = [*filter(None, [proposal.remedy]), "set run.checks", "use `--check CMD`"]
         raise CubError(
-            f"no check decides whether {unchecked[0]} is done",
-            hint="set run.checks, or use `--check CMD`; `--no-checks` accepts any change",
+            f"no check decides whether {unchecked[0]} is done{why}",
+            hint=f"{', or '.join(steps)}; `--no-checks` accepts any change",
         )
-    return replace(settings, checks=tuple(proposed), proposed_checks=proposed)
+    return replace(settings, checks=tuple(proposal.commands), proposed_checks=proposal.commands)
 
 
 def suggest_installation(project: Project, checks: Iterable[str]) -> str:

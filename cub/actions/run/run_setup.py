@@ -114,7 +114,7 @@ def prepare_run(
         settings.harnesses, settings.harness_configs, stores.root, environment.environ
     )
     require_startable(stores.backend.read_tasks(), stores, options)
-    settings = resolve_checks(stores, settings)
+    settings = resolve_checks(stores, settings, environment.environ)
     approved_checks = require_trust(stores, settings)
     if options.worktree:
         environ = build_environment(settings.hidden_variables, environment.environ)

@@ -138,12 +138,14 @@ def _ask(root: Path) -> Answers | None:
     from cub.errors import CubError
 
     try:
-        agents, checks = _suggest(root)
+        agents, checks, obstacle = _suggest(root)
     except CubError:
         return None
     agent = ""
     if agents:
         agent = output.ask_choice("Agent for `cub run`", [*agents, _NO_AGENT])
+    if obstacle:
+        output.print_message(f"No check for `cub run`: {obstacle}.")
     names = " and ".join(f"`{check}`" for check in checks)
     question = f"Let {names} decide whether a task is done?"
     agrees = bool(checks) and output.ask_confirmation(question, default=True)
@@ -163,6 +165,8 @@ def _print_next_steps(root: Path, answers: Answers | None, *, yes: bool) -> None
     if yes and steps.checks:
         add_trusted_checks(root, steps.checks)
     commands = steps.list_commands()
+    if steps.obstacle:
+        output.print_message(f"No check for `cub run`: {steps.obstacle}.")
     if commands:
         output.print_message("Next, to choose what `cub run` uses:")
     for command in commands:

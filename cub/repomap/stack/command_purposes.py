@@ -50,7 +50,9 @@ def build_target_commands(
         if _TARGET.fullmatch(name) and (purpose := detect_target_purpose(name, line))
     ]
     return tuple(
-        manifest.make_command(purpose, format_invocation(name), "target")
+        manifest.make_command(purpose, format_invocation(name), "target")._replace(
+            runs=command_by_target[name]
+        )
         for purpose, name in _drop_variants(sorted(ranked, key=lambda target: target[0]))
     )
 

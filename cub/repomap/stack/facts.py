@@ -34,7 +34,7 @@ class ProjectCommand(NamedTuple):
 
     `origin` says how far to trust it: a target that the project itself names (of a Makefile, a
     script of package.json, an environment of tox), the usual command of a tool that it has
-    configured, or a step of its CI.
+    configured, or a step of its CI. `runs` has the lines behind a target, "" if they are not known.
     """
 
     purpose: CommandPurpose
@@ -42,6 +42,7 @@ class ProjectCommand(NamedTuple):
     source: str
     folder: str = ""
     origin: CommandOrigin = "tool"
+    runs: str = ""
 
     @property
     def shell_line(self) -> str:

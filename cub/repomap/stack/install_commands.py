@@ -23,16 +23,16 @@ def find_install_command(stack: ProjectStack, line: str) -> ProjectCommand | Non
     the root. Return None if no command installs for the ecosystem of the line, or if the line
     tells no ecosystem and there are several to choose from.
     """
-    folder, ecosystem = _find_folder(line), _detect_ecosystem(line)
+    folder, ecosystem = _find_folder(line), detect_ecosystem(line)
     installs = sorted(
         (one for one in stack.filter_commands("install") if _is_above(one.folder, folder)),
         key=lambda one: -len(one.folder),
     )
-    known = {_detect_ecosystem(one.text) for one in installs} - {""}
+    known = {detect_ecosystem(one.text) for one in installs} - {""}
     if not ecosystem and len(known) > 1:
         return None
     fitting = {"", ecosystem} if ecosystem else {"", *known}
-    return next((one for one in installs if _detect_ecosystem(one.text) in fitting), None)
+    return next((one for one in installs if detect_ecosystem(one.text) in fitting), None)
 
 
 def _find_folder(line: str) -> str:
@@ -45,7 +45,7 @@ def _is_above(folder: str, other: str) -> bool:
     return not folder or f"{other}/".startswith(f"{folder}/")
 
 
-def _detect_ecosystem(line: str) -> str:
+def detect_ecosystem(line: str) -> str:
     """Return the ecosystem of the first program in a line that has one, "" for none."""
     ecosystems = _load_ecosystems()
     programs = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from cub.actions.check_commands import list_proposed_checks
+from cub.actions.check_commands import propose_checks
 from cub.actions.run.check_proposals import describe_proposed_checks
 from cub.config_edit.nodes import decode_source
 from cub.config_edit.yaml_text import parse_yaml
 from cub.project.project import Project
+from tests.actions.helpers import put_programs
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 
@@ -16,6 +19,12 @@ WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 PYPROJECT = (
     '[project]\nname = "oven"\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n[tool.ruff]\n'
 )
+
+
+def propose(bakery: Shop, *programs: str) -> Mapping[str, str]:
+    """The proposal where these programs are installed."""
+    folder = put_programs(bakery.root.parent / "bin", *programs)
+    return propose_checks(Project.load(bakery.root), {"PATH": str(folder)}).commands
 
 
 @pytest.mark.parametrize(
@@ -39,7 +48,9 @@ def test_tests_come_first(bakery: Shop, files: dict[str, str], proposed: str) ->
     for path, text in files.items():
         bakery.write(path, text)
     bakery.commit("manifests")
-    text = describe_proposed_checks(list_proposed_checks(Project.load(bakery.root)))
+    text = describe_proposed_checks(
+        propose(bakery, "pytest", "mypy", "ruff", "npm", "jest", "eslint")
+    )
     assert text.startswith("run.checks is not set; the run uses `")
     assert text.endswith(f"to keep that: {proposed}")
 
@@ -48,7 +59,7 @@ def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
     bakery.write("packages/a b/package.json", '{"scripts": {"test": "jest"}}')
     bakery.write("package.json", '{"workspaces": ["packages/*"]}')
     git(bakery.root, "add", "-A")
-    text = describe_proposed_checks(list_proposed_checks(Project.load(bakery.root)))
+    text = describe_proposed_checks(propose(bakery, "npm", "jest"))
     line = text.partition("run.checks '")[2].partition("'`")[0].replace("'\"'\"'", "'")
     root = parse_yaml(decode_source(line.encode(), ""))
     assert root
@@ -57,7 +68,7 @@ def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
 
 def test_a_project_that_names_none_proposes_none(bakery: Shop) -> None:
     bakery.write("notes.txt", "")
-    assert list_proposed_checks(Project.load(bakery.root)) == {}
+    assert propose(bakery) == {}
 
 
 def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:

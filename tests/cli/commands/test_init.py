@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.actions.helpers import put_programs
 from tests.cli.terminal import Screen, in_terminal, remove_progress
 from tests.conftest import Cub
 
@@ -22,19 +23,15 @@ Next, to choose what `cub run` uses:
 
 @pytest.fixture
 def path(project: Path, tmp_path: Path) -> str:
-    """A PATH with git and two agents, for a project that has tests."""
+    """A PATH with git, pytest and two agents, for a project that has tests."""
     (project / "pyproject.toml").write_text(PYPROJECT)
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("claude", "codex"):
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
+    folder = put_programs(tmp_path / "bin", "claude", "codex", "pytest")
     (folder / "git").symlink_to(str(shutil.which("git")))
     return str(folder)
 
 
-def is_trusted(cub: Cub) -> bool:
-    return bool(json.loads(cub("trust", "--show", "--json").out)["trusted"])
+def is_trusted(cub: Cub, path: str) -> bool:
+    return bool(json.loads(cub("trust", "--show", "--json", PATH=path).out)["trusted"])
 
 
 def test_the_next_steps_are_lines_to_be_typed(project: Path, cub: Cub, path: str) -> None:
@@ -43,7 +40,7 @@ def test_the_next_steps_are_lines_to_be_typed(project: Path, cub: Cub, path: str
     done = cub("init", PATH=path)
     assert (done.code, done.err) == (0, DONE + NEXT)
     assert not (project / ".cub" / "config.yaml").exists()
-    assert not is_trusted(cub)
+    assert not is_trusted(cub, path)
     assert cub("init", PATH=path).err == "Nothing to do: everything is in place.\n"
 
 
@@ -51,9 +48,19 @@ def test_yes_agrees_to_the_checks_and_writes_no_more(project: Path, cub: Cub, pa
     done = cub("init", "--yes", PATH=path)
     assert (done.code, done.err) == (0, DONE + NEXT)
     assert not (project / ".cub" / "config.yaml").exists()
-    assert is_trusted(cub)
+    assert is_trusted(cub, path)
+    put_programs(Path(path), "make")
     (project / "Makefile").write_text("test:\n\ttrue\n")
-    assert not is_trusted(cub)
+    assert not is_trusted(cub, path)
+
+
+def test_tests_that_cannot_run_here_are_no_check(cub: Cub, path: str) -> None:
+    (Path(path) / "pytest").unlink()
+    done = cub("init", "--yes", PATH=path)
+    assert done.err == DONE + (
+        "No check for `cub run`: the tests are `pytest`, from pyproject.toml, but pytest is not "
+        "installed: run `pip install pytest`.\n" + NEXT.rpartition("  cub")[0]
+    )
 
 
 def test_what_is_configured_needs_no_step(project: Path, cub: Cub, path: str) -> None:
@@ -85,7 +92,7 @@ def test_answers_on_a_terminal_are_written_and_agreed_to(
     assert "Next" not in text
     config = (project / ".cub" / "config.yaml").read_text()
     assert config == "run:\n  harness: codex\n  checks: [pytest]\n"
-    assert is_trusted(cub)
+    assert is_trusted(cub, path)
     assert cub("init", PATH=path).err == "Nothing to do: everything is in place.\n"
 
 
@@ -93,7 +100,7 @@ def test_none_and_no_write_nothing(project: Path, home: Path, cub: Cub, path: st
     screen = asked(project, home, path, "none\nn\n")
     assert screen.code == 0
     assert not (project / ".cub" / "config.yaml").exists()
-    assert not is_trusted(cub)
+    assert not is_trusted(cub, path)
 
 
 def test_a_broken_project_is_not_asked_about(project: Path, home: Path, path: str) -> None:

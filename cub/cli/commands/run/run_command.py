@@ -269,7 +269,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
     refusals = []
     try:
-        settings = resolve_checks(stores, settings)
+        settings = resolve_checks(stores, settings, os.environ)
     except CubError as error:
         refusals.append(error.message)
     untrusted = _find_refusal(lambda: require_trust(stores, settings))
