@@ -69,9 +69,9 @@ class OutputParser(NamedTuple):
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?[AaPp][Mm]\b)?"
 _ZONE = r"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
-_UNIT = r"(?:[nmuµμ]s|s|secs?|seconds?|m|min|mins|minutes?|h|hours?|milliseconds?)"
+_UNIT = r"(?:[nmuµμ]s|s|secs?|[Ss]econds?|m|min|mins|minutes?|h|hours?|milliseconds?)"
 _MASKS = {
-    "tmp": r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^\s/]+/[^\s/]+(?:/T)?)"
+    "tmp": r"(?:/private)?(?:/tmp|/var/tmp|/dev/shm|/var/folders/[^\s/]+/[^\s/]+(?:/T)?)"
     r"(?:/pytest-of-[^\s/]+/pytest-\w+)?/[^\s/:;,'\"`()<>]+"
     r"|[A-Za-z]:\\[^\s:*?\"<>|]*?\\Temp\\[^\s\\:;,'\"`()<>]+",
     "uuid": r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b",
@@ -80,11 +80,24 @@ _MASKS = {
     rf"|\b{_MONTH} {{1,2}}\d{{1,2}}\b(?:(?: {_CLOCK}{_ZONE})?,? \d{{4}}\b)?"
     rf"|\b\d{{1,2}} {_MONTH} \d{{4}}(?: {_CLOCK}{_ZONE})?|\b{_CLOCK}{_ZONE}",
     "hex": r"\b(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}\b",
-    "duration": rf"\b\d+(?:\.\d+)? ?{_UNIT}\b(?: ?\d+(?:\.\d+)? ?{_UNIT}\b)*",
+    "duration": rf"\b\d+(?:\.\d+)? ?{_UNIT}\b(?: ?\d+(?:\.\d+)? ?{_UNIT}\b)*|\(cached\)",
     "line": r"(?<=\w):\d+(?::\d+)?(?!\w)",
     "number": r"(?:(?<![\w)\]])-)?\d+(?:[.,_]\d+)*(?:[eE][+-]?\d+)?",
 }
 _MASKED = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _MASKS.items()))
+# What one run of a tool has of its own, beside what is masked.
+_SIZE = r"\b\d{1,15}(?:\.\d{1,9})?"
+_RUN_DETAILS = re.compile(
+    r"^[\w.-]{1,80}: \w{0,20}install\w{0,20}> .*\n"  # tox, in a new environment
+    rf"|{_SIZE}=(?:\+?\w{{1,20}}\[{_SIZE}\])+ seconds"  # tox
+    r"|/\.tox/\.tmp/package/\d+|/\.cub/worktrees/[^/\s]+|\bcoverage-\d+-\d+-\d+"
+    rf"|\b(?:\w{{1,40}}_)?(?:duration|elapsed)(?:_\w{{1,40}})?[\"']?(?: ?[:=] ?| ){_SIZE}"
+    r"|\b\d{4}-\d\d-\d\dT\d\d_\d\d_\d\d_\d+Z"  # a log of npm
+    r"|\b\d\d:\d\d\.\d{3}\b|\b1[5-9]\d{8}(?:\d{3})?\b"  # a time since a start, or since 1970
+    r"|\b(?:\w{1,40}[-_])?seed[ =:]{1,3}\d+|\bpid[ =:]{1,3}\d+|\(node:\d+\)"
+    rf"|{_SIZE} ?[a-z]{{1,20}}/s\b|\bmemory: {_SIZE} ?\w{{1,5}}",
+    re.MULTILINE | re.IGNORECASE,
+)
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}\Z| \(line \d+\)\Z")  # the last are Rust's doctests
 _FILE = re.compile(r"\.[A-Za-z]\w{0,9}(?::\d+){1,2}\Z")
 
@@ -113,12 +126,14 @@ def fingerprint_items(items: Iterable[FailingItem], tail: str = "") -> str:
 
 
 def fingerprint_output(output: str) -> str:
-    """Return 16 hex digits that identify a tool's output, whatever its times and addresses.
+    """Return 16 hex digits that identify a tool's output, whatever its times, paths and addresses.
 
     Unlike in `fingerprint_items`, numbers count: three problems are not two.
     """
-    text = _MASKED.sub(_mask_number, to_plain_text(output))
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    text = _RUN_DETAILS.sub("", to_plain_text(output))
+    # mocha names the time of a slow test alone, and columns are as wide as their numbers.
+    text = _MASKED.sub(_mask_number, text).replace("(<duration>)", "")
+    return sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def compare_items(before: Iterable[FailingItem], after: Iterable[FailingItem]) -> ItemChanges:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cub.checks.failing_items import FailingItem, compare_items, fingerprint_items, mask_volatile
+from cub.checks.failing_items import (
+    FailingItem,
+    compare_items,
+    fingerprint_items,
+    fingerprint_output,
+    mask_volatile,
+)
 from tests.examples import few_examples
 
 WORDS = st.text(st.sampled_from("abc xyz[]()'=,"), max_size=20)
@@ -157,3 +163,54 @@ def test_nothing_is_lost_in_a_comparison(
         len(change.fixed),
         len(change.new),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("py: OK (1.23=setup[0.9]+cmd[0.3] seconds)", "py: OK (0.4=setup[0.02]+cmd[0.38] seconds)"),
+        ("py: install_deps> pip install pytest\npy: FAIL", "py: FAIL"),
+        ("py: exit 1 (2 seconds) /a> pytest pid=12", "py: exit 1 (3 seconds) /a> pytest pid=13"),
+        ("/a/.tox/.tmp/package/1/a.tar.gz", "/a/.tox/.tmp/package/2/a.tar.gz"),
+        ("# duration_ms 45.1", "# duration_ms 7"),
+        ("  duration_ms: 18.057794", "  duration_ms: 6.5"),
+        ('{"duration": 12, "at": 1766666666123}', '{"duration": 9, "at": 1766666667456}'),
+        ("    ✓ mixes the dough (75ms)", "    ✓ mixes the dough"),
+        ("log: /root/.npm/_logs/2026-11-26T20_27_52_009Z-debug-0.log",
+         "log: /root/.npm/_logs/2026-11-27T00_00_00_123Z-debug-0.log"),
+        ("(node:4711) Warning: old", "(node:815) Warning: old"),
+        ("in coverage-12-1766666666123-0.json", "in coverage-7-1766666666999-1.json"),
+        ("Time: 00:00.012, Memory: 6.00 MB", "Time: 00:01.999, Memory: 8.00 MB"),
+        ("Randomized with seed 4242", "Randomized with seed 17"),
+        ("Using --randomly-seed=123", "Using --randomly-seed=99"),
+        ("in 0.001s, 5000.0 runs/s, 10000 assertions/s.", "in 0.1s, 50.0 runs/s, 99 assertions/s."),
+        ("Total time: 1.2345 Seconds", "Total time: 2.3 Seconds"),
+        ("ok  \ta/b\t0.012s", "ok  \ta/b\t(cached)"),
+        ("Passed    9.98 sec", "Passed   10.02 sec"),
+        ("/p/.cub/worktrees/r1/a.py: bad", "/p/.cub/worktrees/r2/a.py: bad"),
+        ("/p/.cub/worktrees/r1/a.py: bad", "/p/a.py: bad"),
+        ("/dev/shm/x1/a: bad", "/dev/shm/y22/a: bad"),
+    ],
+)  # fmt: skip
+def test_an_output_is_the_same_but_for_times_and_paths(before: str, after: str) -> None:
+    assert fingerprint_output(f"{before}\nend") == fingerprint_output(f"{after}\nend")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("3 problems", "2 problems"),
+        ("duration is wrong: 3", "duration is wrong: 4"),
+        ("expected 00:12, got 3", "expected 00:12, got 4"),
+        ("a.py:3: bad", "a.py:4: bad"),
+        ("✓ mixes (dough)", "✓ mixes"),
+        ("pid file missing", "lock file missing"),
+    ],
+)
+def test_an_output_is_another_if_it_says_something_else(before: str, after: str) -> None:
+    assert fingerprint_output(before) != fingerprint_output(after)
+
+
+def test_a_long_output_is_read_in_linear_time() -> None:
+    hostile = ("x" * 30_000, "1" * 30_000, "_a" * 15_000, "1=a[1]+" * 4_000, "a: " * 10_000)
+    assert len(set(map(fingerprint_output, hostile))) == len(hostile)
