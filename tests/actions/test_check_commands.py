@@ -27,8 +27,8 @@ def propose(root: Path, files: dict[str, str], programs: str) -> CheckProposal:
     names = programs.split()
     put_programs(root / "node_modules" / ".bin", *(name[1:] for name in names if name[0] == ":"))
     write(root, ".gitignore", "node_modules\n")
-    path = put_programs(root.parent / "bin", *(name for name in names if name[0] != ":"))
-    return propose_checks(Project.load(root), {"PATH": str(path)})
+    folder = put_programs(root.parent / "bin", *(name for name in names if name[0] != ":"))
+    return propose_checks(Project.load(root), {"PATH": str(folder)})
 
 
 @pytest.mark.parametrize(

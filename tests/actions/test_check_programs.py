@@ -20,10 +20,10 @@ HOOKS = (
 )
 
 
-def missing(root: Path, text: str, *programs: str, **fields: str) -> str:
+def missing(root: Path, text: str, *programs: str, runs: str = "") -> str:
     """What a command lacks if these programs are in PATH, where Python has all modules."""
     path = put_programs(root.parent / "bin", *programs)
-    command = ProjectCommand("test", text, "x")._replace(**fields)
+    command = ProjectCommand("test", text, "x", runs=runs)
     return CheckPrograms(root, {"PATH": str(path)}).find_missing(command)
 
 

@@ -1,4 +1,4 @@
-"""Propose the checks that a project's manifests name, for a run that has none otherwise."""
+"""Propose the tests of a project as checks, for a run that has none otherwise."""
 
 from __future__ import annotations
 

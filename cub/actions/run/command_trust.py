@@ -28,7 +28,7 @@ from cub.store.task_index import TaskIndex
 
 class ExecutableContent(NamedTuple):
     """Hold what would run: configuration keys with their values as JSON, tasks' checks, the
-    checks that manifests name, each with its manifest, and what `cub context` runs.
+    proposed checks, each with its manifest or test file, and what `cub context` runs.
     """
 
     config: dict[str, str]
@@ -53,7 +53,7 @@ class TaskCheck(NamedTuple):
 
 
 class ProposedCheck(NamedTuple):
-    """Hold a command that a manifest names, the manifest, and whether it was agreed to."""
+    """Hold a proposed check, its manifest or test file, and whether it was agreed to."""
 
     command: str
     source: str
@@ -196,7 +196,7 @@ def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) 
         again = "changed since you trusted it" if trusted.config else "is not trusted yet"
         return f"what this project runs {again}"
     if untrusted.proposed:
-        return "the checks that the project's manifests name are not trusted yet"
+        return "the proposed checks are not trusted yet"
     if len(untrusted.checks) == 1:
         return "a task brings a check along that is not trusted yet"
     return f"tasks bring {len(untrusted.checks)} checks along that are not trusted yet"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cub.repomap.map_types import MapOmission
     from cub.repomap.ranking.symbol_rank import Symbol
     from cub.repomap.repo_map import RepoMap
+    from cub.repomap.stack.facts import ProjectCommand
 
 
 app = typer.Typer(add_completion=False)
@@ -187,7 +188,7 @@ def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tre
         "summary": structure.summary,
         "languages": [{"name": name, "share": share} for name, share in structure.languages],
         "technologies": [row._asdict() for row in stack.technologies],
-        "commands": [row._asdict() for row in stack.commands],
+        "commands": [_command_to_json(row) for row in stack.commands],
         "entry_points": [row._asdict() for row in stack.entry_points],
         "packages": [row._asdict() for row in stack.packages],
         "key_files": [row._asdict() for row in structure.key_files],
@@ -196,6 +197,12 @@ def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tre
         "health": asdict(count_project_health(project.tree)),
         "notes": [note._asdict() for note in repo_map.omissions],
     }
+
+
+def _command_to_json(command: ProjectCommand) -> Tree:
+    row = command._asdict()
+    del row["runs"]  # as long as a recipe
+    return row
 
 
 def _list_symbols(repo_map: RepoMap) -> list[Tree]:
