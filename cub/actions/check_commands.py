@@ -214,8 +214,16 @@ def _explain_obstacle(
     text = f"the tests are `{command.shell_line}`, from {command.source}"
     return CheckProposal(
         obstacle=f"{text}, but {describe_missing(missing)}",
-        remedy=_suggest_installation(command, missing, stack),
+        remedy=_suggest_activation(programs.root, missing)
+        or _suggest_installation(command, missing, stack),
     )
+
+
+def _suggest_activation(root: Path, program: str) -> str:
+    """Name the project's virtual environment that has a program; "" if none has it."""
+    scripts = (f"{name}/bin/activate" for name in (".venv", "venv", "env"))
+    found = (name for name in scripts if (root / name).with_name(program).exists())
+    return next((f"run `. {name}`" for name in found), "")
 
 
 def _suggest_installation(command: ProjectCommand, missing: str, stack: ProjectStack) -> str:

@@ -142,3 +142,9 @@ def test_the_remedy_installs_what_is_missing(project: Path, extras: str, remedy:
     put_programs(project.parent / "bin", "python", script="exit 1")
     manifest = f"{PYTEST}[build-system]\nrequires = []\n{extras}"
     assert propose(project, {"pyproject.toml": manifest}, "").remedy == remedy
+
+
+def test_the_remedy_activates_an_environment_that_has_it(project: Path) -> None:
+    put_programs(project / ".venv" / "bin", "pytest")
+    proposal = propose(project, {"pyproject.toml": PYTEST}, "")
+    assert proposal.remedy == "run `. .venv/bin/activate`"
