@@ -223,6 +223,15 @@ def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked:
         stocked.run(no_checks=False, trust=False)
 
 
+def test_a_run_is_refused_with_what_the_tests_lack(stocked: Shop) -> None:
+    stocked.write("Makefile", "test:\n\tno-such-program\n")
+    stocked.commit()
+    with pytest.raises(CubError, match="Makefile, but no-such-program is not installed") as refusal:
+        stocked.run(no_checks=False)
+    assert refusal.value.hint.startswith("install no-such-program, or set run.checks, or use")
+    assert started(stocked) == 0
+
+
 @pytest.mark.thorough
 def test_a_check_that_cannot_decide_is_told_beside_one_that_can(stocked: Shop) -> None:
     done = stocked.run(checks=("no-such-check", "true"), once=True)
