@@ -47,12 +47,14 @@ _MAX_BYTES = 100_000
 class CheckProposal(NamedTuple):
     """Hold commands that can decide here, each with its manifest or test file.
 
-    If there is none, `obstacle` says why, and `remedy` what to do; both may be "".
+    If there is none, `obstacle` says why, and `remedy` what to do; both may be "". `linters` are
+    the commands that are no tests.
     """
 
     commands: Mapping[str, str] = {}
     obstacle: str = ""
     remedy: str = ""
+    linters: tuple[str, ...] = ()
 
 
 def find_check_commands(project: Project) -> tuple[ProjectCommand, ...]:
@@ -105,7 +107,9 @@ def propose_checks(project: Project, environ: Mapping[str, str]) -> CheckProposa
         commands = _list_candidates(stack, purpose, python)
         linters = [one for one in commands if not _makes_environment(one)]
         chosen += _choose_commands(linters, programs)
-    return CheckProposal({one.shell_line: one.source for one in chosen[:_MAX_PROPOSED]})
+    chosen = chosen[:_MAX_PROPOSED]
+    lines = tuple(one.shell_line for one in chosen if one.purpose in _LINTERS)
+    return CheckProposal({one.shell_line: one.source for one in chosen}, linters=lines)
 
 
 def _list_candidates(

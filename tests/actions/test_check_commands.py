@@ -128,7 +128,7 @@ def test_what_is_missing_is_said(
 
 def test_linters_alone_are_named(project: Path) -> None:
     proposal = propose(project, {"setup.cfg": LINTERS}, "mypy flake8")
-    assert proposal == ({}, "only linters were found, no tests", "")
+    assert proposal == CheckProposal(obstacle="only linters were found, no tests")
 
 
 @pytest.mark.parametrize(

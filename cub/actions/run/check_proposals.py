@@ -52,7 +52,12 @@ def resolve_checks(
             f"no check decides whether {unchecked[0]} is done{why}",
             hint=f"{', or '.join(steps)}; `--no-checks` accepts any change",
         )
-    return replace(settings, checks=tuple(proposal.commands), proposed_checks=proposal.commands)
+    return replace(
+        settings,
+        checks=tuple(proposal.commands),
+        proposed_checks=proposal.commands,
+        proposed_linters=proposal.linters,
+    )
 
 
 def suggest_installation(project: Project, checks: Iterable[str]) -> str:

@@ -63,7 +63,8 @@ class RunSettings:
     """Hold the settings of a run. Times are in seconds, sizes in bytes; None is no limit.
 
     `uses_task_checks` says whether the tasks' own checks count too. If `checks` are proposed, and
-    not configured, `proposed_checks` has the manifest that names each.
+    not configured, `proposed_checks` has the manifest that names each, and `proposed_linters` are
+    those that are no tests.
     """
 
     options: RunOptions
@@ -92,6 +93,7 @@ class RunSettings:
     iterations: int | None
     context: ContextSettings
     proposed_checks: Mapping[str, str] = field(default_factory=dict)
+    proposed_linters: tuple[str, ...] = ()
 
 
 def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:

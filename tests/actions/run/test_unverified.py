@@ -223,6 +223,16 @@ def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked:
         stocked.run(no_checks=False, trust=False)
 
 
+def test_a_proposed_linter_that_fails_already_is_not_used(stocked: Shop) -> None:
+    lint = "lint:\n\t@echo 'shop.py:7:1: F821 old'; exit 1\n"
+    stocked.write("Makefile", f"test:\n\t@test -e shop.py || true\n{lint}")
+    stocked.commit()
+    done = stocked.run(no_checks=False, once=True)
+    assert done.outcomes == ["ok"]
+    assert "`make lint` is not used: it fails before the attempt" in done.notices
+    assert [check["cmd"] for check in done.of("attempt_end")[0]["checks"]] == ["make test"]
+
+
 def test_a_run_is_refused_with_what_the_tests_lack(stocked: Shop) -> None:
     stocked.write("Makefile", "test:\n\tno-such-program\n")
     stocked.commit()
