@@ -19,6 +19,7 @@ from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, SH
 from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.run_counts import iter_counts
+from cub.checks.runner_totals import RunnerTotals, read_totals
 from cub.checks.rust_output import CARGO_TEST, RUSTC
 from cub.checks.tap_output import PROVE, TAP
 from cub.checks.terminal_text import to_plain_text
@@ -77,6 +78,11 @@ def _drop_repeated(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
         if key not in keys:
             keys.add(key)
             yield item
+
+
+def count_tests(output: str) -> tuple[RunnerTotals, ...]:
+    """Return the totals of each known test runner that sums up its run in the output."""
+    return read_totals(_split_lines(output))
 
 
 def has_passing_test(output: str) -> bool:

@@ -24,8 +24,10 @@ from cub.checks.failing_items import (
     truncate_item,
 )
 from cub.checks.failure_reasons import find_missing_modules, find_reason
+from cub.checks.runner_totals import RunnerTotals
 from cub.checks.terminal_text import take_tail, to_plain_text
 from cub.checks.tool_output import (
+    count_tests,
     finds_no_tool,
     has_passing_test,
     parse_output,
@@ -66,7 +68,8 @@ class CheckResult:
     `whole` is a fingerprint of the output, except for times and addresses. If the check failed,
     `passes` says that tests passed beside those that failed, and `reason` what is wrong, in one
     line of the output. `finds_no_test` says that there was no test to run, however it ended, and
-    `lacks_program` that a program or a module that the check needs is not installed.
+    `lacks_program` that a program or a module that the check needs is not installed. `totals` are
+    those of test runners that sum up their tests; None if the output is not known as a whole.
     """
 
     command: str
@@ -80,6 +83,7 @@ class CheckResult:
     finds_no_test: bool = False
     reason: str = ""
     lacks_program: bool = False
+    totals: tuple[RunnerTotals, ...] | None = None
 
     @property
     def can_run(self) -> bool:
@@ -139,11 +143,12 @@ class CheckRunner:
             return CheckResult(command, None, end.seconds, end.cause, (), tail)
         code = 128 + end.signal if end.signal else end.exit_code
         finds_no_test = reports_no_test(text)
+        totals = count_tests(text) if captured.total <= _MAX_OUTPUT else None
         if code == 0:
-            return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test)
+            return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test, totals=totals)
         result = CheckResult(
             command, code, end.seconds, "", parse_output(text), tail, fingerprint_output(text),
-            has_passing_test(text), finds_no_test, find_reason(text),
+            has_passing_test(text), finds_no_test, find_reason(text), totals=totals,
         )  # fmt: skip
         return replace(result, lacks_program=self._lacks_program(result, text))
 
@@ -172,7 +177,9 @@ class CheckRunner:
         try:
             fields = stored["check"]
             items = tuple(FailingItem(*item) for item in fields.pop("items"))
-            return CheckResult(**fields, items=items)
+            totals = fields.pop("totals")
+            totals = None if totals is None else tuple(RunnerTotals(*total) for total in totals)
+            return CheckResult(**fields, items=items, totals=totals)
         except (KeyError, TypeError, AttributeError):
             return None
 

@@ -1,0 +1,142 @@
+"""Count the tests of a run exactly, by the summaries that test runners print at the end.
+
+Only summaries that a runner prints for passing tests as well as for failing ones count, so the
+totals of two runs can be compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class RunnerTotals(NamedTuple):
+    """Hold how many tests of a runner passed, failed, and were skipped or expected to fail."""
+
+    runner: str
+    passed: int
+    failed: int
+    skipped: int = 0
+
+    @property
+    def ran(self) -> int:
+        """Return how many tests ran and decided something."""
+        return self.passed + self.failed
+
+    @property
+    def counts_assertions(self) -> bool:
+        """Return whether the numbers are of assertions, which may vary with the code under test."""
+        return self.runner in ("tap", "prove")
+
+
+_PAIRS = r"\d+ [a-z]+(?: [a-z]+)*(?:, \d+ [a-z]+(?: [a-z]+)*)*"
+_ENDS = r"pass|passed|passing|fail|failed|failing|failures?|flaky|skip|skipped|pending|todo"
+# The lines that sum up a run, or say how one test ended, by the name that they are added up under.
+_LINES = {
+    "pytest": rf"(?:=+ )?(?:{_PAIRS}|no tests ran) in [\d.]+s\b",
+    "jest": r" *Tests:? +(?:no tests$|\d+ [a-z]+\b)",  # Vitest and Pest, too
+    "cargo": r"test result: \w+\S* \d+ passed; ",
+    "nextest": r" *Summary \[.*\] .*\btests? run: \d+ passed",
+    "mocha": rf" +\d+ (?:tests? |known )?(?:{_ENDS})(?: \([\d.]+m?[smh]\))?$",  # AVA, Bun, …
+    "deno": r"(?:ok|FAILED) \| \d+ passed ",
+    "tally": r"\d+ (?:examples?|specs?|runs|tests?|doctests?|propert\w+), .*\d+ failures?\b",
+    "ctest": r"\d+% tests passed, \d+ tests failed out of \d+",
+    "gotestsum": r"DONE \d+ tests",
+    "phpunit_ok": r"OK \(\d+ tests?, ",
+    "phpunit": r"Tests: \d+, Assertions: \d+",
+    "surefire": r"\[\w+\] Tests run: \d+, (?!.*Time elapsed)",
+    "dotnet": r"(?:Passed|Failed|Skipped)!  - Failed: +\d+, |Test summary: total: \d+, ",
+    "prove": r"Files=\d+, Tests=\d+, ",
+    "junit": r'.*?<testsuite\b[^>]* tests="[^>]*',
+    "unittest_ran": r"Ran \d+ tests? in ",
+    "unittest": r"(?:OK|FAILED) \([a-z ]+=\d+",
+    "node": r"(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo) +\d+$",  # noqa: RUF001
+    "go": r"--- (?P<go_end>PASS|FAIL|SKIP): ",
+    "go_json": r'\{(?=.*"Test":"[^"/]+").*"Action":"(?P<json_end>pass|fail|skip)"',
+    "tap": r"(?P<tap_end>ok|not ok) \d+\b",
+}
+_SUMMARY = re.compile("|".join(f"(?P<{name}>{line})" for name, line in _LINES.items()))
+_ALIASES = {"phpunit_ok": "phpunit", "unittest_ran": "unittest", "go_json": "go"}
+_WORDS = {
+    "passed": ("ok", "pass", "passed", "passing", "succeeded"),
+    "failed": ("not ok", "fail", "failed", "failing", "failure", "flaky", "cancelled"),
+    "errors": ("error", "invalid"),
+    "skipped": (
+        "skip", "skipped", "pending", "todo", "xfailed", "xpassed", "deselected", "ignored",
+        "excluded", "omission", "incomplete", "disabled", "known", "expected", "unexpected",
+    ),
+    "total": ("total", "test", "example", "spec", "run", "doctest", "propertie", "property"),
+    "suites": ("suite",),
+}  # fmt: skip
+_KEYS = {word: key for key, words in _WORDS.items() for word in words}
+_NUMBER_FIRST = re.compile(r"(\d+) (?:tests? (?!run|in))?([a-z]+)\b(?! occurred)")
+_WORD_FIRST = re.compile(r'([A-Za-z]+)(?: run| failures| successes)?(?:: *|="?| +)(\d+)')
+_WORD_FIRST_RUNNERS = ("phpunit", "surefire", "dotnet", "prove", "junit", "unittest", "node")
+_WITHOUT_ERRORS = ("pytest", "mocha", "gotestsum")  # what they call errors are not tests
+_NUMBER = re.compile(r"\d+")
+_TAP_PLAN = re.compile(r"\s*1\.\.\d+\s*$")  # without it, `ok 1` is prose
+_DIRECTIVE = re.compile(r".*# (?i:skip|todo)\b")
+_CUT_SHORT = re.compile(r"!+ (?:stopping after \d+ failures?|\S*KeyboardInterrupt)\b")
+_PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: \d+ Failed: (\d+)\)")
+
+
+def read_totals(lines: Sequence[str]) -> tuple[RunnerTotals, ...]:
+    """Return the totals of each runner that sums up its run in the lines, sorted by its name."""
+    sums = defaultdict[str, Counter[str]](Counter)
+    for line in lines:
+        if summary := _SUMMARY.match(line):
+            name = str(_find_name(summary))
+            sums[_ALIASES.get(name, name)].update(_read_numbers(name, summary))
+    _drop_uncertain(sums, lines)
+    return tuple(_make_totals(runner, numbers) for runner, numbers in sorted(sums.items()))
+
+
+def _find_name(summary: re.Match[str]) -> str:
+    return next(name for name in _LINES if summary[name] is not None)
+
+
+def _read_numbers(name: str, summary: re.Match[str]) -> Counter[str]:
+    """Return the numbers of a summary, or of the line of one test, by their meaning."""
+    line = summary[0] if name == "junit" else summary.string
+    if end := summary["go_end"] or summary["json_end"] or summary["tap_end"]:
+        is_directive = name == "tap" and _DIRECTIVE.match(line)
+        return Counter(["skipped" if is_directive else _KEYS[end.lower()]])
+    if name == "ctest":
+        _, failed, total = map(int, _NUMBER.findall(line)[:3])
+        return Counter(failed=failed, total=total)
+    if name in _WORD_FIRST_RUNNERS:
+        pairs = _WORD_FIRST.findall(line)
+    else:
+        pairs = [(word, number) for number, word in _NUMBER_FIRST.findall(line)]
+    numbers = Counter[str]()
+    for word, number in pairs:
+        key = _KEYS.get(word.lower()) or _KEYS.get(word.lower().removesuffix("s"), "")
+        numbers[key] += int(number)
+    return numbers
+
+
+def _drop_uncertain(sums: dict[str, Counter[str]], lines: Sequence[str]) -> None:
+    """Drop the totals of runners that print them only sometimes, and lines that were summed up."""
+    if not any(map(_TAP_PLAN.match, lines)):
+        sums.pop("tap", None)
+    if node := sums.pop("node", None):  # only the runner of Node.js counts suites, too
+        sums.pop("tap", None)
+        sums["node" if "suites" in node else "tap"] = node
+    is_verbose = any(line.startswith(("=== RUN ", '{"')) for line in lines)
+    if "gotestsum" in sums or not is_verbose:  # go alone names no test that passed
+        sums.pop("go", None)
+    if not any(line.startswith("[INFO] ") for line in lines):  # `mvn -q`
+        sums.pop("surefire", None)
+    if any(map(_CUT_SHORT.match, lines)):
+        sums.pop("pytest", None)
+    if "prove" in sums:
+        failed = [int(found[1]) for line in lines if (found := _PROVE_FAILED.match(line))]
+        sums["prove"]["failed"] = sum(failed)
+
+
+def _make_totals(runner: str, numbers: Counter[str]) -> RunnerTotals:
+    failed = numbers["failed"] + (0 if runner in _WITHOUT_ERRORS else numbers["errors"])
+    passed = numbers["passed"] or max(0, numbers["total"] - failed - numbers["skipped"])
+    return RunnerTotals(runner, passed, failed, numbers["skipped"])

@@ -1,0 +1,85 @@
+"""The exact totals of test runners: over the real samples, and of logs that are no full account."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.checks.tool_output import count_tests
+from tests.conftest import GOLDEN
+
+# passed, failed, skipped
+SAMPLES = {
+    "ava/failing": (0, 2, 2), "bun/failing": (1, 3, 2), "cargo/failing": (1, 6, 1),
+    "cargo/passing": (1, 0, 1), "ctest/failing": (1, 3, 0), "deno/failing": (1, 2, 1),
+    "dotnet/failing": (2, 2, 1), "dotnet/terminal-logger": (3, 1, 1), "go/gotestsum": (3, 6, 1),
+    "go/json": (2, 4, 1), "go/verbose": (2, 3, 1), "jasmine/failing": (1, 3, 1),
+    "jest/failing": (1, 6, 2), "jest/passing": (1, 0, 1), "junit/gotestsum": (4, 6, 0),
+    "junit/vitest": (1, 7, 2), "minitest/failing": (1, 5, 1), "mix/failing": (1, 4, 1),
+    "mocha/failing": (1, 5, 1), "mocha/passing": (2, 0, 1), "mocha/tap": (1, 2, 0),
+    "node-test/failing": (2, 4, 2), "phpunit/failing": (2, 5, 2), "phpunit/passing": (2, 0, 0),
+    "playwright/dot": (1, 2, 1), "pytest/default": (4, 8, 2), "pytest/passing-quiet": (2, 0, 2),
+    "pytest/tests-missing": (0, 0, 0), "rspec/failing": (1, 4, 2), "rspec/passing": (1, 0, 1),
+    "surefire/failing": (1, 4, 1), "surefire/passing": (1, 0, 0), "tap/bats": (1, 2, 1),
+    "tap/node": (2, 5, 2), "tap/prove": (3, 2, 0), "unittest/failing": (0, 8, 3),
+    "unittest/passing": (1, 0, 1), "vitest/failing": (1, 6, 2), "vitest/suites": (0, 0, 1),
+}  # fmt: skip
+# These print a summary only if a test fails, or none at all.
+WITHOUT_TOTALS = (
+    "surefire/quiet", "go/failing", "go/panic", "gradle/failing", "gradle/full", "cargo/compile",
+    "mypy/default", "ruff/concise", "ordinary/prose", "ordinary/npm-install", "ctest/none",
+)  # fmt: skip
+
+
+def _sample(name: str) -> str:
+    return (GOLDEN / "checks" / f"{name}.txt").read_bytes().decode()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_runner_says_how_many_tests_passed_failed_and_were_skipped(name: str) -> None:
+    (totals,) = count_tests(_sample(name))
+    assert totals[1:] == SAMPLES[name]
+
+
+@pytest.mark.parametrize("name", WITHOUT_TOTALS)
+def test_a_log_that_does_not_sum_up_every_run_has_no_totals(name: str) -> None:
+    assert count_tests(_sample(name)) == ()
+
+
+def test_the_summaries_of_several_runs_add_up() -> None:
+    log = _sample("pytest/default") + _sample("jest/failing") + _sample("pytest/passing-quiet")
+    assert [total[:4] for total in count_tests(log)] == [("jest", 1, 6, 2), ("pytest", 6, 8, 4)]
+
+
+def test_tape_counts_assertions() -> None:
+    log = "TAP version 13\n# a\nok 1 x\nnot ok 2 y\n\n1..2\n# tests 2\n# pass  1\n# fail  1\n"
+    (totals,) = count_tests(log)
+    assert totals.counts_assertions
+    assert totals[1:] == (1, 1, 0)
+    assert not count_tests(_sample("tap/node"))[0].counts_assertions
+
+
+@pytest.mark.parametrize(
+    ("log", "ran", "skipped"),
+    [
+        ("Ran 5 tests in 0.001s\n\nOK (skipped=2)", 3, 2),
+        ("Ran 5 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", 3, 2),
+        ("Ran 0 tests in 0.000s\n\nNO TESTS RAN", 0, 0),
+        ("3 passed, 1 xpassed, 2 deselected, 1 error in 61.10s (0:01:01)", 3, 3),
+        ("3 passed, 2 subtests passed in 0.1s", 3, 0),
+        ("Tests:    1 failed, 2 passed (9 assertions)", 3, 0),
+        ("Tests:       3 failed, 3 total", 3, 0),
+        ("  4 tests passed\n  1 known failure", 4, 1),
+        ("5 tests, 9 assertions, 1 failures, 1 errors, 1 pendings, 0 omissions", 4, 1),
+        ("     Summary [   0.01s] 3 tests run: 2 passed, 1 failed, 4 skipped", 3, 4),
+        ("0 examples, 0 failures, 1 error occurred outside of examples", 0, 0),
+    ],
+)
+def test_tests_that_are_skipped_or_expected_to_fail_did_not_run(
+    log: str, ran: int, skipped: int
+) -> None:
+    (totals,) = count_tests(log)
+    assert (totals.ran, totals.skipped) == (ran, skipped)
+
+
+def test_a_run_that_stops_at_a_failure_has_no_totals() -> None:
+    assert count_tests("!!!! stopping after 1 failures !!!!\n1 failed, 2 passed in 0.1s\n") == ()
