@@ -61,6 +61,7 @@ _ROWS = (
             "to fix a failure from before.", ("fix", "excuse")),
     Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
             "could judge it."),
+    Setting("run.allow_removed_tests", "flag", False, "Whether an attempt may remove tests."),
     Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),
     Setting("run.max_attempts", "whole", 3, "How often a task is tried.", minimum=1),
     Setting("run.timeout", "time", "30m", "How long an attempt may take."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Generator
+from functools import partial
 
 from cub.actions.agent_context import (
     ContextSource,
@@ -31,8 +32,10 @@ from cub.actions.run.attempt_checks import (
 )
 from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
 from cub.actions.run.check_comparison import describe_failing_checks
+from cub.actions.run.check_definitions import judge_by_old_definitions
 from cub.actions.run.check_inputs import (
     CheckInputs,
+    add_earlier_states,
     describe_changes,
     find_changed_inputs,
     find_protected_path,
@@ -51,6 +54,7 @@ from cub.actions.run.new_files import (
     explain_left_out,
     take_out_secrets,
 )
+from cub.actions.run.removed_tests import judge_removed_tests
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.verdict import (
     AttemptEvidence,
@@ -114,12 +118,24 @@ def run_attempt(
     if attempt.replacements:
         return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
     instructions = _judge_instructions(context, attempt, before)
-    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt) or instructions
+    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt, before)
+    verdict = verdict or instructions
     if verdict is None:
-        verdict = yield from judge_by_final_checks(context, attempt, before, evidence)
-        if verdict.is_ok:  # the checks may have changed files, too
-            verdict = _judge_instructions(context, attempt, before) or verdict
+        verdict = yield from _judge_work(context, attempt, before, evidence)
     return explain_left_out(verdict, attempt.left_out_paths)
+
+
+def _judge_work(
+    context: RunContext, attempt: Attempt, before: Snapshot, evidence: AttemptEvidence
+) -> AttemptEvents:
+    """Return the verdict of the checks, unless the attempt has changed what they decide by."""
+    verdict = yield from judge_by_final_checks(context, attempt, before, evidence)
+    if verdict.is_ok:  # the checks may have changed files, too
+        verdict = _judge_instructions(context, attempt, before) or verdict
+    if verdict.is_ok:
+        change = yield from judge_by_old_definitions(context, attempt, before, evidence)
+        verdict = change or verdict
+    return judge_removed_tests(context, attempt, before, verdict) or verdict
 
 
 def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
@@ -139,7 +155,8 @@ def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolde
 
 def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:
     path = context.environ.get("PATH")
-    return record_inputs(context.workspace.folder, list_checks(context, attempt), path)
+    commands = list_checks(context, attempt)
+    return record_inputs(context.workspace.folder, commands, path, attempt.inputs)
 
 
 def _write_prompts(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> tuple[str, str]:
@@ -224,10 +241,12 @@ def _judge_instructions(context: RunContext, attempt: Attempt, before: Snapshot)
     return judge_instruction_changes(changes, attempt.task)
 
 
-def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
+def _judge_inputs(context: RunContext, attempt: Attempt, before: Snapshot) -> Verdict | None:
     """Note what was changed that the checks go by; return a verdict if it is protected."""
-    now = _record_inputs(context, attempt)
-    inputs = find_changed_inputs(attempt.inputs, now)
+    attempt.new_inputs = _record_inputs(context, attempt)
+    read_old = partial(context.workspace.read_project_files_before, before)
+    attempt.inputs = add_earlier_states(attempt.inputs, attempt.new_inputs, read_old)
+    inputs = find_changed_inputs(attempt.inputs, attempt.new_inputs)
     attempt.note_for_review(describe_changes(inputs, attempt.inputs, attempt.changes))
     paths = [*(change.path for change in attempt.changes), *(file.path for file in inputs)]
     if path := find_protected_path(context.settings.protected_patterns, paths):

@@ -85,7 +85,7 @@ def run_baseline_checks(
     if missing:
         with attempt.files.open_file(run_folders.BASELINE_LOG) as log:
             for command in missing:
-                results[command] = yield from _run_check(context, attempt, command, log, base=True)
+                results[command] = yield from run_check(context, attempt, command, log, base=True)
         before = _take_start(context, attempt, before)
         for result in filter(None, results.values()):
             runner.store_result(before.tree, result)
@@ -182,7 +182,7 @@ def judge_by_final_checks(
     if paths := _take_edits_of_checks(context, attempt, before):
         attempt.notices.append(f"the checks changed {join_first(paths)}, and ran again on that")
         yield from _run_final_checks(context, attempt)
-        _undo_edits_of_checks(context, attempt, before)
+        undo_edits_of_checks(context, attempt, before)
     changes, head_move = attempt.changes, attempt.head_move
     evidence = replace(evidence, has_changes=bool(changes), head_move=head_move)
     if verdict := judge_files(evidence):
@@ -204,12 +204,16 @@ def _run_final_checks(context: RunContext, attempt: Attempt) -> Generator[Event,
             # Only results of this run: an agent could forge what is on disk.
             result = context.check_runner.results.get((tree, command))
             if result is None:
-                result = yield from _run_check(context, attempt, command, log, base=False)
-            is_own = command in attempt.task_checks
-            before = attempt.baseline.get(command)
-            attempt.checks.append(compare_check(result, before, is_own=is_own))
+                result = yield from run_check(context, attempt, command, log, base=False)
+            attempt.checks.append(compare_result(attempt, result))
             if context.stop.is_requested:
                 return
+
+
+def compare_result(attempt: Attempt, result: CheckResult) -> CheckComparison:
+    """Compare the result of a check with what it said before the attempt."""
+    is_own = result.command in attempt.task_checks
+    return compare_check(result, attempt.baseline.get(result.command), is_own=is_own)
 
 
 def _take_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapshot) -> list[str]:
@@ -229,7 +233,7 @@ def _take_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapsho
     return paths
 
 
-def _undo_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
+def undo_edits_of_checks(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
     """Make the files what the last checks saw: some checks change files each time they run."""
     checked, worktree = attempt.after, context.workspace.worktree
     if checked is None or context.stop.is_requested:
@@ -249,9 +253,10 @@ def _find_edits(context: RunContext, before: Snapshot, old: Snapshot, new: Snaps
     return [entry.path for entry in entries if entry.kind != "A" and entry.path not in private]
 
 
-def _run_check(
+def run_check(
     context: RunContext, attempt: Attempt, command: str, log: BinaryIO, *, base: bool
 ) -> Generator[Event, None, CheckResult]:
+    """Run one check, between two events; `base` is for one before the agent."""
     facts = {"task": attempt.task_id, "cmd": command, "base": base}
     yield context.make_event("check_start", **facts)
     mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)

@@ -163,7 +163,7 @@ class InterruptedAttempt:
 
     def _find_last_write(self) -> float:
         """Return the same for the run itself: its git may have gone on when cub was killed."""
-        names = (run_folders.RESTORE_FILE, run_folders.DECISION_FILE)
+        names = (run_folders.RESTORE_FILE, run_folders.DECISION_FILE, run_folders.SWAP_FILE)
         step = max(_read_mtime(self.folder.state / name) for name in names)
         return max(self._find_last_change(), step + _UNRECORDED_SECONDS if step else 0.0)
 

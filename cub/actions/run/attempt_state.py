@@ -32,7 +32,7 @@ class Attempt:
     - `blocks`: the output of context commands.
     - `baseline`: what each check said before the agent, by its command.
     - `edited_paths`: tracked files that changed while checks and commands before the agent ran.
-    - `inputs`: what the checks go by.
+    - `inputs`, `new_inputs`: what the checks go by, before and after the agent.
     - `notices`: what to report to a person and to the next attempt; `review_notes` are those that
       the commit's message has as well.
     - `left_out_paths`: new files that look like secrets, in the attempt's folder.
@@ -60,6 +60,7 @@ class Attempt:
     settings: GitSettings | None = None
     replacements: list[str] = field(default_factory=list)
     inputs: CheckInputs = field(default_factory=dict)
+    new_inputs: CheckInputs = field(default_factory=dict)
     review_notes: list[str] = field(default_factory=list)
     left_out_paths: list[str] = field(default_factory=list)
     head_move: str = ""

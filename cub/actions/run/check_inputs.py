@@ -1,6 +1,7 @@
 """Find what decides on checks beside the code: scripts, settings and tools, and deleted tests.
 
-An agent may change them, so changes are reported.
+An agent may change them, so changes are reported. Some define what a check runs, and not only what
+it reads: their earlier content is kept, for the check to run once more as it was.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
@@ -52,14 +54,36 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts", "gradle.properties"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
-# Of these files, what else they say changes in daily work, such as dependencies.
-_UNRELATED_KEYS = (
-    "dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "version",
+# Of these files, what else they say changes in daily work, such as dependencies, or is about the
+# package itself, as npm defines it.
+_UNRELATED_KEYS = frozenset(
+    ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "version",
+     "bundleDependencies", "bundledDependencies", "peerDependenciesMeta", "overrides",
+     "resolutions", "name", "description", "keywords", "homepage", "bugs", "license", "author",
+     "contributors", "funding", "files", "exports", "main", "module", "browser", "bin", "man",
+     "types", "typings", "type", "sideEffects", "directories", "repository", "engines", "os", "cpu",
+     "devEngines", "private", "publishConfig", "packageManager")
 )  # fmt: skip
 _UNRELATED_TOOLS = ("poetry", "uv", "pdm", "hatch", "setuptools")
 _MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
 _MAX_SCRIPT = 1 << 16  # bytes that are searched for the names of programs
 _MAX_NAMED = 3
+# These hold dependencies that are not told apart here: with earlier ones, nothing might run.
+_DEPENDENCY_MANIFESTS = ("build.gradle", "build.gradle.kts", "pom.xml", "mix.exs")
+_RUNNER_CONFIG = re.compile(
+    r"(?:jest|vitest|ava|karma|mocha|jasmine|playwright|cypress|web-test-runner|wtr|stryker|eslint"
+    r"|prettier)\."
+)
+_CONFIG_OPTIONS = ("-c", "--config", "--config-file", "--rcfile", "--makefile")
+# Python finds a module with the name of such a tool before the tool.
+_PYTHON_TOOLS = ("tox", "nox", "pytest", "unittest", "mypy", "ruff")
+# The name of a script that judges: others that a check runs may be the product.
+_JUDGE = re.compile(
+    r"(?:.*[-_./])?(?:checks?|tests?|runtests|lint|verify|validate|ci|smoke|e2e|qa)(?:[-_./].*)?",
+    re.IGNORECASE,
+)
+_SCRIPTS = ("", ".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php")
+_SHELL_SCRIPTS = ("", ".sh", ".bash")
 _INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl", "php")
 _WORD = re.compile(r"[\w./@-]+")
 
@@ -71,25 +95,74 @@ class CheckInput(NamedTuple):
     command: str
 
 
-CheckInputs = Mapping[CheckInput, str]
+class InputState(NamedTuple):
+    """Hold what identifies a file's content, and the content and mode of one that defines a check.
 
-
-def record_inputs(root: Path, commands: Iterable[str], path: str | None) -> CheckInputs:
-    """Return the files below `root` that the commands go by, with what identifies their content.
-
-    `path` is the PATH by which programs are found. Files that git ignores are included.
+    `data` is None for a file that is large, or not there. `is_setting`: a runner reads the file
+    without being told to, so a new one may change what the check runs.
     """
-    return {
-        CheckInput(name, command): _identify(root, name)
-        for command in commands
-        for name in dict.fromkeys(_find_files(root, command, path))
+
+    identity: str = ""
+    data: bytes | None = None
+    mode: int = 0
+    defines_check: bool = False
+    is_setting: bool = False
+
+
+ABSENT = InputState()
+CheckInputs = Mapping[CheckInput, InputState]
+
+
+def record_inputs(
+    root: Path, commands: Iterable[str], path: str | None, known: CheckInputs | None = None
+) -> CheckInputs:
+    """Return the files below `root` that the commands go by, with the state of each.
+
+    `path` is the PATH by which programs are found. Files that git ignores are included, and those
+    that are `known` already.
+    """
+    files = {file: state.is_setting for file, state in (known or {}).items()}
+    for command in commands:
+        for name, is_setting in _find_files(root, command, path):
+            files.setdefault(CheckInput(name, command), is_setting)
+    states = {file: _read_state(root, file.path, is_setting=files[file]) for file in files}
+    return {file: state for file, state in states.items() if state.identity}
+
+
+def add_earlier_states(
+    before: CheckInputs, after: CheckInputs, read_old: Callable[[list[str]], Mapping[str, bytes]]
+) -> CheckInputs:
+    """Return `before` and what else of `after` was there already: a check may go by it only now."""
+    new = [file for file in after if file not in before]
+    data = read_old([file.path for file in new]) if new else {}
+    old = {file: data[file.path] for file in new if data[file.path]}
+    states = {
+        file: _make_state(file.path, content, is_setting=after[file].is_setting)
+        for file, content in old.items()
     }
+    return {**before, **states}
 
 
 def find_changed_inputs(before: CheckInputs, after: CheckInputs) -> list[CheckInput]:
     """Return the inputs that are new, gone, or not what they were."""
-    files = dict.fromkeys([*before, *after])
-    return [file for file in files if before.get(file) != after.get(file)]
+    return [
+        file
+        for file in dict.fromkeys([*before, *after])
+        if before.get(file, ABSENT).identity != after.get(file, ABSENT).identity
+    ]
+
+
+def restore_steering(path: str, old: bytes, new: bytes) -> bytes:
+    """Return a definition as it was; a manifest of npm keeps its new dependencies."""
+    if PurePosixPath(path).name != "package.json":
+        return old
+    try:
+        before, after = json.loads(old), json.loads(new)
+        steering = {key: value for key, value in before.items() if key not in _UNRELATED_KEYS}
+        kept = {key: value for key, value in after.items() if key in _UNRELATED_KEYS}
+    except (ValueError, AttributeError, RecursionError):
+        return old
+    return json.dumps({**kept, **steering}, indent=2).encode()
 
 
 def describe_changes(
@@ -117,26 +190,30 @@ def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
     return next((path for path in paths if spec.match_file(path)), "")
 
 
-def _find_files(root: Path, command: str, path: str | None) -> Iterator[str]:
-    """Yield the files of the project that a command names, or that its programs read."""
+def _find_files(root: Path, command: str, path: str | None) -> Iterator[tuple[str, bool]]:
+    """Yield the files of the project that a command names, and those that its programs read.
+
+    The second value says whether a program reads it as a setting, or is the file.
+    """
     words = _split_words(command)
     programs = list(map(_get_name, words))
-    for word in words:
-        for text in (word, word.partition("=")[2]):
+    for before, word in pairwise(["", *words]):
+        option, _, value = word.partition("=")
+        for text in (word, value):
             if text and (name := _make_inner_path(root, root / text)):
-                yield name
+                yield name, (option if text is value else before) in _CONFIG_OPTIONS
                 programs += map(_get_name, _read_words(root, name))
         tool = shutil.which(word, path=path) if path is not None and "/" not in word else None
         if tool and (name := _make_inner_path(root, Path(tool))):
-            yield name
+            yield name, True
     yield from _find_settings(root, programs)
 
 
-def _find_settings(root: Path, programs: list[str]) -> Iterator[str]:
+def _find_settings(root: Path, programs: list[str]) -> Iterator[tuple[str, bool]]:
     """Yield what the programs read, and what those read that a Makefile or a script names.
 
     That includes modules with the name of a program, which Python finds first, and the programs of
-    Node.js packages.
+    Node.js packages. The second value is False for scripts that a Makefile or a script runs.
     """
     folder = root / "node_modules" / ".bin"
     binaries = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
@@ -146,21 +223,23 @@ def _find_settings(root: Path, programs: list[str]) -> Iterator[str]:
             continue
         visited.add(program)
         for name in _list_settings(root, program):
-            yield name
+            yield name, True
             nested = _read_words(root, name)
             programs += map(_get_name, nested)
             for before, word in pairwise(nested):
-                if _get_name(before) in _INTERPRETERS and _make_inner_path(root, root / word):
-                    yield word
+                is_run = _get_name(before) in _INTERPRETERS or word.startswith("./")
+                if is_run and (inner := _make_inner_path(root, root / word)):
+                    yield inner, False
         if program in binaries:
-            yield f"node_modules/.bin/{program}"
+            yield f"node_modules/.bin/{program}", True
 
 
 def _list_settings(root: Path, program: str) -> Iterator[str]:
+    modules = (f"{program}.py", f"{program}/__init__.py") if program in _PYTHON_TOOLS else ()
     for programs, patterns in _SETTINGS.items():
         if program not in programs:
             continue
-        for pattern in (*patterns, f"{program}.py", f"{program}/__init__.py"):
+        for pattern in (*patterns, *modules):
             files = root.glob(pattern) if "*" in pattern else [root / pattern]
             yield from (file.relative_to(root).as_posix() for file in files if file.is_file())
 
@@ -199,18 +278,37 @@ def _make_inner_path(root: Path, file: Path) -> str:
     return "" if name.startswith("..") else name.replace(os.sep, "/")
 
 
-def _identify(root: Path, name: str) -> str:
-    """Return what tells one content from another; "" if there is no file."""
+def _read_state(root: Path, name: str, *, is_setting: bool) -> InputState:
+    """Return the state of a file; `ABSENT` if there is none."""
     try:
         status, data = (root / name).stat(), b""
         if status.st_size <= _MAX_COMPARED:
             real = os.path.relpath(os.path.realpath(root / name), root)
             data = read_prefix(os.fspath(root), real, _MAX_COMPARED)
     except OSError:
-        return ""
+        return ABSENT
     if data or not status.st_size:
-        return blake2b(_select_settings(name, data), digest_size=20).hexdigest()
-    return " ".join(map(str, StatSignature.from_stat(status)))
+        state = _make_state(name, data, is_setting=is_setting)
+        return state._replace(mode=stat.S_IMODE(status.st_mode))
+    return InputState(" ".join(map(str, StatSignature.from_stat(status))), is_setting=is_setting)
+
+
+def _make_state(name: str, data: bytes, *, is_setting: bool) -> InputState:
+    identity = blake2b(_select_settings(name, data), digest_size=20).hexdigest()
+    defines_check = _defines_check(name, is_setting=is_setting)
+    return InputState(identity, data if defines_check else None, 0, defines_check, is_setting)
+
+
+def _defines_check(name: str, *, is_setting: bool) -> bool:
+    """Return whether a file says what a check runs, and is neither a test nor a task's product."""
+    path = PurePosixPath(name)
+    if is_setting:
+        is_general = ".config." in path.name and not _RUNNER_CONFIG.match(path.name)
+        return not is_general and path.name not in _DEPENDENCY_MANIFESTS
+    if path.suffix not in _SCRIPTS or not _JUDGE.fullmatch(name):
+        return False
+    is_test = FileClassifier((name,)).classify(name) is FileKind.TEST
+    return path.suffix in _SHELL_SCRIPTS or not is_test
 
 
 def _select_settings(name: str, data: bytes) -> bytes:

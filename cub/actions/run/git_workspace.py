@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,6 +68,12 @@ class GitWorkspace:
         """Return the top folder of the checkout."""
         return self.worktree.toplevel
 
+    @property
+    def prefix(self) -> str:
+        """Return the path of `folder` in the checkout, with a slash after it; "" for the top."""
+        inner = self.folder.relative_to(self.toplevel).as_posix()
+        return "" if inner == "." else f"{inner}/"
+
     def read_file(self, path: str, max_bytes: int) -> bytes:
         """Read a file as it is now; b"" for a larger one, and for what can't be read."""
         try:
@@ -78,9 +84,18 @@ class GitWorkspace:
 
     def read_file_before(self, before: Snapshot, path: str) -> bytes:
         """Read a file as it is in `before`; b"" if it is not there."""
+        return self.read_files_before(before, [path])[path]
+
+    def read_project_files_before(self, before: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+        """Read files as they are in `before`, by their paths in `folder`."""
+        data = self.read_files_before(before, [self.prefix + path for path in paths])
+        return {path: data[self.prefix + path] for path in paths}
+
+    def read_files_before(self, before: Snapshot, paths: Iterable[str]) -> dict[str, bytes]:
+        """Read files as they are in `before`; b"" for those that are not there."""
         with git.ObjectReader(self.toplevel) as objects:
-            blob = objects.find_object(f"{before.tree}:{path}")
-        return blob.data if blob else b""
+            blobs = {path: objects.find_object(f"{before.tree}:{path}") for path in paths}
+        return {path: blob.data if blob else b"" for path, blob in blobs.items()}
 
     def summarize_change(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
         """Return `git` of an attempt_end event: the base commit, the files, and lines changed."""

@@ -52,12 +52,14 @@ EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
 BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
 PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
 LEFT_OUT_FOLDER = "left-out"  # new files that look like secrets
+DEFINITIONS_FOLDER, DEFINITIONS_LOG = "definitions", "definitions.log"
 # What recovery needs: the files before the attempt, that the agent was started, when its last
 # process ended, the commit that it left, when the last check ended; what was decided, the commit
 # that was about to be made, and that the files were being restored.
 START_FILE, AGENT_START_FILE, AGENT_END_FILE = "start.json", "client.json", "ended"
 AGENT_HEAD_FILE, CHECKS_END_FILE, DECISION_FILE = "found.json", "checked", "decision.json"
 COMMIT_FILE, RESTORE_FILE = "commit.json", "restoring.json"
+SWAP_FILE = "definitions.json"
 __all__ = ["REQUEST_FILE", "RESULT_FILE"]  # which commands in an attempt read and write
 _MAX_NAME = 80  # characters
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")

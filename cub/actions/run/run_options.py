@@ -42,6 +42,7 @@ class RunOptions:
     checks: tuple[str, ...] = ()
     no_checks: bool = False
     excuse_known_failures: bool = False
+    allow_check_changes: bool = False
     branch: str = ""
     worktree: bool = False
     trust: bool = False
@@ -75,6 +76,7 @@ class RunSettings:
     uses_task_checks: bool
     accept_unverified: bool
     excuses_known_failures: bool
+    allows_removed_tests: bool
     protected_patterns: tuple[str, ...]
     max_attempts: int
     timeout: float
@@ -113,6 +115,7 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         excuses_known_failures=(
             options.excuse_known_failures or get["run.known_failures"] == "excuse"
         ),
+        allows_removed_tests=get["run.allow_removed_tests"],
         protected_patterns=tuple(get["run.protect"]),
         max_attempts=get["run.max_attempts"],
         timeout=_parse_time(options.timeout or get["run.timeout"], "--timeout"),

@@ -76,6 +76,10 @@ ExcuseKnownFailures = Annotated[
         help="Accept tasks that fix none of the failures from before.",
     ),
 ]
+AllowCheckChanges = Annotated[
+    bool,
+    typer.Option("--allow-check-changes", help="Accept changes of the files that define a check."),
+]
 Branch = Annotated[
     str,
     typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
@@ -107,6 +111,7 @@ def run(
     check: Checks = None,
     no_checks: NoChecks = False,
     excuse_known_failures: ExcuseKnownFailures = False,
+    allow_check_changes: AllowCheckChanges = False,
     branch: Branch = "",
     worktree: Worktree = False,
     exec_: Exec = None,
@@ -135,8 +140,9 @@ def run(
 
     options = RunOptions(
         once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
-        timeout, idle_timeout, tuple(check or ()), no_checks, excuse_known_failures, branch,
-        worktree, trust, tuple(exec_ or ()), no_context_exec, confirm_context_exec, debug,
+        timeout, idle_timeout, tuple(check or ()), no_checks, excuse_known_failures,
+        allow_check_changes, branch, worktree, trust, tuple(exec_ or ()), no_context_exec,
+        confirm_context_exec, debug,
     )  # fmt: skip
     require_option_values(context)
     require_consistent(options)

@@ -1,0 +1,209 @@
+"""Tests that an attempt takes away: by the totals of runners, by files and by names."""
+
+from __future__ import annotations
+
+import pytest
+
+from cub.actions.run.check_comparison import CheckComparison, compare_check
+from cub.actions.run.check_runner import CheckResult
+from cub.actions.run.removed_tests import (
+    RemovedTests,
+    TestFiles,
+    compare_test_files,
+    find_removed_tests,
+    list_static_tests,
+)
+from cub.checks.failing_items import FailingItem
+from cub.checks.tool_output import count_tests
+from cub.git.snapshot import FileChange
+
+TEST_FILE = "tests/test_ovens.py"
+CHANGED = TestFiles(paths=(TEST_FILE,))
+DELETED = TestFiles(paths=(TEST_FILE,), deleted=(TEST_FILE,))
+FAILURE = FailingItem("test", f"{TEST_FILE}::test_heat", "too hot")
+OLD = """
+def test_heat():
+    assert heat(180) == "warm"
+
+def test_cool():
+    oven.open()
+    assert cool() is None
+"""
+HEAT = OLD[: OLD.index("def test_cool")]
+
+
+def _result(log: str, code: int = 0, *items: FailingItem) -> CheckResult:
+    return CheckResult("pytest -q", code, items=items, totals=count_tests(log))
+
+
+def _compare(before: CheckResult, after: CheckResult) -> CheckComparison:
+    return compare_check(after, before, is_own=False)
+
+
+def _find(
+    before: CheckResult,
+    after: CheckResult,
+    files: TestFiles = CHANGED,
+    inputs: tuple[str, ...] = (),
+) -> RemovedTests | None:
+    return find_removed_tests([_compare(before, after)], files, inputs)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "files", "inputs", "reason"),
+    [
+        ("5 passed in 1s", "2 passed in 1s", DELETED, (),
+         "3 tests of `pytest -q` that ran before no longer run: tests/test_ovens.py was deleted"),
+        ("5 passed in 1s", "4 passed, 1 skipped in 1s", CHANGED, (),
+         "1 test of `pytest -q` that ran before no longer runs: tests/test_ovens.py was changed"),
+        ("5 passed in 1s", "4 passed, 1 xfailed in 1s", TestFiles(), ("conftest.py",),
+         "1 test of `pytest -q` that ran before no longer runs: conftest.py was changed"),
+        ("Ran 5 tests in 1s\n\nOK", "Ran 0 tests in 0s\n\nOK", TestFiles(), (),
+         "5 tests of `pytest -q` that ran before no longer run"),
+        ("5 passed in 1s", "nothing", TestFiles(), (),
+         "5 tests of `pytest -q` that ran before no longer run"),
+        ("1..3\n# tests 3\n# pass  3", "", TestFiles(), ("package.json",),
+         "3 assertions of `pytest -q` that ran before no longer run: package.json was changed"),
+        ("1..3\n# tests 3\n# pass  3", "1..2\n# tests 2\n# pass  2", CHANGED, (),
+         f"1 assertion of `pytest -q` that ran before no longer runs: {TEST_FILE} was changed"),
+        ("", "", DELETED, (), "tests/test_ovens.py was deleted"),
+    ],
+)  # fmt: skip
+def test_fewer_tests_than_before_are_removed_tests(
+    before: str, after: str, files: TestFiles, inputs: tuple[str, ...], reason: str
+) -> None:
+    found = _find(_result(before), _result(after), files, inputs)
+    assert found
+    assert found.reason == reason
+    assert not found.hides_failure
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "files", "inputs"),
+    [
+        ("5 passed in 1s", "5 passed in 1s", CHANGED, ()),
+        ("5 passed in 1s", "9 passed, 2 skipped in 1s", CHANGED, ()),
+        # The code under test may lead to fewer assertions.
+        ("1..3\n# tests 3\n# pass  3", "1..2\n# tests 2\n# pass  2", TestFiles(), ()),
+        # Another runner has taken over.
+        ("1..3\n# tests 3\n# pass  3", "ℹ tests 2\nℹ suites 0\nℹ pass 2",  # noqa: RUF001
+         TestFiles(), ("package.json",)),
+        ("no summary", "none", CHANGED, ("conftest.py",)),
+    ],
+)  # fmt: skip
+def test_as_many_tests_as_before_are_fine(
+    before: str, after: str, files: TestFiles, inputs: tuple[str, ...]
+) -> None:
+    assert _find(_result(before), _result(after), files, inputs) is None
+
+
+def test_a_tool_may_show_the_log_of_a_failing_run_only() -> None:
+    red = _result("1 failed, 4 passed in 1s", 1, FAILURE)
+    assert _find(red, _result("all hooks passed")) is None
+    assert _find(red, _result("all hooks passed"), inputs=("package.json",))
+
+
+def test_output_that_is_not_known_as_a_whole_is_not_compared() -> None:
+    assert _find(_result("5 passed in 1s"), CheckResult("pytest -q", 0)) is None
+    assert _find(CheckResult("pytest -q", 0), _result("5 passed in 1s")) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "files"),
+    [
+        ("1 failed, 4 passed in 1s", "4 passed in 1s", CHANGED),
+        ("not ok 1 - heats", "", DELETED),
+        ("1 failed, 4 passed in 1s", "5 passed in 1s",
+         TestFiles((TEST_FILE,), vanished=tuple(list_static_tests(TEST_FILE, OLD)))),
+    ],
+)  # fmt: skip
+def test_a_known_failure_that_went_away_with_its_test_is_not_fixed(
+    before: str, after: str, files: TestFiles
+) -> None:
+    found = _find(_result(before, 1, FAILURE), _result(after), files)
+    assert found
+    assert found.hides_failure
+
+
+def test_a_known_failure_that_is_fixed_beside_a_removed_test_is_fixed() -> None:
+    """The totals say that all of this check's tests ran."""
+    red, green = _result("1 failed, 4 passed in 1s", 1, FAILURE), _result("5 passed in 1s")
+    found = _find(red, green, TestFiles(("old.test.js",), deleted=("old.test.js",)))
+    assert found
+    assert not found.hides_failure
+
+
+def test_an_attempt_that_breaks_the_checks_is_judged_by_them() -> None:
+    assert _find(_result("5 passed in 1s"), _result("1 error in 1s", 2, FAILURE)) is None
+
+
+def _compare_files(old: dict[str, str], new: dict[str, str]) -> TestFiles:
+    changes = [FileChange(path, "M" if path in old else "A") for path in new]
+    changes += [FileChange(path, "D") for path in old if path not in new]
+    return compare_test_files(
+        changes,
+        lambda paths: {path: old[path].encode() for path in paths},
+        lambda path: new[path].encode(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "names"),
+    [
+        ("tests/test_a.py", OLD, ["test_heat", "test_cool"]),
+        ("a.test.js", "it('heats', () => {});\ntest.each([1])(`cools`, f)\nit(\"it's\", f)",
+         ["heats", "it's"]),
+        ("test/a.js", "test('heats', function (t) {\n  t.test('well', f)\n /a/.test('b')\n})",
+         ["heats", "well"]),
+        ("a_test.go", "func TestHeat(t *testing.T) {}\nfunc help() {}", ["TestHeat"]),
+        ("tests/a.rs", "#[test]\n#[should_panic]\nfn heats() {}\n#[tokio::test]\nasync fn b() {}",
+         ["heats", "b"]),
+        ("spec/a_spec.rb", "it 'heats' do\nend\ndef test_cool\nend", ["heats", "test_cool"]),
+        ("tests/ATest.php", "public function testHeat(): void {}", ["testHeat"]),
+        ("src/test/java/ATest.java", "@Test\n  void heats() {}\n@Tag(1)\nvoid b() {}", ["heats"]),
+        ("tests/a.bats", '@test "heats" {\n}', ["heats"]),
+    ],
+)  # fmt: skip
+def test_the_tests_of_a_file_are_found(path: str, old: str, names: list[str]) -> None:
+    assert [test.name for test in list_static_tests(path, old)] == names
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {TEST_FILE: OLD.replace("heat():", "warmth():")},
+        {TEST_FILE: OLD.replace('"warm"', '"hot"')},
+        {TEST_FILE: OLD + "\ndef test_more():\n    assert True\n"},
+        {"tests/test_other.py": OLD},
+        {TEST_FILE: HEAT, "tests/test_b.py": OLD.removeprefix(HEAT)},
+    ],
+)  # fmt: skip
+def test_a_test_may_be_renamed_and_moved(new: dict[str, str]) -> None:
+    files = _compare_files({TEST_FILE: OLD}, new)
+    assert (files.deleted, files.vanished, files.scripts) == ((), (), ())
+
+
+def test_a_trivial_test_does_not_stand_for_one_that_is_gone() -> None:
+    start = OLD[: OLD.index("def test_cool")]
+    files = _compare_files(
+        {TEST_FILE: OLD}, {TEST_FILE: f"{start}def test_x():\n    assert True\n"}
+    )
+    assert [test.name for test in files.vanished] == ["test_cool"]
+    found = _find(_result("2 passed in 1s"), _result("2 passed in 1s"), files)
+    assert found
+    assert found.reason == "test_cool (tests/test_ovens.py) is gone"
+
+
+def test_a_file_that_is_gone_with_its_tests_is_named_once() -> None:
+    files = _compare_files({TEST_FILE: OLD, "tests/data.json": "{}"}, {})
+    assert (files.deleted, files.vanished) == ((TEST_FILE,), ())
+
+
+def test_a_script_is_a_test_if_no_totals_say_otherwise() -> None:
+    """`node test/a.js` prints nothing."""
+    files = _compare_files({"test/test-a.js": "assert(heat())", "test/data.js": "x"}, {})
+    assert files.scripts == ("test/test-a.js",)
+    assert _find(_result(""), _result(""), files)
+    assert _find(_result("5 passed in 1s"), _result("5 passed in 1s"), files) is None
+    moved = _compare_files({"test/test-a.js": "assert(heat())"}, {"test/b.js": "assert(heat())"})
+    assert moved.scripts == ()
