@@ -167,7 +167,11 @@ def put_back(
 
     What they are now is kept in `folder` meanwhile. `save_step` is called before each change.
     """
-    files = {path: root / path for path in versions if _is_replaceable(root, root / path)}
+    files = {
+        path: Path(os.path.realpath(root / path))
+        for path in versions
+        if _is_replaceable(root, root / path)
+    }
     current = {path: _read_version(file) for path, file in files.items()}
     for path, version in current.items():
         _write(folder / path, version)
@@ -205,8 +209,8 @@ def _read_version(file: Path) -> FileVersion:
 
 
 def _write(file: Path, version: FileVersion) -> None:
+    file.unlink(missing_ok=True)  # it may be read-only
     if version.data is None:
-        file.unlink(missing_ok=True)
         with suppress(OSError):  # as git does with a folder that became empty
             file.parent.rmdir()
         return

@@ -190,12 +190,17 @@ TESTS_REMOVED = FailureClass(
     "removed tests that ran before",
     "tests that ran before the attempt no longer run",
     "how many tests, and which files",
+    remedy="name the file in the task if its tests may go, or set run.allow_removed_tests",
+    observation="every test that ran before has to run: restore what was deleted or skipped; a "
+    "test may be moved or renamed",
 )
 CHECK_CHANGED = FailureClass(
     "check_changed",
     "passes its checks only with its own changes of what [defines them](#what-the-checks-go-by)",
     "the checks pass only with the attempt's changes of what defines them",
     "which file, and what fails without its changes",
+    remedy="name the file in the task, or allow the change with --allow-check-changes",
+    observation="the checks have to pass as they were defined before: leave these files alone",
 )
 NO_CHANGES = FailureClass(
     "no_changes",

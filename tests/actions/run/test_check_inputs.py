@@ -31,12 +31,12 @@ def shop(copy_shop: CopyShop) -> Shop:
 @pytest.mark.parametrize(
     ("agent", "checks", "told"),
     [
-        ("echo true > check.sh; echo 'A = 2' > a.py", CHECK,
+        ("echo 'grep -q A a.py' > check.sh; echo C > c.py", CHECK,
          "check.sh, which the check `sh check.sh` goes by, was changed"),
         ("echo true > tools/lint; echo C > c.py", "./tools/lint",
          "tools/lint, which the check `./tools/lint` goes by, was changed"),
         ("rm tests/test_a.py; echo C > c.py", "true", "the test tests/test_a.py was deleted"),
-        ("printf 'test:\\n\\ttrue\\n' > GNUmakefile; echo 'A = 2' > a.py", "make test",
+        ("printf 'test:\\n\\ttrue\\n' > GNUmakefile; echo C > c.py", "make test",
          "GNUmakefile, which the check `make test` goes by, is new"),
     ],
 )  # fmt: skip
@@ -45,6 +45,7 @@ def test_it_is_told_in_the_event_and_in_the_commit(
 ) -> None:
     """21: nobody was told."""
     shop.client(f"cat > /dev/null; {agent}")
+    shop.configure(run={"allow_removed_tests": True})
     done = shop.run(checks=checks, once=True)
     assert done.outcomes == ["ok"]
     assert told in done.of("attempt_end")[0]["obs"]
