@@ -37,6 +37,7 @@ class FileVersion(NamedTuple):
 
     data: bytes | None
     mode: int = 0
+    mtime: int = 0  # in nanoseconds
 
 
 Versions = Mapping[str, FileVersion]
@@ -61,7 +62,8 @@ def judge_by_old_definitions(
     if not commands:
         return None
     names = join_first(list(versions))
-    text = f"{names} changed: the checks run once more with what {names} was before"
+    what = join_first([f"`{command}`" for command in commands])
+    text = f"the attempt changed {names}: {what} runs once more with the earlier version"
     yield context.make_event("notice", task=attempt.task_id, text=text)
     reason = yield from _judge_with_files(context, attempt, evidence, commands, versions)
     tests = _read_old_tests(context, attempt, before) if reason else {}
@@ -191,7 +193,9 @@ def _merge_versions(path: str, old: FileVersion, new: FileVersion) -> FileVersio
     """Return the old version, except for what the new one says beside of checks."""
     if old.data is None or new.data is None:
         return old
-    return old._replace(data=restore_steering(path, old.data, new.data))
+    data = restore_steering(path, old.data, new.data)
+    # Python goes by size and seconds: it must not take the compiled file of one for the other.
+    return old._replace(data=data, mtime=new.mtime - 10**9)
 
 
 def _is_replaceable(root: Path, file: Path) -> bool:
@@ -203,7 +207,8 @@ def _is_replaceable(root: Path, file: Path) -> bool:
 
 def _read_version(file: Path) -> FileVersion:
     try:
-        return FileVersion(file.read_bytes(), stat.S_IMODE(file.stat().st_mode))
+        status = file.stat()
+        return FileVersion(file.read_bytes(), stat.S_IMODE(status.st_mode), status.st_mtime_ns)
     except FileNotFoundError:
         return FileVersion(None)
 
@@ -218,3 +223,5 @@ def _write(file: Path, version: FileVersion) -> None:
     file.write_bytes(version.data)
     if version.mode:
         file.chmod(version.mode)
+    if version.mtime:
+        os.utime(file, ns=(version.mtime, version.mtime))

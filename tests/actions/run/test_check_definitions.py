@@ -71,7 +71,8 @@ def test_checks_that_pass_only_as_the_attempt_defines_them_fail_it(
     assert end["fail"]["reason"].startswith(reason)
     assert f"{name} " in (shop.root / end["git"]["patch"]).read_text()
     assert shop.dirt() == ""
-    assert f"{name} changed: the checks run once more with what {name} was before" in done.notices
+    again = f"the attempt changed {name}: `{MAKE}` runs once more with the earlier version"
+    assert again in done.notices
 
 
 def _list_committed(shop: Shop) -> set[str]:
@@ -193,6 +194,7 @@ def test_files_are_put_back_and_replaced_again(tmp_path: Path) -> None:
     (root / "check.sh").write_text("true")
     (root / "check.sh").chmod(0o644)
     (root / "out").symlink_to(tmp_path)
+    seconds = int((root / "check.sh").stat().st_mtime)
     old = {
         "new.py": FileVersion(None),
         "check.sh": FileVersion(b"test", 0o755),
@@ -203,9 +205,11 @@ def test_files_are_put_back_and_replaced_again(tmp_path: Path) -> None:
     with put_back(root, old, folder, lambda: steps.append(_list_files(root))):
         assert _list_files(root) == "check.sh=test ci/gone.sh=gone"
         assert (root / "check.sh").stat().st_mode & 0o777 == 0o755
+        assert int((root / "check.sh").stat().st_mtime) == seconds - 1
         assert _list_files(folder) == "check.sh=true new.py=new"
     assert _list_files(root) == "check.sh=true new.py=new"
     assert (root / "check.sh").stat().st_mode & 0o777 == 0o644
+    assert int((root / "check.sh").stat().st_mtime) == seconds
     assert not folder.exists()
     assert not (tmp_path / "other").exists()
     assert steps == ["check.sh=true new.py=new", "check.sh=test ci/gone.sh=gone"]
