@@ -20,16 +20,18 @@ from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt_checks import compare_result, run_check, undo_edits_of_checks
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import CheckComparison, explain_unverified
-from cub.actions.run.check_inputs import ABSENT, find_changed_inputs, restore_steering
+from cub.actions.run.check_inputs import ABSENT, find_changed_inputs, select_tests
 from cub.actions.run.run_context import RunContext
+from cub.actions.run.steering_settings import restore_steering
 from cub.actions.run.task_text import mentions_path
 from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_by_checks
 from cub.git.snapshot import Snapshot, write_patch
-from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.store.events import Event
 from cub.text import join_first
 
-_NESTED_SETTINGS = ("conftest.py", "pytest.ini", ".pytest.ini")  # of pytest, in any folder
+# Of pytest, and of Python itself, in any folder.
+_NESTED_SETTINGS = ("conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py",
+                    "usercustomize.py")  # fmt: skip
 
 
 class FileVersion(NamedTuple):
@@ -118,8 +120,7 @@ def _list_commands(attempt: Attempt) -> list[str]:
 
 def _read_old_tests(context: RunContext, attempt: Attempt, before: Snapshot) -> Versions:
     """Return what the changed files of tests were, including their data."""
-    classifier = FileClassifier(change.path for change in attempt.changes)
-    tests = [c for c in attempt.changes if classifier.classify(c.path) is FileKind.TEST]
+    tests = select_tests(attempt.changes)
     old = [change.path for change in tests if change.kind != "A"]
     data = context.workspace.read_files_before(before, old) if old else {}
     return {change.path: FileVersion(data.get(change.path)) for change in tests}

@@ -6,13 +6,11 @@ it reads: their earlier content is kept, for the check to run once more as it wa
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 import shutil
 import stat
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -20,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from cub.actions.run.steering_settings import select_steering
 from cub.files.read_files import read_prefix
 from cub.files.stat_signature import StatSignature
 from cub.git.snapshot import FileChange
@@ -54,17 +53,6 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts", "gradle.properties"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
-# Of these files, what else they say changes in daily work, such as dependencies, or is about the
-# package itself, as npm defines it.
-_UNRELATED_KEYS = frozenset(
-    ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "version",
-     "bundleDependencies", "bundledDependencies", "peerDependenciesMeta", "overrides",
-     "resolutions", "name", "description", "keywords", "homepage", "bugs", "license", "author",
-     "contributors", "funding", "files", "exports", "main", "module", "browser", "bin", "man",
-     "types", "typings", "type", "sideEffects", "directories", "repository", "engines", "os", "cpu",
-     "devEngines", "private", "publishConfig", "packageManager")
-)  # fmt: skip
-_UNRELATED_TOOLS = ("poetry", "uv", "pdm", "hatch", "setuptools")
 _MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
 _MAX_SCRIPT = 1 << 16  # bytes that are searched for the names of programs
 _MAX_NAMED = 3
@@ -82,6 +70,7 @@ _JUDGE = re.compile(
     r"(?:.*[-_./])?(?:checks?|tests?|runtests|lint|verify|validate|ci|smoke|e2e|qa)(?:[-_./].*)?",
     re.IGNORECASE,
 )
+_TEST_NAME = re.compile(r"(?:tests?|specs?)\.\w+")  # in a folder of sources
 _SCRIPTS = ("", ".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php")
 _SHELL_SCRIPTS = ("", ".sh", ".bash")
 _INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl", "php")
@@ -152,19 +141,6 @@ def find_changed_inputs(before: CheckInputs, after: CheckInputs) -> list[CheckIn
     ]
 
 
-def restore_steering(path: str, old: bytes, new: bytes) -> bytes:
-    """Return a definition as it was; a manifest of npm keeps its new dependencies."""
-    if PurePosixPath(path).name != "package.json":
-        return old
-    try:
-        before, after = json.loads(old), json.loads(new)
-        steering = {key: value for key, value in before.items() if key not in _UNRELATED_KEYS}
-        kept = {key: value for key, value in after.items() if key in _UNRELATED_KEYS}
-    except (ValueError, AttributeError, RecursionError):
-        return old
-    return json.dumps({**kept, **steering}, indent=2).encode()
-
-
 def describe_changes(
     inputs: Sequence[CheckInput], before: CheckInputs, changed: Sequence[FileChange]
 ) -> list[str]:
@@ -174,12 +150,21 @@ def describe_changes(
         + ("was changed" if file in before else "is new")
         for file in inputs[:_MAX_NAMED]
     ]
-    classifier = FileClassifier(change.path for change in changed)
-    deleted = [change.path for change in changed if change.kind == "D"]
-    tests = [path for path in deleted if classifier.classify(path) is FileKind.TEST]
+    tests = [change.path for change in select_tests(changed) if change.kind == "D"]
     messages += [f"the test {path} was deleted" for path in tests[:_MAX_NAMED]]
     more = max(0, len(inputs) - _MAX_NAMED) + max(0, len(tests) - _MAX_NAMED)
     return [*messages, f"and {more} more"] if more else messages
+
+
+def select_tests(changes: Sequence[FileChange]) -> list[FileChange]:
+    """Return the changes of tests and of their data."""
+    classifier = FileClassifier(change.path for change in changes)
+    return [
+        change
+        for change in changes
+        if classifier.classify(change.path) is FileKind.TEST
+        or _TEST_NAME.fullmatch(PurePosixPath(change.path).name)
+    ]
 
 
 def find_protected_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
@@ -294,7 +279,7 @@ def _read_state(root: Path, name: str, *, is_setting: bool) -> InputState:
 
 
 def _make_state(name: str, data: bytes, *, is_setting: bool) -> InputState:
-    identity = blake2b(_select_settings(name, data), digest_size=20).hexdigest()
+    identity = blake2b(select_steering(name, data), digest_size=20).hexdigest()
     defines_check = _defines_check(name, is_setting=is_setting)
     return InputState(identity, data if defines_check else None, 0, defines_check, is_setting)
 
@@ -309,20 +294,3 @@ def _defines_check(name: str, *, is_setting: bool) -> bool:
         return False
     is_test = FileClassifier((name,)).classify(name) is FileKind.TEST
     return path.suffix in _SHELL_SCRIPTS or not is_test
-
-
-def _select_settings(name: str, data: bytes) -> bytes:
-    """Return what of a manifest may steer a check, as JSON; other files as they are."""
-    base = PurePosixPath(name).name
-    try:
-        if base == "package.json":
-            tree = json.loads(data)
-            steering = {k: v for k, v in tree.items() if k not in _UNRELATED_KEYS}
-        elif base == "pyproject.toml":
-            tree = tomllib.loads(data.decode()).get("tool", {})
-            steering = {k: v for k, v in tree.items() if k not in _UNRELATED_TOOLS}
-        else:
-            return data
-        return json.dumps(steering, default=str, sort_keys=True).encode()
-    except (ValueError, AttributeError, RecursionError):
-        return data

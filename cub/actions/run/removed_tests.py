@@ -17,12 +17,12 @@ from cub.actions.run import failures
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import CheckComparison
 from cub.actions.run.check_definitions import list_changed_definitions
+from cub.actions.run.check_inputs import select_tests
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_text import mentions_path
 from cub.actions.run.verdict import Verdict
 from cub.git.snapshot import FileChange, Snapshot
-from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.text import join_first
 
 _TEST = re.compile(
@@ -222,9 +222,7 @@ def compare_test_files(
     changes: Sequence[FileChange], read_old: ReadFiles, read_new: ReadFile
 ) -> TestFiles:
     """Compare the changed test files of an attempt with what they were."""
-    classifier = FileClassifier(change.path for change in changes)
-    tests = [c for c in changes if classifier.classify(c.path) is FileKind.TEST]
-    tests = [change for change in tests if not change.is_submodule]
+    tests = [change for change in select_tests(changes) if not change.is_submodule]
     data = read_old([c.path for c in tests if c.kind != "A"]) if tests else {}
     old = {path: data[path].decode("utf-8", "replace") for path in data}
     new = {c.path: read_new(c.path).decode("utf-8", "replace") for c in tests if c.kind != "D"}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from cub.actions.run.check_definitions import FileVersion, put_back
-from cub.actions.run.check_inputs import restore_steering
 from cub.files.signed_state import find_project_state
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
@@ -218,14 +216,3 @@ def test_files_are_put_back_and_replaced_again(tmp_path: Path) -> None:
 def _list_files(folder: Path) -> str:
     files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
     return " ".join(f"{file.relative_to(folder)}={file.read_text()}" for file in files)
-
-
-def test_of_a_package_only_what_steers_is_put_back() -> None:
-    old = {"name": "a", "scripts": {"test": "tape"}, "dependencies": {"b": "1"}}
-    new = {"scripts": {"test": "true"}, "dependencies": {"b": "2"}, "type": "module", "jest": {}}
-    restored = restore_steering("x/package.json", *(json.dumps(one).encode() for one in (old, new)))
-    assert json.loads(restored) == {
-        "scripts": {"test": "tape"}, "dependencies": {"b": "2"}, "type": "module",
-    }  # fmt: skip
-    assert restore_steering("package.json", b"{", b"{}") == b"{"
-    assert restore_steering("conftest.py", b"old", b"new") == b"old"

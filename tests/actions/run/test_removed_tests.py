@@ -194,6 +194,11 @@ def test_a_trivial_test_does_not_stand_for_one_that_is_gone() -> None:
     assert found.reason == "test_cool (tests/test_ovens.py) is gone"
 
 
+def test_a_test_file_may_be_among_the_sources() -> None:
+    files = _compare_files({"src/tests.py": OLD}, {"src/tests.py": "def test_x(): pass\n"})
+    assert [test.name for test in files.vanished] == ["test_heat", "test_cool"]
+
+
 def test_a_file_that_is_gone_with_its_tests_is_named_once() -> None:
     files = _compare_files({TEST_FILE: OLD, "tests/data.json": "{}"}, {})
     assert (files.deleted, files.vanished) == ((TEST_FILE,), ())
