@@ -13,12 +13,17 @@ from typing import NamedTuple
 
 
 class RunnerTotals(NamedTuple):
-    """Hold how many tests of a runner passed, failed, and were skipped or expected to fail."""
+    """Hold how many tests of a runner passed, failed, and were skipped or expected to fail.
+
+    `last_ran` is how many ran by the last summary of pytest: a failing test of a plugin prints
+    summaries, too.
+    """
 
     runner: str
     passed: int
     failed: int
     skipped: int = 0
+    last_ran: int = 0
 
     @property
     def ran(self) -> int:
@@ -84,13 +89,15 @@ _PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: \d+ Failed: (\d+)\)")
 
 def read_totals(lines: Sequence[str]) -> tuple[RunnerTotals, ...]:
     """Return the totals of each runner that sums up its run in the lines, sorted by its name."""
-    sums = defaultdict[str, Counter[str]](Counter)
+    sums, last = defaultdict[str, Counter[str]](Counter), 0
     for line in lines:
         if summary := _SUMMARY.match(line):
             name = str(_find_name(summary))
-            sums[_ALIASES.get(name, name)].update(_read_numbers(name, summary))
+            numbers = _read_numbers(name, summary)
+            sums[_ALIASES.get(name, name)].update(numbers)
+            last = numbers["passed"] + numbers["failed"] if name == "pytest" else last
     _drop_uncertain(sums, lines)
-    return tuple(_make_totals(runner, numbers) for runner, numbers in sorted(sums.items()))
+    return tuple(_make_totals(runner, sums[runner], last) for runner in sorted(sums))
 
 
 def _find_name(summary: re.Match[str]) -> str:
@@ -136,7 +143,8 @@ def _drop_uncertain(sums: dict[str, Counter[str]], lines: Sequence[str]) -> None
         sums["prove"]["failed"] = sum(failed)
 
 
-def _make_totals(runner: str, numbers: Counter[str]) -> RunnerTotals:
+def _make_totals(runner: str, numbers: Counter[str], last: int) -> RunnerTotals:
     failed = numbers["failed"] + (0 if runner in _WITHOUT_ERRORS else numbers["errors"])
     passed = numbers["passed"] or max(0, numbers["total"] - failed - numbers["skipped"])
-    return RunnerTotals(runner, passed, failed, numbers["skipped"])
+    last_ran = last if runner == "pytest" else passed + failed
+    return RunnerTotals(runner, passed, failed, numbers["skipped"], last_ran)

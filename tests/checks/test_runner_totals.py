@@ -37,7 +37,7 @@ def _sample(name: str) -> str:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_runner_says_how_many_tests_passed_failed_and_were_skipped(name: str) -> None:
     (totals,) = count_tests(_sample(name))
-    assert totals[1:] == SAMPLES[name]
+    assert totals[1:4] == SAMPLES[name]
 
 
 @pytest.mark.parametrize("name", WITHOUT_TOTALS)
@@ -54,7 +54,7 @@ def test_tape_counts_assertions() -> None:
     log = "TAP version 13\n# a\nok 1 x\nnot ok 2 y\n\n1..2\n# tests 2\n# pass  1\n# fail  1\n"
     (totals,) = count_tests(log)
     assert totals.counts_assertions
-    assert totals[1:] == (1, 1, 0)
+    assert totals[1:4] == (1, 1, 0)
     assert not count_tests(_sample("tap/node"))[0].counts_assertions
 
 

@@ -169,7 +169,8 @@ def _count_lost(
         elif old.counts_assertions and not (files.paths or inputs):
             number = 0
         else:
-            number = max(0, old.ran - new.ran)
+            number = old.ran - new.ran
+            number = min(number, old.last_ran - new.last_ran) if then.is_red else number
         if number > (most.number if most else 0):
             unit = "assertion" if old.counts_assertions else "test"
             most = LostTests(now.command, number, unit, not (new and new.ran))

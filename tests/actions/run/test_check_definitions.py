@@ -11,6 +11,7 @@ from cub.files.signed_state import find_project_state
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.conftest import git
+from tests.examples import keep_few
 from tests.processes.programs import until
 
 MAKE = "make -s test"
@@ -51,13 +52,13 @@ def _attempt(shop: Shop, agent: str, title: str = "Heat twice", *, allows: bool 
 
 @pytest.mark.parametrize(
     "weakening",
-    [
+    keep_few([
         "printf 'test:\\n\\ttrue\\n' > Makefile",
         "printf 'test:\\n\\ttrue\\n' > GNUmakefile",
         # All tests run, and none of them decides.
         "cp ci/check.sh ci/real.sh; echo 'sh ci/real.sh || true' > ci/check.sh",
-    ],
-)
+    ], 1),
+)  # fmt: skip
 def test_checks_that_pass_only_as_the_attempt_defines_them_fail_it(
     shop: Shop, weakening: str
 ) -> None:
@@ -136,12 +137,12 @@ def test_tests_that_are_gone_fail_the_attempt(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     ("title", "run", "outcome"),
-    [
+    keep_few([
         ("Drop the tests in test_ovens.py", {}, "ok"),
         ("Drop the tests", {}, "tests_removed"),
         ("Drop the tests", {"allow_removed_tests": True}, "ok"),
-    ],
-)
+    ], 2),
+)  # fmt: skip
 def test_tests_may_go_if_the_task_or_the_configuration_says_so(
     shop: Shop, title: str, run: dict[str, bool], outcome: str
 ) -> None:
@@ -150,7 +151,9 @@ def test_tests_may_go_if_the_task_or_the_configuration_says_so(
     assert _attempt(shop, f"{FIX}; {drop}", title).outcomes == [outcome]
 
 
-@pytest.mark.parametrize("gone", ["rm test_ovens.py; echo > test_other.py", "echo > test_ovens.py"])
+@pytest.mark.parametrize(
+    "gone", keep_few(["rm test_ovens.py; echo > test_other.py", "echo > test_ovens.py"], 1)
+)
 def test_a_failing_test_is_not_fixed_by_its_end(shop: Shop, gone: str) -> None:
     shop.write("ovens.py", "def heat(n): return n\n")
     shop.write("test_all.py", "from test_ovens import *\n")
@@ -161,6 +164,7 @@ def test_a_failing_test_is_not_fixed_by_its_end(shop: Shop, gone: str) -> None:
     assert _attempt(shop, f"rm test_all.py; {gone}", title).outcomes == ["tests_removed"]
 
 
+@pytest.mark.thorough
 def test_a_kill_while_earlier_definitions_run_loses_nothing(shop: Shop) -> None:
     """The next run restores the files; what the attempt made of all of them is in its folder."""
     find = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' ')"

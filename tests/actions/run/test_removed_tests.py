@@ -103,6 +103,12 @@ def test_a_tool_may_show_the_log_of_a_failing_run_only() -> None:
     assert _find(red, _result("all hooks passed"), inputs=("package.json",))
 
 
+def test_a_failing_test_of_a_plugin_prints_summaries_of_its_own() -> None:
+    red = _result("=== 3 passed in 0.1s ===\n1 failed, 4 passed in 1s", 1, FAILURE)
+    assert _find(red, _result("5 passed in 1s")) is None
+    assert _find(red, _result("4 passed in 1s"))
+
+
 def test_output_that_is_not_known_as_a_whole_is_not_compared() -> None:
     assert _find(_result("5 passed in 1s"), CheckResult("pytest -q", 0)) is None
     assert _find(CheckResult("pytest -q", 0), _result("5 passed in 1s")) is None
