@@ -225,8 +225,8 @@ RUN = (
     Mutation(
         "what a formatter left is committed unchecked",
         "cub/actions/run/attempt_checks.py",
-        "        yield from _run_final_checks(context, attempt)\n        _undo",
-        "        _undo",
+        "        yield from _run_final_checks(context, attempt)\n        undo",
+        "        undo",
         ("tests/actions/run/test_odd_checks.py",),
     ),
     Mutation(
@@ -288,9 +288,44 @@ RUN = (
     Mutation(
         "a changed script of a check is not noticed",
         "cub/actions/run/check_inputs.py",
-        "if before.get(file) != after.get(file)]",
-        "if not after.get(file)]",
+        "if before.get(file, ABSENT).identity != after.get(file, ABSENT).identity",
+        "if file not in after",
         ("tests/actions/run/test_check_inputs.py",),
+    ),
+    Mutation(
+        "checks don't run with their earlier definitions",
+        "cub/actions/run/attempt.py",
+        "        verdict = change or verdict\n",
+        "",
+        ("tests/actions/run/test_check_definitions.py",),
+    ),
+    Mutation(
+        "the attempt's definitions don't come back",
+        "cub/actions/run/check_definitions.py",
+        "            _write(file, current[path])\n",
+        "            pass\n",
+        ("tests/actions/run/test_check_definitions.py",),
+    ),
+    Mutation(
+        "fewer tests than before are enough",
+        "cub/actions/run/removed_tests.py",
+        "        if number > (most.number if most else 0):",
+        "        if False:",
+        ("tests/actions/run/test_removed_tests.py",),
+    ),
+    Mutation(
+        "a trivial test stands for one that is gone",
+        "cub/actions/run/removed_tests.py",
+        "_SIMILAR = 0.5",
+        "_SIMILAR = 0.0",
+        ("tests/actions/run/test_removed_tests.py",),
+    ),
+    Mutation(
+        "a known failure is fixed by the end of its test",
+        "cub/actions/run/removed_tests.py",
+        "len(may_go) == len(found.paths) and not found.hides_failure",
+        "len(may_go) == len(found.paths)",
+        ("tests/actions/run/test_check_definitions.py",),
     ),
     Mutation(
         "a deleted test is told only where it was changed",
