@@ -3,7 +3,7 @@
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
 `python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost,
 `large` files of extreme size or form, `context` the commands of `cub context`, `agent` the built-in
-agent.
+agent. `verdicts` measures nothing: it runs agents that are right and wrong on real packages.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -32,6 +32,7 @@ from tests.benchmarks.context.speed import main as of_contexts
 from tests.benchmarks.large import main as of_large_files
 from tests.benchmarks.map.run import main as of_maps
 from tests.benchmarks.run.speed import main as of_runs
+from tests.benchmarks.run.verdicts import main as of_verdicts
 from tests.benchmarks.tasks.speed import main as of_tasks
 from tests.conftest import environment, git
 
@@ -193,6 +194,8 @@ def main() -> None:
     if sys.argv[1:2] == ["run"]:
         of_runs(_say)
         return
+    if sys.argv[1:2] == ["verdicts"]:
+        sys.exit(of_verdicts(sys.argv[2:], _say))
     if sys.argv[1:2] == ["agent"]:
         of_agent(_say)
         return
