@@ -20,7 +20,7 @@ from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt_checks import compare_result, run_check, undo_edits_of_checks
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_comparison import CheckComparison, explain_unverified
-from cub.actions.run.check_inputs import ABSENT, find_changed_inputs, select_tests
+from cub.actions.run.check_inputs import ABSENT, InputState, find_changed_inputs, select_tests
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.steering_settings import restore_steering
 from cub.actions.run.task_text import mentions_path
@@ -71,14 +71,12 @@ def judge_by_old_definitions(
     tests = _read_old_tests(context, attempt, before) if reason else {}
     if tests and not context.stop.is_requested:
         files = {**tests, **versions}
-        again = yield from _judge_with_files(context, attempt, evidence, commands, files)
-        reason = reason if again else ""
+        if not (yield from _judge_with_files(context, attempt, evidence, commands, files)):
+            reason = ""
     if context.stop.is_requested:
         return Verdict(failures.INTERRUPTED, "the run was stopped")
-    if not reason:
-        return None
     what = f"`{commands[0]}` passes only with the attempt's change of {names}"
-    return Verdict(failures.CHECK_CHANGED, f"{what}: {reason}")
+    return Verdict(failures.CHECK_CHANGED, f"{what}: {reason}") if reason else None
 
 
 def list_changed_definitions(context: RunContext, attempt: Attempt, before: Snapshot) -> Versions:
@@ -92,13 +90,18 @@ def list_changed_definitions(context: RunContext, attempt: Attempt, before: Snap
         new = attempt.new_inputs.get(file, ABSENT)
         if old.defines_check and old.data is not None:
             versions[workspace.prefix + file.path] = FileVersion(old.data, old.mode)
-        elif old == ABSENT and new.defines_check and new.is_setting:
+        elif old == ABSENT and _is_new_setting(file.path, new):
             versions[workspace.prefix + file.path] = FileVersion(None)
     for path, kind in _iter_new_and_changed(attempt):
         if PurePosixPath(path).name in _NESTED_SETTINGS:
             data = None if kind == "A" else workspace.read_file_before(before, path)
             versions.setdefault(path, FileVersion(data))
     return versions
+
+
+def _is_new_setting(path: str, state: InputState) -> bool:
+    """Return whether a file may steer a check that did not know it; installed tools may be old."""
+    return state.defines_check and state.is_setting and not path.startswith("node_modules/")
 
 
 def _iter_new_and_changed(attempt: Attempt) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_text import mentions_path
 from cub.actions.run.verdict import Verdict
+from cub.checks.runner_totals import RunnerTotals
 from cub.git.snapshot import FileChange, Snapshot
 from cub.text import join_first
 
@@ -45,8 +46,6 @@ _MAX_FILE = 1 << 20  # bytes
 
 ReadFiles = Callable[[Sequence[str]], Mapping[str, bytes]]
 ReadFile = Callable[[str], bytes]
-
-
 _JUDGED_BY_CHECKS = (None, failures.CHECKS_FAILED, failures.UNVERIFIED, failures.NOT_MENDED)
 
 
@@ -97,7 +96,6 @@ class LostTests(NamedTuple):
     command: str
     number: int
     unit: str
-    is_all: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +153,24 @@ def _count_lost(
     if then is None or then.totals is None or now.totals is None:
         return None
     after = {totals.runner: totals for totals in now.totals}
-    has_other_runner = any(
-        totals.ran and totals.runner not in {old.runner for old in then.totals}
-        for totals in now.totals
-    )
+    known = {totals.runner for totals in then.totals}
+    is_other_runner = bool(inputs) and any(t.ran and t.runner not in known for t in now.totals)
     most: LostTests | None = None
     for old in then.totals:
-        new = after.get(old.runner)
-        if new is None:
-            # A tool around the runner may show its output only if it fails.
-            number = old.ran if then.is_passing or inputs else 0
-            number = 0 if has_other_runner and inputs else number
-        elif old.counts_assertions and not (files.paths or inputs):
-            number = 0
-        else:
-            number = old.ran - new.ran
-            number = min(number, old.last_ran - new.last_ran) if then.is_red else number
+        if new := after.get(old.runner):
+            is_telling = bool(files.paths or inputs) or not old.counts_assertions
+            number = _subtract_totals(old, new, is_red=then.is_red) if is_telling else 0
+        else:  # a tool around the runner may show its output only if it fails
+            is_telling = (then.is_passing or bool(inputs)) and not is_other_runner
+            number = old.ran if is_telling else 0
         if number > (most.number if most else 0):
-            unit = "assertion" if old.counts_assertions else "test"
-            most = LostTests(now.command, number, unit, not (new and new.ran))
+            most = LostTests(now.command, number, "assertion" if old.counts_assertions else "test")
     return most
+
+
+def _subtract_totals(old: RunnerTotals, new: RunnerTotals, *, is_red: bool) -> int:
+    number = old.ran - new.ran
+    return min(number, old.last_ran - new.last_ran) if is_red else number
 
 
 def _hides_failure(
