@@ -76,9 +76,9 @@ def find_checkout_links(
     inside: dict[CheckoutLink, str] = {}
     for link in links:
         with suppress(ValueError):
-            path = Path(os.path.realpath(link.target)).relative_to(toplevel)
-            if "node_modules" not in path.parts:
-                inside[link] = path.as_posix()
+            path = Path(os.path.realpath(link.target)).relative_to(toplevel).as_posix()
+            if "node_modules" not in path.split("/"):
+                inside[link] = path
     tracked = filter_tracked_files(toplevel, sorted(set(inside.values())))
     return [link for link, path in inside.items() if _has_files(path, tracked)]
 

@@ -174,7 +174,7 @@ def restore_folder(folder: Path) -> list[str]:
         folder.mkdir(parents=True)
     except OSError as error:
         raise make_os_error(error, folder.as_posix(), "cannot be put back") from error
-    return [f"the attempt deleted the directory {folder}"]
+    return [f"the attempt deleted the directory {folder.as_posix()}"]
 
 
 class RestoredModes(NamedTuple):
