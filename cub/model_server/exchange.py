@@ -57,10 +57,11 @@ class Reply(NamedTuple):
     makes an error with `message`, in the API's own shape. A reply that `hangs` sends no byte until
     the server is closed. `input_tokens` includes `cached_tokens`.
 
-    `stop_reason` is max_tokens, refusal, or "" for the one that the content has (Messages and Chat
-    Completions). `body` is sent instead of all that. `deliver` takes the events of a stream and
-    returns the pieces that are written, each at once: it may cut them, add some, or wait. If it
-    raises OSError, the connection is closed in the middle of the reply.
+    `stop_reason` is max_tokens, refusal, or "" for the one that the content has. The Responses API
+    has a kind of text for a refusal instead. `body` is sent instead of all that. `deliver` takes
+    the events of a stream and returns the pieces that are written, each at once: it may cut them,
+    add some, or wait. If it raises OSError, the connection is closed in the middle of the reply, or
+    before one that is no stream.
     """
 
     text: str = ""

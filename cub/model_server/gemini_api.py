@@ -24,6 +24,7 @@ _STATUS_NAMES = {
     500: "INTERNAL",
     503: "UNAVAILABLE",
 }
+_REASONS = {"max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}
 
 
 def parse_gemini_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
@@ -70,6 +71,7 @@ def count_tokens_as_gemini(tokens: int) -> bytes:
 
 def _build_reply(turn: ModelTurn) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
+    reason = _REASONS.get(turn.stop_reason, "STOP")
     if turn.text or not turn.calls:
         parts.append({"text": turn.text})
     for tool, arguments in turn.calls:
@@ -78,7 +80,7 @@ def _build_reply(turn: ModelTurn) -> dict[str, Any]:
         "responseId": f"reply-{turn.number}",
         "modelVersion": turn.model,
         "candidates": [
-            {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+            {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": reason}
         ],
         "usageMetadata": {
             "promptTokenCount": turn.input_tokens,

@@ -59,7 +59,9 @@ def render_openai_error(status: int, message: str) -> bytes:
 def _build_response(turn: ModelTurn) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
     if turn.text or not turn.calls:
-        part = {"type": "output_text", "text": turn.text, "annotations": []}
+        part: dict[str, Any] = {"type": "output_text", "text": turn.text, "annotations": []}
+        if turn.stop_reason == "refusal":
+            part = {"type": "refusal", "refusal": turn.text}
         message = {"id": f"msg_{turn.number}", "role": "assistant", "status": "completed"}
         output.append({"type": "message", **message, "content": [part]})
     for index, (tool, arguments) in enumerate(turn.calls):
@@ -94,9 +96,10 @@ def _build_events(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
         empty = {**item, "status": "in_progress", nothing[0]: nothing[1]}
         yield {"type": "response.output_item.added", **place, "item": empty}
         if item["type"] == "message":
-            text = item["content"][0]["text"]
-            delta = {"content_index": 0, "delta": text}
-            yield {"type": "response.output_text.delta", **where, **delta}
+            part = item["content"][0]
+            kind = part["type"]  # output_text or refusal
+            delta = {"content_index": 0, "delta": part.get("text") or part.get("refusal", "")}
+            yield {"type": f"response.{kind}.delta", **where, **delta}
         else:
             delta = {"delta": item["arguments"]}
             yield {"type": "response.function_call_arguments.delta", **where, **delta}

@@ -236,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         if request.is_streamed and reply.status == 200:
             self._send_stream(reply.deliver(parts), reply.headers)
         else:
-            self._send(reply.status, b"".join(parts), reply.headers)
+            self._send(reply.status, b"".join(reply.deliver(parts)), reply.headers)
 
     def _send_stream(self, pieces: Iterable[bytes], headers: Mapping[str, str]) -> None:
         """Write each piece at once, as a chunk; an empty one would end the body."""
