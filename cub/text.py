@@ -11,6 +11,11 @@ def join_first(names: Sequence[str], most: int = 5, separator: str = ", ") -> st
     return separator.join(names[:most]) + more
 
 
+def find_first_line(text: str) -> str:
+    """Return the first line that says something, without spaces around it."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
 def describe_os_error(error: OSError) -> str:
     """Say why a system call failed, as a part of a sentence."""
     return (error.strerror or str(error)).lower()

@@ -55,6 +55,24 @@ def find_last_error(output: str) -> str:
     return truncate_line(crash.message if crash else _find_last(lines), MAX_REASON)
 
 
+_NAMES_ERROR = re.compile(
+    r"error|fatal|\b(?:cannot|can't|unknown|unexpected|unrecogni[sz]ed|invalid|not found|must)\b",
+    re.IGNORECASE,
+)
+
+
+def find_first_error(output: str) -> str:
+    """Return the crash that a program's runtime reports, or else the first line with an error.
+
+    Without one, it is the first line that says anything: programs print their usage after it.
+    """
+    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
+    crash = find_crash(lines)
+    telling = [line for line in lines if _is_telling(line)]
+    errors = (line for line in telling if _NAMES_ERROR.search(line))
+    return truncate_line(crash.message if crash else next(errors, "".join(telling[:1])), MAX_REASON)
+
+
 _MISSING_MODULE = re.compile(
     r"No module named '([\w-]+)[\w.]*'|Cannot find (?:module|package) '(@?[\w-]+(?:/[\w.-]+)?)"
 )

@@ -212,15 +212,23 @@ def _list_json_events(event: SessionEvent) -> Iterator[JsonTree]:
             yield {"type": "cache", **event._asdict()}
         case SessionEnd():
             yield from _list_failure_events(event.kind, event.message)
-            yield {"type": "end", "reason": event.reason, "message": event.message}
-            text = "\n\n".join(filter(None, (event.text, event.message)))
-            yield {"type": "result", "text": text, "failed": event.reason != "end_turn"}
+            yield from _list_end_events(event)
 
 
 def _list_failure_events(kind: str, reason: str) -> Iterator[JsonTree]:
-    """Yield an event for what the run has to know: a limit, a login, or the service."""
-    if kind not in ("", "request"):
-        yield {"type": kind, "text": reason}
+    """Yield an event for what keeps the model from replying."""
+    if kind:
+        yield {"type": "setup" if kind == "request" else kind, "text": reason}
+
+
+def _list_end_events(end: SessionEnd) -> Iterator[JsonTree]:
+    """Yield the end and the result; why there was no reply is no word of the model's."""
+    texts = [end.text, end.message]
+    if end.reason in ("error", "cancelled"):
+        yield {"type": "text", "text": texts.pop(), "failed": True}
+    yield {"type": "end", "reason": end.reason, "message": end.message}
+    text = "\n\n".join(filter(None, texts))
+    yield {"type": "result", "text": text, "failed": end.reason != "end_turn"}
 
 
 def _list_tool_events(event: ToolEnd) -> Iterator[JsonTree]:

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 from cub.errors import CubError, UsageError
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
+from cub.harness.claude import ClaudeHarness
+from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import CONFIG_PATH, parse_environ
 from cub.harness.event_protocol import EventProtocolReader
-from cub.harness.opencode import OpencodeReader
+from cub.harness.gemini import GeminiHarness
+from cub.harness.opencode import OpencodeHarness, OpencodeReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 
@@ -35,7 +38,8 @@ class AcpAgent(NamedTuple):
     """Describe an agent: its command, and what the protocol does not tell of it.
 
     `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`:
-    it reports dollars; True if that is not known. `is_tried`: cub was run with it.
+    it reports dollars; True if that is not known. `is_tried`: cub was run with it. `login_hint` is
+    how a person logs in.
     """
 
     name: str
@@ -45,6 +49,7 @@ class AcpAgent(NamedTuple):
     reads: str = "agents_md"
     reports_cost: bool = True
     is_tried: bool = False
+    login_hint: str = ""
 
 
 ACP_AGENTS = (
@@ -53,21 +58,21 @@ ACP_AGENTS = (
         {"auto": "auto", "bypass": "bypassPermissions"},
         # Retries bounded, and no request after the turn that guesses the person's next words.
         {"CLAUDE_CODE_MAX_RETRIES": "3", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
-        reads="claude", is_tried=True,
+        reads="claude", is_tried=True, login_hint=ClaudeHarness.facts.login,
     ),
     AcpAgent(
         "codex", ("codex-acp",), {"auto": "agent", "bypass": "agent-full-access"},
-        reads="codex", reports_cost=False, is_tried=True,
+        reads="codex", reports_cost=False, is_tried=True, login_hint=CodexHarness.facts.login,
     ),
     AcpAgent(
         "gemini", ("gemini", "--acp"), {"auto": "default", "bypass": "yolo"},
         {"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it ignores the project's settings
-        reads="gemini", reports_cost=False, is_tried=True,
+        reads="gemini", reports_cost=False, is_tried=True, login_hint=GeminiHarness.facts.login,
     ),
     AcpAgent(
         # Its log is all that it says while it tries a request again.
         "opencode", ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
-        reads="opencode", is_tried=True,
+        reads="opencode", is_tried=True, login_hint=OpencodeHarness.facts.login,
     ),
     AcpAgent(
         "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False,
@@ -92,6 +97,7 @@ class AcpHarness:
     model: str | None = None
     reads: str = ""
     reports_cost: bool = True
+    login_hint: str = ""
 
     @property
     def program(self) -> str:
@@ -118,6 +124,10 @@ class AcpHarness:
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0 and a result that is not a failure."""
         return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def lacks_reply(self, transcript: Transcript) -> bool:
+        """Return whether there was no tool and no last word of a model; text may be a notice."""
+        return not transcript.has_reply
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what kept the agent from working, by its events, or else by its last lines."""
@@ -167,6 +177,7 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
         settings.get("model"),
         agent.reads,
         agent.reports_cost,
+        agent.login_hint,
     )
 
 

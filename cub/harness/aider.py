@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
 from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
@@ -33,8 +33,10 @@ class AiderHarness(NativeHarness):
     """Drive aider."""
 
     facts: ClassVar = AgentFacts(
-        "aider", "aider", "aider", "0.86.2", "uv tool install aider-chat", reports_cost=True
-    )
+        "aider", "aider", "aider", "0.86.2", "uv tool install aider-chat",
+        "set the key of your provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        reports_cost=True,
+    )  # fmt: skip
     # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
     default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
 
@@ -62,6 +64,10 @@ class AiderHarness(NativeHarness):
         """Return a reader of aider's text."""
         return AiderReader()
 
+    def lacks_reply(self, transcript: Transcript) -> bool:
+        """Return whether no reply was complete; text may be aider's own."""
+        return not transcript.has_reply
+
 
 _MODEL = re.compile(r"(?:Main model|Model): (\S+) with ")
 _HEADER_END = "Repo-map: "
@@ -80,7 +86,10 @@ _ERROR = re.compile(
 _EDIT = re.compile(r"Applied edit to (.*)")
 _NOISE = re.compile(
     r"Executing: /read-only .*|Added .* to read-only files\.|Retrying in [\d.]+ seconds\.\.\."
+    r"|\^C again to exit.*"
 )
+_EMPTY = re.compile(r"Empty response received from LLM\b.*")
+_AFTER_ERROR = re.compile(r"The API provider.*")  # what the error means
 _MAX_REPLY_LINES = 5_000
 
 
@@ -92,7 +101,7 @@ class AiderReader:
         self._is_in_header = True
         self._reply = deque[str](maxlen=_MAX_REPLY_LINES)
         self._last_reply = ""
-        self._has_failed = False
+        self._has_failed = self._is_empty = False
 
     def read(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield the events of the lines that end in this piece."""
@@ -106,8 +115,7 @@ class AiderReader:
         """Yield the last events; a failure if the last that aider printed was an error."""
         yield from self._read_lines(self._lines.flush())
         if self._has_failed:
-            text = "\n".join(filter(None, [self._last_reply, *self._reply]))
-            yield AgentEvent("result", text, failed=True)
+            yield AgentEvent("result", self._last_reply, failed=True)
 
     def _read_lines(self, lines: Iterable[bytes]) -> Iterator[AgentEvent]:
         """Yield events; lines of text that come together are one, as there may be very many."""
@@ -134,13 +142,14 @@ class AiderReader:
             yield AgentEvent("cost", usd=float(cost[1]))
         elif self._last_reply and (edit := _EDIT.fullmatch(line)):
             yield AgentEvent("tool", f"edit {edit[1]}")
-        elif _NOISE.fullmatch(line):
+        elif _NOISE.fullmatch(line) or (self._has_failed and _AFTER_ERROR.match(line)):
             yield AgentEvent("other")
-        elif _ERROR.match(line):
+        elif _ERROR.match(line) or _EMPTY.fullmatch(line):
             self._has_failed = True
-            self._reply.append(line)
-            kind = classify_api_error(line) if line.startswith("litellm.") else None
-            yield AgentEvent(kind or "text", line if kind else f"{line}\n")
+            self._is_empty = bool(_EMPTY.fullmatch(line))
+            yield from make_message(line, failed=True)
+            if kind := "service" if self._is_empty else classify_api_error(line):
+                yield AgentEvent(kind, line)
 
     def _end_reply(self, tokens: re.Match[str]) -> Iterator[AgentEvent]:
         sent, write, read, received = map(_parse_amount, tokens.groups()[:4])
@@ -150,10 +159,12 @@ class AiderReader:
             yield AgentEvent("cost", usd=float(cost[1]))
         text = "\n".join(self._reply)
         mentions = _MENTIONS.match(text)
-        self._last_reply = text[mentions.end() if mentions else 0 :].strip()
         self._reply.clear()
-        self._has_failed = False
-        yield AgentEvent("result", self._last_reply)
+        if received and not self._is_empty:
+            self._last_reply = text[mentions.end() if mentions else 0 :].strip()
+            self._has_failed = False
+            yield AgentEvent("result", self._last_reply)
+        self._is_empty = False
 
 
 def _read_header(line: str) -> Iterator[AgentEvent]:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.refusals import Refusal
+from cub.harness.refusals import Refusal, RefusalKind
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
@@ -50,7 +50,7 @@ class OutputReader(Protocol):
         """Return the events of the next piece of stdout. Never raises."""
 
     def read_errors(self, data: bytes) -> Iterable[AgentEvent]:
-        """Return what the next piece of stderr says of limits, logins and the service."""
+        """Return what the next piece of stderr says of refusals."""
 
     def finish(self) -> Iterable[AgentEvent]:
         """Return the events that only the end of stdout makes certain."""
@@ -79,6 +79,10 @@ class Harness(Protocol):
     def reports_cost(self) -> bool:
         """Return whether the agent reports dollars; True if that is unknown."""
 
+    @property
+    def login_hint(self) -> str:
+        """Return how a person logs in; "" if that is unknown."""
+
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt; may write files into the attempt's folder.
 
@@ -91,25 +95,28 @@ class Harness(Protocol):
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether an attempt ended well; `exit_code` is None or negative after a signal."""
 
+    def lacks_reply(self, transcript: Transcript) -> bool:
+        """Return whether no model gave a usable reply; False if the output doesn't tell."""
+
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
-        """Return what kept the agent from working: a limit, a login or the service; else None."""
+        """Return what kept the agent from working, None if nothing did."""
 
 
 EventKind = Literal[
-    "text", "tool", "usage", "cost", "session", "model", "limit", "login", "service", "denied",
-    "result", "other",
+    "text", "tool", "usage", "cost", "session", "model", "limit", "login", "service", "setup",
+    "denied", "result", "other",
 ]  # fmt: skip
-REFUSAL_KINDS = ("limit", "login", "service")
+REFUSAL_KINDS: tuple[RefusalKind, ...] = get_args(RefusalKind)
 
 
 class AgentEvent(NamedTuple):
     """Hold one event of an agent.
 
     The `text` of a text event is a piece that the next one follows directly, so a whole line or
-    message ends with a newline. Tokens and dollars are added to those before. A limit, login or
-    service event says why the agent can't go on for now; a tool event, or the model that answers,
-    shows that it went on. A result event is the agent's last word;
-    `failed` is what it says of itself.
+    message ends with a newline; if it has `failed`, it is the agent's own message about an error,
+    and not its model's. Tokens and dollars are added to those before. A limit, login, service or
+    setup event says why the agent can't go on; a tool event, or the model that answers, shows that
+    it went on. A result event is the agent's last word; `failed` is what it says of itself.
     """
 
     kind: EventKind
@@ -127,7 +134,7 @@ class AgentEvent(NamedTuple):
             tree |= self.tokens._asdict()
         if self.usd is not None:
             tree["usd"] = self.usd
-        if self.kind == "result":
+        if self.kind == "result" or self.failed:
             tree["failed"] = self.failed
         return tree
 
@@ -140,9 +147,12 @@ MAX_DENIALS = 20
 class Transcript:
     """Add up the events of an attempt.
 
-    Tokens and dollars are None if the agent reported none. `has_result`: there was a result event.
-    `refusal` is the last event about a limit, a login or the service that the agent has not
-    got over. Secrets are masked there and in the final message.
+    Tokens and dollars are None if the agent reported none. `has_started`: there was any event.
+    `has_words`: there was text, and not only about errors. `has_reply`: there was a tool, or a
+    result that says something. `has_result`: there was a result event.
+    `refusal` is the last event about a limit, a login, the service or the setup that the agent has
+    not got over, and `error` the last message of its own about an error. Secrets are masked in both
+    and in the final message.
     """
 
     tokens: TokenUsage | None = None
@@ -151,6 +161,10 @@ class Transcript:
     model: str = ""
     denials: list[str] = field(default_factory=list)
     refusal: AgentEvent | None = None
+    error: str = ""
+    has_started: bool = False
+    has_words: bool = False
+    has_reply: bool = False
     has_failed: bool = False
     has_result: bool = False
     _result: str = ""
@@ -173,33 +187,39 @@ class Transcript:
     def add_event(self, event: AgentEvent) -> None:
         """Take an event into account."""
         self._final = None
+        self.has_started |= event.kind != "other"
         if event.tokens is not None:
             self.tokens = self.tokens.add(event.tokens) if self.tokens else event.tokens
         if event.usd is not None:
             self.usd = (self.usd or 0.0) + event.usd
         match event.kind:
             case "text":
-                self._add_piece(event.text)
+                self._add_text(event)
             case "tool":
                 self._pieces.clear()
                 self._length = 0
-                self.refusal = None  # the agent went on
+                self.refusal, self.error, self.has_reply = None, "", True  # the agent went on
             case "session":
                 self.session = event.text or self.session
             case "model":
                 self.model = event.text or self.model
                 self.refusal = None  # it answers
-            case "limit" | "login" | "service":
+            case "limit" | "login" | "service" | "setup":
                 self.refusal = event._replace(text=mask_text(event.text))
             case "denied":
                 self.denials += [mask_text(event.text)] if len(self.denials) < MAX_DENIALS else []
             case "result":
                 self.has_result, self.has_failed = True, event.failed
                 self._result = event.text[-MAX_FINAL:]
+                self.has_reply |= bool(event.text.strip())
                 self.refusal = self.refusal if event.failed else None
 
-    def _add_piece(self, text: str) -> None:
-        self._pieces.append(text[-MAX_FINAL:])
+    def _add_text(self, event: AgentEvent) -> None:
+        if event.failed:
+            self.error = mask_text(event.text)
+            return
+        self.has_words |= bool(event.text.strip())
+        self._pieces.append(event.text[-MAX_FINAL:])
         self._length += len(self._pieces[-1])
         while self._length - len(self._pieces[0]) > MAX_FINAL:
             self._length -= len(self._pieces.popleft())

@@ -39,6 +39,7 @@ class BuiltinHarness(NativeHarness):
         program=sys.executable,
         oldest_version="",
         installation="pip install 'cub-agents[agent]'",
+        login="set ANTHROPIC_API_KEY, or the key of the model's service",
         reports_cost=True,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -10,12 +11,13 @@ from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.native_harness import (
     AgentFacts,
     JsonLineReader,
+    LaunchObstacle,
     NativeHarness,
     describe_tool,
     encode_prompt,
     make_message,
 )
-from cub.harness.reported_refusals import classify_api_error
+from cub.harness.reported_refusals import classify_api_error, suggest_setup_fix
 from cub.json_values import (
     JsonObject,
     get_count,
@@ -25,9 +27,11 @@ from cub.json_values import (
     list_objects,
     list_texts,
 )
+from cub.text import find_first_line
 from cub.tokens import TokenUsage
 
 _SYNTHETIC = "<synthetic>"  # the model of messages that Claude Code writes itself
+_REFUSED = "the model refused to continue"
 _USAGE_KEYS = (
     "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
 )  # fmt: skip
@@ -42,7 +46,8 @@ class ClaudeHarness(NativeHarness):
 
     facts: ClassVar = AgentFacts(
         "claude", "Claude Code", "claude", "2.1.197",
-        "npm install -g @anthropic-ai/claude-code", reports_cost=True,
+        "npm install -g @anthropic-ai/claude-code",
+        "run `claude` and log in with /login, or set ANTHROPIC_API_KEY", reports_cost=True,
     )  # fmt: skip
     default_environ: ClassVar = {
         # It tries again for three minutes by default, even if the key is wrong. Six times take
@@ -50,6 +55,18 @@ class ClaudeHarness(NativeHarness):
         "CLAUDE_CODE_MAX_RETRIES": "6",
         "DISABLE_AUTOUPDATER": "1",  # the program must not change in the middle of a run
     }
+
+    def find_obstacle(self, permissions: str, environ: Mapping[str, str]) -> LaunchObstacle | None:
+        """Return that it does not skip permissions as root, except in what is said to be a sandbox.
+
+        It looks at the same variables.
+        """
+        is_root = hasattr(os, "getuid") and os.getuid() == 0
+        is_sandbox = environ.get("IS_SANDBOX") == "1" or environ.get("CLAUDE_CODE_BUBBLEWRAP")
+        if permissions != "bypass" or not is_root or is_sandbox:
+            return None
+        why = "Claude Code does not bypass permissions with root/sudo privileges"
+        return LaunchObstacle(why, suggest_setup_fix(why, self.name))
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command; the system prompt is added to Claude Code's own."""
@@ -111,7 +128,7 @@ class ClaudeReader(JsonLineReader):
 
     def _read_message(self, tree: JsonObject) -> Iterator[AgentEvent]:
         message = get_object(tree, "message")
-        if get_text(message, "model") == _SYNTHETIC:
+        if is_synthetic := get_text(message, "model") == _SYNTHETIC:
             self._api_error = get_text(tree, "error")
         elif self._is_refused:  # the service answers again
             self._is_refused = False
@@ -120,7 +137,7 @@ class ClaudeReader(JsonLineReader):
         for block in list_objects(message, "content"):
             if block.get("type") == "text" and not is_subagent:
                 self._last_text = get_text(block, "text")
-                yield from make_message(self._last_text)
+                yield from make_message(self._last_text, failed=is_synthetic)
             elif block.get("type") == "tool_use":
                 text = describe_tool(get_text(block, "name"), get_object(block, "input"))
                 self._tools[get_text(block, "id")] = text
@@ -144,7 +161,8 @@ class ClaudeReader(JsonLineReader):
         what = f"HTTP {status} ({error})" if status else "no connection to the service"
         seconds = get_count(tree, "retry_delay_ms") / 1000
         self._is_refused = True
-        return AgentEvent(kind, f"{what}, retry in {seconds:.0f}s")
+        # Only a limit ends by itself at that time.
+        return AgentEvent(kind, what + f", retry in {seconds:.0f}s" * (kind == "limit"))
 
     def _read_denial(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield a denied action once: it comes when it is denied, and again in the result."""
@@ -178,20 +196,23 @@ class ClaudeReader(JsonLineReader):
         if tree.get("is_error") is False:
             yield AgentEvent("result", text)
             return
+        if get_text(tree, "stop_reason") == "refusal":
+            yield AgentEvent("result", find_first_line(text) or _REFUSED, failed=True)
+            return
         errors = [one for one in list_texts(tree, "errors") if not one.startswith("[ede_")]
         for words in (text, *errors):
             if words != self._last_text:
-                yield from make_message(words)
+                yield from make_message(words, failed=True)
         # The result has no text of its own then: the agent's last words come before the error.
         yield from self._find_refusal(tree, text)
         yield AgentEvent("result", failed=True)
 
     def _find_refusal(self, tree: JsonObject, text: str) -> Iterator[AgentEvent]:
         status = get_count(tree, "api_error_status")
-        if status or self._api_error:  # else the text is a model's
-            kind = classify_api_error(f"{text} ({self._api_error})", status)
-            if kind:
-                yield AgentEvent(kind, text + self._reset * (kind == "limit"))
+        if not (status or self._api_error):  # the text is a model's
+            return
+        if kind := classify_api_error(f"{text} ({self._api_error})", status):
+            yield AgentEvent(kind, find_first_line(text) + self._reset * (kind == "limit"))
 
 
 def _read_usage(tree: JsonObject, keys: tuple[str, ...]) -> TokenUsage:

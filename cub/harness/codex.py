@@ -22,7 +22,7 @@ from cub.harness.native_harness import (
     make_message,
     prepend_system_prompt,
 )
-from cub.harness.reported_refusals import classify_api_error
+from cub.harness.reported_refusals import classify_api_error, extract_message
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
 
@@ -33,8 +33,9 @@ class CodexHarness(NativeHarness):
     """Drive Codex."""
 
     facts: ClassVar = AgentFacts(
-        "codex", "Codex", "codex", "0.169.0", "npm install -g @openai/codex", reports_cost=False
-    )
+        "codex", "Codex", "codex", "0.169.0", "npm install -g @openai/codex",
+        "run `codex login`", reports_cost=False,
+    )  # fmt: skip
     default_environ: ClassVar = {"RUST_LOG": _LOGS}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
@@ -61,6 +62,8 @@ class CodexHarness(NativeHarness):
         return CodexReader()
 
 
+# Codex has no item for a part of a reply that it does not know.
+_NOT_SHOWN = "Codex shows nothing of the model's reply, which may be a refusal"
 _RETRY = re.compile(r"Reconnecting\.\.\. (?:(\d+/\d+)|[^(]*) \((.*)\)", re.DOTALL)
 _BLOCKED = re.compile(r"Read-only file system|Operation not permitted|^bwrap: ", re.MULTILINE)
 _SILENT_KINDS = ("", "agent_message", "reasoning", "todo_list", "error")  # errors are warnings
@@ -78,7 +81,7 @@ class CodexReader(JsonLineReader):
         super().__init__()
         self._log = CodexLogReader()
         self._started = set[str]()
-        self._has_denial = False
+        self._has_denial = self._has_items = False
 
     def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
@@ -93,21 +96,27 @@ class CodexReader(JsonLineReader):
                 yield from self._read_error(get_text(tree, "message"))
             case "turn.failed":
                 message = get_text(tree, "error", "message")
-                yield AgentEvent("text", f"\n{message}\n")
+                yield from make_message(extract_message(message), failed=True)
                 yield from self._read_error(message)
                 yield AgentEvent("result", failed=True)
             case "turn.completed":
-                yield from self._log.count_rest(_read_usage(tree))
-                if self._log.has_denial and not self._has_denial:
-                    # The stream has no item of a command that the sandbox ended at its start.
-                    yield AgentEvent("denied", "a command, by the sandbox")
-                yield AgentEvent("result")
+                yield from self._read_end(_read_usage(tree))
             case _:
                 yield AgentEvent("other")
 
     def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield what the log says of limits, denials, tokens, and the model."""
         return self._log.read(data)
+
+    def _read_end(self, total: TokenUsage) -> Iterator[AgentEvent]:
+        yield from self._log.count_rest(total)
+        if self._log.has_denial and not self._has_denial:
+            # The stream has no item of a command that the sandbox ended at its start.
+            yield AgentEvent("denied", "a command, by the sandbox")
+        if total.output and not self._has_items:
+            yield AgentEvent("result", _NOT_SHOWN, failed=True)
+        else:
+            yield AgentEvent("result")
 
     def _read_start(self, item: JsonObject) -> Iterator[AgentEvent]:
         kind, key = get_text(item, "type"), get_text(item, "id")
@@ -116,6 +125,7 @@ class CodexReader(JsonLineReader):
             yield AgentEvent("tool", _describe_item(kind, item))
 
     def _read_item(self, item: JsonObject) -> Iterator[AgentEvent]:
+        self._has_items |= get_text(item, "type") != "error"
         if get_text(item, "type") == "agent_message":
             yield from make_message(get_text(item, "text"))
             return
@@ -128,10 +138,12 @@ class CodexReader(JsonLineReader):
 
     def _read_error(self, message: str) -> Iterator[AgentEvent]:
         retry = _RETRY.fullmatch(message)
-        text = retry[2] if retry else message
-        if kind := classify_api_error(text) or ("service" if retry else None):
+        text = extract_message(retry[2] if retry else message)
+        if kind := classify_api_error(message) or ("service" if retry else None):
             self._log.is_refused = True
-            yield AgentEvent(kind, text + (self._log.describe_wait(retry[1]) if retry else ""))
+            if retry and kind == "limit":  # only that ends by itself at some time
+                text += self._log.describe_wait(retry[1])
+            yield AgentEvent(kind, text)
 
 
 def _describe_item(kind: str, item: JsonObject) -> str:
@@ -216,7 +228,7 @@ class CodexLogReader:
             self._waits[wait[1]] = f" (try again in {wait[2]} s)"
             kind = classify_api_error(wait[3]) or "service"
             self.is_refused = True
-            yield AgentEvent(kind, wait[3] + self._waits[wait[1]])
+            yield AgentEvent(kind, wait[3] + self._waits[wait[1]] * (kind == "limit"))
         elif target == "codex_otel.trace_safe":
             yield from self._read_telemetry(text)
 

@@ -39,6 +39,7 @@ class CustomHarness:
     environ: Mapping[str, str]
     reads: str = ""
     reports_cost: bool = True
+    login_hint: str = ""
 
     @property
     def program(self) -> str:
@@ -79,6 +80,10 @@ class CustomHarness:
         if isinstance(self.success_rule, re.Pattern):
             return self.success_rule.search(transcript.final_message) is not None
         return self.success_rule == "exit" or (transcript.has_result and not transcript.has_failed)
+
+    def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
+        """Return False: any output may be a model's."""
+        return False
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what kept the agent from working, by its events, or else by its last lines."""

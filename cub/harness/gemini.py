@@ -21,7 +21,7 @@ from cub.harness.native_harness import (
     make_message,
     prepend_system_prompt,
 )
-from cub.harness.reported_refusals import classify_api_error
+from cub.harness.reported_refusals import classify_api_error, extract_message
 from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
@@ -46,6 +46,8 @@ _CODE = re.compile(r'"code"\s*:\s*(\d{3})\b')
 _MAX_LINE = 1_000  # characters
 _DENIALS = ("Tool execution denied", "Tool execution for", "Path not in workspace")
 _LOOP = "Loop detected"
+_API_ERROR = "[API Error: "
+_REFUSED = re.compile(r"blocked due to|safety settings|prohibited content", re.IGNORECASE)
 _SHELL_OR_EDIT = ("run_shell_command", "write_file", "replace")
 
 
@@ -54,7 +56,8 @@ class GeminiHarness(NativeHarness):
 
     facts: ClassVar = AgentFacts(
         "gemini", "Gemini CLI", "gemini", "0.61.0",
-        "npm install -g @google/gemini-cli", reports_cost=False,
+        "npm install -g @google/gemini-cli", "run `gemini` and log in, or set GEMINI_API_KEY",
+        reports_cost=False,
     )  # fmt: skip
     # It would ignore the project's settings, and the approval mode.
     default_environ: ClassVar = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
@@ -102,6 +105,7 @@ class GeminiReader(JsonLineReader):
         self._is_line_open = False
         self._is_refused = False
         self._is_stopped = False
+        self._refusal = ""
 
     def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield an event for each failed request and for a missing login."""
@@ -110,7 +114,7 @@ class GeminiReader(JsonLineReader):
             if match := _ATTEMPT.match(text):
                 self._is_refused = True
                 kind = classify_api_error(text, int(match[1] or 0)) or "service"
-                yield AgentEvent(kind, text)
+                yield AgentEvent(kind, extract_message(text))
             elif _LOGIN.match(text):
                 yield AgentEvent("login", text)
 
@@ -139,7 +143,9 @@ class GeminiReader(JsonLineReader):
                 message = get_text(tree, "message")
                 # It ends after these, with a result that says "success".
                 self._is_stopped |= tree.get("severity") == "error" or message.startswith(_LOOP)
-                yield from make_message(message)
+                if _REFUSED.search(message):
+                    self._refusal = message
+                yield from make_message(message, failed=True)
             case "result":
                 yield from _report_usage(tree)
                 yield from self._read_end(tree)
@@ -166,13 +172,16 @@ class GeminiReader(JsonLineReader):
 
     def _read_end(self, tree: JsonObject) -> Iterator[AgentEvent]:
         message = get_text(tree, "error", "message")
-        yield from make_message(message)
+        words = extract_message(message)
+        yield from make_message(words, failed=True)
         failed = self._is_stopped or tree.get("status") != "success"
         code = _CODE.search(message)
         kind = classify_api_error(message, int(code[1]) if code else None) if message else None
+        if message.startswith(_API_ERROR):
+            kind = kind or "service"
         if failed and kind:
-            yield AgentEvent(kind, message)
-        yield AgentEvent("result", failed=failed)
+            yield AgentEvent(kind, words)
+        yield AgentEvent("result", self._refusal, failed=failed)
 
 
 def _report_usage(tree: JsonObject) -> Iterator[AgentEvent]:

@@ -21,7 +21,8 @@ from cub.json_values import JsonObject, get_text
 
 
 class AgentFacts(NamedTuple):
-    """Describe an agent: its program, the oldest version known to work, and how to install it.
+    """Describe an agent: its program, the oldest version known to work, how to install it, and how
+    a person logs in.
 
     `oldest_version` is "" if all work; `reports_cost`: it reports dollars.
     """
@@ -31,6 +32,7 @@ class AgentFacts(NamedTuple):
     program: str
     oldest_version: str
     installation: str
+    login: str
     reports_cost: bool
 
     def is_outdated(self, version: str) -> bool:
@@ -39,6 +41,13 @@ class AgentFacts(NamedTuple):
 
         oldest = self.oldest_version
         return bool(version and oldest) and Version(version) < Version(oldest)
+
+
+class LaunchObstacle(NamedTuple):
+    """Say why an agent can't work, before it is started, and what to do."""
+
+    why: str
+    hint: str
 
 
 class NativeOptions(NamedTuple):
@@ -86,9 +95,22 @@ class NativeHarness(ABC):
         """Return whether the agent reports dollars."""
         return self.facts.reports_cost
 
+    @property
+    def login_hint(self) -> str:
+        """Return how a person logs in."""
+        return self.facts.login
+
     def choose_model(self, request: LaunchRequest) -> str | None:
         """Return the model to ask for, None for the agent's default."""
         return request.model or self.options.model
+
+    def find_obstacle(
+        self,
+        permissions: str,  # noqa: ARG002 - for those that refuse some
+        environ: Mapping[str, str],  # noqa: ARG002
+    ) -> LaunchObstacle | None:
+        """Return what is certain to keep the agent from working; None for nothing."""
+        return None
 
     @abstractmethod
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
@@ -101,6 +123,10 @@ class NativeHarness(ABC):
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether the agent ended with 0 and a result that is not a failure."""
         return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def lacks_reply(self, transcript: Transcript) -> bool:
+        """Return whether no model said or did anything: the reader knows the agent's own words."""
+        return not (transcript.has_reply or transcript.has_words)
 
     def find_refusal(
         self,
@@ -170,7 +196,10 @@ def describe_tool(name: str, values: JsonObject) -> str:
     return " ".join(f"{name} {value}".split())[:_MAX_TOOL_TEXT]
 
 
-def make_message(text: str) -> Iterator[AgentEvent]:
-    """Yield a text event for a whole message; nothing for an empty one."""
+def make_message(text: str, *, failed: bool = False) -> Iterator[AgentEvent]:
+    """Yield a text event for a whole message; nothing for an empty one.
+
+    `failed`: it is the agent's own, about an error.
+    """
     if text.strip():
-        yield AgentEvent("text", text if text.endswith("\n") else f"{text}\n")
+        yield AgentEvent("text", text if text.endswith("\n") else f"{text}\n", failed=failed)

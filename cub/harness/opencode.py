@@ -30,7 +30,7 @@ class OpencodeHarness(NativeHarness):
 
     facts: ClassVar = AgentFacts(
         "opencode", "opencode", "opencode", "1.18.33", "npm install -g opencode-ai",
-        reports_cost=True,
+        "run `opencode auth login`", reports_cost=True,
     )  # fmt: skip
     default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
@@ -65,7 +65,7 @@ class OpencodeReader(JsonLineReader):
         super().__init__()
         self._log = LineSplitter()
         self._session = ""
-        self._is_refused = False
+        self._is_refused = self._has_content = False
 
     def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
@@ -73,16 +73,22 @@ class OpencodeReader(JsonLineReader):
         if session != self._session:
             self._session = session
             yield AgentEvent("session", session)
-        match tree.get("type"):
-            case "step_start" if self._is_refused:
-                self._is_refused = False
-                yield AgentEvent("model")  # it answers
+        kind = tree.get("type")
+        if kind in ("text", "tool_use"):
+            self._has_content = True
+        if self._is_refused and (self._has_content or kind == "step_start"):
+            self._is_refused = False
+            yield AgentEvent("model")  # it answers
+        match kind:
+            case "step_start":
+                self._has_content = False
             case "text":
                 yield from make_message(get_text(part, "text"))
             case "tool_use":
                 yield from _read_tool(part)
             case "step_finish":
                 yield from _read_step(part)
+                yield from self._read_step_end(get_text(part, "reason"))
             case "error":
                 yield from self._read_error(get_object(tree, "error"))
             case _:
@@ -96,10 +102,17 @@ class OpencodeReader(JsonLineReader):
                 kind = classify_api_error(match[1]) or "service"
                 yield AgentEvent(kind, match[1].removeprefix("APICallError: "))
 
+    def _read_step_end(self, reason: str) -> Iterator[AgentEvent]:
+        """Yield a result unless a tool is the reason; opencode repeats a step that has nothing."""
+        if reason == "unknown" and not self._has_content:
+            yield AgentEvent("service", "the service's reply is empty, or is not a model's")
+        elif reason not in ("", "tool-calls"):
+            yield AgentEvent("result")
+
     def _read_error(self, error: JsonObject) -> Iterator[AgentEvent]:
         name, data = get_text(error, "name"), get_object(error, "data")
         message = get_text(data, "message") or name
-        yield AgentEvent("text", f"\n{message}\n")
+        yield from make_message(message, failed=True)
         seconds = get_text(data, "responseHeaders", "retry-after")
         text = f"{message} (retry-after: {seconds})" if seconds else message
         if kind := classify_api_error(text, get_count(data, "statusCode") or None):
@@ -115,7 +128,7 @@ def _read_tool(part: JsonObject) -> Iterator[AgentEvent]:
 
 
 def _read_step(part: JsonObject) -> Iterator[AgentEvent]:
-    """Yield what a step used; the last one has another reason than a tool."""
+    """Yield what a step used."""
     yield AgentEvent("usage", tokens=TokenUsage(
         get_count(part, "tokens", "input"),
         get_count(part, "tokens", "output") + get_count(part, "tokens", "reasoning"),
@@ -124,5 +137,3 @@ def _read_step(part: JsonObject) -> Iterator[AgentEvent]:
     ))  # fmt: skip
     if usd := get_dollars(part, "cost"):  # 0 for a model whose price opencode doesn't know
         yield AgentEvent("cost", usd=usd)
-    if get_text(part, "reason") not in ("", "tool-calls"):
-        yield AgentEvent("result")

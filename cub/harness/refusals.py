@@ -1,8 +1,9 @@
-"""Find out whether a limit or a missing login kept an agent from working, by its last output.
+"""Find out what kept an agent from working, by its last output.
 
-`rate_limited` is whatever needs waiting; `auth` is what a person has to solve, such as used up
-credit; `service_failed` is a service or a network that does not answer. Only errors in the form
-that programs print count: a model may well talk about such errors, but not at the start of a line.
+`limit` is whatever needs waiting; `login` is what a person has to solve, such as used up credit;
+`service` is a service or a network that does not answer; `setup` is what fails again until it is
+changed, such as the name of a model. Only errors in the form that programs print count: a model may
+well talk about such errors, but not at the start of a line.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _ERROR = re.compile(
 )
 _JSON = re.compile(r"b?['\"]?\s*[\[{]|\\*\"\w+\\*\"\s*:")
 
-RefusalKind = Literal["rate_limited", "auth", "service_failed"]
+RefusalKind = Literal["limit", "login", "service", "setup"]
 
 
 class Refusal(NamedTuple):
@@ -59,7 +60,7 @@ def find_refusal(text: str, now: datetime, zone: tzinfo | None = None) -> Refusa
     for at in range(len(lines) - 1, -1, -1):
         if kind := _classify_line(lines[at]):
             message = " ".join(lines[at].split())[:_MAX_MESSAGE]
-            is_limit = kind == "rate_limited"
+            is_limit = kind == "limit"
             reset_time = _find_nearby_time(lines, at, now, zone) if is_limit else None
             return Refusal(kind, reset_time, message)
     return None
@@ -78,10 +79,10 @@ def _list_last_lines(text: str) -> list[str]:
 def _classify_line(line: str) -> RefusalKind | None:
     parts = list(_split_line(line))
     if any(_is_match(part, AUTH_PATTERN, AUTH_JSON_PATTERN) for part in parts):
-        return "auth"
+        return "login"
     if any(_is_match(part, LIMIT_PATTERN, LIMIT_JSON_PATTERN) for part in parts):
-        return "rate_limited"
-    return "service_failed" if any(map(SERVICE_PATTERN.match, parts)) else None
+        return "limit"
+    return "service" if any(map(SERVICE_PATTERN.match, parts)) else None
 
 
 def _is_match(part: str, words: re.Pattern[str], codes: re.Pattern[str]) -> bool:

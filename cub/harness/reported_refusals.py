@@ -1,4 +1,4 @@
-"""Turn what an agent reports of limits, logins and its service into events, and into a refusal.
+"""Classify the errors that an agent reports, and find the one that kept it from working.
 
 A harness knows which of an agent's messages are errors of its service. Of all other output, only
 lines count that look like the errors that programs print: see `cub.harness.refusals`.
@@ -6,18 +6,17 @@ lines count that look like the errors that programs print: see `cub.harness.refu
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
+from typing import cast
 
-from cub.harness.base import EventKind, Transcript
+from cub.harness.base import Transcript
 from cub.harness.refusals import Refusal, RefusalKind, find_refusal
 from cub.harness.reset_times import find_reset_time
+from cub.json_values import get_text
 
 _MAX_TAIL = 8_000  # characters of an agent's output, from the end
-_KINDS: dict[EventKind, RefusalKind] = {
-    "limit": "rate_limited", "login": "auth", "service": "service_failed",
-}  # fmt: skip
-_EVENTS: dict[RefusalKind, EventKind] = {kind: event for event, kind in _KINDS.items()}
 _LIMIT_STATUSES, _LOGIN_STATUSES = (429, 529), (401, 402, 403)
 _LIMIT = re.compile(
     r"rate.?limit|too many requests|usage limit|quota|overloaded|resource.?exhausted"
@@ -34,14 +33,46 @@ _SERVICE = re.compile(
     r"|econn\w+|enotfound|eai_again|fetch failed|stream (?:disconnected|error)|sending request",
     re.IGNORECASE,
 )
+# A page of a network that wants a login, or of a proxy, in the place of a reply.
+_WEB_PAGE = re.compile(r"<!doctype html|<html\b|\bhtml page\b|malformed response", re.IGNORECASE)
+_MODEL = re.compile(
+    r"\bmodel\b.{0,120}\b(?:does not exist|not found|not supported|not available|is not valid)"
+    r"|\bmodel_not_found\b|issue with the selected model|unknown model|model: \S+$|no such model"
+    r"|models/\S+ is not found|\bhas no model\b|ModelNotFound",
+    re.IGNORECASE,
+)
+_LENGTH = re.compile(
+    r"(?:prompt|input|request|context)\b.{0,40}\b(?:too (?:long|large)|exceed)"
+    r"|context[ _](?:window|length)|token count .{0,40}exceeds|hit a token limit",
+    re.IGNORECASE,
+)
+_ARGUMENTS = re.compile(
+    r"(?:unknown|unexpected|unrecogni[sz]ed|invalid|no such) (?:option|argument|flag)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"(?:status:? (?:code )?|error:? |http |\"code\": ?)\(?4(?!08|29)\d\d\b|invalid[_ ]request"
+    r"|bad ?request|notfounderror|unprocessable|unsupported (?:value|parameter)",
+    re.IGNORECASE,
+)
+_ROOT = re.compile(r"with root/sudo privileges")  # Claude Code's words
+_SETUP = (_MODEL, _LENGTH, _ARGUMENTS, _ROOT, _REQUEST)
+_SETUP_HINTS = (
+    (_MODEL, "name a model that the agent has, with --model, run.model or harnesses.{name}.model"),
+    (_LENGTH, "shorten the instruction files and the task, or use a model that takes more"),
+    (_ARGUMENTS, "correct harnesses.{name}.args in the configuration"),
+    (_ROOT, 'use `run.permissions: auto`; in a sandbox, harnesses.{name}.env: {{IS_SANDBOX: "1"}}'),
+)  # fmt: skip
 
 
-def classify_api_error(text: str, status: int | None = None) -> EventKind | None:
-    """Return the event for an error of an agent's service: limit, login or service.
+def classify_api_error(text: str, status: int | None = None) -> RefusalKind | None:
+    """Return what an error of an agent's service is: limit, login, service or setup.
 
-    `status` is its HTTP status, if the agent reports it; else the words decide. None if the error
-    says nothing of the three, such as a request that is not valid.
+    `status` is its HTTP status, if the agent reports it; else the words decide. None if they say
+    nothing of the four.
     """
+    if _WEB_PAGE.search(text):
+        return "service"
     if status is not None and status >= 400:
         if status in _LIMIT_STATUSES:
             return "limit"
@@ -49,13 +80,37 @@ def classify_api_error(text: str, status: int | None = None) -> EventKind | None
             return "login"
         if status >= 500 or status == 408:
             return "service"
+        kind = _classify_words(text)  # a login or a limit may have another status
+        return kind if kind in ("limit", "login") else "setup"
+    return _classify_words(text)
+
+
+def _classify_words(text: str) -> RefusalKind | None:
     now = datetime.now(UTC)
     if refusal := find_refusal(text, now):
-        return _EVENTS[refusal.kind]
-    patterns: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
-        ("limit", _LIMIT), ("login", _LOGIN), ("service", _SERVICE),
+        return refusal.kind
+    patterns: tuple[tuple[RefusalKind, re.Pattern[str]], ...] = (
+        ("limit", _LIMIT), ("login", _LOGIN), *(("setup", one) for one in _SETUP),
+        ("service", _SERVICE),
     )  # fmt: skip
     return next((kind for kind, pattern in patterns if pattern.search(text)), None)
+
+
+def extract_message(text: str) -> str:
+    """Return a service's message from the JSON that it is in; other text as it is."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    try:
+        tree = json.loads(text[start:end]) if start >= 0 else None
+    except (ValueError, RecursionError):
+        tree = None
+    message = get_text(tree, "error", "message") if isinstance(tree, dict) else ""
+    return text[:start] + message + text[end:] if message else text
+
+
+def suggest_setup_fix(message: str, name: str) -> str:
+    """Return what to change for the agent `name` after an error of kind setup; "" if unknown."""
+    hints = (hint for pattern, hint in _SETUP_HINTS if pattern.search(message))
+    return next(hints, "").format(name=name)
 
 
 def find_reported_refusal(transcript: Transcript, now: datetime) -> Refusal | None:
@@ -65,10 +120,10 @@ def find_reported_refusal(transcript: Transcript, now: datetime) -> Refusal | No
         return None
     message = " ".join(event.text.split())
     if event.kind != "limit":
-        return Refusal(_KINDS[event.kind], None, message)
+        return Refusal(cast("RefusalKind", event.kind), None, message)
     found = find_refusal(event.text, now)
     reset_time = found.reset_time if found else find_reset_time(event.text, now)
-    kind = found.kind if found else "rate_limited"  # a quota may be one that never comes back
+    kind = found.kind if found else "limit"  # a quota may be one that never comes back
     return Refusal(kind, reset_time, found.message if found else message)
 
 

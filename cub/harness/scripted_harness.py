@@ -61,6 +61,7 @@ class ScriptedHarness:
     environ: Mapping[str, str] = field(default_factory=dict)
     reads: str = ""
     reports_cost: bool = True
+    login_hint: str = ""
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Write the attempt's step into its folder, and return the command that plays it."""
@@ -83,6 +84,10 @@ class ScriptedHarness:
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and with a result that is not a failure."""
         return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
+        """Return False: any output may be a model's."""
+        return False
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what its script says of a limit."""

@@ -154,8 +154,8 @@ def test_a_refusal_is_by_events_or_by_the_last_lines() -> None:
     assert harness.find_refusal(transcript, "", now) is None
     found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
     assert found
-    assert found.kind == "rate_limited"
+    assert found.kind == "limit"
     transcript.add_event(AgentEvent("service", "HTTP 503"))
     found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
     assert found
-    assert found.kind == "service_failed"
+    assert found.kind == "service"

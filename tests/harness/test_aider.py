@@ -123,9 +123,9 @@ def test_tokens_have_several_forms(line: str, tokens: TokenUsage, usd: float | N
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("aider-0.86.2-e401", "auth"),
-        ("aider-0.86.2-e429-bare", "rate_limited"),
-        ("aider-0.86.2-e429-retry-after-3600", "rate_limited"),
+        ("aider-0.86.2-e401", "login"),
+        ("aider-0.86.2-e429-bare", "limit"),
+        ("aider-0.86.2-e429-retry-after-3600", "limit"),
     ],
 )
 def test_real_failures_have_their_class(name: str, kind: str) -> None:
@@ -159,15 +159,15 @@ def test_a_limit_has_its_time_while_aider_tries_again() -> None:
         ("litellm.InternalServerError: InternalServerError: OpenAIException - Connection error.",
          "service"),
         ("litellm.Timeout: APITimeoutError - Request timed out.", "service"),
-        ("litellm.BadRequestError: OpenAIException - no such model", None),
+        ("litellm.BadRequestError: OpenAIException - no such model", "setup"),
         ("Traceback (most recent call last):", None),
-        ("Model gpt-4o has hit a token limit!", None),
+        ("Model gpt-4o has hit a token limit!", "setup"),
     ],
 )  # fmt: skip
 def test_an_error_after_the_last_reply_is_a_failure(error: str, kind: str | None) -> None:
     transcript = play_stream(HARNESS, f"{HEADER}I try.\n{TOKENS}\n{error}\nHelp.\n").transcript
     assert not HARNESS.is_success(transcript, 0)
-    assert transcript.final_message == f"I try.\n{error}\nHelp."
+    assert (transcript.final_message, transcript.error) == ("I try.", f"{error}\n")
     assert (transcript.refusal.kind if transcript.refusal else None) == kind
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from cub.harness.base import LaunchRequest
 from cub.harness.claude import ClaudeHarness
 from cub.harness.native_harness import NativeOptions
+from cub.harness.reported_refusals import suggest_setup_fix
 from cub.tokens import TokenUsage
 from tests.harness.streams import (
     Replay,
@@ -98,6 +100,14 @@ def test_retries_are_bounded_unless_the_configuration_says_more(tmp_path: Path) 
     assert (environ["CLAUDE_CODE_MAX_RETRIES"], environ["A"]) == ("1", "b")
 
 
+def test_root_bypasses_permissions_in_a_sandbox_only() -> None:
+    sandbox = {"IS_SANDBOX": "1"}
+    assert HARNESS.find_obstacle("bypass", sandbox) is HARNESS.find_obstacle("auto", {}) is None
+    obstacle = HARNESS.find_obstacle("bypass", {})
+    assert (obstacle is not None) is (os.getuid() == 0)
+    assert "IS_SANDBOX" in suggest_setup_fix("cannot be used with root/sudo privileges", "claude")
+
+
 def test_what_it_says_and_does_and_the_tokens_until_then() -> None:
     stream = encode_lines(
         INIT,
@@ -164,15 +174,15 @@ def test_a_denied_command_is_named_once() -> None:
 @pytest.mark.parametrize(
     ("words", "error", "status", "kind"),
     [
-        ("API Error: 500 Internal server error.", "server_error", 500, "service_failed"),
-        ("API Error: 529 Overloaded.", "server_error", 529, "rate_limited"),
-        ("API Error: Connection refused (ECONNREFUSED)", "server_error", None, "service_failed"),
-        ("Invalid API key · Fix external API key", "authentication_failed", 401, "auth"),
-        ("Not logged in · Please run /login", "authentication_failed", None, "auth"),
-        ("Credit balance is too low", "billing_error", 400, "auth"),
-        ("API Error: Request rejected (429) · slow down", "rate_limit", 429, "rate_limited"),
-        ("There's an issue with the selected model (nope).", "model_not_found", 404, None),
-        ("Prompt is too long", "invalid_request", 400, None),
+        ("API Error: 500 Internal server error.", "server_error", 500, "service"),
+        ("API Error: 529 Overloaded.", "server_error", 529, "limit"),
+        ("API Error: Connection refused (ECONNREFUSED)", "server_error", None, "service"),
+        ("Invalid API key · Fix external API key", "authentication_failed", 401, "login"),
+        ("Not logged in · Please run /login", "authentication_failed", None, "login"),
+        ("Credit balance is too low", "billing_error", 400, "login"),
+        ("API Error: Request rejected (429) · slow down", "rate_limit", 429, "limit"),
+        ("There's an issue with the selected model (nope).", "model_not_found", 404, "setup"),
+        ("Prompt is too long", "invalid_request", 400, "setup"),
     ],
 )
 def test_what_the_service_refuses(
@@ -181,7 +191,7 @@ def test_what_the_service_refuses(
     found = fail_with(words, error, api_error_status=status)
     refusal = found.find_refusal(HARNESS, NOW)
     assert (refusal.kind if refusal else None) == kind
-    assert found.transcript.final_message == words
+    assert found.transcript.error == f"{words}\n"
     assert not HARNESS.is_success(found.transcript, 0)
 
 
@@ -224,7 +234,8 @@ def test_a_request_that_is_tried_again_is_reported_until_the_model_answers(
     stream = encode_lines(retry | {"retry_delay_ms": 8140})
     refusal = replay(HARNESS, stream).transcript.refusal
     assert refusal
-    assert (refusal.kind, refusal.text) == (kind, f"{words}, retry in 8s")
+    wait = ", retry in 8s" * (kind == "limit")
+    assert (refusal.kind, refusal.text) == (kind, words + wait)
     thinking = say("m1", {"type": "thinking", "thinking": "hm"})
     assert replay(HARNESS, stream + encode_lines(thinking)).transcript.refusal is None
 
@@ -246,8 +257,8 @@ def test_the_last_words_of_a_failure_come_with_its_reason() -> None:
     ended = {"type": "result", "subtype": "error_max_turns", "is_error": True,
              "errors": ["Reached maximum number of turns (2)", "[ede_diagnostic] x"]}  # fmt: skip
     found = replay(HARNESS, encode_lines(say("m1", text("I tried sqlite.")), ended))
-    words = "I tried sqlite.\nReached maximum number of turns (2)"
-    assert found.transcript.final_message == words
+    assert found.transcript.final_message == "I tried sqlite."
+    assert found.transcript.error == "Reached maximum number of turns (2)\n"
 
 
 def test_a_result_of_three_megabytes_is_read() -> None:
@@ -297,15 +308,15 @@ _FULL = TokenUsage(2468, 112, 2000, 400)
         ("claude-2.1.330-dontask", True, None, _FULL, ["Bash echo hi > out.txt"], "all done"),
         ("claude-2.1.330-noperm", True, None, _FULL, ["Bash echo hi > out.txt"], "all done"),
         ("claude-noperm", True, None, _FULL, ["Bash echo hi > out2.txt"], "end"),
-        ("claude-2.1.330-e401-r0", False, "auth", None, [], "Invalid API key"),
-        ("claude-2.1.330-nokey", False, "auth", None, [], "Not logged in"),
-        ("claude-2.1.330-e429-bare", False, "rate_limited", None, [], "API Error: Request"),
-        ("claude-2.1.330-e429-retry-after-3600", False, "rate_limited", None, [], "API Error"),
-        ("claude-2.1.330-limit-r0", False, "rate_limited", None, [], "API Error"),
-        ("claude-2.1.330-e529-r0", False, "rate_limited", None, [], "API Error: 529"),
-        ("claude-2.1.330-e500-r0", False, "service_failed", None, [], "API Error: 500"),
-        ("claude-e500-r0", False, "service_failed", None, [], "API Error: 500"),
-        ("claude-2.1.330-badmodel", False, None, None, [], "There's an issue with the selected"),
+        ("claude-2.1.330-e401-r0", False, "login", None, [], "Invalid API key"),
+        ("claude-2.1.330-nokey", False, "login", None, [], "Not logged in"),
+        ("claude-2.1.330-e429-bare", False, "limit", None, [], "API Error: Request"),
+        ("claude-2.1.330-e429-retry-after-3600", False, "limit", None, [], "API Error"),
+        ("claude-2.1.330-limit-r0", False, "limit", None, [], "API Error"),
+        ("claude-2.1.330-e529-r0", False, "limit", None, [], "API Error: 529"),
+        ("claude-2.1.330-e500-r0", False, "service", None, [], "API Error: 500"),
+        ("claude-e500-r0", False, "service", None, [], "API Error: 500"),
+        ("claude-2.1.330-badmodel", False, "setup", None, [], "There's an issue with the selected"),
         ("claude-2.1.330-int-api", False, None, None, [], ""),
         ("claude-2.1.330-int-tool", False, None, TokenUsage(1234, 56, 1000, 200), [], ""),
         ("claude-2.1.330-term-api", False, None, None, [], ""),
@@ -325,5 +336,6 @@ def test_recorded_streams(
     assert HARNESS.is_success(transcript, 0) == succeeds
     assert (refusal.kind if refusal else None) == kind
     assert (transcript.tokens, transcript.denials) == (tokens, denials)
-    assert transcript.final_message.startswith(last)
-    assert bool(transcript.final_message) == bool(last)
+    said = transcript.error or transcript.final_message
+    assert said.startswith(last)
+    assert bool(said) == bool(last)

@@ -144,13 +144,13 @@ def test_a_tool_that_does_not_exist_is_not_denied() -> None:
 @pytest.mark.parametrize(
     ("message", "kind", "hours"),
     [
-        ('[API Error: {"error":{"code":401,"message":"UNAUTHENTICATED"}}]', "auth", None),
-        ('[API Error: {"error":{"code":503,"message":"m"}}]', "service_failed", None),
-        ("[API Error: Resource has been exhausted.]\nPlease wait", "rate_limited", None),
+        ('[API Error: {"error":{"code":401,"message":"UNAUTHENTICATED"}}]', "login", None),
+        ('[API Error: {"error":{"code":503,"message":"m"}}]', "service", None),
+        ("[API Error: Resource has been exhausted.]\nPlease wait", "limit", None),
         ("[API Error: You exceeded your current quota.\nSuggested retry after 3600s.]",
-         "rate_limited", 1),
-        ("[API Error: exception TypeError: fetch failed sending request]", "service_failed", None),
-        ("[API Error: models/zzz is not found for API version v1beta]", None, None),
+         "limit", 1),
+        ("[API Error: exception TypeError: fetch failed sending request]", "service", None),
+        ("[API Error: models/zzz is not found for API version v1beta]", "setup", None),
     ],
 )  # fmt: skip
 def test_what_the_service_refuses(message: str, kind: str | None, hours: int | None) -> None:
@@ -160,7 +160,8 @@ def test_what_the_service_refuses(message: str, kind: str | None, hours: int | N
     if refusal and hours:
         assert refusal.reset_time
         assert abs(refusal.reset_time - NOW - timedelta(hours=hours)) < timedelta(seconds=2)
-    assert found.transcript.final_message == f"I tried.\n{message}"
+    assert found.transcript.final_message == "I tried."
+    assert found.transcript.error.startswith("[API Error: ")
     assert not HARNESS.is_success(found.transcript, 0)
 
 
@@ -212,7 +213,7 @@ def test_an_agent_that_was_stopped_has_failed(severity: str, message: str, succe
     found = replay(HARNESS, encode_lines(say("a"), stopped, DONE))
     assert found.shown[:3] == [("text", "a"), ("text", "\n"), ("text", f"{message}\n")]
     assert HARNESS.is_success(found.transcript, 0) == succeeds
-    assert found.transcript.final_message == f"a\n{message}"
+    assert (found.transcript.final_message, found.transcript.error) == ("a", f"{message}\n")
 
 
 def test_other_lines_are_passed_over() -> None:
@@ -235,11 +236,11 @@ _TWO_CALLS = TokenUsage(468, 126, 2000)
     ("name", "has_result", "kind", "tokens", "last"),
     [
         ("gemini-t0", True, None, _TWO_CALLS, "all done <promise>COMPLETE</promise>"),
-        ("gemini-e401", True, "auth", None, "[API Error: "),
-        ("gemini-0.61.0-e429-bare", True, "rate_limited", None, "[API Error: Resource has"),
-        ("gemini-0.61.0-e429-retry-after-3600", True, "rate_limited", None, "[API Error: You"),
+        ("gemini-e401", True, "login", None, "[API Error: "),
+        ("gemini-0.61.0-e429-bare", True, "limit", None, "[API Error: Resource has"),
+        ("gemini-0.61.0-e429-retry-after-3600", True, "limit", None, "[API Error: You"),
         ("gemini-0.61.0-int-tool", True, None, _TWO_CALLS, "done"),
-        ("gemini-0.61.0-nokey", False, "auth", None, ""),
+        ("gemini-0.61.0-nokey", False, "login", None, ""),
         ("gemini-0.61.0-empty-prompt", False, None, None, ""),
         ("gemini-0.61.0-untrusted", False, None, None, ""),
     ],
@@ -253,4 +254,4 @@ def test_recorded_streams(
     assert HARNESS.is_success(transcript, 0) == (has_result and kind is None)
     assert (refusal.kind if refusal else None) == kind
     assert transcript.tokens == tokens
-    assert transcript.final_message.startswith(last)
+    assert (transcript.error or transcript.final_message).startswith(last)

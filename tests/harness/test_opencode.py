@@ -83,7 +83,7 @@ def test_tokens_and_cost_of_the_steps_add_up() -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("opencode-1.18.33-e401", "auth"), ("opencode-1.18.33-e500", "service_failed")],
+    [("opencode-1.18.33-e401", "login"), ("opencode-1.18.33-e500", "service")],
 )
 def test_real_failures_have_their_class(name: str, kind: str) -> None:
     played = play_sample(HARNESS, name)
@@ -103,7 +103,7 @@ def test_an_agent_that_was_ended_has_no_success(name: str) -> None:
 def test_the_log_tells_a_limit_while_opencode_sleeps() -> None:
     refusal = HARNESS.find_refusal(play(errors=make_log(LIMIT)).transcript, "", NOW)
     assert refusal is not None
-    assert refusal.kind == "rate_limited"
+    assert refusal.kind == "limit"
     assert refusal.reset_time == NOW + timedelta(hours=1)
     assert refusal.message == LIMIT
 
@@ -124,18 +124,17 @@ def test_a_last_error_says_when_to_come_back() -> None:
     transcript = play(error).transcript
     refusal = HARNESS.find_refusal(transcript, "", NOW)
     assert refusal is not None
-    assert refusal.kind == "rate_limited"
+    assert refusal.kind == "limit"
     assert refusal.reset_time == NOW + timedelta(seconds=120)
 
 
 def test_a_failure_keeps_the_last_words() -> None:
     said = {"type": "text", "part": {"text": "I looked."}}
     transcript = play(said, make_error("no such model", statusCode=404)).transcript
-    assert transcript.final_message == "I looked.\n\nno such model"
-    assert transcript.refusal is None
+    assert (transcript.final_message, transcript.error) == ("I looked.", "no such model\n")
     assert not HARNESS.is_success(transcript, 0)
     nameless = {"type": "error", "error": {"name": "UnknownError"}}
-    assert play(nameless).transcript.final_message == "UnknownError"
+    assert play(nameless).transcript.error == "UnknownError\n"
 
 
 def test_a_session_that_ends_after_a_tool_has_no_success() -> None:

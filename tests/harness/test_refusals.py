@@ -174,14 +174,14 @@ PROSE = [
 def test_a_limit_is_known_and_its_end(text: str, until: datetime | None) -> None:
     found = find_refusal(text, NOW, HERE)
     assert found is not None
-    assert (found.kind, found.reset_time) == ("rate_limited", until)
+    assert (found.kind, found.reset_time) == ("limit", until)
 
 
 @pytest.mark.parametrize("text", LOGINS)
 def test_a_missing_login_is_known(text: str) -> None:
     found = find_refusal(text, NOW, HERE)
     assert found is not None
-    assert (found.kind, found.reset_time) == ("auth", None)
+    assert (found.kind, found.reset_time) == ("login", None)
     assert found.message == text
 
 
@@ -195,7 +195,7 @@ def test_the_last_word_counts() -> None:
     first, second = (find_refusal(f"{a}\n{b}", NOW) for a, b in ((limit, login), (login, limit)))
     assert first is not None
     assert second is not None
-    assert (first.kind, second.kind) == ("auth", "rate_limited")
+    assert (first.kind, second.kind) == ("login", "limit")
 
 
 def test_an_error_below_a_fence_that_nothing_closed_counts() -> None:

@@ -156,13 +156,13 @@ def _make_cub_shim(folder: RunFolder) -> str:
 
 
 # Seconds for which an agent may try again by itself after it has reported a refusal.
-_PATIENCE = {"limit": 120, "login": 15, "service": 120}
+_PATIENCE = {"limit": 120, "login": 15, "service": 120, "setup": 15}
 _FEW_SECONDS = 10  # for an agent that ends by itself
 
 
 @dataclass(slots=True)
 class RefusalTimer:
-    """Find out when an agent that met a limit, or no service, waits in vain.
+    """Find out when an agent that was refused waits in vain.
 
     The run can wait for a limit's end without an agent, or go on with another one.
     """

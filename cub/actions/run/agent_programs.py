@@ -20,8 +20,9 @@ from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
 from cub.harness.custom_harness import CONFIG_PATH
-from cub.harness.native_harness import NativeHarness
+from cub.harness.native_harness import LaunchObstacle, NativeHarness
 from cub.processes.command import explain_missing_program
+from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.tokens import has_price_table
 
@@ -66,6 +67,29 @@ def find_missing_programs(
     return list(filter(None, programs))
 
 
+def find_unusable_agents(
+    harnesses: Sequence[Harness],
+    settings: RunSettings,
+    project: Project,
+    environ: Mapping[str, str],
+) -> list[MissingProgram]:
+    """Return the agents that can't be started, and those that are certain to do nothing."""
+    missing = find_missing_programs(harnesses, settings, project, environ)
+    names = {one.harness for one in missing}
+    environ = build_environment(settings.hidden_variables, environ)
+    for harness in harnesses:
+        # A wrapper may be a sandbox with another user and other variables.
+        if settings.wrapper or harness.name in names or not isinstance(harness, NativeHarness):
+            continue
+        visible = {**environ, **harness.environ}
+        obstacle = harness.find_obstacle(settings.permissions, visible)
+        if isinstance(harness, BuiltinHarness):
+            obstacle = _find_missing_key(harness, settings, project, visible)
+        if obstacle:
+            missing.append(MissingProgram(harness.name, obstacle.why, "", obstacle.hint))
+    return missing
+
+
 def require_available(
     harnesses: Sequence[Harness], missing: Sequence[MissingProgram]
 ) -> list[Harness]:
@@ -97,6 +121,22 @@ def _find_missing(
     if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
         hint = f"install them: `{harness.facts.installation}`; or install another agent"
         return MissingProgram(harness.name, why, "", hint)
+    return None
+
+
+def _find_missing_key(
+    harness: BuiltinHarness, settings: RunSettings, project: Project, environ: Mapping[str, str]
+) -> LaunchObstacle | None:
+    """Return what the built-in agent would say of its models before its first request."""
+    from cub.agent.model_settings import load_models, resolve_model_settings
+
+    values = {key: row.value for key, row in resolve_config(project, environ).values.items()}
+    values["code.model"] = settings.model or harness.options.model or values["code.model"]
+    home = Path(name) if (name := environ.get("HOME")) else None
+    try:
+        load_models(resolve_model_settings(values, environ, home), project.root)
+    except CubError as error:
+        return LaunchObstacle(error.message, error.hint)
     return None
 
 

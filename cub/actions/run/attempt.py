@@ -230,6 +230,7 @@ def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -
         refusal=attempt.harness.find_refusal(
             transcript, attempt.agent_result.stderr, context.clock.now()
         ),
+        lacks_reply=attempt.harness.lacks_reply(transcript),
     )
 
 

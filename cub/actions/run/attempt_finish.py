@@ -262,7 +262,7 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
     }
     has_summary = verdict.is_ok or signals.summary
     optional = {
-        "said": "" if has_summary else summarize_final_message(transcript.final_message),
+        "said": "" if has_summary else _summarize_last_words(attempt),
         "obs": list(dict.fromkeys((*attempt.review_notes, *attempt.notices))),  # it is cut
         "denied": list(transcript.denials),
         "trailer": _trailer_to_json(signals),
@@ -294,7 +294,7 @@ def _fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
 def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
     if verdict.failure is None:
         return {}
-    summary = summarize_final_message(attempt.agent_result.transcript.final_message)
+    summary = _summarize_last_words(attempt)
     fingerprint = _fingerprint_failure(attempt, verdict)
     same = get_first_number(attempt.history.list_same_failures(fingerprint))
     failure = {
@@ -305,6 +305,14 @@ def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
         **({"same": same} if same else {}),
     }
     return {"fail": failure}
+
+
+def _summarize_last_words(attempt: Attempt) -> str:
+    """Return what the model said in the end; "" for messages of the agent alone."""
+    transcript = attempt.agent_result.transcript
+    if attempt.harness.lacks_reply(transcript):
+        return ""
+    return summarize_final_message(transcript.final_message)
 
 
 def _explain_failure(verdict: Verdict, summary: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from cub.harness.refusals import RefusalKind
 from cub.store.events import Event, get_mapping, get_outcome
 
 # What the run does next: it continues, waits for the service, or ends at once.
@@ -24,7 +25,8 @@ class FailureClass:
     - `meaning`: what happened, for the next prompt, if the attempt has no reason of its own.
     - `prompt_note`: what the documentation says that the next prompt tells of it.
     - `is_charged`: whether it counts as one of the attempts of its task; `charge_note` is when not.
-    - `effect`: what the run does next; `remedy` is what a person can do.
+    - `effect`: what the run does next; `remedy` is what a person can do, and `wait_reason` what the
+      run waits for, with the name of the `{agent}`.
     - `shows_items`: failing items are the reason.
     - `observation`, `advice`: further lines for the next prompt.
     - `is_environment`: three in a row say something about the environment, and not about tasks.
@@ -38,6 +40,7 @@ class FailureClass:
     charge_note: str = ""
     effect: RunEffect = "continue"
     remedy: str = ""
+    wait_reason: str = ""
     shows_items: bool = False
     observation: str = ""
     advice: str = ""
@@ -53,6 +56,7 @@ def _define_free(
     meaning: str,
     effect: RunEffect = "continue",
     remedy: str = "",
+    wait_reason: str = "",
 ) -> FailureClass:
     """Return a class that says something about the environment, and nothing about the task."""
     return FailureClass(
@@ -62,6 +66,7 @@ def _define_free(
         is_charged=False,
         effect=effect,
         remedy=remedy,
+        wait_reason=wait_reason,
         is_environment=True,
     )
 
@@ -82,26 +87,35 @@ RATE_LIMITED = _define_free(
     "met a limit or an overloaded service, and did no work",
     "the agent had reached its limit",
     effect="wait",
+    wait_reason="{agent} has reached its limit",
 )
 AUTH = _define_free(
     "auth",
     "could not log in, or has no credit left, and did no work",
     "the agent was not logged in",
+    effect="end",
+    remedy="log in to the agent, or set the key that it needs",
 )
 SERVICE_FAILED = _define_free(
     "service_failed",
-    "met a service or a network that failed, such as HTTP 5xx or a refused connection, "
-    "and did no work",
+    "met a service or a network that failed, such as HTTP 5xx, a stream that was cut, or a web "
+    "page in the place of a reply, and did no work; or got no reply of a model, or an empty one",
     "the agent's service did not answer",
     effect="wait",
+    wait_reason="the service of {agent} failed",
 )
 HARNESS_MISSING = _define_free(
-    "harness_missing", "has an agent that can't be started", "the agent could not be started"
+    "harness_missing",
+    "has an agent that can't be started",
+    "the agent could not be started",
+    effect="end",
+    remedy="install the agent, or correct its command under `harnesses` in the configuration",
 )
 HARNESS_SETUP = _define_free(
     "harness_setup",
-    "has an agent that can't work as it is set up: a model that does not exist, "
-    "arguments that it does not know",
+    "has an agent that can't work as it is set up: a model that does not exist, arguments that it "
+    "does not know, a first prompt that is too long, or another request that its service refuses "
+    "for good (HTTP 4xx)",
     "the agent could not work as it is set up",
     effect="end",
     remedy="fix the agent's model and arguments under `harnesses` in the configuration",
@@ -187,7 +201,7 @@ INSTRUCTIONS_CHANGED = FailureClass(
 )
 TESTS_REMOVED = FailureClass(
     "tests_removed",
-    "removed tests that ran before",
+    "[removed tests](#removed-tests) that ran before",
     "tests that ran before the attempt no longer run",
     "how many tests, and which files",
     remedy="name the file in the task if its tests may go, or set run.allow_removed_tests",
@@ -196,7 +210,7 @@ TESTS_REMOVED = FailureClass(
 )
 CHECK_CHANGED = FailureClass(
     "check_changed",
-    "passes its checks only with its own changes of what [defines them](#what-the-checks-go-by)",
+    "passes its checks only with its own changes of what [defines them](#changed-definitions)",
     "the checks pass only with the attempt's changes of what defines them",
     "which file, and what fails without its changes",
     remedy="name the file in the task, or allow the change with --allow-check-changes",
@@ -250,6 +264,11 @@ _ALL = (
     CHECK_CHANGED, NOT_MENDED, TOO_LARGE, COMMIT_FAILED, MERGE_CONFLICT, UNKNOWN,
 )  # fmt: skip
 FAILURE_CLASSES: Mapping[str, FailureClass] = {one.name: one for one in _ALL}
+
+# What a harness reports, as cub.harness.refusals names it.
+REFUSAL_CLASSES: Mapping[RefusalKind, FailureClass] = {
+    "limit": RATE_LIMITED, "login": AUTH, "service": SERVICE_FAILED, "setup": HARNESS_SETUP,
+}  # fmt: skip
 
 
 def counts_as_attempt(event: Event) -> bool:

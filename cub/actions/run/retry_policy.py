@@ -12,6 +12,7 @@ from cub.actions.run.failures import (
     ASKED_QUESTION,
     AUTH,
     HARNESS_MISSING,
+    HARNESS_SETUP,
     STUCK,
     FailureClass,
     counts_as_attempt,
@@ -20,13 +21,24 @@ from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.masking import mask_text
 from cub.prompt.previous_attempts import to_count
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, TASK_STATE, Event, get_mapping, get_outcome
+from cub.store.events import (
+    ATTEMPT_END,
+    ATTEMPT_START,
+    TASK_STATE,
+    Event,
+    get_mapping,
+    get_outcome,
+    truncate_text,
+)
 from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
 
 WAITS_FOR_ANSWER = "it waits for an answer"  # why a task is parked; its question follows
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task
 _MAX_WAITING_STREAK = 6  # of failures that a run waits for: they take half an hour or more
+# What an agent can't do now it can't do later: only a person can help, or another agent.
+_AGENT_FAILURES = (AUTH, HARNESS_MISSING, HARNESS_SETUP)
+_MAX_WAIT_REASON = 100  # characters
 _MIN_WAIT, _MAX_WAIT = timedelta(minutes=1), timedelta(minutes=15)
 
 
@@ -135,7 +147,9 @@ class FailureStreak(NamedTuple):
 
     def extend(self, verdict: Verdict) -> FailureStreak:
         """Return the streak after one more attempt."""
-        if verdict.failure is None or not verdict.failure.is_environment:
+        if verdict.failure is None:
+            return FailureStreak()
+        if verdict.counts_as_attempt and not verdict.failure.is_environment:
             return FailureStreak()
         length = self.length + 1 if verdict.failure == self.failure else 1
         return FailureStreak(verdict.failure, length)
@@ -143,6 +157,8 @@ class FailureStreak(NamedTuple):
     @property
     def is_exhausted(self) -> bool:
         """Return whether trying once more makes no sense."""
+        if self.failure in _AGENT_FAILURES:
+            return True
         waits = self.failure is not None and self.failure.effect == "wait"
         return self.length >= (_MAX_WAITING_STREAK if waits else MAX_STREAK)
 
@@ -170,7 +186,7 @@ def _describe_attempts(history: AttemptHistory) -> str:
 
 
 class HarnessPool:
-    """Choose among harnesses in the order of preference; skip those whose agents met a limit.
+    """Choose among harnesses in the order of preference; skip those that have to wait.
 
     A limit whose end is unknown, or a service that failed, is tried again after a minute, then
     after two, four, and so on; so is a limit that lasts longer than it said.
@@ -179,6 +195,7 @@ class HarnessPool:
     def __init__(self, harnesses: Sequence[Harness]) -> None:
         self._harnesses = list(harnesses)
         self._until: dict[str, datetime] = {}
+        self._reasons: dict[str, str] = {}
         self._streaks: dict[str, FailureStreak] = {}
 
     @property
@@ -195,17 +212,30 @@ class HarnessPool:
 
     @property
     def available_at(self) -> datetime:
-        """Return when the first limit ends."""
+        """Return when the first wait ends."""
         return min(self._until[name] for name in self.names)
 
-    def record_verdict(self, harness: Harness, verdict: Verdict, now: datetime) -> None:
-        """Note a limit and failures in a row; drop a harness that can't work for another."""
+    @property
+    def wait_reason(self) -> str:
+        """Return what the first wait is for."""
+        return self._reasons[min(self.names, key=self._until.__getitem__)]
+
+    def record_verdict(self, harness: Harness, verdict: Verdict, now: datetime) -> bool:
+        """Note a limit and failures in a row; return whether the harness is left out from now on.
+
+        That is one that can't work where there is another.
+        """
         name = harness.name
         self._streaks[name] = streak = self._streaks.get(name, FailureStreak()).extend(verdict)
         if verdict.failure and verdict.failure.effect == "wait":
             self._until[name] = _choose_next_try(verdict.reset_time, streak.length, now)
-        elif verdict.failure in (AUTH, HARNESS_MISSING) and len(self._harnesses) > 1:
+            reason = mask_text(truncate_text(verdict.reason, _MAX_WAIT_REASON))
+            why = verdict.failure.wait_reason.format(agent=name)
+            self._reasons[name] = f"{why} ({reason})" if reason else why
+        elif verdict.failure in _AGENT_FAILURES and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
+            return True
+        return False
 
     def count_failures(self, harness: Harness) -> int:
         """Return how many attempts with a harness have failed in a row for one reason."""

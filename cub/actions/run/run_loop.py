@@ -32,6 +32,7 @@ from cub.actions.run.verdict import Verdict
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
+from cub.harness.reported_refusals import suggest_setup_fix
 from cub.masking import mask_text
 from cub.processes.command import TimeLimits
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
@@ -122,7 +123,9 @@ def _run_until_end(
         if harness is None:
             names, ready = ",".join(pool.names), _count_ready(context)
             until = format_timestamp(pool.available_at)
-            yield context.make_event("waiting", until=until, harness=names, ready=ready)
+            yield context.make_event(
+                "waiting", until=until, harness=names, why=pool.wait_reason, ready=ready
+            )
             context.clock.wait(pool.available_at, context.stop)
             continue
         claimed = _claim_task(context, harness)
@@ -132,12 +135,27 @@ def _run_until_end(
         first_attempt = None
         tally.add_attempt(claimed.task, outcome)
         context.is_broken |= outcome.is_broken
-        pool.record_verdict(harness, outcome.verdict, context.clock.now())
+        is_left_out = pool.record_verdict(harness, outcome.verdict, context.clock.now())
+        remedy = _suggest_remedy(harness, outcome.verdict)
         if end := _find_end(context, outcome, pool):
             has_reason = end in (UNVERIFIED, NOT_MENDED, BROKEN, DAMAGED, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
-            tally.failures = pool.count_failures(harness) if end == MACHINE else 0
+            is_row = end == MACHINE and pool.are_exhausted
+            tally.failures = pool.count_failures(harness) if is_row else 0
+            tally.hint = _HINTS.get(end, remedy)
             return end
+        if is_left_out:
+            text = f"the agent {harness.name} is left out from now on: {remedy}"
+            yield context.make_event("notice", text=text)
+
+
+def _suggest_remedy(harness: Harness, verdict: Verdict) -> str:
+    """Return what a person can do where an agent can't work; "" for other failures."""
+    if verdict.failure == failures.AUTH:
+        return harness.login_hint or failures.AUTH.remedy
+    if verdict.failure == failures.HARNESS_SETUP:
+        return suggest_setup_fix(verdict.reason, harness.name) or failures.HARNESS_SETUP.remedy
+    return verdict.failure.remedy if verdict.failure == failures.HARNESS_MISSING else ""
 
 
 def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -> str:
@@ -244,8 +262,8 @@ def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
     )
     if why := context.budget.describe_overrun() if end == BUDGET else tally.end_reason:
         event["why"] = why
-    if end in _HINTS:
-        event["hint"] = _HINTS[end]
+    if tally.hint:
+        event["hint"] = tally.hint
     context.initial_stores.ledger.append_events(event)
     has_news = tally.has_worked or context.has_recovered
     if context.settings.commits and has_news and (failure := _commit_stores(context)):

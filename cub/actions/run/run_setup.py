@@ -15,7 +15,7 @@ from cub.actions.check_commands import find_check_commands
 from cub.actions.managed_files import GITIGNORE, map_local_files
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
 from cub.actions.run.agent_programs import (
-    find_missing_programs,
+    find_unusable_agents,
     list_agent_warnings,
     read_agent_versions,
     require_available,
@@ -119,7 +119,7 @@ def prepare_run(
     if options.worktree:
         environ = build_environment(settings.hidden_variables, environment.environ)
         require_separate_checkout(stores, settings, environ)
-    missing = find_missing_programs(chosen.harnesses, settings, stores.project, environment.environ)
+    missing = find_unusable_agents(chosen.harnesses, settings, stores.project, environment.environ)
     harnesses = require_available(chosen.harnesses, missing)
     if not (stores.root / GITIGNORE).exists():
         with lock_project(stores.root) as lock:

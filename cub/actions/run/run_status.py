@@ -197,7 +197,7 @@ def _handle_attempt_end(status: RunStatus, event: Event) -> None:
 
 
 def _handle_waiting(status: RunStatus, event: Event) -> None:
-    status.waiting_until, status.doing = event["until"], "waiting for the end of a limit"
+    status.waiting_until, status.doing = event["until"], f"waiting: {event['why']}"
     status.ready = event["ready"]
 
 

@@ -31,12 +31,14 @@ class RunTally:
     - `commits`: the id of each commit, by which the task is found.
     - `has_worked`: whether an agent ran.
     - `end_reason`: "" if the kind of end says all; `failures` are those in a row that ended it.
+    - `hint`: what a person can do.
     """
 
     statuses: dict[str, str] = field(default_factory=dict)
     commits: dict[str, str] = field(default_factory=dict)
     has_worked: bool = False
     end_reason: str = ""
+    hint: str = ""
     failures: int = 0
 
     def add_attempt(self, task_id: str, outcome: AttemptOutcome) -> None:

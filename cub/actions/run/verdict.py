@@ -20,7 +20,7 @@ from cub.actions.run.check_comparison import (
 )
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES
 from cub.actions.run.failures import FailureClass
-from cub.checks.failure_reasons import find_last_error
+from cub.checks.failure_reasons import find_first_error, find_last_error
 from cub.harness.base import Transcript
 from cub.harness.final_message import (
     NO_REASON,
@@ -31,6 +31,7 @@ from cub.harness.final_message import (
 from cub.harness.refusals import Refusal
 from cub.processes.command import ProcessResult
 from cub.store.task_schema import UNDONE_REASONS
+from cub.text import find_first_line
 
 NO_CHANGE = "no_change"
 _MAX_TAIL = 8_000  # characters of an agent's output, from the end
@@ -74,8 +75,8 @@ class AttemptEvidence:
 
     `is_success` is by the harness's rule; `restored_files` are untracked files that the attempt had
     changed; `conflicts` are files of an unfinished merge; `hidden_work` is a new file that no
-    commit will have; `request` is what the agent asked for; `refusal` is what kept it from working,
-    if it did no work.
+    commit will have; `request` is what the agent asked for; `refusal` is what kept it from working;
+    `lacks_reply`: no model gave a usable reply, as far as the agent's output shows.
     """
 
     process: ProcessResult
@@ -92,6 +93,7 @@ class AttemptEvidence:
     request: dict[str, Any]
     is_over_budget: bool
     refusal: Refusal | None
+    lacks_reply: bool
 
     @property
     def signals(self) -> FinalSignals:
@@ -109,6 +111,11 @@ class AttemptEvidence:
         return find_last_error(_PROGRESS.sub("", self.stderr)[-_MAX_TAIL:])
 
     @property
+    def first_error(self) -> str:
+        """Return the first error that the agent's stderr names."""
+        return find_first_error(_PROGRESS.sub("", self.stderr))
+
+    @property
     def claims_no_change(self) -> bool:
         """Return whether the agent says that nothing had to be changed."""
         reasons = (self.request.get("reason"), self.signals.status)
@@ -122,20 +129,49 @@ def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     if process.cause == "stopped":
         return Verdict(failures.INTERRUPTED, "the run was stopped")
     may_be_refused = (failed or idle) and evidence.signals.stuck is None
-    if may_be_refused and (refusal := evidence.refusal):
-        return Verdict(
-            failures.find_class(refusal.kind), refusal.message, reset_time=refusal.reset_time
-        )
+    if may_be_refused and (verdict := _judge_refusal(evidence)):
+        return verdict
     is_silent = not evidence.transcript.final_message.strip()
     if process.start_error or (failed and process.exit_code in NOT_RUN_EXIT_CODES and is_silent):
         return Verdict(failures.HARNESS_MISSING, process.start_error or evidence.last_error)
     if evidence.is_over_budget:
         return Verdict(failures.BUDGET, "the run's budget was used up in the middle of the attempt")
+    if evidence.lacks_reply and not evidence.has_changes:
+        return _judge_unanswered(evidence)
     return (
         _judge_limits(evidence)
         or _judge_statements(evidence, failed=failed, idle=idle)
         or judge_files(evidence)
     )
+
+
+def _judge_refusal(evidence: AttemptEvidence) -> Verdict | None:
+    """Return the class of an attempt that was refused; None if the task may be the reason.
+
+    A request that is not valid after a reply is: the conversation has grown too long, for instance.
+    """
+    refusal, transcript = evidence.refusal, evidence.transcript
+    has_reply = not evidence.lacks_reply and (transcript.has_reply or transcript.has_words)
+    if refusal is None or (refusal.kind == "setup" and has_reply):
+        return None
+    reason = refusal.message or evidence.first_error
+    return Verdict(failures.REFUSAL_CLASSES[refusal.kind], reason, reset_time=refusal.reset_time)
+
+
+def _judge_unanswered(evidence: AttemptEvidence) -> Verdict:
+    """Return the class of an attempt without a usable reply, which is never the task's fault."""
+    process, seconds = evidence.process, f"{evidence.process.seconds:.0f} s"
+    if process.cause in ("idle", "wall"):
+        return Verdict(failures.SERVICE_FAILED, f"the model sent no reply within {seconds}")
+    if evidence.is_success:
+        return Verdict(failures.SERVICE_FAILED, "the model's reply was empty")
+    if process.signal:
+        reason = f"signal {process.signal} before the first reply of the model"
+        return Verdict(failures.HARNESS_EXIT, reason, is_uncounted=True)
+    if not evidence.transcript.has_started:
+        reason = f"exit code {process.exit_code}" + _append(evidence.first_error)
+        return Verdict(failures.HARNESS_SETUP, reason)
+    return Verdict(failures.SERVICE_FAILED, _describe_exit(evidence))
 
 
 def judge_by_checks(
@@ -231,8 +267,9 @@ def _describe_exit(evidence: AttemptEvidence) -> str:
         has_failed = evidence.transcript.has_failed
         how = "reported a failure" if has_failed else "ended without what tells its success"
         how = f"the agent {how}"
-    said = evidence.summary if evidence.transcript.has_failed else ""
-    return how + _append(said or evidence.last_error or evidence.summary)
+    transcript = evidence.transcript
+    error = find_first_line(transcript.error) or (evidence.summary if transcript.has_failed else "")
+    return how + _append(error or evidence.last_error or evidence.summary)
 
 
 def _describe_failed_check(comparison: CheckComparison, *, repeats: bool) -> str:

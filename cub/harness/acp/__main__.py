@@ -66,15 +66,19 @@ def _report_work(conversation: Conversation, prompt: str) -> int:
     try:
         said = conversation.hold(prompt)
     except TurnFailedError as error:
-        kind, words = error.failure
+        # Imported for failures only: it loads the masking of secrets.
+        from cub.harness.reported_refusals import extract_message
+
+        kind, words, is_reply = error.failure
+        message = extract_message(words)
         if kind:
-            _print_event({"type": kind, "text": words})
-        text = (
-            error.last_words
-            if words in error.last_words
-            else f"{error.last_words}\n\n{words}".strip()
-        )
-        _print_event({"type": "result", "text": text, "failed": True})
+            _print_event({"type": kind, "text": message})
+        _print_event({"type": "text", "text": message, "failed": True})
+        said = error.last_words
+        if words in said:  # a refusal, or the service's words in those of Codex's adapter
+            said = words if is_reply else said.replace(words, "").strip()
+        said = said or words * is_reply
+        _print_event({"type": "result", "text": said, "failed": True})
         return 1
     _print_event({"type": "result", "text": said, "failed": False})
     return 0

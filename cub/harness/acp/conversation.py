@@ -21,6 +21,7 @@ from cub.json_values import JsonObject, get_object, get_text, list_objects
 
 _PROTOCOL_VERSION = 1
 _METHOD_NOT_FOUND = -32601
+_PROMPT = "session/prompt"
 _INTERRUPTED = "the attempt was interrupted"
 
 
@@ -90,7 +91,9 @@ class Conversation:
             return self._work(session, _join_prompts(system, prompt))
         except AgentClosedError as error:
             self._turn.end_turn()
-            self._fail(f"{str(error) or self._connection.describe_exit()}, during {self._method}")
+            words = f"{str(error) or self._connection.describe_exit()}, during {self._method}"
+            kind = "" if self._method == _PROMPT else "setup"
+            raise TurnFailedError(TurnFailure(kind, words), self._turn.last_words) from None
 
     def _open_session(self, *, takes_system: bool) -> str:
         """Return the id of a new session, in the mode and with the model that are asked for."""
@@ -132,7 +135,7 @@ class Conversation:
         # What came before is no part of the turn, such as notices of a new mode.
         turn = self._turn = TurnReader(self._emit, self._root)
         params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
-        request_id = self._send_request("session/prompt", params)
+        request_id = self._send_request(_PROMPT, params)
         response = self._await_response(request_id, self._find_deadline)
         failure = None if response else self._explain_end()
         if response is None:
@@ -142,7 +145,9 @@ class Conversation:
             response = self._await_response(request_id, lambda: deadline) or {}
         is_unused = turn.read_response(get_object(response, "result"))
         if failure := failure or self._judge(response, is_unused=is_unused):
-            raise TurnFailedError(failure, turn.last_words)
+            # What Codex's adapter says of a broken service looks like a model's words.
+            is_own = turn.is_broken and not turn.has_worked
+            raise TurnFailedError(failure, "" if is_own else turn.last_words)
         return turn.last_words
 
     def _judge(self, response: JsonObject, *, is_unused: bool) -> TurnFailure | None:
@@ -173,8 +178,9 @@ class Conversation:
         response = self._await_response(self._send_request(method, params), lambda: deadline)
         if response is None:
             seconds = f"{self._patience.start:.0f} s"
-            is_stopped = self._stop.is_requested
-            self._fail(_INTERRUPTED if is_stopped else f"no answer to {method} within {seconds}")
+            if self._stop.is_requested:
+                raise TurnFailedError(TurnFailure("", _INTERRUPTED), "")
+            self._fail(f"no answer to {method} within {seconds}")
         if "error" in response:
             raise TurnFailedError(read_error(get_object(response, "error"), method), "")
         return get_object(response, "result")
@@ -227,7 +233,8 @@ class Conversation:
         return outcome
 
     def _fail(self, words: str) -> NoReturn:
-        raise TurnFailedError(TurnFailure("", words), self._turn.last_words)
+        """Give up before the prompt: the next attempt would come as far."""
+        raise TurnFailedError(TurnFailure("setup", words), "")
 
 
 def _describe_client() -> dict[str, Any]:

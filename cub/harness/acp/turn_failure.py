@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from cub.json_values import JsonObject, get_object, get_text
+from cub.text import find_first_line
 
 _MAX_WORDS = 2_000  # characters
 _LOGIN_REQUIRED = -32000
@@ -32,10 +33,14 @@ _STATUS = re.compile(r'"(?:code|status|statusCode|status_code)"\s*:\s*([45]\d\d)
 
 
 class TurnFailure(NamedTuple):
-    """Hold why a turn failed; `kind` is limit, login or service, "" for all other reasons."""
+    """Hold why a turn failed; `kind` is that of a refusal, "" for all other reasons.
+
+    `is_reply`: the model has replied, and ended the turn by that.
+    """
 
     kind: str
     words: str
+    is_reply: bool = False
 
 
 def read_error(error: JsonObject, method: str) -> TurnFailure:
@@ -54,19 +59,19 @@ def read_error(error: JsonObject, method: str) -> TurnFailure:
     status = _find_status(words) or _get_http_status(get_object(data, "codexErrorInfo"))
     if status is None and type(code) is int and 400 <= code < 600:
         status = code
-    return TurnFailure(_classify(words, status), words or f"{method}: error {code}")
+    return _make_failure(words or f"{method}: error {code}", status)
 
 
 def read_retry(error: JsonObject) -> TurnFailure:
     """Return what Codex's adapter says of a request that failed and may be tried again."""
     words = get_text(error, "additionalDetails") or get_text(error, "message")
     status = _get_http_status(get_object(error, "codexErrorInfo"))
-    return TurnFailure(_classify(words, status) or "service", words)
+    return _make_failure(words, status, "service")
 
 
 def read_broken(said: str) -> TurnFailure:
     """Return why an agent gave up, by its words: Codex's adapter has the service's among them."""
-    return TurnFailure(_classify(said, None) or "service", said)
+    return _make_failure(said, None, "service")
 
 
 def read_stop(reason: str, *, said: str, has_worked: bool, is_unused: bool) -> TurnFailure | None:
@@ -76,19 +81,21 @@ def read_stop(reason: str, *, said: str, has_worked: bool, is_unused: bool) -> T
     """
     if reason != "end_turn":
         words = _STOP_REASONS.get(reason, f"the agent stopped for the reason {reason!r}")
-        return TurnFailure("", words)
+        if reason == "refusal":
+            words = find_first_line(said) or words
+        return TurnFailure("", words, is_reply=reason != "cancelled")
     if has_worked or (said and not is_unused):
         return None
     if said:
-        return TurnFailure(_classify(said, None), said)
-    return TurnFailure("", "the agent ended its turn without a word and without a tool")
+        return _make_failure(said, None, "service")
+    return TurnFailure("service", "the agent ended its turn without a word and without a tool")
 
 
-def _classify(words: str, status: int | None) -> str:
+def _make_failure(words: str, status: int | None, default: str = "") -> TurnFailure:
     # Imported for failures only: it loads the masking of secrets.
     from cub.harness.reported_refusals import classify_api_error
 
-    return classify_api_error(words, status) or ""
+    return TurnFailure(classify_api_error(words, status) or default, words)
 
 
 def _join_words(*texts: str) -> str:

@@ -20,6 +20,7 @@ from cub.json_values import (
 
 _MAX_MESSAGE = 65_536  # characters of one event, and of the final message
 _MAX_TOOL_CALLS = 1_000  # the oldest one is forgotten
+_NOTICE = "Warning: "  # how a notice of Codex itself begins, which errors may follow
 _SIGNS_OF_LIFE = (
     "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan",
 )  # fmt: skip
@@ -116,7 +117,10 @@ class TurnReader:
         text = "".join(self._message)
         self._message.clear()
         if text.strip():
-            self._said.append(text.strip())
+            if self._message_id is None and text.startswith(_NOTICE):
+                self._said.append(text.partition("\n\n")[2].strip())
+            else:
+                self._said.append(text.strip())
             del self._said[:-20]
             self.emit({"type": "text", "text": text})
 

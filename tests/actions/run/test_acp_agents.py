@@ -56,16 +56,18 @@ _FAILURES = [
     ((error(429, "Suggested retry after 3600s"),), "rate_limited", False),
     ((_MAKE, "die"), "harness_exit", True),
     ((_MAKE, "leave"), "harness_exit", True),
-    (("garbage", "close"), "harness_exit", True),
+    (("garbage", "close"), "service_failed", False),
     ((result("refusal"),), "harness_exit", True),
-    ((result(),), "harness_exit", True),
+    ((result(),), "service_failed", False),
+    (("refuse session/new",), "auth", False),
+    (("die in initialize",), "harness_setup", False),
     ((said("All is well."),), "no_changes", True),
     ((said("Where is it?"),), "asked_question", True),
     ((said("<stuck>no database</stuck>"),), "stuck", True),
     ((ask(kind="edit", title="Write", locations=[{"path": "/etc/x"}]), result("cancelled")),
      "permission_denied", True),
     (("flood", "garbage", "long-line", result("max_tokens")), "harness_exit", True),
-    (("orphan", "cancelled", result("cancelled")), "timeout_idle", True),
+    (("orphan", "cancelled", result("cancelled")), "service_failed", False),
 ]  # fmt: skip
 
 
@@ -73,7 +75,7 @@ _FAILURES = [
 def test_the_class_of_each_failure_and_its_charge(
     bakery: Shop, steps: tuple[Step, ...], failure: str, is_charged: bool
 ) -> None:
-    limits = {"idle_timeout": "0.3s"} if failure == "timeout_idle" else {}
+    limits = {"idle_timeout": "0.3s"} if "orphan" in steps else {}
     done = run(bakery, *steps, run=limits)
     assert done.outcomes[0] == failure
     assert charges(bakery)[0] is is_charged

@@ -221,7 +221,12 @@ def test_a_budget_in_dollars_needs_an_agent_that_reports_them(tmp_path: Path) ->
 def test_a_file_that_an_agent_reads_in_part_is_named_once_before_a_run(
     bakery: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install(bakery, "codex", 'test "$1" = --version && echo codex-cli 0.169.0; exit 1')
+    message = '{"type": "item.completed", "item": {"type": "agent_message", "text": "I fail."}}'
+    install(
+        bakery,
+        "codex",
+        f"test \"$1\" = --version && echo codex-cli 0.169.0; echo '{message}'; exit 1",
+    )
     bakery.write("AGENTS.md", "Bake before six in the morning.\n" * 1_100)
     bakery.commit()
     bakery.task()

@@ -147,14 +147,14 @@ def test_the_class_of_each_failure_and_its_charge(
     assert made.shop.dirt() == ""
 
 
-def test_a_missing_key_is_for_a_person_to_solve(start: Start) -> None:
+def test_a_missing_key_is_known_before_the_run(start: Start) -> None:
     made = start()
     for name in ("CUB_CODE_API_KEY", "CUB_CODE_BASE_URL"):
         del made.shop.environ[name]
-    done = made.run()
-    assert done.outcomes == ["auth"]
-    assert "missing API key for api.openai.com" in get_failure(done)["reason"]
-    assert get_failure(done)["charge"] is False
+    with pytest.raises(CubError, match=r"missing API key for api\.openai\.com") as caught:
+        made.run()
+    assert "OPENAI_API_KEY" in caught.value.hint
+    assert made.shop.status() == "open"
 
 
 @pytest.mark.thorough  # it asks four times, within 7 s

@@ -71,10 +71,10 @@ def test_attempts_are_counted_over_runs(bakery: Shop) -> None:
 @pytest.mark.thorough
 def test_what_is_not_charged_costs_no_attempt(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
-    bakery.client(_at_first(_LOGIN, "exit 1", times=2))
+    bakery.client(_at_first("echo 'API Error: 503 Service' >&2; exit 1", "exit 1", times=2))
     bakery.task()
     done = bakery.run()
-    assert done.outcomes == ["auth", "auth", "harness_exit", "harness_exit"]
+    assert done.outcomes == ["service_failed"] * 2 + ["harness_exit"] * 2
     assert bakery.status() == "parked"
 
 
@@ -218,17 +218,31 @@ def test_a_client_that_turns_out_to_be_missing_is_left_out(bakery: Shop) -> None
     done = bakery.run(harness="gone,mine")
     assert done.outcomes == ["harness_missing", "ok", "ok"]
     assert [event["harness"] for event in done.of("attempt_end")] == ["gone", "mine", "mine"]
+    assert "the agent gone is left out from now on: install the agent" in done.notices
     assert done.end["ok"]
 
 
-@pytest.mark.parametrize("shell", [_LOGIN, "exit 127"])
-def test_three_failures_of_the_machine_in_a_row_end_a_run(bakery: Shop, shell: str) -> None:
+_NO_MODEL = """echo '{"type": "setup", "text": "no such model"}'; exit 1"""
+
+
+@pytest.mark.parametrize(
+    ("shell", "outcome", "hint"),
+    [
+        (_LOGIN, "auth", "log in"),
+        ("exit 127", "harness_missing", "install"),
+        (_NO_MODEL, "harness_setup", "--model"),
+    ],
+)
+def test_what_an_agent_can_not_do_ends_a_run_at_once_with_the_remedy(
+    bakery: Shop, shell: str, outcome: str, hint: str
+) -> None:
     bakery.client(shell)
     bakery.task()
     bakery.task("s-2")
     done = bakery.run()
-    assert len(done.outcomes) == 3
-    assert (done.end["end"], done.end["ok"], done.end["failures"]) == ("machine", False, 3)
+    assert done.outcomes == [outcome]
+    assert (done.end["end"], done.end["ok"], done.end["failures"]) == ("machine", False, 1)
+    assert hint in done.end["hint"]
     assert [bakery.status(key) for key in ("s-1", "s-2")] == ["open", "open"]
     require_told(bakery, done)
 

@@ -128,10 +128,14 @@ def test_equal_failures_count_if_they_follow_each_other() -> None:
 @pytest.mark.parametrize(
     ("names", "is_over"),
     [
-        (("auth", "auth"), False),
-        (("auth", "auth", "auth"), True),
-        (("auth", "auth", "rate_limited"), False),
-        (("auth", "auth", "checks_failed", "auth"), False),
+        (("auth",), True),
+        (("harness_setup",), True),
+        (("commit_failed", "commit_failed"), False),
+        (("commit_failed", "commit_failed", "commit_failed"), True),
+        (("commit_failed", "commit_failed", "rate_limited"), False),
+        (("commit_failed", "commit_failed", "checks_failed", "commit_failed"), False),
+        (("service_failed",) * 5, False),
+        (("service_failed",) * 6, True),
     ],
 )
 def test_three_failures_of_the_machine_for_one_reason_end_a_row(
@@ -141,3 +145,11 @@ def test_three_failures_of_the_machine_for_one_reason_end_a_row(
     for failure in names:
         row = row.extend(Verdict(failures.find_class(failure), "its reason"))
     assert row.is_exhausted == is_over
+
+
+def test_a_failure_that_is_not_charged_counts_whatever_its_class() -> None:
+    row = FailureStreak()
+    for _ in range(3):
+        assert not row.is_exhausted
+        row = row.extend(_FAILED._replace(is_uncounted=True))
+    assert row.is_exhausted

@@ -10,7 +10,7 @@ import pytest
 from cub.actions.run import failures
 from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_runner import CheckResult
-from cub.actions.run.failures import find_class
+from cub.actions.run.failures import FailureClass, find_class
 from cub.actions.run.verdict import (
     AttemptEvidence,
     Verdict,
@@ -19,6 +19,7 @@ from cub.actions.run.verdict import (
 )
 from cub.checks.failing_items import FailingItem
 from cub.harness.base import Transcript
+from cub.harness.refusals import Refusal, RefusalKind
 from cub.processes.command import ProcessResult
 
 _FINE = AttemptEvidence(
@@ -36,6 +37,7 @@ _FINE = AttemptEvidence(
     request={},
     is_over_budget=False,
     refusal=None,
+    lacks_reply=False,
 )
 
 
@@ -80,6 +82,70 @@ def test_the_class_of_a_failure(different: dict[str, Any], failure: str) -> None
     verdict = _judged(**different)
     assert verdict is not None
     assert (verdict.failure, verdict.is_ok) == (find_class(failure), False)
+
+
+_UNANSWERED = {"lacks_reply": True, "has_changes": False}
+_ENDED = ProcessResult(1, None, "", "", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("different", "failure", "reason"),
+    [
+        ({}, failures.SERVICE_FAILED, "the model's reply was empty"),
+        ({"process": ProcessResult(None, 9, "idle", "", 6.0), "is_success": False},
+         failures.SERVICE_FAILED, "the model sent no reply within 6 s"),
+        ({"process": ProcessResult(None, 9, "wall", "", 6.0), "is_success": False},
+         failures.SERVICE_FAILED, "the model sent no reply within 6 s"),
+        ({"process": ProcessResult(None, 9, "", "", 6.0), "is_success": False},
+         failures.HARNESS_EXIT, "signal 9 before the first reply of the model"),
+        ({"process": _ENDED, "is_success": False, "stderr": "see:\nerror: no option x\nUsage: x"},
+         failures.HARNESS_SETUP, "exit code 1: error: no option x"),
+        ({"process": _ENDED, "is_success": False, "stderr": "x [options]\n  --help\n"},
+         failures.HARNESS_SETUP, "exit code 1: x [options]"),
+        ({"process": _ENDED, "is_success": False,
+          "transcript": Transcript(has_started=True, error="\nIt broke.\nSee y.\n")},
+         failures.SERVICE_FAILED, "exit code 1: It broke."),
+    ],
+)  # fmt: skip
+def test_without_a_reply_of_a_model_nothing_is_charged(
+    different: dict[str, Any], failure: FailureClass, reason: str
+) -> None:
+    verdict = _judged(**_UNANSWERED, **different)
+    assert verdict is not None
+    assert (verdict.failure, verdict.reason) == (failure, reason)
+    assert not verdict.counts_as_attempt
+
+
+def test_files_that_were_changed_show_that_a_model_worked() -> None:
+    verdict = _judged(lacks_reply=True, process=_ENDED, is_success=False)
+    assert verdict is not None
+    assert (verdict.failure, verdict.counts_as_attempt) == (failures.HARNESS_EXIT, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_reply", "failure"),
+    [
+        ("limit", True, failures.RATE_LIMITED),
+        ("login", True, failures.AUTH),
+        ("service", True, failures.SERVICE_FAILED),
+        ("setup", False, failures.HARNESS_SETUP),
+        ("setup", True, failures.HARNESS_EXIT),
+    ],
+)
+def test_a_refusal_has_its_class_and_a_wrong_request_is_the_tasks_once_a_model_has_replied(
+    kind: RefusalKind, *, has_reply: bool, failure: FailureClass
+) -> None:
+    verdict = _judged(
+        process=_ENDED,
+        is_success=False,
+        transcript=Transcript(has_started=True, has_words=has_reply, error="prompt is too long"),
+        lacks_reply=not has_reply,
+        refusal=Refusal(kind, None, "prompt is too long"),
+    )
+    assert verdict is not None
+    assert verdict.failure == failure
+    assert verdict.reason.endswith("prompt is too long")
+    assert verdict.counts_as_attempt is failure.is_charged
 
 
 _LOG = "2026-11-25T10:35:29.795632Z  INFO codex_otel: event.name=x\n"

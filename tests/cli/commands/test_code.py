@@ -216,9 +216,10 @@ def test_a_wrong_key_ends_the_session_with_a_login_event(cub: Cub) -> None:
         done = run_with_server(cub, server, "-p", "Go.", "--output-format", "stream-json")
     events = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 1
-    assert [event["type"] for event in events] == ["session", "cache", "login", "end", "result"]
-    assert "the key is not valid" in events[-1]["text"]
-    assert events[-1]["failed"] is True
+    kinds = ["session", "cache", "login", "text", "end", "result"]
+    assert [event["type"] for event in events] == kinds
+    assert "the key is not valid" in events[3]["text"]
+    assert events[3]["failed"] is events[-1]["failed"] is True
 
 
 def test_a_model_of_a_local_server_needs_no_key(project: Path, cub: Cub) -> None:

@@ -65,7 +65,7 @@ def talk(
         done.said = one.hold(prompt)
     except TurnFailedError as error:
         done.failed, done.said = True, error.last_words
-        done.kind, done.words = error.failure
+        done.kind, done.words, _ = error.failure
     finally:
         done.garbage = connection.garbage_count
         mine = set(psutil.Process().children()) - before

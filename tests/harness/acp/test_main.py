@@ -38,8 +38,11 @@ def test_a_failure_is_the_last_line_after_what_was_said() -> None:
         {"error": {"code": 429, "message": "Wait 20s"}},
     )
     events, errors = finish(process)
-    assert events[-2] == {"type": "limit", "text": "Wait 20s"}
-    assert events[-1] == {"type": "result", "text": "I try.\n\nWait 20s", "failed": True}
+    assert events[-3:] == [
+        {"type": "limit", "text": "Wait 20s"},
+        {"type": "text", "text": "Wait 20s", "failed": True},
+        {"type": "result", "text": "I try.", "failed": True},
+    ]
     assert process.returncode == 1
     assert errors == "oh\n3 lines of the agent's stdout were not messages of the protocol\n"
 
@@ -72,8 +75,8 @@ def test_int_cancels_the_turn_which_still_tells_its_tokens() -> None:
     left = wait_for_tool(process)
     process.send_signal(signal.SIGINT)
     events, _ = finish(process, None)
-    assert [event["type"] for event in events] == ["usage", "result"]
-    assert events[-1] == {"type": "result", "text": "the attempt was interrupted", "failed": True}
+    assert [event["type"] for event in events] == ["usage", "text", "result"]
+    assert events[-2] == {"type": "text", "text": "the attempt was interrupted", "failed": True}
     assert len(left) == 2
     assert alive(one.pid for one in left) == []
 
@@ -85,7 +88,7 @@ def test_term_waits_for_no_response(numbers: list[signal.Signals]) -> None:
     for number in numbers:
         process.send_signal(number)
     events, _ = finish(process, None)
-    assert events[-1]["text"] == "the attempt was interrupted"
+    assert events[-2]["text"] == "the attempt was interrupted"
     assert alive(one.pid for one in left) == []
 
 

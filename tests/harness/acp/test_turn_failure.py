@@ -64,7 +64,7 @@ def test_an_agent_that_gave_up_tells_why_in_its_words() -> None:
             "the agent ended its turn without a word and without a tool",
         ),
         ("end_turn", "No key", False, True, "No key"),
-        ("refusal", "No.", True, False, "the model refused to go on"),
+        ("refusal", "No.", True, False, "No."),
         ("", "", False, False, "the agent stopped for the reason ''"),
     ],
 )

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from cub.harness.base import AgentEvent
 
 # How lines begin that are neither text nor a tool; other kinds have no line.
-_LABELS = {"denied": "not allowed", "limit": "limit", "login": "login", "service": "service"}
+_LABELS = {
+    "denied": "not allowed", "limit": "limit", "login": "login", "service": "service",
+    "setup": "setup",
+}  # fmt: skip
 
 
 class AgentLogFormatter:

@@ -26,6 +26,7 @@ _ENDS = {
     "unverified": "Stopped: no check can decide whether a task is done",
     "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
     "machine": "Stopped: this machine has no room, or has reached a limit",
+    "agent": "Stopped: the agent can't work as things are",
     "failures": "Stopped: {} attempts in a row failed for the same reason, which is not the tasks'",
 }
 NOT_REPORTED = "not reported"
@@ -131,7 +132,7 @@ def _format_task_state(event: Event) -> Iterator[str]:
 
 def _format_waiting(event: Event) -> Iterator[str]:
     until = format_local_time(event["until"], "%Y-%m-%d %H:%M:%S")
-    yield f"  waiting until {until}, when the limit of {event['harness']} ends"
+    yield f"  waiting until {until}: {event['why']}"
 
 
 def _format_run_end(event: Event) -> Iterator[str]:
@@ -143,7 +144,8 @@ def _format_run_end(event: Event) -> Iterator[str]:
     if event["end"] in ("unverified", "not_mended", "broken", "damaged", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
-    end = "failures" if event.get("failures") else end
+    if event.get("failures"):
+        end = "agent" if event["failures"] == 1 else "failures"
     text = _ENDS.get(end, end).format(event.get("failures"))
     yield f"{text}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):

@@ -64,7 +64,7 @@ def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, st
         yield "agent", f"{status.harness}, for {since}"
     if status.waiting_until:
         left = format_duration(max(0.0, -get_seconds_since(status.waiting_until, now)))
-        yield "now", f"waiting for the end of a limit, {left} more"
+        yield "now", f"{status.doing}, {left} more"
     elif status.doing:
         yield "now", status.doing
     if status.said:

@@ -257,7 +257,7 @@ class _RunPreview(NamedTuple):
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     from cub.actions.run.agent_process import build_environment
     from cub.actions.run.agent_programs import (
-        find_missing_programs,
+        find_unusable_agents,
         list_agent_warnings,
         read_agent_versions,
         require_available,
@@ -272,7 +272,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         settings.harnesses, settings.harness_configs, stores.root, os.environ
     )
     require_repository(stores.project.root)
-    missing = find_missing_programs(harnesses, settings, stores.project, os.environ)
+    missing = find_unusable_agents(harnesses, settings, stores.project, os.environ)
     refusals = []
     try:
         settings = resolve_checks(stores, settings, os.environ)

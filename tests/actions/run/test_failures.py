@@ -1,0 +1,60 @@
+"""The classes of failures have one home, and the documentation has each of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from cub.actions.run.failures import FAILURE_CLASSES, UNKNOWN, FailureClass, find_class
+
+ROOT = Path(__file__).parents[3]
+# Words that mean something else elsewhere: how a run ends, the status of a task, what is not known.
+_WORDS = {"stuck", "unknown", "unverified", "budget", "interrupted", "not_mended"}
+_OTHER_MEANINGS = {("cub/harness/claude.py", "permission_denied")}  # an event of Claude Code's
+_PACKAGES = ("actions", "harness", "prompt", "store", "cli")
+_ROW = re.compile(r"\| `(\w+)` \| (.*) \| (no|yes.*?) \| (.*) \|")
+
+
+def _find_literals(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)}  # fmt: skip
+
+
+def test_no_other_module_has_the_name_of_a_class() -> None:
+    names = FAILURE_CLASSES.keys() - _WORDS
+    paths = [path for name in _PACKAGES for path in (ROOT / "cub" / name).rglob("*.py")]
+    found = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in paths
+        if path.name != "failures.py"
+        for name in names & _find_literals(path)
+    }
+    assert found == _OTHER_MEANINGS
+
+
+def test_the_documentation_has_each_class_in_its_order() -> None:
+    text = (ROOT / "docs/reference/run.md").read_text(encoding="utf-8")
+    outcomes = text.partition("\n## Outcomes\n")[2].partition("\n## ")[0]
+    rows = [match.groups() for match in map(_ROW.fullmatch, outcomes.splitlines()) if match]
+    assert rows == [_describe_row(one) for one in FAILURE_CLASSES.values()]
+
+
+def _describe_row(one: FailureClass) -> tuple[str, str, str, str]:
+    charged = ("yes" if one.is_charged else "no") + f", {one.charge_note}" * bool(one.charge_note)
+    return one.name, one.description, charged, one.prompt_note
+
+
+@pytest.mark.parametrize("one", FAILURE_CLASSES.values(), ids=lambda one: one.name)
+def test_each_class_has_a_meaning_and_what_ends_a_run_a_remedy(one: FailureClass) -> None:
+    assert one.meaning
+    ends_by_a_person = one.name in ("interrupted", "budget")
+    assert bool(one.remedy) == (one.effect == "end") or ends_by_a_person or one.is_charged
+    assert bool(one.wait_reason) == (one.effect == "wait")
+
+
+def test_a_class_of_another_version_is_unknown() -> None:
+    assert find_class("no_such_class") == UNKNOWN
