@@ -1,13 +1,14 @@
 """Runs with real agents against a model server in this process.
 
 CUB_AGENTS names a folder that has each agent in a folder of its own: NAME/node_modules/.bin/NAME,
-or NAME/bin/NAME. Agents that are not there are skipped.
+or NAME/bin/NAME. Agents that are not there are skipped, but for cub's own.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -100,7 +101,9 @@ def write_file(text: str, name: str = "new.txt") -> Reply:
 
 
 def find_agent(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder with an agent's program, None if there is none."""
+    """The folder with an agent's program, None if there is none. cub's own is this Python."""
+    if name == "builtin":
+        return Path(sys.executable).parent
     root, program = environ.get("CUB_AGENTS"), PROGRAMS.get(name, name)
     folders = [Path(root, name, "node_modules/.bin"), Path(root, name, "bin")] if root else []
     return next((one for one in folders if shutil.which(program, path=str(one))), None)

@@ -50,12 +50,6 @@ class TestAider(AgentRuns):
         assert done.outcomes == ["rate_limited"]
         assert "try again in 3600s" in failure(done)["reason"]
 
-    def test_no_network_is_not_charged(self, start: Start) -> None:
-        made = start(OPENAI_API_BASE="http://127.0.0.1:9/v1")
-        done = made.run(each=made.hurry, iterations=1)
-        assert done.outcomes == ["service_failed"]
-        assert failure(done)["charge"] is False
-
     def test_a_budget_in_tokens_ends_it_in_the_middle(self, start: Start) -> None:
         """A file that a reply names has aider ask again, with that file."""
         made = start(Reply("See `rye.md`."), Reply("See `oat.md`."), edit_file("a"))
