@@ -56,7 +56,7 @@ def find_last_error(output: str) -> str:
 
 
 _NAMES_ERROR = re.compile(
-    r"error|fatal|\b(?:cannot|can't|unknown|unexpected|unrecogni[sz]ed|invalid|not found|must)\b",
+    r"(?:error|exception|fatal): |\b(?:cannot|can't|unknown|unexpected|unrecogni[sz]ed)\b",
     re.IGNORECASE,
 )
 

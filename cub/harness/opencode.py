@@ -52,6 +52,7 @@ class OpencodeHarness(NativeHarness):
         return OpencodeReader()
 
 
+_REFUSED = "ContentFilterError"
 _REJECTED = re.compile(r"rejected permission|rule which prevents")
 _STREAM_ERROR = re.compile(
     r'.* level=ERROR .*message="stream error".* small=false .*error\.error="?(?:AI_)?(.*?)"?'
@@ -117,7 +118,7 @@ class OpencodeReader(JsonLineReader):
         text = f"{message} (retry-after: {seconds})" if seconds else message
         if kind := classify_api_error(text, get_count(data, "statusCode") or None):
             yield AgentEvent(kind, text)
-        yield AgentEvent("result", failed=True)
+        yield AgentEvent("result", message * (name == _REFUSED), failed=True)
 
 
 def _read_tool(part: JsonObject) -> Iterator[AgentEvent]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.checks.failure_reasons import MAX_REASON, find_last_error, find_reason
+from cub.checks.failure_reasons import MAX_REASON, find_first_error, find_last_error, find_reason
 from tests.conftest import GOLDEN
 from tests.examples import few_examples
 
@@ -137,6 +137,19 @@ def test_the_last_words_of_a_program_are_those_before_its_end() -> None:
         find_last_error("error: no token yet\nwaiting\nno flour\nNode.js v20.1.0\n") == "no flour"
     )
     assert find_last_error("exit status 1\n") == "exit status 1"
+
+
+def test_the_first_error_stands_before_the_usage_of_a_program() -> None:
+    usage = "Usage: bake [options]\n  --log-level  [choices: INFO, ERROR]\n"
+    assert find_first_error(f"error: unexpected argument '-x' found\n{usage}").startswith(
+        "error: un"
+    )
+    assert find_first_error(f"{usage}bake: error: unrecognized arguments: -x\n").startswith(
+        "bake: "
+    )
+    assert find_first_error(f"\n{usage}") == "Usage: bake [options]"
+    assert find_first_error(_sample("node/crash")) == "RangeError: too hot: 400"
+    assert find_first_error("") == ""
     assert find_last_error("") == ""
 
 

@@ -199,3 +199,25 @@ def test_no_text_raises(pieces: list[str]) -> None:
     events = [event for byte in text for event in reader.read(bytes([byte]))]
     tokens = [event.tokens for event in [*events, *reader.finish()] if event.tokens]
     assert sum(one.total for one in tokens) == (whole.tokens.total if whole.tokens else 0)
+
+
+def test_an_empty_reply_is_a_failed_service_and_no_question() -> None:
+    line = "Empty response received from LLM. Check your provider account?"
+    transcript = play_stream(HARNESS, f"{HEADER}{line}\n\n{TOKENS}").transcript
+    assert transcript.refusal == AgentEvent("service", line)
+    assert HARNESS.lacks_reply(transcript)
+    assert (transcript.final_message, transcript.error) == ("", f"{line}\n")
+
+
+def test_a_first_prompt_that_is_too_long_is_a_matter_of_the_setup() -> None:
+    none = "Tokens: 3.3k sent, 0 received. Cost: $0.01 message, $0.01 session."
+    out = f"{HEADER}{none}\n\nModel gpt-4o has hit a token limit!\nInput tokens: ~3,271\n"
+    transcript = play_stream(HARNESS, out).transcript
+    assert transcript.refusal
+    assert transcript.refusal.kind == "setup"
+    assert HARNESS.lacks_reply(transcript)
+
+
+def test_text_that_is_not_complete_is_no_reply() -> None:
+    assert HARNESS.lacks_reply(play_stream(HARNESS, f"{HEADER}rye.md\n").transcript)
+    assert not HARNESS.lacks_reply(play_stream(HARNESS, f"{HEADER}Hi.\n{TOKENS}").transcript)

@@ -339,3 +339,29 @@ def test_recorded_streams(
     said = transcript.error or transcript.final_message
     assert said.startswith(last)
     assert bool(said) == bool(last)
+
+
+REFUSED = "API Error: Sonnet 4.5 can't help with this.\n\nLearn more: x\n\nMessage ID: msg_2"
+
+
+@pytest.mark.parametrize("said", ["", "I can't help with that."])
+def test_a_model_that_refuses_has_replied_and_the_first_line_says_why(said: str) -> None:
+    message = {"model": "<synthetic>", "content": [text(REFUSED)], "stop_reason": "refusal"}
+    transcript = replay(HARNESS, encode_lines(
+        INIT, say("m1", text(said)),
+        {"type": "assistant", "message": message, "error": "invalid_request"},
+        result(is_error=True, result=REFUSED, stop_reason="refusal"),
+    )).transcript  # fmt: skip
+    assert transcript.final_message == "API Error: Sonnet 4.5 can't help with this."
+    assert transcript.refusal is None
+    assert not HARNESS.lacks_reply(transcript)
+
+
+def test_an_empty_reply_and_the_agents_own_errors_are_no_reply() -> None:
+    assert HARNESS.lacks_reply(replay(HARNESS, encode_lines(INIT, result())).transcript)
+    page = "API Error: API returned an empty or malformed response (HTTP 200): body is an HTML page"
+    transcript = fail_with(page, "unknown").transcript
+    assert HARNESS.lacks_reply(transcript)
+    assert transcript.refusal
+    assert transcript.refusal.kind == "service"
+    assert not HARNESS.lacks_reply(replay(HARNESS, encode_lines(say("m1", text("Hi")))).transcript)

@@ -268,3 +268,21 @@ def test_no_value_of_a_wrong_type_raises(kind: str, tree: dict[str, Any], text: 
     lines = [{**tree, "type": kind}, {"type": kind, "item": tree, "error": tree, "usage": tree}]
     errors = ANSWER.replace("1234", text.encode("utf-8", "replace").decode())
     assert play_stream(HARNESS, join_lines(*lines), errors).events
+
+
+def test_a_reply_that_codex_does_not_show_is_told_from_an_empty_one() -> None:
+    hidden = play({"type": "turn.started"}, DONE).transcript
+    assert hidden.has_failed
+    assert not HARNESS.lacks_reply(hidden)
+    assert "refusal" in hidden.final_message
+    empty = play(item("agent_message", text=""), DONE).transcript
+    assert HARNESS.is_success(empty, 0)
+    assert HARNESS.lacks_reply(empty)
+
+
+def test_what_a_service_refuses_for_good_is_a_matter_of_the_setup() -> None:
+    message = '{"error": {"message": "x is not supported", "type": "invalid_request_error"}}'
+    transcript = play({"type": "turn.failed", "error": {"message": message}}).transcript
+    refusal = HARNESS.find_refusal(transcript, "", NOW)
+    assert refusal == ("setup", None, "x is not supported")
+    assert HARNESS.lacks_reply(transcript)

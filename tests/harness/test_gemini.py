@@ -255,3 +255,25 @@ def test_recorded_streams(
     assert (refusal.kind if refusal else None) == kind
     assert transcript.tokens == tokens
     assert (transcript.error or transcript.final_message).startswith(last)
+
+
+@pytest.mark.parametrize(
+    ("message", "lacks_reply"),
+    [
+        ("The model returned an empty response with no text or thoughts.", True),
+        ("The model response was blocked due to safety settings.", False),
+    ],
+)
+def test_a_refusal_is_a_reply_and_an_empty_response_is_none(
+    message: str, *, lacks_reply: bool
+) -> None:
+    stopped = {"type": "error", "severity": "error", "message": message}
+    transcript = replay(HARNESS, encode_lines(INIT, stopped, fail_with(""))).transcript
+    assert HARNESS.lacks_reply(transcript) is lacks_reply
+    assert transcript.error == f"{message}\n"
+
+
+def test_a_cut_stream_is_a_failed_service_whatever_came_before() -> None:
+    trees = INIT, say("I wi"), fail_with("[API Error: terminated]")
+    found = replay(HARNESS, encode_lines(*trees))
+    assert found.find_refusal(HARNESS, NOW) == ("service", None, "[API Error: terminated]")

@@ -183,3 +183,21 @@ def test_no_value_of_a_wrong_type_raises(kind: str, tree: dict[str, Any], text: 
     lines = [{**tree, "type": kind}, {"type": kind, "part": tree, "error": {"data": tree}}]
     errors = make_log(text.encode("utf-8", "replace").decode())
     assert play_stream(HARNESS, join_lines(*lines), errors).events
+
+
+def test_a_web_page_in_the_place_of_replies_is_a_failed_service() -> None:
+    empty = {"type": "step_start"}, make_step("unknown")
+    transcript = play(*empty, *empty).transcript
+    assert transcript.refusal
+    assert transcript.refusal.kind == "service"
+    assert HARNESS.lacks_reply(transcript)
+    said = {"type": "text", "part": {"text": "Hi."}}
+    assert not HARNESS.lacks_reply(play(*empty, said, make_step("stop")).transcript)
+
+
+def test_a_refusal_is_a_reply() -> None:
+    error = {"name": "ContentFilterError", "data": {"message": "blocked by the content filter"}}
+    transcript = play(make_step("content-filter"), {"type": "error", "error": error}).transcript
+    assert not HARNESS.lacks_reply(transcript)
+    assert transcript.has_failed
+    assert transcript.final_message == "blocked by the content filter"

@@ -128,7 +128,17 @@ def test_a_limit_is_waited_for(bakery: Shop) -> None:
     assert timedelta(hours=2) <= until - start < timedelta(hours=2, minutes=1)
     (waiting,) = done.of("waiting")
     assert waiting["until"].startswith(f"{until:%Y-%m-%dT%H:%M:%S}")
+    assert waiting["why"].startswith("mine has reached its limit (")
     assert done.end["end"] == "done"
+
+
+def test_a_run_says_which_service_it_waits_for(bakery: Shop) -> None:
+    bakery.client(_at_first("echo 'API Error: 503 Service' >&2; exit 1"))
+    bakery.task()
+    done = bakery.run()
+    assert done.outcomes == ["service_failed", "ok"]
+    (waiting,) = done.of("waiting")
+    assert waiting["why"] == "the service of mine failed (API Error: 503 Service)"
 
 
 def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> None:

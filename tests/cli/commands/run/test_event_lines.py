@@ -151,3 +151,19 @@ def test_an_end_that_is_not_the_tasks_fault_is_told_as_it_is(
     facts: dict[str, Any], text: str
 ) -> None:
     assert run_end(attempts=0, end="machine", ok=False, why="429", **facts) == text
+
+
+def test_a_wait_names_what_it_is_for() -> None:
+    why = "the service of codex failed (stream cut)"
+    (line,) = lines({"ev": "waiting", "until": "2026-11-21T12:03:00.000Z", "why": why})
+    assert line.endswith(f":00: {why}")
+
+
+@pytest.mark.parametrize(
+    ("failures", "text"), [(1, "the agent can't work as things are"), (3, "3 attempts in a row")]
+)
+def test_an_agent_that_can_not_work_is_told_from_a_row_of_failures(
+    failures: int, text: str
+) -> None:
+    event = {"ev": "run_end", "tasks": {}, "end": "machine", "ok": False, "ready": 1, "attempts": 1}
+    assert text in "\n".join(lines({**event, "failures": failures}))
