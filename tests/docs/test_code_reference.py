@@ -60,6 +60,7 @@ EVENTS: tuple[SessionEvent, ...] = (
     Compaction("micro", 2, 1),
     CacheStatistics(0, 0, 0, 0, 0),
     SessionEnd("end_turn", "Done."),
+    SessionEnd("error", "", "no such model", "request"),
 )
 
 
