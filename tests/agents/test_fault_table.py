@@ -126,7 +126,7 @@ FAULTS = {
                              "(?i)long|context|token"),
     "error 400": Fault((_refuse(400, "other"),), "harness_setup", False, "(?i)valid"),
     "no such argument": Fault((DONE,), "harness_setup", False, "(?i)such-?option|opencode run"),
-    "refusal": Fault((_REFUSED,), "harness_exit", True, "(?i)can't help|refus"),
+    "refusal": Fault((_REFUSED,), "harness_exit", True, "(?i)can't help|refus|blocked"),
     "empty refusal": Fault((Reply("", stop_reason="refusal"),), "harness_exit", True,
                            "(?i)can't help|refus|blocked"),
     "wrong key after work": Fault((_WORK, _KEY), "auth", False, "(?i)key|401|auth", True),
@@ -151,6 +151,7 @@ _OTHERS: Mapping[tuple[str, str], tuple[str, bool]] = {
     ("refusal", "codex-acp"): ("service_failed", False),
     ("empty refusal", "codex-acp"): ("service_failed", False),
     ("empty refusal", "aider"): ("service_failed", False),
+    ("empty refusal", "gemini-acp"): ("service_failed", False),
 }
 _LEFT_OUT = {
     ("no key", "opencode"): "its key is in its configuration",
@@ -207,7 +208,9 @@ def _cut_off(made: AgentProject, home: Path) -> None:
 def run_once(made: AgentProject, name: str) -> Done:
     """One attempt; the clock leaps where the agent tries again by itself."""
     if "never" in name or "silence" in name:
-        return made.run(iterations=1, idle_timeout="15s")
+        # opencode takes seconds to start, without a word.
+        seconds = 30 if "opencode" in made.agent else 15
+        return made.run(iterations=1, idle_timeout=f"{seconds}s")
     return made.run(iterations=1, each=None if name == "overloaded twice" else made.hurry)
 
 

@@ -10,6 +10,7 @@ from cub.text import find_first_line
 
 _MAX_WORDS = 2_000  # characters
 _LOGIN_REQUIRED = -32000
+_INTERNAL_ERROR = 500  # Gemini's for whatever it has no status of
 _PROTOCOL_ERRORS = (-32700, -32600, -32601, -32602)  # cub's own message was not understood
 # What Claude's adapter tells of the service.
 _ERROR_KINDS = {
@@ -57,9 +58,12 @@ def read_error(error: JsonObject, method: str) -> TurnFailure:
     if code in _PROTOCOL_ERRORS:
         return TurnFailure("", f"{method}: {words} ({code})")
     status = _find_status(words) or _get_http_status(get_object(data, "codexErrorInfo"))
+    words = words or f"{method}: error {code}"
+    if status is None and code == _INTERNAL_ERROR:
+        return _make_failure(words, None, "service")
     if status is None and type(code) is int and 400 <= code < 600:
         status = code
-    return _make_failure(words or f"{method}: error {code}", status)
+    return _make_failure(words, status)
 
 
 def read_retry(error: JsonObject) -> TurnFailure:

@@ -15,6 +15,7 @@ GEMINI_401 = '{"error":{"code":401,"message":"Invalid API key","status":"UNAUTHE
         ({"code": -32000, "message": "Sign in"}, "login", "Sign in"),
         ({"code": 400, "message": GEMINI_401}, "login", GEMINI_401),
         ({"code": 500, "message": "no"}, "service", "no"),
+        ({"code": 500, "message": "models/x is not found"}, "setup", "models/x is not found"),
         ({"code": 503, "message": ""}, "service", "session/prompt: error 503"),
         ({"code": -32603, "message": "Internal error: API Error: 529 Overloaded",
           "data": {"errorKind": "overloaded"}}, "limit", "API Error: 529 Overloaded"),
