@@ -169,7 +169,8 @@ def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixt
     assert "would be refused" not in shown.err
     assert _previewed(bakery, "gone") == 1
     refused = "the agent gone can't be started: no-such-agent is not in PATH"
-    assert f"This run would be refused: {refused}." in capsys.readouterr().err
+    said = f"This run would be refused: {refused} (hint: install it"
+    assert said in capsys.readouterr().err
     missing = json.loads(previewed(bakery, "gone,mine", capsys))["missing"]
     assert missing == [{"harness": "gone", "why": "no-such-agent is not in PATH"}]
 

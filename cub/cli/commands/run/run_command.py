@@ -319,9 +319,9 @@ def _print_queue(
 
 
 def _find_refusal(require: Callable[[], object]) -> str:
-    """Return why a run would be refused; "" if it would not."""
+    """Return why a run would be refused, and what to do; "" if it would not."""
     try:
         require()
     except CubError as error:
-        return error.message
+        return error.message + f" (hint: {error.hint})" * bool(error.hint)
     return ""
