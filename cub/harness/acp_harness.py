@@ -145,7 +145,7 @@ class LoggedTurnReader(EventProtocolReader):
     def read(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield the events of the lines that end in this piece."""
         for event in super().read(data):
-            if self._is_refused and event.kind in ("text", "tool"):
+            if self._is_refused and event.kind in ("text", "tool") and not event.failed:
                 self._is_refused = False
                 yield AgentEvent("model")  # it answers again
             yield event

@@ -143,8 +143,11 @@ def test_requests_that_opencode_tries_again_are_in_its_log() -> None:
         'timestamp=1 level=ERROR run=1 message="stream error" small=false '
         'error.error="AI_APICallError: Rate limit reached."\n'
     )
-    told = [*reader.read_errors(line.encode()), *reader.read(b'{"type": "text", "text": "Hi"}\n')]
-    assert [event.kind for event in told] == ["limit", "model", "text"]
+    ended = b'{"type": "text", "text": "the attempt was interrupted", "failed": true}\n'
+    told = [*reader.read_errors(line.encode()), *reader.read(ended)]
+    assert [event.kind for event in told] == ["limit", "text"]  # it has not answered
+    told = [*reader.read(b'{"type": "text", "text": "Hi"}\n')]
+    assert [event.kind for event in told] == ["model", "text"]
     assert [event.kind for event in reader.read(b"More\n")] == ["text"]
 
 
