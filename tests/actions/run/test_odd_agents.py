@@ -171,16 +171,13 @@ def test_garbage_in_the_ledger_hides_nothing(stocked: Shop, garbage: str) -> Non
 def test_all_of_cubs_folder_may_be_taken_away(stocked: Shop, shell: str, end: str) -> None:
     done = _work(stocked, f"{_MAKE}; {shell}{end}")
     (end_event,) = require_told(stocked, done)
-    is_hidden = shell.startswith("mv")  # with its .gitignore: no commit would have what is there
-    assert stocked.status() == ("retry" if end or is_hidden else "closed")
-    assert end_event["ok"] is not (bool(end) or is_hidden)
+    assert (stocked.status(), end_event["ok"]) == ("retry", False)
     assert stocked.record("s-2")["notes"] == "by hand"
     _require_history(stocked)
     assert (stocked.cub / "constitution.md").read_text() == "# Ours\n"
     assert "harnesses" in (stocked.cub / "config.yaml").read_text()
     assert (stocked.cub / ".gitignore").exists()
-    if end:
-        assert (stocked.cub / "agents/mine.md").read_text() == "an agent\n"
+    assert (stocked.cub / "agents/mine.md").read_text() == "an agent\n"
 
 
 @pytest.mark.parametrize("way", ["rm", "echo >", "truncate -s 0", "sed -i 1d"])
