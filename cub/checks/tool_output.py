@@ -138,16 +138,15 @@ _NO_TOOL = re.compile(
 )
 
 
-def finds_no_tool(output: str) -> bool:
-    """Tell whether the program of a check, or its module or script, is not installed.
+def find_missing_tool(output: str) -> str:
+    """Return the line that says that the program, module or script of a check is missing.
 
-    A log in which any test ran says only what the tests themselves miss.
+    "" for none. A log in which any test ran says only what the tests themselves miss.
     """
     lines = _split_lines(output)
-    if not any(map(_NO_TOOL.match, lines)):
-        return False
-    has_run = any(counts.ran > 0 for counts in iter_counts(lines))
-    return not (has_run or _has_failing_test(output))
+    found = next(filter(_NO_TOOL.match, lines), "")
+    has_run = bool(found) and any(counts.ran > 0 for counts in iter_counts(lines))
+    return "" if has_run or (found and _has_failing_test(output)) else found.strip()
 
 
 def _has_failing_test(output: str) -> bool:

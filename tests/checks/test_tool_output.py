@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cub.checks.failing_items import MAX_MESSAGE, FailingItem
 from cub.checks.tool_output import (
     MAX_ITEMS,
-    finds_no_tool,
+    find_missing_tool,
     has_passing_test,
     parse_output,
     reports_no_test,
@@ -320,7 +320,7 @@ def test_a_log_with_a_test_that_ran_has_tests_and_tools(path: Path) -> None:
     if has_passing_test(log) or any(item.kind == "test" for item in parse_output(log)):
         none = _sample("mocha/none") + _sample("go/all") + "sh: 1: mocha: not found\n"
         assert not reports_no_test(f"{none}{log}{none}")
-        assert not finds_no_tool(f"{none}{log}{none}")
+        assert not find_missing_tool(f"{none}{log}{none}")
 
 
 @pytest.mark.parametrize(
@@ -423,9 +423,9 @@ def test_where_a_test_may_have_run_nothing_is_said(log: str) -> None:
     ],
 )
 def test_a_tool_that_is_not_installed_is_seen(log: str) -> None:
-    assert finds_no_tool(log)
+    assert find_missing_tool(log)
     assert not reports_no_test(log)
-    assert not finds_no_tool(f"{log}\n=== 1 failed, 1 passed in 0.10s ===\n")
+    assert not find_missing_tool(f"{log}\n=== 1 failed, 1 passed in 0.10s ===\n")
 
 
 @pytest.mark.parametrize(
@@ -445,17 +445,17 @@ def test_a_tool_that_is_not_installed_is_seen(log: str) -> None:
     ],
 )
 def test_what_a_project_itself_misses_is_no_missing_tool(log: str) -> None:
-    assert not finds_no_tool(log)
+    assert not find_missing_tool(log)
 
 
 @given(st.text())
 def test_any_text_has_counts(text: str) -> None:
     assert not (has_passing_test(text) and reports_no_test(text))
-    assert not (has_passing_test(text) and finds_no_tool(text))
+    assert not (has_passing_test(text) and find_missing_tool(text))
 
 
 @few_examples
 @given(st.lists(st.sampled_from(LINES), max_size=60))
 def test_lines_in_any_order_do_not_pass_without_a_test(lines: list[str]) -> None:
     log = "\n".join(lines)
-    assert not (has_passing_test(log) and (reports_no_test(log) or finds_no_tool(log)))
+    assert not (has_passing_test(log) and (reports_no_test(log) or find_missing_tool(log)))

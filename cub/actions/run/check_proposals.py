@@ -68,7 +68,10 @@ def suggest_installation(project: Project, checks: Iterable[str]) -> str:
     names = " and ".join(f"`{line}`" for line in lines)
     if names:
         return f"run {names} first, or fix the check"
-    return "install what the check needs, or set another one with run.checks or `--check CMD`"
+    return (
+        "install what the check needs, or change it: run.checks, `--check CMD`, "
+        "or `cub task edit ID --check CMD`"
+    )
 
 
 def describe_proposed_checks(proposed: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ from cub.checks.runner_totals import RunnerTotals
 from cub.checks.terminal_text import take_tail, to_plain_text
 from cub.checks.tool_output import (
     count_tests,
-    finds_no_tool,
+    find_missing_tool,
     has_passing_test,
     parse_output,
     reports_no_test,
@@ -146,10 +146,20 @@ class CheckRunner:
         totals = count_tests(text) if captured.total <= _MAX_OUTPUT else None
         if code == 0:
             return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test, totals=totals)
+        missing = find_missing_tool(text)
         result = CheckResult(
-            command, code, end.seconds, "", parse_output(text), tail, fingerprint_output(text),
-            has_passing_test(text), finds_no_test, find_reason(text), totals=totals,
-        )  # fmt: skip
+            command,
+            code,
+            end.seconds,
+            items=parse_output(text),
+            tail=tail,
+            whole=fingerprint_output(text),
+            passes=has_passing_test(text),
+            finds_no_test=finds_no_test,
+            reason=missing or find_reason(text),
+            lacks_program=bool(missing),
+            totals=totals,
+        )
         return replace(result, lacks_program=self._lacks_program(result, text))
 
     def _lacks_program(self, check: CheckResult, text: str) -> bool:
@@ -158,11 +168,11 @@ class CheckRunner:
         That a module is missing which no manifest names is not such a case: it may be the task's
         to write it.
         """
-        if not check.can_run:
+        if check.exit in NOT_RUN_EXIT_CODES:
             missing = _NOT_FOUND.search(text)
             name = missing[1] if missing else next(iter(check.command.split()), "")
             return "/" not in name and shutil.which(name, path=self.environ.get("PATH")) is None
-        if finds_no_tool(text):
+        if check.lacks_program:
             return True
         has_collected = check.passes or any(item.kind != "error" for item in check.items)
         return not has_collected and _names_any(self.folder, find_missing_modules(text))

@@ -48,6 +48,10 @@ def started(shop: Shop) -> int:
         ("no-such-check --all", "can't be run"),
         ("./not-there.sh", "can't be run"),
         ("echo 'npm error Missing script: \"test\"'; exit 1", "Missing script"),
+        (
+            "echo 'Unknown command: \"tset\"'; echo '  npm help'; exit 1",
+            'can\'t be run (Unknown command: "tset")',
+        ),
     ],
 )
 def test_where_no_check_can_run_nothing_starts_and_nothing_is_left(
