@@ -156,8 +156,10 @@ def _find_command_fault(_: Setting, number: int, item: Any) -> SettingFault | No
     return None
 
 
-def _find_text_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
-    return None if item.strip() else SettingFault("this is empty", "delete it", number)
+def _find_text_fault(setting: Setting, number: int, item: Any) -> SettingFault | None:
+    if setting.key != "run.checks" or item.strip():
+        return None
+    return SettingFault("this is empty", "any attempt would pass it: delete it", number)
 
 
 _ITEM_RULES: dict[SettingKind, Callable[[Setting, int, Any], SettingFault | None]] = {

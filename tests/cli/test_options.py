@@ -142,3 +142,14 @@ def test_an_empty_value_is_an_error(
     err = capsys.readouterr().err
     assert f"error: {option}: the value is empty" in err
     assert "hint: is a variable of your shell not set?" in err
+
+
+def test_the_checks_of_a_task_can_be_removed(project: Path, capsys: Captured) -> None:
+    here = ["-C", str(project)]
+    assert run_command_line([*here, "task", "edit", "b-clean", "--check", "true"]) == 0
+    assert run_command_line([*here, "task", "edit", "b-clean", "--no-checks"]) == 0
+    both = ["--check", "true", "--no-checks"]
+    assert run_command_line([*here, "task", "edit", "b-clean", *both]) == 2
+    assert "--check cannot be used with --no-checks" in capsys.readouterr().err
+    assert run_command_line([*here, "task", "show", "b-clean"]) == 0
+    assert "true" not in capsys.readouterr().out

@@ -104,7 +104,9 @@ def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attemp
         hint = _EDITED_HINT
         if not attempt.edited_paths:
             hint = suggest_installation(stores.project, list_checks(context, attempt))
-        raise RunRefusedError(obstacle, hint=hint)
+        is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
+        where = attempt.task_id if is_task_check else ""
+        raise RunRefusedError(obstacle, where=where, hint=hint)
     return attempt
 
 

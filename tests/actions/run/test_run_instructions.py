@@ -16,6 +16,7 @@ from tests.conftest import git
 _CODEX = r"""
 test "$1" = --version && echo codex-cli 0.169.0 && exit
 cat > "$HOME/prompt"; echo x > made
+echo '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I made it."}}'
 echo '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":2}}'"""
 _CLAUDE = r"""
 test "$1" = --version && echo "${CLAUDE_TEST_VERSION-2.1.330} (Claude Code)" && exit

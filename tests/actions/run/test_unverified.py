@@ -227,6 +227,15 @@ def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked:
         stocked.run(no_checks=False, trust=False)
 
 
+def test_a_check_of_a_task_that_can_not_be_run_is_named_with_the_task(stocked: Shop) -> None:
+    (stocked.cub / "tasks.jsonl").unlink()
+    stocked.task(checks=["no-such-check"])
+    with pytest.raises(RunRefusedError, match="`no-such-check` can't be run") as refusal:
+        stocked.run(checks="true")
+    assert (refusal.value.where, started(stocked)) == ("s-1", 0)
+    assert "`cub task edit ID --check CMD`" in refusal.value.hint
+
+
 def test_a_proposed_linter_that_fails_already_is_not_used(stocked: Shop) -> None:
     lint = "lint:\n\t@echo 'shop.py:7:1: F821 old'; exit 1\n"
     stocked.write("Makefile", f"test:\n\t@test -e shop.py || true\n{lint}")

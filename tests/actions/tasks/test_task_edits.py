@@ -135,7 +135,7 @@ def test_an_edit_changes_what_is_given_and_leaves_the_rest(project: Path) -> Non
 
 def test_lists_are_replaced_and_texts_can_go(project: Path) -> None:
     key = added(project, **ALL)
-    edit_task(opened(project), key, TaskFields(accept=["Hot"], checks=[""], description=""))
+    edit_task(opened(project), key, TaskFields(accept=["Hot"], checks=[], description=""))
     after = record(project, key)
     assert (after["acceptance_criteria"], after["checks"], after["description"]) == (
         ["Hot"],

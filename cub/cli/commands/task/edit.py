@@ -121,6 +121,9 @@ def edit(
     ] = None,
     accept: Accept = None,
     check: Checks = None,
+    no_checks: Annotated[
+        bool, typer.Option("--no-checks", help="Remove the checks of this task.")
+    ] = False,
     description: Description = None,
     file: File = None,
     note: Annotated[
@@ -137,8 +140,11 @@ def edit(
     from cub.actions.tasks.task_edits import edit_task as change
     from cub.actions.tasks.task_fields import TaskFields
 
+    if check and no_checks:
+        raise UsageError("--check cannot be used with --no-checks")
     text = _read_description(context, description, file)
-    fields = (title, type, priority, parent, None, label, accept, check, text)
+    checks = [] if no_checks else check
+    fields = (title, type, priority, parent, None, label, accept, checks, text)
     stores = open_task_stores(context)
     if all(field is None for field in (*fields, unlabel, note)):
         result = edit_in_editor(stores, key)
