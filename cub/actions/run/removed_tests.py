@@ -28,19 +28,25 @@ from cub.text import join_first
 
 _TEST = re.compile(
     r"""^[ \t]*(?:async[ ]+)?def[ ]+(?P<def>test\w*)                             # Python, Ruby
-    | (?:(?<![.\w])(?:t\.)?(?:it|test|specify)(?:\.\w+)*|@test)[ (]\s*       # JavaScript, Ruby
+    | (?:(?<![.\w])(?:t\.)?(?:it|test|specify)(?:\.\w+)*                      # JavaScript, Ruby
+        (?:(?<=\.each)(?P<table>\([^;]{0,2000}?\)|`[^`]{0,2000}`))?|@test)[ (]\s*
       (?P<quote>["'`])(?P<text>.{1,300}?)(?P=quote)
     | ^func[ ]+(?P<func>Test\w+)                                                 # Go
     | \bfunction[ ]+(?P<function>test\w+)                                        # PHP
     | \#\[[\w:]*test\b[^\]]*\]\s*(?:\#\[[^\]]*\]\s*)*(?:pub[ ]+)?(?:async[ ]+)?fn[ ]+(?P<fn>\w+)
-    | (?:@(?:\w*Test)\b|\[(?:Fact|Theory|Test\w*)\b)[^{;]*?(?<!@)\b(?P<method>\w+)[ ]*\(  # Java, C#
+    | (?:@\w*Test\b(?:\s*@\w+\([^()]*\))*|\[(?:Fact|Theory|Test\w*)\b)[^{;]{0,500}?  # Java, C#
+      (?<!@)\b(?P<method>\w+)[ ]*\(
     """,
     re.MULTILINE | re.VERBOSE,
 )
 _NAMES = ("def", "text", "func", "function", "fn", "method")
 _WORD = re.compile(r"\w+")
+_DECORATOR = re.compile(r"^[ \t]*@[\w.]+(?:\(|\s*$)", re.MULTILINE)
 _SIMILAR = 0.5  # of the words of two tests
-_SCRIPT_NAME = re.compile(r".*(?:test|spec|check).*|.*\.(?:t|bats)", re.IGNORECASE)
+_COVERED = 0.75  # of the words of a test, by one that may stand for several
+_SCRIPT_NAME = re.compile(
+    r"(?!.*\.(?:mdx?|rst|adoc|snap)$)(?:.*(?:test|spec|check).*|.*\.(?:t|bats))", re.IGNORECASE
+)
 
 _MAX_FILE = 1 << 20  # bytes
 
@@ -249,10 +255,20 @@ def _list_all(texts: Mapping[str, str]) -> list[StaticTest]:
 def list_static_tests(path: str, text: str) -> Iterator[StaticTest]:
     """Yield the tests that a file defines, in most languages by the start of each."""
     starts = list(_TEST.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
-    for start, end in zip(starts, ends, strict=False):
+    places = [0, *(start.end() for start in starts)]
+    gaps = zip(places, starts, strict=False)  # the last place is behind the last test
+    heads = [_find_head(text, place, start.start()) for place, start in gaps]
+    for start, head, end in zip(starts, heads, [*heads, len(text)][1:], strict=True):
         name = next(filter(None, (start[group] for group in _NAMES)), "")
-        yield StaticTest(path, name, _list_words(text[start.end() : end]))
+        code = (text[head : start.start()], start["table"] or "", text[start.end() : end])
+        yield StaticTest(path, name, _list_words(" ".join(code)))
+
+
+def _find_head(text: str, begin: int, start: int) -> int:
+    """Return where the decorators of a test begin, such as those with its parameters."""
+    begin = max(begin, text.rfind("\n\n", begin, start))
+    decorator = _DECORATOR.search(text, begin, start)
+    return decorator.start() if decorator else start
 
 
 def _list_words(text: str) -> frozenset[str]:
@@ -260,16 +276,35 @@ def _list_words(text: str) -> frozenset[str]:
 
 
 def _list_vanished(old: Sequence[StaticTest], new: Sequence[StaticTest]) -> list[StaticTest]:
-    """Return the tests whose name is gone, and that no test with a new name resembles."""
+    """Return the tests whose name is gone, and that no other test stands for.
+
+    A test with a new name may resemble it, and any may have taken in what it said, as a case of it.
+    """
     left = Counter(test.name for test in new)
     left.subtract(Counter(test.name for test in old))
-    fresh = [test for test in new if left[test.name] > 0]
+    earlier = dict[str, frozenset[str]]()
+    for test in old:
+        if left[test.name] <= 0:
+            earlier[test.name] = earlier.get(test.name, frozenset()) | test.words
     vanished = []
     for test in old:
-        if left[test.name] < 0 and not any(_are_similar(test.words, one.words) for one in fresh):
+        if left[test.name] < 0 and not any(
+            _stands_for(one.words, test.words, earlier.get(one.name)) for one in new
+        ):
             left[test.name] += 1
             vanished.append(test)
     return vanished
+
+
+def _stands_for(
+    words: frozenset[str], gone: frozenset[str], earlier: frozenset[str] | None
+) -> bool:
+    """Return whether a test stands for one that is gone; `earlier` if its name is not new."""
+    both = words & gone
+    is_case = len(both) >= _COVERED * max(1, len(gone))
+    if earlier is None:
+        return is_case or _are_similar(words, gone)
+    return is_case and not both <= earlier
 
 
 def _are_similar(words: frozenset[str], others: frozenset[str]) -> bool:

@@ -158,7 +158,7 @@ def _compare_files(old: dict[str, str], new: dict[str, str]) -> TestFiles:
     [
         ("tests/test_a.py", OLD, ["test_heat", "test_cool"]),
         ("a.test.js", "it('heats', () => {});\ntest.each([1])(`cools`, f)\nit(\"it's\", f)",
-         ["heats", "it's"]),
+         ["heats", "cools", "it's"]),
         ("test/a.js", "test('heats', function (t) {\n  t.test('well', f)\n /a/.test('b')\n})",
          ["heats", "well"]),
         ("a_test.go", "func TestHeat(t *testing.T) {}\nfunc help() {}", ["TestHeat"]),
@@ -189,6 +189,64 @@ def test_a_test_may_be_renamed_and_moved(new: dict[str, str]) -> None:
     assert (files.deleted, files.vanished, files.scripts) == ((), (), ())
 
 
+HEATS = """
+def test_warm():
+    assert heat(180) == 9
+
+def test_hot():
+    assert heat(240) == 12
+"""
+HEATS_IN_ONE = """import pytest
+
+@pytest.mark.parametrize(("n", "out"), [(180, 9), (240, 12)])
+def test_heat(n, out):
+    assert heat(n) == out
+"""
+GO_HEATS = """
+func TestWarm(t *testing.T) { is(t, Heat(180), 9) }
+func TestHot(t *testing.T) { is(t, Heat(240), 12) }
+"""
+GO_HEATS_IN_ONE = """
+func TestWarm(t *testing.T) {
+    for _, c := range []struct{n, out int}{{180, 9}, {240, 12}} { is(t, Heat(c.n), c.out) }
+}
+"""
+JS_HEATS = """
+it('warms', () => { expect(heat(180)).toBe(9); });
+it('heats', () => { expect(heat(240)).toBe(12); });
+"""
+JS_BODY = "('heats to $out', (n, out) => { expect(heat(n)).toBe(out); });"
+JAVA_HEAT = "@Test\nvoid heats() { assertEquals(9, heat(180)); }"
+JAVA_HEAT_WITH_CASE = """
+@ParameterizedTest
+@CsvSource({"180, 9"})
+void heats(int n, int out) { assertEquals(out, heat(n)); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (TEST_FILE, HEATS, HEATS_IN_ONE),
+        (TEST_FILE, HEATS, HEATS_IN_ONE.replace("test_heat", "test_warm")),
+        ("a.test.js", JS_HEATS, f"it.each([[180, 9], [240, 12]]){JS_BODY}"),
+        ("a.test.js", JS_HEATS, f"it.each`n|out\n${{180}}|${{9}}\n${{240}}|${{12}}`{JS_BODY}"),
+        ("a_test.go", GO_HEATS, GO_HEATS_IN_ONE),
+        ("src/test/java/ATest.java", JAVA_HEAT, JAVA_HEAT_WITH_CASE),
+    ],
+)
+def test_tests_may_become_the_cases_of_one(path: str, old: str, new: str) -> None:
+    files = _compare_files({path: old}, {path: new})
+    assert (files.deleted, files.vanished) == ((), ())
+
+
+def test_an_unchanged_test_does_not_stand_for_a_similar_one() -> None:
+    old = HEATS.replace("heat(240) == 12", "heat(9) == 180")
+    start = old[: old.index("def test_hot")]
+    files = _compare_files({TEST_FILE: old}, {TEST_FILE: f"{start}def test_x():\n    pass\n"})
+    assert [test.name for test in files.vanished] == ["test_hot"]
+
+
 def test_a_trivial_test_does_not_stand_for_one_that_is_gone() -> None:
     start = OLD[: OLD.index("def test_cool")]
     files = _compare_files(
@@ -212,7 +270,9 @@ def test_a_file_that_is_gone_with_its_tests_is_named_once() -> None:
 
 def test_a_script_is_a_test_if_no_totals_say_otherwise() -> None:
     """`node test/a.js` prints nothing."""
-    files = _compare_files({"test/test-a.js": "assert(heat())", "test/data.js": "x"}, {})
+    files = _compare_files(
+        {"test/test-a.js": "assert(heat())", "test/data.js": "x", "test/checklist.md": "x"}, {}
+    )
     assert files.scripts == ("test/test-a.js",)
     assert _find(_result(""), _result(""), files)
     assert _find(_result("5 passed in 1s"), _result("5 passed in 1s"), files) is None
