@@ -40,6 +40,7 @@ _TEST = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _NAMES = ("def", "text", "func", "function", "fn", "method")
+_COMMENT = re.compile(r"^[ \t]*(?:(?:\#(?!\[)|//).*|/\*[\s\S]{0,4000}?\*/)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _DECORATOR = re.compile(r"^[ \t]*@[\w.]+(?:\(|\s*$)", re.MULTILINE)
 _SIMILAR = 0.5  # of the words of two tests
@@ -253,7 +254,11 @@ def _list_all(texts: Mapping[str, str]) -> list[StaticTest]:
 
 
 def list_static_tests(path: str, text: str) -> Iterator[StaticTest]:
-    """Yield the tests that a file defines, in most languages by the start of each."""
+    """Yield the tests that a file defines, in most languages by the start of each.
+
+    A test in a comment is none.
+    """
+    text = _COMMENT.sub("", text)
     starts = list(_TEST.finditer(text))
     places = [0, *(start.end() for start in starts)]
     gaps = zip(places, starts, strict=False)  # the last place is behind the last test

@@ -240,6 +240,29 @@ def test_tests_may_become_the_cases_of_one(path: str, old: str, new: str) -> Non
     assert (files.deleted, files.vanished) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (
+            TEST_FILE,
+            HEATS,
+            HEATS.replace("def test_hot", "def test_x(): pass\n# def test_hot").replace(
+                "    assert heat(240)", "#     assert heat(240)"
+            ),
+        ),
+        ("a.test.js", JS_HEATS, JS_HEATS.replace("it('heats'", "it('is', f);\n// it('heats'")),
+        (
+            "a.test.js",
+            JS_HEATS,
+            JS_HEATS.replace("it('heats'", "it('is', f);\n/* it('heats'") + "*/",
+        ),
+    ],
+)
+def test_a_test_in_a_comment_is_gone(path: str, old: str, new: str) -> None:
+    files = _compare_files({path: old}, {path: new})
+    assert [test.name for test in files.vanished] in (["test_hot"], ["heats"])
+
+
 def test_an_unchanged_test_does_not_stand_for_a_similar_one() -> None:
     old = HEATS.replace("heat(240) == 12", "heat(9) == 180")
     start = old[: old.index("def test_hot")]
