@@ -40,13 +40,18 @@ _TEST = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _NAMES = ("def", "text", "func", "function", "fn", "method")
-_COMMENT = re.compile(r"^[ \t]*(?:(?:\#(?!\[)|//).*|/\*[\s\S]{0,4000}?\*/)", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:(?:\#(?!\[)|//).*|/\*[\s\S]*?(?:\*/|\Z))", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _DECORATOR = re.compile(r"^[ \t]*@[\w.]+(?:\(|\s*$)", re.MULTILINE)
 _SIMILAR = 0.5  # of the words of two tests
 _COVERED = 0.75  # of the words of a test, by one that may stand for several
 _SCRIPT_NAME = re.compile(
     r"(?!.*\.(?:mdx?|rst|adoc|snap)$)(?:.*(?:test|spec|check).*|.*\.(?:t|bats))", re.IGNORECASE
+)
+
+# Options that select tests by what failed or changed, so that each run may select others.
+_VARYING = re.compile(
+    r"\s--(?:lf|last-failed|sw|stepwise|testmon|picked|onlyChanged|onlyFailures|changed\w*)(?=[\s=]|$)"
 )
 
 _MAX_FILE = 1 << 20  # bytes
@@ -163,7 +168,10 @@ def _count_lost(
     known = {totals.runner for totals in then.totals}
     is_other_runner = bool(inputs) and any(t.ran and t.runner not in known for t in now.totals)
     most: LostTests | None = None
-    for old in then.totals:
+    is_varying = _VARYING.search(now.command) is not None
+    for total in then.totals:
+        # What failed has to run again, whatever else is selected.
+        old = total._replace(passed=0, last_ran=total.failed) if is_varying else total
         if new := after.get(old.runner):
             is_telling = bool(files.paths or inputs) or not old.counts_assertions
             number = _subtract_totals(old, new, is_red=then.is_red) if is_telling else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cub.actions.run.check_comparison import CheckComparison, compare_check
@@ -107,6 +109,14 @@ def test_a_failing_test_of_a_plugin_prints_summaries_of_its_own() -> None:
     red = _result("=== 3 passed in 0.1s ===\n1 failed, 4 passed in 1s", 1, FAILURE)
     assert _find(red, _result("5 passed in 1s")) is None
     assert _find(red, _result("4 passed in 1s"))
+
+
+def test_a_check_may_select_other_tests_if_none_fail() -> None:
+    red = replace(_result("2 failed, 1 passed in 1s", 1, FAILURE), command="pytest --lf")
+    green = replace(_result("2 passed in 1s"), command="pytest --lf")
+    skipped = replace(_result("2 skipped in 1s"), command="pytest --lf")
+    assert _find(red, green) is None
+    assert _find(red, skipped)
 
 
 def test_output_that_is_not_known_as_a_whole_is_not_compared() -> None:
