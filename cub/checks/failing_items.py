@@ -95,9 +95,19 @@ _RUN_DETAILS = re.compile(
     r"|\b\d{4}-\d\d-\d\dT\d\d_\d\d_\d\d_\d+Z"  # a log of npm
     r"|\b\d\d:\d\d\.\d{3}\b|\b1[5-9]\d{8}(?:\d{3})?\b"  # a time since a start, or since 1970
     r"|\b(?:\w{1,40}[-_])?seed[ =:]{1,3}\d+|\bpid[ =:]{1,3}\d+|\(node:\d+\)"
-    rf"|{_SIZE} ?[a-z]{{1,20}}/s\b|\bmemory: {_SIZE} ?\w{{1,5}}",
+    rf"|{_SIZE} ?[a-z]{{1,20}}/s\b|\bmemory: {_SIZE} ?\w{{1,5}}"
+    r"|\b\d{1,4}m\d{1,2}[.,]\d{3}s\b"  # the shell's `time`
+    r"|\btime ?[:=] ?\d{1,15}\.\d{1,9}(?!\d| ?[a-z])"
+    r"|, estimated \d{1,6} s\b|\[\d\d:\d\d<(?:\d{1,4}:)?\d\d:\d\d, "  # Jest, tqdm
+    r"|\b\d{1,9} +(?=Killed|Aborted|Terminated|Segmentation fault)|==\d{1,9}=="  # process ids
+    r"|^thread '[^'\n]{1,200}' \(\d{1,9}\) (?=panicked)"
+    # Frames of a traceback: an attempt may have added code above them.
+    r"|^  File \"[^\"\n]{1,500}\", line \d{1,9}(?=, in )"
+    r"|(?<=[jt]s):\d{1,9}:\d{1,9}\)$|^(?:file://)?/\S{1,500}[jt]s:\d{1,9}$",
     re.MULTILINE | re.IGNORECASE,
 )
+# In the name of a test, only what no two of its runs have in common.
+_VOLATILE_NAME = re.compile("|".join(_MASKS[name] for name in ("tmp", "uuid", "address")))
 _LINE = re.compile(r"(?<=\w)(?::\d+){1,2}\Z| \(line \d+\)\Z")  # the last are Rust's doctests
 _FILE = re.compile(r"\.[A-Za-z]\w{0,9}(?::\d+){1,2}\Z")
 
@@ -169,7 +179,7 @@ def _make_key(item: FailingItem) -> tuple[str, str, str]:
 def _make_identity(item: FailingItem) -> tuple[str, str, str]:
     """Return what identifies an item: a test is the same however it fails, or fails to run."""
     if item.kind in ("test", "error"):
-        return "test", _strip_position(item.where), ""
+        return "test", _VOLATILE_NAME.sub("", _strip_position(item.where)), ""
     return _make_key(item)
 
 

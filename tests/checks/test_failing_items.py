@@ -122,6 +122,23 @@ def test_lines_at_the_end_of_a_name_do_not_matter(one: str, two: str) -> None:
     assert compare_items([before], [after]) == ((), (), (after,))
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("test_u.T.test_a (path='/tmp/tmp1a/x')", "test_u.T.test_a (path='/tmp/tmp2b/x')"),
+        ("a.test.js > bakes in /tmp/bread-Xy1", "a.test.js > bakes in /tmp/bread-Zz2"),
+        (
+            "test_a[8b713da0-9c30-45a3-bb1f-bf6b7bdf56fa]",
+            "test_a[7b50ab49-c6df-43a9-a093-36964b999c75]",
+        ),
+        ("test_a (<Oven at 0x7ff8>)", "test_a (<Oven at 0x7aa9>)"),
+    ],
+)
+def test_a_name_with_a_temporary_path_or_an_address_is_no_new_test(one: str, two: str) -> None:
+    before, after = FailingItem("test", one, ""), FailingItem("test", two, "")
+    assert compare_items([before], [after]) == ((), (), (after,))
+
+
 def test_other_messages_are_other_failures() -> None:
     one, two = (FailingItem("test", "test_x", message) for message in ("no flour", "no oven"))
     assert fingerprint_items([one]) != fingerprint_items([two])
@@ -190,6 +207,17 @@ def test_nothing_is_lost_in_a_comparison(
         ("/p/.cub/worktrees/r1/a.py: bad", "/p/.cub/worktrees/r2/a.py: bad"),
         ("/p/.cub/worktrees/r1/a.py: bad", "/p/a.py: bad"),
         ("/dev/shm/x1/a: bad", "/dev/shm/y22/a: bad"),
+        ("real\t0m0.123s", "real\t0m1.456s"),
+        ("elapsed time: 0.1234", "elapsed time: 0.2"),
+        ("Run time = 0.1234", "Run time = 0.2345"),
+        ("Time: 0.524 s, estimated 1 s", "Time: 1.2 s"),
+        ("10/10 [00:01<00:00, 9.1it/s]", "10/10 [00:02<00:00, 5.3it/s]"),
+        ("sh: line 1: 4711 Segmentation fault ./t", "sh: line 1: 815 Segmentation fault ./t"),
+        ("==4711== Invalid read", "==815== Invalid read"),
+        ("thread 'main' (4711) panicked at a.rs", "thread 'main' (815) panicked at a.rs"),
+        ('  File "/p/a.py", line 3, in <module>', '  File "/p/a.py", line 9, in <module>'),
+        ("    at bake (/p/a.js:3:9)", "    at bake (/p/a.js:12:9)"),
+        ("/p/a.js:3\n  throw", "/p/a.js:4\n  throw"),
     ],
 )  # fmt: skip
 def test_an_output_is_the_same_but_for_times_and_paths(before: str, after: str) -> None:
@@ -205,6 +233,8 @@ def test_an_output_is_the_same_but_for_times_and_paths(before: str, after: str) 
         ("a.py:3: bad", "a.py:4: bad"),
         ("✓ mixes (dough)", "✓ mixes"),
         ("pid file missing", "lock file missing"),
+        ("a.js:3:1 bad", "a.js:4:1 bad"),
+        ("4 Killed bees, 1 left", "4 Killed bees, 2 left"),
     ],
 )
 def test_an_output_is_another_if_it_says_something_else(before: str, after: str) -> None:
