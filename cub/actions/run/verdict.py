@@ -17,6 +17,7 @@ from cub.actions.run.check_comparison import (
     CheckComparison,
     count_known_failures,
     explain_not_mended,
+    format_failure_count,
 )
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES
 from cub.actions.run.failures import FailureClass
@@ -281,9 +282,18 @@ def _describe_failed_check(comparison: CheckComparison, *, repeats: bool) -> str
         return f"{where}, so the check itself may be at fault ({how}{_append(last)})"
     if check.cause:
         return f"{check.command}: still running after {check.seconds:.0f} s"
+    news = _describe_news(comparison)
     for item in (*comparison.new, *check.items):
-        return f"{item.where}" + _append(item.message)
-    return f"{check.command}: exit code {check.exit}" + _append(check.reason)
+        return item.where + _append(item.message) + news
+    return f"{check.command}: exit code {check.exit}" + _append(check.reason) + news
+
+
+def _describe_news(comparison: CheckComparison) -> str:
+    """Say that a failure is new where others were known; one that these had hidden is new, too."""
+    if comparison.is_own or comparison.before is None or not comparison.before.is_red:
+        return ""
+    count = len(comparison.fixed)
+    return f" (new; {format_failure_count(count)} fixed)" if count else " (new)"
 
 
 def _append(text: str) -> str:

@@ -202,6 +202,19 @@ def test_a_check_of_the_task_that_fails_as_before_may_be_at_fault_itself() -> No
     assert not judge_by_checks([other], _FINE).repeats_baseline
 
 
+def test_a_new_failure_is_told_from_the_known_ones() -> None:
+    one, two = (FailingItem("test", f"test_{name}", "") for name in ("a", "b"))
+    before, hidden = CheckResult("make", 1, items=(one,)), CheckResult("make", 1, items=(two,))
+    both = CheckResult("make", 1, items=(one, two))
+    reasons = [
+        judge_by_checks([compare_check(after, before, is_own=own)], _FINE).reason
+        for after, own in ((hidden, False), (both, False), (hidden, True))
+    ]
+    assert reasons == ["test_b (new; 1 known failure fixed)", "test_b (new)", "test_b"]
+    mute = compare_check(_RED, replace(_RED, whole="y"), is_own=False)
+    assert judge_by_checks([mute], _FINE).reason.endswith(" (new)")
+
+
 def test_known_failures_have_to_be_fixed_or_excused() -> None:
     red = compare_check(_RED, _RED, is_own=False)
     assert judge_by_checks([red], _FINE).failure == failures.NOT_MENDED
