@@ -165,6 +165,8 @@ def describe_failing_checks(
     before: Mapping[str, CheckResult], own: Collection[str], *, excuses: bool
 ) -> Iterator[str]:
     """Yield a message for each check that fails before the agent: what it takes to be accepted."""
+    is_only_red = sum(check.is_red for check in before.values()) == 1
+    demand = _describe_demand(has_own=bool(own), excuses=excuses)
     for check in before.values():
         if check.command in own:
             continue
@@ -175,16 +177,15 @@ def describe_failing_checks(
         elif check.is_red:
             failures = format_failure_count(max(1, len(check.items)))
             what = f"{failures} before the attempt: {describe_first_failure(check)}"
-            yield f"{what}; {_describe_demand(check, has_own=bool(own), excuses=excuses)}"
+            has_to_pass = is_only_red and not (check.items or own or excuses)
+            yield f"{what}; {'the attempt has to make the check pass' if has_to_pass else demand}"
 
 
-def _describe_demand(check: CheckResult, *, has_own: bool, excuses: bool) -> str:
+def _describe_demand(*, has_own: bool, excuses: bool) -> str:
     if has_own or excuses:
         start = "excused, but " if excuses else ""
         return f"{start}the attempt may not add a failure"
-    if not check.items:
-        return "the attempt has to make the check pass"
-    return "the attempt has to fix at least one, and may not add one"
+    return "the attempt has to fix at least one known failure, and may not add one"
 
 
 def explain_unverified(checks: Sequence[CheckComparison]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -20,6 +21,13 @@ from cub.project.project import Project
 from cub.repomap.stack.install_commands import find_install_command
 
 _MAX_TASKS_READ = 20  # to find one without a check
+# What a tool says of a script, target or subcommand that does not exist.
+_UNKNOWN_NAME = re.compile(
+    r"missing script\b|\bunknown (?:command|lifecycle phase)\b|no rule to make target|NO_SCRIPT\b"
+    r"|no such (?:sub)?command\b|unrecognized subcommand|Couldn't find a script|Script not found"
+    r"|Don't know how to build task|\bTask '[^']+' not found|no makefile found|not contain recipe",
+    re.IGNORECASE,
+)
 
 
 def list_unconfigured_checks(stores: Stores, environ: Mapping[str, str]) -> dict[str, str]:
@@ -60,18 +68,21 @@ def resolve_checks(
     )
 
 
-def suggest_installation(project: Project, checks: Iterable[str]) -> str:
-    """Return the hint for checks that can't run: what installs what they need, if that is known."""
+def suggest_installation(project: Project, checks: Iterable[str], obstacle: str) -> str:
+    """Return the hint for checks that can't run: what installs what they need, if that is known.
+
+    No installation brings a script or a subcommand that does not exist.
+    """
+    change = "run.checks, `--check CMD`, or `cub task edit ID --check CMD`"
+    if _UNKNOWN_NAME.search(obstacle):
+        return f"change the check: {change}"
     stack = read_configured_stack(project)
     commands = [find_install_command(stack, check) for check in checks]
     lines = dict.fromkeys(command.shell_line for command in commands if command)
     names = " and ".join(f"`{line}`" for line in lines)
     if names:
         return f"run {names} first, or fix the check"
-    return (
-        "install what the check needs, or change it: run.checks, `--check CMD`, "
-        "or `cub task edit ID --check CMD`"
-    )
+    return f"install what the check needs, or change it: {change}"
 
 
 def describe_proposed_checks(proposed: Mapping[str, str]) -> str:

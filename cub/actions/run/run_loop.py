@@ -103,7 +103,8 @@ def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attemp
     if obstacle := (yield from find_start_obstacle(context, attempt)):
         hint = _EDITED_HINT
         if not attempt.edited_paths:
-            hint = suggest_installation(stores.project, list_checks(context, attempt))
+            checks = list_checks(context, attempt)
+            hint = suggest_installation(stores.project, checks, obstacle)
         is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
         where = attempt.task_id if is_task_check else ""
         raise RunRefusedError(obstacle, where=where, hint=hint)

@@ -103,9 +103,11 @@ def test_a_check_that_decides_nothing_is_told() -> None:
     broken = CheckResult("pytest", 2, items=(CRASH,))
     checks = {str(n): check for n, check in enumerate((PASSED, FAILED, BROKEN, broken))}
     failed, mute, crashed = describe_failing_checks(checks, (), excuses=False)
-    demand = "the attempt has to fix at least one, and may not add one"
+    demand = "the attempt has to fix at least one known failure, and may not add one"
     assert failed == f"1 known failure before the attempt: `make`: test_a; {demand}"
-    assert mute.endswith("`make` (it broke); the attempt has to make the check pass")
+    assert mute.endswith(f"`make` (it broke); {demand}")
+    (alone,) = describe_failing_checks({"make": BROKEN}, (), excuses=False)
+    assert alone.endswith("`make` (it broke); the attempt has to make the check pass")
     assert crashed.endswith(f"`pytest`: test_b.py: no module named b; {demand}")
 
 

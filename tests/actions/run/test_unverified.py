@@ -124,6 +124,14 @@ def test_the_hint_names_what_installs_the_tool(stocked: Shop) -> None:
     assert refusal.value.hint == "run `npm install` first, or fix the check"
 
 
+def test_the_hint_for_a_script_that_does_not_exist_is_to_change_the_check(stocked: Shop) -> None:
+    stocked.write("package.json", '{"scripts": {"test": "true"}, "devDependencies": {"jest": "1"}}')
+    stocked.commit()
+    with pytest.raises(RunRefusedError) as refusal:
+        stocked.run(checks="echo 'npm error Missing script: \"tset\"' && exit 1")
+    assert refusal.value.hint.startswith("change the check: run.checks, `--check CMD`")
+
+
 @pytest.mark.thorough
 def test_a_module_that_is_to_be_written_is_no_obstacle(stocked: Shop) -> None:
     stocked.write("test_bread.py", "from bread import SALT\n\ndef test(): assert SALT == 1\n")
