@@ -165,8 +165,7 @@ def describe_failing_checks(
     before: Mapping[str, CheckResult], own: Collection[str], *, excuses: bool
 ) -> Iterator[str]:
     """Yield a message for each check that fails before the agent: what it takes to be accepted."""
-    is_only_red = sum(check.is_red for check in before.values()) == 1
-    demand = _describe_demand(has_own=bool(own), excuses=excuses)
+    demand = _describe_demand(before.values(), has_own=bool(own), excuses=excuses)
     for check in before.values():
         if check.command in own:
             continue
@@ -177,15 +176,18 @@ def describe_failing_checks(
         elif check.is_red:
             failures = format_failure_count(max(1, len(check.items)))
             what = f"{failures} before the attempt: {describe_first_failure(check)}"
-            has_to_pass = is_only_red and not (check.items or own or excuses)
-            yield f"{what}; {'the attempt has to make the check pass' if has_to_pass else demand}"
+            yield f"{what}; {demand}"
 
 
-def _describe_demand(*, has_own: bool, excuses: bool) -> str:
-    if has_own or excuses:
-        start = "excused, but " if excuses else ""
-        return f"{start}the attempt may not add a failure"
-    return "the attempt has to fix at least one known failure, and may not add one"
+def _describe_demand(checks: Collection[CheckResult], *, has_own: bool, excuses: bool) -> str:
+    shows_pass = any(map(_shows_pass, checks))
+    if has_own or (excuses and shows_pass):
+        return f"{'excused, but ' if excuses else ''}the attempt may not add a failure"
+    start = "excused, but without a test that passes, " if excuses else ""
+    red = [check for check in checks if check.is_red]
+    if len(red) == 1 and not red[0].items:
+        return f"{start}the attempt has to make the check pass"
+    return f"{start}the attempt has to fix at least one known failure, and may not add one"
 
 
 def explain_unverified(checks: Sequence[CheckComparison]) -> str:
@@ -220,6 +222,11 @@ def _has_run(check: CheckResult) -> bool:
 
 def _has_judged(comparison: CheckComparison) -> bool:
     check = comparison.check
+    return _shows_pass(check) or (bool(comparison.fixed) and not check.is_passing)
+
+
+def _shows_pass(check: CheckResult) -> bool:
+    """Return whether a check passes, or shows tests that pass beside its failures."""
     if check.is_passing:
         return not check.finds_no_test
-    return bool(comparison.fixed) or (bool(check.items) and check.passes)
+    return bool(check.items) and check.passes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cub.actions.run.check_comparison import (
@@ -121,9 +123,21 @@ def test_a_check_that_decides_nothing_is_told() -> None:
 def test_a_task_with_a_check_of_its_own_has_to_fix_no_other(
     own: tuple[str, ...], *, excuses: bool, demand: str
 ) -> None:
-    (told,) = describe_failing_checks({"make": FAILED}, own, excuses=excuses)
+    before = {"make": replace(FAILED, passes=True)}
+    (told,) = describe_failing_checks(before, own, excuses=excuses)
     assert told.endswith(demand)
     assert not [*describe_failing_checks({"make": FAILED}, ("make",), excuses=False)]
+
+
+def test_excused_failures_decide_nothing_without_a_test_that_passes() -> None:
+    """As `explain_unverified` says afterwards."""
+    (told,) = describe_failing_checks({"make": BROKEN}, (), excuses=True)
+    demand = "; excused, but without a test that passes, the attempt has to "
+    assert told.endswith(f"{demand}make the check pass")
+    (told,) = describe_failing_checks({"make": FAILED}, (), excuses=True)
+    assert told.endswith(f"{demand}fix at least one known failure, and may not add one")
+    told, _ = describe_failing_checks({"make": FAILED, "b": BROKEN}, ("a",), excuses=True)
+    assert told.endswith("; excused, but the attempt may not add a failure")
 
 
 def test_what_can_decide_nothing_before_is_named() -> None:
