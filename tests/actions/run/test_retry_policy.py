@@ -133,6 +133,7 @@ def test_equal_failures_count_if_they_follow_each_other() -> None:
         (("commit_failed", "commit_failed"), False),
         (("commit_failed", "commit_failed", "commit_failed"), True),
         (("commit_failed", "commit_failed", "rate_limited"), False),
+        (("commit_failed", "commit_failed", "context_failed"), False),
         (("commit_failed", "commit_failed", "checks_failed", "commit_failed"), False),
         (("service_failed",) * 5, False),
         (("service_failed",) * 6, True),
