@@ -386,6 +386,7 @@ EVENTS: list[dict[str, Any]] = [
     {"type": "result", "text": SAID, "failed": False},
 ]
 NO_TEST = "echo Ran 0 tests in 0.0s"
+RED = "echo shop.py:7:1: F821 old; echo 1 failed, 2 passed in 0.1s; exit 1"
 SETTINGS = {"permissions": "bypass", "max_attempts": 1, "model": "small"}
 # It tells each of them, and makes a file.
 WORKS = 'cat > /dev/null; echo bread >> bread.txt; cat "$HOME/said.jsonl"'
@@ -438,6 +439,7 @@ def _runs(scene: Scene) -> None:
     place.configure(run={**SETTINGS, "max_attempts": 2})
     burnt = ("--task", "s-6", "--check", "test ! -e burnt.txt")
     scene.lines("run-event", place.root, *run, "burns", *burnt, code=1)
+    _leave_known_failures(scene, place, *run)
     place.configure(run={**SETTINGS, "accept_unverified": True})
     _killed(place)
     left = scene.lines("run-event", place.root, *run, "works", "--once", "--label", "later")
@@ -447,6 +449,16 @@ def _runs(scene: Scene) -> None:
     events = [{"v": 1, **event} for event in waited.events if event["ev"] != "tick"]
     scene.take("run-event", (), *events)
     _ledger(scene, place)
+
+
+def _leave_known_failures(scene: Scene, place: Shop, *words: str) -> None:
+    """Accept work that leaves a failure from before, with a check of the task and without one."""
+    place.configure(run={**SETTINGS, "checks": [RED]})
+    place.task("s-8", checks=["true"])
+    place.task("s-9")
+    scene.lines("run-event", place.root, *words, "works", "--task", "s-8")
+    excused = ("--task", "s-9", "--excuse-known-failures")
+    scene.lines("run-event", place.root, *words, "works", *excused)
 
 
 def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
@@ -465,7 +477,7 @@ def _shop(scene: Scene) -> Shop:
     for agent in ("claude", "codex"):
         write(scene.home, f"bin/{agent}", CLAUDE)
         (scene.home / "bin" / agent).chmod(0o755)
-    path = {"PATH": f"{scene.home}/bin:/usr/bin:/bin"}
+    path = {"PATH": f"{scene.home}/bin:/usr/bin:/bin", "IS_SANDBOX": "1"}
     place.configure(harnesses={"claude": {"env": path}, "codex": {"env": path}})
     place.write("AGENTS.md", "Bake.\n" * 10_000)  # more than Codex reads
     place.client(WORKS, "works")

@@ -125,7 +125,7 @@ _FAILURES = [
     (Reply("I tried.\n\n<stuck>no database here</stuck>"), "stuck", "no database here", True),
     (Reply(status=401, message="invalid x-api-key"), "auth", "invalid x-api-key", False),
     (Reply(status=403, message="not for you"), "auth", "not for you", False),
-    (Reply(status=404, message="model: no-such"), "harness_exit", "model: no-such", True),
+    (Reply(status=404, message="model: no-such"), "harness_setup", "model: no-such", False),
     (Reply(status=429, message="Slow down.", headers={"retry-after": "3600"}),
      "rate_limited", "Slow down.", False),
     (Reply(body="<html>hello</html>", headers={"retry-after": "0"}), "service_failed", "", False),
@@ -185,7 +185,7 @@ def test_after_a_limit_another_agent_goes_on(start: Start) -> None:
 @pytest.mark.thorough
 def test_a_model_that_does_not_answer_is_given_up(start: Start) -> None:
     made = start(then=Reply(hangs=True))
-    assert made.run(idle_timeout="2s").outcomes == ["timeout_idle"]
+    assert made.run(idle_timeout="2s", iterations=1).outcomes == ["service_failed"]
 
 
 @pytest.mark.thorough
