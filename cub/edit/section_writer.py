@@ -63,9 +63,10 @@ def put_section(
     if section is not None:
         if section.is_current(body, version) and not lines_below:
             return PutResult(document)
-        return PutResult(
-            _verify_cut(document, section, _replace(document, section, body, version, lines_below))
-        )
+        cut = _replace(document, section, body, version, lines_below)
+        if wrong := _find_cut_fault(document, section, cut):
+            raise _explain_fault(document, section, wrong)
+        return PutResult(_make_document(document, cut))
     if not top or document.head_size == len(document.data):
         cut = _append(document, body, version)
         if not (wrong := _find_cut_fault(document, None, cut)):
@@ -74,7 +75,10 @@ def put_section(
             raise InternalError(wrong, where=document.path)
     else:
         reason = ""
-    return PutResult(_verify_cut(document, None, _prepend(document, body, version)), reason)
+    cut = _prepend(document, body, version)
+    if wrong := _find_cut_fault(document, None, cut):
+        raise InternalError(wrong, where=document.path)
+    return PutResult(_make_document(document, cut), reason)
 
 
 def remove_section(document: Document, section: Section, *, top: bool = False) -> bytes:
@@ -134,10 +138,17 @@ def _make_line_end(rest: bytes, newline: bytes) -> bytes:
     return b"\r\n" if newline == b"\r" and rest.startswith(b"\n") else newline
 
 
-def _verify_cut(document: Document, section: Section | None, cut: _Cut) -> Document:
-    if wrong := _find_cut_fault(document, section, cut):
-        raise InternalError(wrong, where=document.path)
-    return _make_document(document, cut)
+def _explain_fault(document: Document, section: Section, wrong: str) -> CubError:
+    """Return the error for a section that can't be replaced; a bug if blank lines are around it.
+
+    Without them, the text around may depend on the section: a raw HTML block ends at the first
+    blank line, which may be one of the section's.
+    """
+    neighbors = (*document.lines[: section.start][-1:], *document.lines[section.end :][:1])
+    if all(not line.strip() for line in neighbors):
+        return InternalError(wrong, where=document.path)
+    where = f"{document.path}:{section.start + 1}"
+    return CubError(wrong, where=where, hint="put a blank line above and below the section")
 
 
 def _make_document(document: Document, cut: _Cut) -> Document:

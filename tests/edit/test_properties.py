@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hypothesis import assume, given
+import pytest
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cub.edit import sections
@@ -83,6 +84,19 @@ def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes
     assert done.get_bytes_from(new.end) == joined.get_bytes_from(found.end)
 
 
+_IN_HTML = (
+    b"<div>\n<!-- BEGIN CUB MANAGED SECTION v1 -->\n<!-- END CUB MANAGED SECTION -->\n```\n\n# A"
+)
+
+
+def test_a_section_that_the_text_around_depends_on_is_refused() -> None:
+    with pytest.raises(CubError, match="would render differently") as refusal:
+        put_section(_parsed(_IN_HTML), BODY, 1)
+    assert not isinstance(refusal.value, InternalError)
+    assert refusal.value.hint == "put a blank line above and below the section"
+
+
+@example(_IN_HTML)
 @given(ANYTHING | WITH_SECTION)
 def test_any_input_is_edited_or_refused_but_never_damaged(data: bytes) -> None:
     _edit(data)
