@@ -82,7 +82,7 @@ def test_a_new_failure_beside_an_old_one_counts(bakery: Shop) -> None:
     bakery.task()
     done = bakery.run(checks=CHECK, once=True)
     assert done.outcomes == ["checks_failed"]
-    assert done.of("attempt_end")[0]["fail"]["reason"] == "shop.py:9:1: F821 new"
+    assert done.of("attempt_end")[0]["fail"]["reason"] == "shop.py:9:1: F821 new (new)"
     assert (bakery.root / "wrong").read_text() == "shop.py:7:1: F821 old\n"
 
 
