@@ -96,13 +96,14 @@ def run_baseline_checks(
 def _drop_red_linters(context: RunContext, attempt: Attempt) -> None:
     """Drop linters that cub has proposed and that fail already: nobody has asked for them."""
     settings, baseline = context.settings, attempt.baseline
-    own = attempt.task_checks
-    red = [one for one in settings.proposed_linters if one in baseline and baseline[one].is_red]
-    for command in filter(lambda one: one not in own, red):
+    unasked = [one for one in settings.proposed_linters if one not in attempt.task_checks]
+    red = [one for one in unasked if one in baseline and baseline[one].is_red]
+    for command in red:
         del baseline[command]
-        checks = tuple(one for one in settings.checks if one != command)
-        settings = context.settings = replace(settings, checks=checks)
         attempt.notices.append(f"`{command}` is not used: it fails before the attempt")
+    if red:
+        checks = tuple(one for one in settings.checks if one not in red)
+        context.settings = replace(settings, checks=checks)
 
 
 def _take_start(context: RunContext, attempt: Attempt, before: Snapshot) -> Snapshot:

@@ -91,7 +91,7 @@ def compare_check(
     else:
         is_same = _is_same_failure(then, check)
         is_ok, new, fixed = is_same and not is_own, () if is_same else check.items, ()
-    return CheckComparison(check, is_ok, new, fixed, before, is_own)
+    return CheckComparison(check, is_ok, new, fixed, before=before, is_own=is_own)
 
 
 def _is_same_failure(before: CheckResult, after: CheckResult) -> bool:
