@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 
 from cub import __version__
 from tests.actions.agents.fake_agents import install_fake_claude
+from tests.actions.run.shop import alive
 from tests.cli.stories import write
 from tests.conftest import Cub, environment
 
@@ -120,9 +120,10 @@ def test_a_proof_that_is_stopped_leaves_neither_a_folder_nor_a_process(
     project: Path, home: Path, tmp_path: Path, name: str
 ) -> None:
     os.mkfifo(tmp_path / "started")
-    started = os.open(tmp_path / "started", os.O_RDONLY | os.O_NONBLOCK)
-    wait = f"import time; Path({str(tmp_path / 'started')!r}).write_text(str(os.getpid()))"
-    folder = install_fake_claude(tmp_path / "bin", more=f"{wait}; time.sleep(1000)")
+    started = os.open(tmp_path / "started", os.O_RDWR)  # no end between two writers
+    opened = f"os.open({str(tmp_path / 'started')!r}, os.O_WRONLY)"
+    more = f"import time; os.write({opened}, b'%d\\n' % os.getpid()); time.sleep(1000)"
+    folder = install_fake_claude(tmp_path / "bin", more=more)
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "cub", "agents", "prove", "claude"],
@@ -132,17 +133,15 @@ def test_a_proof_that_is_stopped_leaves_neither_a_folder_nor_a_process(
         stderr=subprocess.STDOUT,
     )
     try:
-        select.select([started], [], [], 60)
-        agent = int(os.read(started, 100))
+        with os.fdopen(started) as pids:
+            agents = [int(pids.readline()) for _ in range(2)]  # both starts go on at one time
         assert len(list((tmp_path / "tmp").iterdir())) == 1
     finally:
         process.send_signal(getattr(signal, name))
-        os.close(started)
-    assert process.communicate()[0] == b""
-    assert process.returncode == 130
+        output = process.communicate()[0]
+    assert (output, process.returncode) == (b"", 130)
     assert list((tmp_path / "tmp").iterdir()) == []
-    with pytest.raises(ProcessLookupError):
-        os.kill(agent, 0)
+    assert alive(agents) == []
 
 
 def test_an_unknown_name_is_refused(cub: Cub, path: str) -> None:
