@@ -33,10 +33,14 @@ class AiderHarness(NativeHarness):
     """Drive aider."""
 
     facts: ClassVar = AgentFacts(
-        "aider", "aider", "aider", "0.86.2", "uv tool install aider-chat",
-        "set the key of your provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        name="aider",
+        title="aider",
+        program="aider",
+        oldest_version="0.86.2",
+        installation="uv tool install aider-chat",
+        login="set the key of your provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
         reports_cost=True,
-    )  # fmt: skip
+    )
     # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
     default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
 

@@ -45,10 +45,14 @@ class ClaudeHarness(NativeHarness):
     """Drive Claude Code."""
 
     facts: ClassVar = AgentFacts(
-        "claude", "Claude Code", "claude", "2.1.197",
-        "npm install -g @anthropic-ai/claude-code",
-        "run `claude` and log in with /login, or set ANTHROPIC_API_KEY", reports_cost=True,
-    )  # fmt: skip
+        name="claude",
+        title="Claude Code",
+        program="claude",
+        oldest_version="2.1.197",
+        installation="npm install -g @anthropic-ai/claude-code",
+        login="run `claude` and log in with /login, or set ANTHROPIC_API_KEY",
+        reports_cost=True,
+    )
     default_environ: ClassVar = {
         # It tries again for three minutes by default, even if the key is wrong. Six times take
         # 40 seconds, which an overload of moments does not outlive.

@@ -33,9 +33,14 @@ class CodexHarness(NativeHarness):
     """Drive Codex."""
 
     facts: ClassVar = AgentFacts(
-        "codex", "Codex", "codex", "0.169.0", "npm install -g @openai/codex",
-        "run `codex login`", reports_cost=False,
-    )  # fmt: skip
+        name="codex",
+        title="Codex",
+        program="codex",
+        oldest_version="0.169.0",
+        installation="npm install -g @openai/codex",
+        login="run `codex login`",
+        reports_cost=False,
+    )
     default_environ: ClassVar = {"RUST_LOG": _LOGS}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:

@@ -55,10 +55,14 @@ class GeminiHarness(NativeHarness):
     """Drive Gemini CLI."""
 
     facts: ClassVar = AgentFacts(
-        "gemini", "Gemini CLI", "gemini", "0.61.0",
-        "npm install -g @google/gemini-cli", "run `gemini` and log in, or set GEMINI_API_KEY",
+        name="gemini",
+        title="Gemini CLI",
+        program="gemini",
+        oldest_version="0.61.0",
+        installation="npm install -g @google/gemini-cli",
+        login="run `gemini` and log in, or set GEMINI_API_KEY",
         reports_cost=False,
-    )  # fmt: skip
+    )
     # It would ignore the project's settings, and the approval mode.
     default_environ: ClassVar = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 

@@ -29,9 +29,14 @@ class OpencodeHarness(NativeHarness):
     """Drive opencode."""
 
     facts: ClassVar = AgentFacts(
-        "opencode", "opencode", "opencode", "1.18.33", "npm install -g opencode-ai",
-        "run `opencode auth login`", reports_cost=True,
-    )  # fmt: skip
+        name="opencode",
+        title="opencode",
+        program="opencode",
+        oldest_version="1.18.33",
+        installation="npm install -g opencode-ai",
+        login="run `opencode auth login`",
+        reports_cost=True,
+    )
     default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:

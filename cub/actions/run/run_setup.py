@@ -132,7 +132,13 @@ def prepare_run(
         stack.enter_context(adopt_orphans())
         undo = stack.enter_context(_undo_if_refused(folder))
         context, report = _make_context(
-            stores, settings, folder, environment, harnesses, approved_checks, undo
+            stores,
+            settings,
+            folder,
+            environment,
+            harnesses=harnesses,
+            approved_checks=approved_checks,
+            undo=undo,
         )
         context.choice = chosen.reason
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
@@ -160,6 +166,7 @@ def _make_context(
     settings: RunSettings,
     folder: RunFolder,
     environment: RunEnvironment,
+    *,
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
     undo: ExitStack,
