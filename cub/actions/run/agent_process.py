@@ -77,6 +77,7 @@ def run_agent(
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
     transcript, throttle = Transcript(), _EventThrottle(context, request)
     timer, is_over_budget, is_ended_early = RefusalTimer(harness), False, False
+    refusal: AgentEvent | None = None  # for which it was ended
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
         output = stack.enter_context(_LoggedOutput(harness.open_reader(), files))
@@ -89,6 +90,7 @@ def run_agent(
                 yield from throttle.flush_pending()
                 yield context.make_event("tick", task=request.task_id)
                 if timer.is_over(transcript, context.clock.now()):
+                    refusal = transcript.refusal
                     running.terminate()
             for event in output.read(chunk):
                 transcript.add_event(event)
@@ -105,6 +107,8 @@ def run_agent(
             yield from throttle.accept_now(event)
         yield from throttle.flush_pending()
         yield context.make_event("tick", task=request.task_id)  # saves the last words
+    # What it still says when it is ended is no answer of its model.
+    transcript.refusal = refusal or transcript.refusal
     cost = determine_cost(transcript, request.model)
     return AgentResult(running.result, transcript, output.stderr, cost, is_ended_early)
 

@@ -9,6 +9,7 @@ import pytest
 from cub.actions.run.agent_process import RefusalTimer
 from cub.harness.base import AgentEvent, Transcript
 from cub.harness.custom_harness import make_custom_harness
+from cub.store.events import Event
 from tests.actions.run.shop import Shop
 
 START = datetime(2026, 10, 7, 12, 0, tzinfo=UTC)
@@ -58,3 +59,22 @@ def test_an_agent_that_sleeps_through_a_limit_is_ended_and_waits_for_its_end(bak
     assert done.of("attempt_end")[0]["dur_s"] < 60
     (wait,) = done.clock.waits
     assert timedelta(minutes=55) < wait - datetime.now(UTC) < timedelta(minutes=60)
+
+
+@pytest.mark.thorough
+def test_what_an_agent_says_when_it_is_ended_does_not_change_why(bakery: Shop) -> None:
+    bakery.client("""
+        said='{"type":"text","text":"I write."}{"type":"model"}{"type":"tool","text":"ls"}'
+        trap 'echo "$said" | sed "s/}{/}\\n{/g"; exit 1' INT
+        cat > /dev/null; echo x > x; echo '{"type":"service","text":"HTTP 503"}'
+        sleep 600 & wait""")
+    bakery.task()
+
+    def hurry(event: Event) -> None:
+        if event["ev"] == "tick":
+            bakery.clock.ahead += 300
+
+    done = bakery.run(no_checks=True, iterations=1, each=hurry)
+    assert [event["type"] for event in done.of("client")] == ["service", "text", "model", "tool"]
+    assert done.outcomes == ["service_failed"]
+    assert done.of("attempt_end")[0]["fail"]["reason"] == "HTTP 503"
