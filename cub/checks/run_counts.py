@@ -91,8 +91,8 @@ _MEANINGS = {"passed": _PASS, "started": _RUN, "empty": _NONE}
 _TAP = re.compile(r"\s*ok \d+\b(?!.*# (?i:skip|todo))")
 _TAP_PLAN = re.compile(r"\s*1\.\.\d+\s*$")  # without it, `ok 1` is prose
 _UNITTEST_RAN = re.compile(r"Ran ([1-9]\d*) tests? in ")  # the next one belongs to it
-_UNITTEST_END = re.compile(r"(?:OK|FAILED)(?: \((.+)\))?$")
-_NUMBER = re.compile(r"=(\d+)")
+_UNITTEST_END = re.compile(r"(?:OK|FAILED)(?: \(.+\))?$")
+_UNITTEST_NUMBER = re.compile(r"([a-z]+(?: [a-z]+)*)=(\d+)")
 _EXUNIT_END = re.compile(r"Finished in .* seconds \(.* async, .* sync\)$")
 
 
@@ -107,16 +107,23 @@ def iter_counts(lines: Sequence[str]) -> Iterator[RunCounts]:
             yield _PASS
         elif count := _UNITTEST_RAN.match(line):
             ran = int(count[1])
-        elif ran and (end := _UNITTEST_END.match(line)):
-            numbers = sum(map(int, _NUMBER.findall(end[1] or "")))
-            skipped = numbers if line.startswith("OK") else 0
-            yield RunCounts(ran - skipped, ran - numbers)
+        elif ran and _UNITTEST_END.match(line):
+            yield _count_unittest(ran, line)
             ran = 0
         elif line == "0 failures" and is_exunit:  # before ExUnit 1.15, of no test
             yield _NONE
         else:
             yield from _read_summary(line)
         is_exunit = _EXUNIT_END.match(line) is not None
+
+
+def _count_unittest(ran: int, line: str) -> RunCounts:
+    """Return the counts by the last line of a run; it may skip more subtests than it has tests."""
+    numbers = {word: int(number) for word, number in _UNITTEST_NUMBER.findall(line)}
+    failed = numbers.pop("failures", 0) + numbers.pop("errors", 0)
+    skipped = sum(numbers.values())
+    skipped = skipped if skipped <= ran else 0
+    return RunCounts(ran - (0 if line.startswith("FAILED") else skipped), ran - failed - skipped)
 
 
 _TALLY = re.compile(r"\d+ [a-z]+(?: [a-z]+)*(?:, \d+ [a-z]+(?: [a-z]+)*)+$")

@@ -84,18 +84,23 @@ _NUMBER = re.compile(r"\d+")
 _TAP_PLAN = re.compile(r"\s*1\.\.\d+\s*$")  # without it, `ok 1` is prose
 _DIRECTIVE = re.compile(r".*# (?i:skip|todo)\b")
 _CUT_SHORT = re.compile(r"!+ (?:stopping after \d+ failures?|\S*KeyboardInterrupt)\b")
+_FAILED_SUBTEST = re.compile(r"SUBFAIL(?:ED)?[ (\[].*::")  # in pytest's short summary
 _PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: \d+ Failed: (\d+)\)")
 
 
 def read_totals(lines: Sequence[str]) -> tuple[RunnerTotals, ...]:
     """Return the totals of each runner that sums up its run in the lines, sorted by its name."""
-    sums, last = defaultdict[str, Counter[str]](Counter), 0
+    sums, last, subtests = defaultdict[str, Counter[str]](Counter), 0, 0
     for line in lines:
         if summary := _SUMMARY.match(line):
             name = str(_find_name(summary))
             numbers = _read_numbers(name, summary)
+            if name == "pytest":  # it counts a subtest only if that fails
+                numbers["failed"] = max(0, numbers["failed"] - subtests)
+                last, subtests = numbers["passed"] + numbers["failed"], 0
             sums[_ALIASES.get(name, name)].update(numbers)
-            last = numbers["passed"] + numbers["failed"] if name == "pytest" else last
+        elif _FAILED_SUBTEST.match(line):
+            subtests += 1
     _drop_uncertain(sums, lines)
     return tuple(_make_totals(runner, sums[runner], last) for runner in sorted(sums))
 
@@ -145,6 +150,10 @@ def _drop_uncertain(sums: dict[str, Counter[str]], lines: Sequence[str]) -> None
 
 def _make_totals(runner: str, numbers: Counter[str], last: int) -> RunnerTotals:
     failed = numbers["failed"] + (0 if runner in _WITHOUT_ERRORS else numbers["errors"])
-    passed = numbers["passed"] or max(0, numbers["total"] - failed - numbers["skipped"])
+    total, skipped = numbers["total"], numbers["skipped"]
+    if runner == "unittest":  # its subtests that fail or are skipped count beside the tests
+        skipped = skipped if skipped <= total else 0
+        failed = min(failed, total - skipped)
+    passed = numbers["passed"] or max(0, total - failed - skipped)
     last_ran = last if runner == "pytest" else passed + failed
-    return RunnerTotals(runner, passed, failed, numbers["skipped"], last_ran)
+    return RunnerTotals(runner, passed, failed, skipped, last_ran)

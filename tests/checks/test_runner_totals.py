@@ -64,6 +64,16 @@ def test_tape_counts_assertions() -> None:
         ("Ran 5 tests in 0.001s\n\nOK (skipped=2)", 3, 2),
         ("Ran 5 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", 3, 2),
         ("Ran 0 tests in 0.000s\n\nNO TESTS RAN", 0, 0),
+        # Subtests that fail or are skipped count beside their tests.
+        ("Ran 5 tests in 0.001s\n\nFAILED (failures=9, skipped=1)", 4, 1),
+        ("Ran 5 tests in 0.001s\n\nFAILED (failures=2, skipped=7)", 5, 0),
+        ("Ran 5 tests in 0.001s\n\nOK (skipped=7)", 5, 0),
+        ("SUBFAILED(i=2) a_test.py::A::test_a - x\n1 failed, 3 passed in 0.1s", 3, 0),
+        (
+            "SUBFAILED[b] (i=2) a_test.py::test_a - x\nFAILED a_test.py::test_a\n2 failed in 1s",
+            1,
+            0,
+        ),
         ("3 passed, 1 xpassed, 2 deselected, 1 error in 61.10s (0:01:01)", 3, 3),
         ("3 passed, 2 subtests passed in 0.1s", 3, 0),
         ("Tests:    1 failed, 2 passed (9 assertions)", 3, 0),

@@ -293,6 +293,8 @@ def test_where_nothing_passed_nothing_is_seen(log: str) -> None:
         "5 tests, 1 failure",
         "  4 passed (1.2s)",
         "Ran 3 tests in 0.001s\n\nOK (skipped=1)",
+        "Ran 3 tests in 0.001s\n\nOK (skipped=9)",  # subtests, for a test has one skip
+        "Ran 3 tests in 0.001s\n\nFAILED (failures=2, skipped=9)",
         "     Summary [   0.01s] 3 tests run: 2 passed, 1 failed, 0 skipped",
     ],
 )

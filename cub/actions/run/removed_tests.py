@@ -218,7 +218,7 @@ def _explain(lost: Sequence[LostTests], files: TestFiles, inputs: Sequence[str])
     if files.vanished:
         names = join_first([f"{test.name} ({test.path})" for test in files.vanished])
         causes.append(f"{names} {'is' if len(files.vanished) == 1 else 'are'} gone")
-    changed = [*inputs, *files.paths]
+    changed = list(dict.fromkeys([*inputs, *files.paths]))
     if not causes and changed:
         causes.append(f"{join_first(changed)} {'was' if len(changed) == 1 else 'were'} changed")
     if not lost:

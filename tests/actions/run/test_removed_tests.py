@@ -58,7 +58,7 @@ def _find(
          "3 tests of `pytest -q` that ran before no longer run: tests/test_ovens.py was deleted"),
         ("5 passed in 1s", "4 passed, 1 skipped in 1s", CHANGED, (),
          "1 test of `pytest -q` that ran before no longer runs: tests/test_ovens.py was changed"),
-        ("5 passed in 1s", "4 passed, 1 xfailed in 1s", TestFiles(), ("conftest.py",),
+        ("5 passed in 1s", "4 passed, 1 xfailed in 1s", TestFiles(), ("conftest.py",) * 2,
          "1 test of `pytest -q` that ran before no longer runs: conftest.py was changed"),
         ("Ran 5 tests in 1s\n\nOK", "Ran 0 tests in 0s\n\nOK", TestFiles(), (),
          "5 tests of `pytest -q` that ran before no longer run"),
