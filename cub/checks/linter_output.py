@@ -1,4 +1,4 @@
-"""Read findings of Ruff, ESLint, ShellCheck, formatters, mypy, Pyright and the TypeScript compiler.
+"""Read findings of linters, formatters and type checkers, and of coverage that is too low.
 
 Of a type checker, only errors count, not notes and warnings.
 """
@@ -26,6 +26,11 @@ _PRETTIER = ("Checking formatting...", "[warn] Code style issues found")
 _PRETTIER_FILE = re.compile(r"\[warn\] (\S.*\.\w+)|\[error\] (\S.*?): (\w*Error: .+)")
 _LINTED = re.compile(r" +(\d+:\d+) +(error|warning) +(\S.*)")
 _PATH = re.compile(r"(?:/|[A-Za-z]:\\|<).+")  # ESLint prints absolute paths
+_LOW_COVERAGE = re.compile(  # of coverage; Jest; c8, nyc and Vitest; SimpleCov
+    r"Coverage failure: .* fail-under=.*|Jest: .* threshold\b.*"
+    r"|ERROR: Coverage for \w+ \(.*\) does not meet .*"
+    r"|\w+ coverage.* \([\d.]+%\) is below the expected minimum coverage .*"
+)
 _TOO_MANY = "ESLint found too many warnings"
 _CRASH = "Oops! Something went wrong! :("
 
@@ -79,7 +84,13 @@ def _join_columns(text: str) -> str:
     return f"{message.strip()} [{rule}]" if message and " " not in rule else text
 
 
+def _parse_coverage(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for line in filter(_LOW_COVERAGE.fullmatch, lines):
+        yield locate_item(len(lines), "lint", "coverage", line)
+
+
 RUFF = OutputParser((".py:", ".pyi:", ".ipynb:", ".toml:", ".md:"), _parse_ruff)
+COVERAGE = OutputParser(("overage ",), _parse_coverage)
 FORMATTERS = OutputParser(("ould reformat", "Diff in ", ".go", *_PRETTIER), _parse_formatters)
 ESLINT = OutputParser(("✖ ", _CRASH), _parse_eslint)
 

@@ -109,6 +109,7 @@ _RAISED = re.compile(r"(?:E   |INTERNALERROR> )([A-Za-z_][\w.]*(?:: .*)?)")
 _MAX_STARTUP_ERRORS = 20  # in one log; a run has one
 _MAX_TRACEBACK_LINES = 500
 _MAX_DISTANCE = 9  # lines between a missing file and the line that says that no tests ran
+_LOW_COVERAGE = "FAIL Required test coverage of "  # of pytest-cov
 _STARTUP_TRIGGERS = (*_MISSING, _INTERNAL, " while loading conftest '")
 
 
@@ -218,6 +219,8 @@ def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
                 yield from run.list_items()
                 run = _Run()
             mode = _MODES.get(title, "")
+        elif line.startswith(_LOW_COVERAGE):  # before the summary, but tests matter more
+            yield locate_item(len(lines), "lint", "coverage", line)
         elif mode == "summary":
             run.summary.append((number, line))
         elif mode and (title := _parse_title(line, "_")) is not None:
@@ -248,6 +251,7 @@ PYTEST = OutputParser(
         "= FAILURES =",
         "= ERRORS =",
         "= short test summary info =",
+        _LOW_COVERAGE,
         *_STARTUP_TRIGGERS,
     ),
     _parse,

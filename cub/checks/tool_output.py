@@ -15,7 +15,16 @@ from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
 from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
 from cub.checks.go_output import GO, GO_JSON
 from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, VITEST
-from cub.checks.linter_output import ESLINT, FORMATTERS, MYPY, PYRIGHT, RUFF, SHELLCHECK, TSC
+from cub.checks.linter_output import (
+    COVERAGE,
+    ESLINT,
+    FORMATTERS,
+    MYPY,
+    PYRIGHT,
+    RUFF,
+    SHELLCHECK,
+    TSC,
+)
 from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.run_counts import iter_counts
@@ -29,7 +38,7 @@ MAX_ITEMS = 5_000  # a cut list makes old failures new when an earlier one is fi
 _TOOLS = (
     PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, BUN, DENO,
     RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
-    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, PROVE,
+    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, PROVE, COVERAGE,
 )  # fmt: skip
 _MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)

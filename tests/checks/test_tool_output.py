@@ -70,6 +70,25 @@ def test_two_runs_of_pytest_are_read_each_for_itself() -> None:
     assert parse_output(log + other) == parse_output(log) + parse_output(other)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "FAIL Required test coverage of 100% not reached. Total coverage: 75.00%",  # pytest-cov
+        "Coverage failure: total of 75 is less than fail-under=100",
+        'Jest: "global" coverage threshold for lines (80%) not met: 75%',
+        "ERROR: Coverage for lines (75.00%) does not meet global threshold (80%)",
+        "Line coverage (75.00%) is below the expected minimum coverage (80.00%).",
+    ],
+)
+def test_coverage_that_is_too_low_comes_after_the_tests(message: str) -> None:
+    low = FailingItem("lint", "coverage", message)
+    failing = _sample("pytest/default")
+    assert parse_output(f"2 passed\n{message}\n") == (low,)
+    short = "=========================== short test summary info"
+    log = failing.replace(short, f"{message}\n{short}")
+    assert parse_output(log) == (*parse_output(failing), low)
+
+
 @pytest.mark.parametrize("tool", ["jasmine", "minitest", "mix", "rspec"])
 def test_the_order_in_which_tests_run_changes_no_item(tool: str) -> None:
     failing, shuffled = (_sample(f"{tool}/{name}") for name in ("failing", "shuffled"))
