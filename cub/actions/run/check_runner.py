@@ -46,8 +46,8 @@ from cub.repomap.symbols.syntax_errors import find_syntax_error
 MAX_TAIL = 1500  # characters
 _MAX_OUTPUT = 1_000_000  # bytes that are read
 _MANIFESTS = (
-    "pyproject.toml", "*requirements*.txt", "setup.cfg", "setup.py", "Pipfile", "environment.yml",
-    "package.json",
+    "pyproject.toml", "*requirements*.txt", "requirements/*.txt", "setup.cfg", "setup.py",
+    "tox.ini", "Pipfile", "environment.yml", "package.json",
 )  # fmt: skip
 _MAX_MANIFEST = 1 << 20  # bytes
 # What a shell prints of a program that it does not find.
@@ -245,7 +245,8 @@ def _names_any(folder: Path, modules: Iterable[str]) -> bool:
         return False
     pattern = re.compile("|".join(patterns), re.IGNORECASE)
     files = (file for name in _MANIFESTS for file in sorted(folder.glob(name)))
-    texts = (read_prefix(os.fspath(folder), file.name, _MAX_MANIFEST) for file in files)
+    names = (file.relative_to(folder).as_posix() for file in files)
+    texts = (read_prefix(os.fspath(folder), name, _MAX_MANIFEST) for name in names)
     return any(pattern.search(text.decode("utf-8", "replace")) for text in texts)
 
 

@@ -102,7 +102,9 @@ def test_a_work_tree_that_git_can_not_check_out_leaves_no_branch(stocked: Shop) 
     assert seen(stocked) == before
 
 
-@pytest.mark.parametrize("manifest", ["pyproject.toml", "requirements.txt"])
+@pytest.mark.parametrize(
+    "manifest", ["pyproject.toml", "requirements.txt", "requirements/tests.txt", "tox.ini"]
+)
 def test_a_module_that_a_manifest_names_has_to_be_installed_first(
     stocked: Shop, manifest: str
 ) -> None:
