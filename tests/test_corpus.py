@@ -42,7 +42,7 @@ def check_files(rows: list[str], name: str, folder: Path, home: Path) -> None:
     (corpus / "index.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     done = subprocess.run(
         [
-            sys.executable, str(SHARED / "cases" / "preserve.py"), "--names", name,
+            sys.executable, str(SHARED / "cases" / "preserve.py"), "-j", "1", "--names", name,
             "--corpus", str(corpus), "--tmp", str(folder), "--out", str(results),
             shlex.join(get_cub_command()),
         ],
