@@ -32,6 +32,7 @@ from cub.text import join_first
 # Of pytest, and of Python itself, in any folder.
 _NESTED_SETTINGS = ("conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py",
                     "usercustomize.py")  # fmt: skip
+_OF_PACKAGES = ("/package.json", "/Makefile")
 
 
 class FileVersion(NamedTuple):
@@ -82,12 +83,15 @@ def judge_by_old_definitions(
 def list_changed_definitions(context: RunContext, attempt: Attempt, before: Snapshot) -> Versions:
     """Return what the changed definitions of checks were, by the paths that git has for them.
 
-    A new script that a command names is not one of them: it replaces nothing.
+    A new script that a command names is not one of them: it replaces nothing. Neither is what is
+    gone together with its folder, such as a package that has another name now.
     """
     workspace, versions = context.workspace, dict[str, FileVersion]()
     for file in find_changed_inputs(attempt.inputs, attempt.new_inputs):
         old = attempt.inputs.get(file, ABSENT)
         new = attempt.new_inputs.get(file, ABSENT)
+        if new == ABSENT and not (workspace.folder / file.path).parent.is_dir():
+            continue
         if old.defines_check and old.data is not None:
             versions[workspace.prefix + file.path] = FileVersion(old.data, old.mode)
         elif old == ABSENT and _is_new_setting(file.path, new):
@@ -100,8 +104,12 @@ def list_changed_definitions(context: RunContext, attempt: Attempt, before: Snap
 
 
 def _is_new_setting(path: str, state: InputState) -> bool:
-    """Return whether a file may steer a check that did not know it; installed tools may be old."""
-    return state.defines_check and state.is_setting and not path.startswith("node_modules/")
+    """Return whether a file may steer a check that did not know it; installed tools may be old.
+
+    A new package in a monorepo takes nothing away.
+    """
+    is_other = path.startswith("node_modules/") or path.endswith(_OF_PACKAGES)
+    return state.defines_check and state.is_setting and not is_other
 
 
 def _iter_new_and_changed(attempt: Attempt) -> Iterator[tuple[str, str]]:

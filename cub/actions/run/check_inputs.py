@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("task",): ("Taskfile.yml", "Taskfile.yaml"),
     ("npm", "npx", "yarn", "pnpm", "bun", "node"): (
         "package.json", ".npmrc", ".mocharc*", "*.config.js", "*.config.cjs", "*.config.mjs",
-        "*.config.ts",
+        "*.config.ts", "pnpm-workspace.yaml",
     ),
     ("tox",): ("tox.ini", *_PYTHON),
     ("nox",): ("noxfile.py", *_PYTHON),
@@ -53,6 +53,7 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts", "gradle.properties"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
+_PROGRAMS = frozenset(program for programs in _SETTINGS for program in programs)
 _MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
 _MAX_SCRIPT = 1 << 16  # bytes that are searched for the names of programs
 _MAX_NAMED = 3
@@ -73,8 +74,10 @@ _JUDGE = re.compile(
 _TEST_NAME = re.compile(r"(?:tests?|specs?)\.\w+")  # in a folder of sources
 _SCRIPTS = ("", ".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php")
 _SHELL_SCRIPTS = ("", ".sh", ".bash")
+_NODE_SCRIPTS = (".js", ".cjs", ".mjs", ".ts")  # `node test.js` in a package runs a test
 _INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl", "php")
 _WORD = re.compile(r"[\w./@-]+")
+_WORD_FILES = ("", ".sh", ".bash", ".mk", ".json", ".ini", ".yaml", ".yml")  # that name programs
 
 
 class CheckInput(NamedTuple):
@@ -181,57 +184,78 @@ def _find_files(root: Path, command: str, path: str | None) -> Iterator[tuple[st
     The second value says whether a program reads it as a setting, or is the file.
     """
     words = _split_words(command)
+    folders = [root, *_iter_folders(root, root, words)]
     programs = list(map(_get_name, words))
     for before, word in pairwise(["", *words]):
         option, _, value = word.partition("=")
-        for text in (word, value):
-            if text and (name := _make_inner_path(root, root / text)):
+        for text, folder in product((word, value), folders):
+            if text and (name := _make_inner_path(root, folder / text)):
                 yield name, (option if text is value else before) in _CONFIG_OPTIONS
-                programs += map(_get_name, _read_words(root, name))
+                nested = _read_words(root, name)
+                programs += map(_get_name, nested)
+                folders += _iter_folders(root, root, nested)
         tool = shutil.which(word, path=path) if path is not None and "/" not in word else None
         if tool and (name := _make_inner_path(root, Path(tool))):
             yield name, True
-    yield from _find_settings(root, programs)
+    yield from _find_settings(root, folders, programs)
 
 
-def _find_settings(root: Path, programs: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield what the programs read, and what those read that a Makefile or a script names.
+def _find_settings(
+    root: Path, folders: list[Path], programs: list[str]
+) -> Iterator[tuple[str, bool]]:
+    """Yield what the programs read in the folders, and what those read that such a file names.
 
     That includes modules with the name of a program, which Python finds first, and the programs of
     Node.js packages. The second value is False for scripts that a Makefile or a script runs.
     """
     folder = root / "node_modules" / ".bin"
     binaries = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    visited = set[str]()
-    for program in programs:  # grows
-        if program in visited:
-            continue
-        visited.add(program)
-        for name in _list_settings(root, program):
+    known, visited = set[str](), set[tuple[str, Path]]()
+    while new := set(product(_PROGRAMS.intersection(programs), folders)) - visited:
+        visited |= new
+        names = {
+            file.relative_to(root).as_posix()
+            for program, folder in new
+            for file in _iter_settings(folder, program)
+        }
+        for name in sorted(names - known):
+            known.add(name)
             yield name, True
-            nested = _read_words(root, name)
+            nested, folder = _read_words(root, name), (root / name).parent
             programs += map(_get_name, nested)
+            folders += _iter_folders(root, folder, nested)
             for before, word in pairwise(nested):
                 is_run = _get_name(before) in _INTERPRETERS or word.startswith("./")
-                if is_run and (inner := _make_inner_path(root, root / word)):
+                if is_run and (inner := _make_inner_path(root, folder / word)):
                     yield inner, False
-        if program in binaries:
-            yield f"node_modules/.bin/{program}", True
+    for program in sorted(binaries.intersection(programs)):
+        yield f"node_modules/.bin/{program}", True
 
 
-def _list_settings(root: Path, program: str) -> Iterator[str]:
+def _iter_folders(root: Path, base: Path, words: Iterable[str]) -> Iterator[Path]:
+    """Yield the folders that the words name; `packages/*` names all in `packages`."""
+    for word in {word.rstrip("*") for word in words if not word.startswith((".", "node_modules"))}:
+        path = os.path.normpath(f"{base}/{word}")
+        with suppress(OSError):  # such as of a name that is too long
+            if path.startswith(f"{root}/") and (folder := Path(path)).is_dir():
+                yield folder
+                if word.endswith("/"):
+                    yield from (inner for inner in folder.iterdir() if inner.is_dir())
+
+
+def _iter_settings(folder: Path, program: str) -> Iterator[Path]:
     modules = (f"{program}.py", f"{program}/__init__.py") if program in _PYTHON_TOOLS else ()
     for programs, patterns in _SETTINGS.items():
         if program not in programs:
             continue
         for pattern in (*patterns, *modules):
-            files = root.glob(pattern) if "*" in pattern else [root / pattern]
-            yield from (file.relative_to(root).as_posix() for file in files if file.is_file())
+            files = folder.glob(pattern) if "*" in pattern else [folder / pattern]
+            yield from (file for file in files if file.is_file())
 
 
 def _read_words(root: Path, name: str) -> list[str]:
     """Return the words of a script or of the file of a runner: there may be programs among them."""
-    if PurePosixPath(name).suffix not in ("", ".sh", ".bash", ".mk", ".json", ".ini"):
+    if PurePosixPath(name).suffix not in _WORD_FILES:
         return []
     with suppress(OSError, ValueError):
         text = read_prefix(os.fspath(root), name, _MAX_SCRIPT).decode("utf-8", "replace")
@@ -293,4 +317,5 @@ def _defines_check(name: str, *, is_setting: bool) -> bool:
     if path.suffix not in _SCRIPTS or not _JUDGE.fullmatch(name):
         return False
     is_test = FileClassifier((name,)).classify(name) is FileKind.TEST
+    is_test |= path.suffix in _NODE_SCRIPTS and _TEST_NAME.fullmatch(path.name) is not None
     return path.suffix in _SHELL_SCRIPTS or not is_test

@@ -198,6 +198,7 @@ INSTRUCTIONS_CHANGED = FailureClass(
     "deleted an [instruction file](#instruction-files), or changed cub's section in it",
     "an instruction file was deleted, or cub's section in it was changed",
     "which file",
+    remedy="name the file in the task if it is to be changed",
 )
 TESTS_REMOVED = FailureClass(
     "tests_removed",

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Any
 
 from cub import git
+from cub.actions.run import failures
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.actions.run.retry_policy import WAITS_FOR_ANSWER
 from cub.actions.run.run_context import RunContext
@@ -16,7 +17,7 @@ from cub.actions.run.task_queue import list_parked_tasks
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.git import branches
-from cub.store.events import TASK_STATE, get_mapping, truncate_text
+from cub.store.events import TASK_STATE, get_mapping, get_outcome, truncate_text
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import CLOSED, PARKED
 
@@ -95,13 +96,23 @@ def describe_parked_tasks(
 
 
 def _describe_parked_task(stores: Stores, tasks: TaskIndex, key: str) -> dict[str, str]:
-    """Return a task's id and title, why it is parked, and the question that it waits for."""
+    """Return a task's id and title, why it is parked, its question, and what a person can do."""
     state = next(stores.ledger.iter_task_events(key, (TASK_STATE,)), {})
     note = str(state.get("note") or "") if state.get("status") == PARKED else ""
     why, _, question = note.partition(": ") if note.startswith(WAITS_FOR_ANSWER) else (note, "", "")
     facts = {"why": truncate_text(" ".join(why.split()), _MAX_WHY), "question": question}
+    facts["remedy"] = _find_remedy(stores, key, why)
     title = str(tasks.read_record(key).get("title") or "")
     return {"id": key, "title": title, **{name: text for name, text in facts.items() if text}}
+
+
+def _find_remedy(stores: Stores, key: str, why: str) -> str:
+    """Return what a person can do about the class of the last attempt, if a task is parked for it.
+
+    Without it, the next attempts would fail in the same way.
+    """
+    failure = failures.find_class(get_outcome(next(stores.ledger.iter_task_events(key), {})))
+    return failure.remedy if failure.name in why else ""
 
 
 def _describe_commits(context: RunContext, tally: RunTally) -> dict[str, Any]:

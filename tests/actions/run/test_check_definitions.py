@@ -124,6 +124,25 @@ def test_a_check_that_found_no_test_before_has_no_definition_to_return_to(shop: 
     assert shop.run(once=True).outcomes == ["ok"]
 
 
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [
+        ("printf 'all:\\n\\ttrue\\n' > libs/a/Makefile", "check_changed"),
+        ("git mv libs/a libs/b", "ok"),
+    ],
+)
+def test_a_package_has_definitions_of_its_own(shop: Shop, change: str, outcome: str) -> None:
+    """They may go with the package, but not be replaced."""
+    shop.write("Makefile", "test:\n\tfor d in libs/*; do $(MAKE) -C $$d || exit 1; done\n")
+    shop.write("libs/a/Makefile", "all:\n\tgrep -q twice ../../made.txt\n")
+    shop.write("made.txt", "twice\n")
+    shop.commit("libs")
+    loss = "echo once > made.txt; " if outcome != "ok" else ""
+    shop.client(f"cat > /dev/null; {loss}{change}")
+    shop.task()
+    assert shop.run(checks="make test", once=True).outcomes == [outcome]
+
+
 def test_tests_that_are_gone_fail_the_attempt(shop: Shop) -> None:
     """As are those that the runner skips; and the next attempt is told."""
     skip = (

@@ -137,12 +137,18 @@ def test_what_a_command_goes_by(tmp_path: Path, command: str, files: list[str]) 
         ("npm test", "node_modules/.bin/mocha"),
         ("npm test", ".npmrc"),
         ("npm test", "vitest.config.ts"),
+        ("cd packages/a && npm test", "packages/a/package.json"),
+        ("npm test --workspaces", "packages/a/package.json"),  # the root's manifest names them
+        ("make -C libs all", "libs/Makefile"),
+        ("make check", "libs/Makefile"),  # the Makefile calls the one of libs
+        ("(cd libs; pytest)", "libs/tox.ini"),
     ],
 )
 def test_a_new_file_that_decides_is_noticed(tmp_path: Path, command: str, path: str) -> None:
     """R20: only files that were there were compared."""
-    (tmp_path / "Makefile").write_text("check:\n\tpytest -q\n")
-    (tmp_path / "package.json").write_text('{"scripts": {"test": "mocha --bail"}}')
+    (tmp_path / "Makefile").write_text("check:\n\tpytest -q\n\t$(MAKE) -C libs\n")
+    manifest = '{"workspaces": ["packages/*"], "scripts": {"test": "mocha --bail"}}'
+    (tmp_path / "package.json").write_text(manifest)
     before = record_inputs(tmp_path, [command], None)
     (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / path).write_text("x = 1\n")

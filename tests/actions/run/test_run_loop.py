@@ -286,6 +286,23 @@ def test_what_a_run_parked_is_named_with_its_question_while_others_are_ready(bak
     ]
 
 
+def test_what_a_person_has_to_change_for_a_parked_task_is_told(bakery: Shop) -> None:
+    """Without it, a reopened task would fail in the same way."""
+    bakery.write("GEMINI.md", "Be kind.\n")
+    bakery.commit("rules")
+    bakery.client("cat > /dev/null; rm GEMINI.md")
+    bakery.configure(run={"max_attempts": 1})
+    bakery.task()
+    end = bakery.run(no_checks=True).end
+    remedy = "name the file in the task if it is to be changed"
+    assert end["left_parked"]["tasks"][0]["remedy"] == remedy
+    assert said([end]).splitlines()[-3:] == [
+        f"    hint: {remedy}",
+        "    cub run show s-1",
+        "    cub task reopen s-1",
+    ]
+
+
 def test_a_check_that_can_decide_nothing_is_named_once(bakery: Shop) -> None:
     bakery.client("cat > /dev/null; exit 1")
     bakery.configure(run={"max_attempts": 2})

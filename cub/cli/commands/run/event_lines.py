@@ -204,6 +204,8 @@ def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Itera
         yield f"  {task['id']}: {task['title']}"
         if why:
             yield f"    {why}"
+        if task.get("remedy"):
+            yield f"    hint: {task['remedy']}"
         if task.get("question"):
             yield f'    cub task edit {key} --note "…"'
         elif why:
