@@ -1,4 +1,4 @@
-"""Read the failed tests of Jest, Vitest, `node --test`, Playwright, AVA, Bun and Deno."""
+"""Read the failed tests of Jest, Vitest, `node --test`, Playwright, AVA, uvu, Bun and Deno."""
 
 from __future__ import annotations
 
@@ -167,6 +167,23 @@ def _parse_ava(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 
 AVA = OutputParser(("✘ [fail]: ", "  Uncaught exception in "), _parse_ava)
+
+
+_UVU_FILE = re.compile(r"\S+\.[cm]?[jt]sx?")
+_UVU_FAIL = re.compile(r'   FAIL  (?:(\S.*?)  )?"(.+)"')
+
+
+def _parse_uvu(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    path = ""
+    for number, line in enumerate(lines):
+        if _UVU_FILE.fullmatch(line):
+            path = line
+        elif fail := _UVU_FAIL.fullmatch(line):
+            where = " > ".join(filter(None, (path, *fail.groups())))
+            yield locate_item(number, "test", where, "".join(lines[number + 1 : number + 2]))
+
+
+UVU = OutputParser(("   FAIL  ",), _parse_uvu)
 
 
 _BUN_FILE = re.compile(r"(\S.*\.[cm]?[jt]sx?):")

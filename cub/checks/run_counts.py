@@ -32,7 +32,8 @@ _PASSED = (
     r"All tests successful\.$",  # prove
     rf" +{_SOME}passing \(",  # Mocha
     rf" +{_SOME}passed \([\d.]+m?[smh]\)$",  # Playwright
-    rf" +{_SOME}tests? passed$",  # AVA
+    rf" +{_SOME}tests? passed$|  ✔ \S",  # AVA
+    r"  Passed: {4}[1-9]|  passing: {3}[1-9]",  # uvu, tap-spec
     rf" {_SOME}pass$",  # Bun
     rf"(?:ok|FAILED) \| {_SOME}passed ",  # Deno
     r"OK \([1-9]\d* tests?, [1-9]",  # PHPUnit
@@ -46,6 +47,7 @@ _STARTED = (
     rf"(?:=+ )?{_SOME}failed\b.* in [\d.]+s| *Tests:? +{_SOME}failed\b",  # pytest; Jest, Vitest
     r"(?:#|ℹ) fail [1-9]|test result: FAILED\. ",  # noqa: RUF001 - node --test; cargo test
     rf" +{_SOME}fail(?:ing|ed)?$| +{_SOME}tests? failed$",  # Mocha, Playwright, Bun, AVA
+    r"  Total: {5}[1-9]",  # uvu
     r"(?:> Task )?:\S*[tT]est(?: UP-TO-DATE| FROM-CACHE|WARNING: .*)?$",  # Gradle
 )
 # One of these says that a runner, or one part of its run, executed no test.
@@ -67,6 +69,7 @@ _EMPTY = (
     r"Error: No tests found",  # Playwright
     r"  ✘ No tests found in |  ✘ Couldn.t find any files to test",  # AVA
     r"No specs found|Incomplete: No specs found",  # Jasmine
+    r"  Total: {5}0$",  # uvu
     r" 0 pass$|Test filter .* had no matches$",  # Bun
     r"ok \| 0 passed \| 0 failed|error: No test modules found",  # Deno
     r"No examples found\.",  # RSpec

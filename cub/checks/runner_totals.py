@@ -44,7 +44,9 @@ _LINES = {
     "jest": r" *Tests:? +(?:no tests$|\d+ [a-z]+\b)",  # Vitest and Pest, too
     "cargo": r"test result: \w+\S* \d+ passed; ",
     "nextest": r" *Summary \[.*\] .*\btests? run: \d+ passed",
-    "mocha": rf" +\d+ (?:tests? |known )?(?:{_ENDS})(?: \([\d.]+m?[smh]\))?$",  # AVA, Bun, …
+    "uvu": r"  (?:Total: {5}|Passed: {4}|Skipped: {3})\d+$",
+    "mocha": rf" +\d+ (?:{_ENDS})(?: \([\d.]+m?[smh]\))?$",  # Bun, Playwright, …
+    "ava": r"  (?P<ava_end>✔ \[expected fail\]|✔|✘ \[fail\]:|- \[(?:skip|todo)\]) ",
     "deno": r"(?:ok|FAILED) \| \d+ passed ",
     "tally": r"\d+ (?:examples?|specs?|runs|tests?|doctests?|propert\w+), .*\d+ failures?\b",
     "ctest": r"\d+% tests passed, \d+ tests failed out of \d+",
@@ -65,22 +67,27 @@ _LINES = {
 _SUMMARY = re.compile("|".join(f"(?P<{name}>{line})" for name, line in _LINES.items()))
 _ALIASES = {"phpunit_ok": "phpunit", "unittest_ran": "unittest", "go_json": "go"}
 _WORDS = {
-    "passed": ("ok", "pass", "passed", "passing", "succeeded"),
-    "failed": ("not ok", "fail", "failed", "failing", "failure", "flaky", "cancelled"),
+    "passed": ("ok", "pass", "passed", "passing", "succeeded", "✔"),
+    "failed": ("not ok", "fail", "failed", "failing", "failure", "flaky", "cancelled", "✘ [fail]:"),
     "errors": ("error", "invalid"),
     "skipped": (
         "skip", "skipped", "pending", "todo", "xfailed", "xpassed", "deselected", "ignored",
-        "excluded", "omission", "incomplete", "disabled", "known", "expected", "unexpected",
+        "excluded", "omission", "incomplete", "disabled", "expected", "unexpected",
+        "✔ [expected fail]", "- [skip]", "- [todo]",
     ),
     "total": ("total", "test", "example", "spec", "run", "doctest", "propertie", "property"),
     "suites": ("suite",),
 }  # fmt: skip
 _KEYS = {word: key for key, words in _WORDS.items() for word in words}
+_ENDS_OF_TESTS = ("go_end", "json_end", "tap_end", "ava_end")
 _NUMBER_FIRST = re.compile(r"(\d+) (?:tests? (?!run|in))?([a-z]+)\b(?! occurred)")
 _WORD_FIRST = re.compile(r'([A-Za-z]+)(?: run| failures| successes)?(?:: *|="?| +)(\d+)')
-_WORD_FIRST_RUNNERS = ("phpunit", "surefire", "dotnet", "prove", "junit", "unittest", "node")
+_WORD_FIRST_RUNNERS = (
+    "phpunit", "surefire", "dotnet", "prove", "junit", "unittest", "node", "uvu",
+)  # fmt: skip
 _WITHOUT_ERRORS = ("pytest", "mocha", "gotestsum")  # what they call errors are not tests
 _NUMBER = re.compile(r"\d+")
+_AVA_END = re.compile(r" +\d+ tests? (?:passed|failed)$")
 _TAP_PLAN = re.compile(r"\s*1\.\.\d+\s*$")  # without it, `ok 1` is prose
 _DIRECTIVE = re.compile(r".*# (?i:skip|todo)\b")
 _CUT_SHORT = re.compile(r"!+ (?:stopping after \d+ failures?|\S*KeyboardInterrupt)\b")
@@ -112,7 +119,7 @@ def _find_name(summary: re.Match[str]) -> str:
 def _read_numbers(name: str, summary: re.Match[str]) -> Counter[str]:
     """Return the numbers of a summary, or of the line of one test, by their meaning."""
     line = summary[0] if name == "junit" else summary.string
-    if end := summary["go_end"] or summary["json_end"] or summary["tap_end"]:
+    if end := next(filter(None, map(summary.group, _ENDS_OF_TESTS)), ""):
         is_directive = name == "tap" and _DIRECTIVE.match(line)
         return Counter(["skipped" if is_directive else _KEYS[end.lower()]])
     if name == "ctest":
@@ -141,6 +148,10 @@ def _drop_uncertain(sums: dict[str, Counter[str]], lines: Sequence[str]) -> None
         sums.pop("go", None)
     if not any(line.startswith("[INFO] ") for line in lines):  # `mvn -q`
         sums.pop("surefire", None)
+    if not any(map(_AVA_END.match, lines)):  # Mocha marks what passed in the same way
+        sums.pop("ava", None)
+    if uvu := sums.get("uvu"):
+        uvu["failed"] = uvu["total"] - uvu["passed"]
     if any(map(_CUT_SHORT.match, lines)):
         sums.pop("pytest", None)
     if "prove" in sums:

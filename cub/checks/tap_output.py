@@ -1,4 +1,4 @@
-"""Read the Test Anything Protocol, versions 12 to 14, and the output of `prove`."""
+"""Read the Test Anything Protocol, versions 12 to 14, `prove` and tap-spec."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
 
@@ -17,7 +18,10 @@ _MAX_COMMENTS = 2  # of a message; more are its details
 
 
 _START = re.compile(r"TAP version 1\d|1\.\.\d+(?: *#.*)?")
-_POINT = re.compile(r"( *)(not ok|ok)\b(?: +(\d+))?(?: +- +| +|\Z)(.*)")
+_POINT = re.compile(
+    r"( *)(not ok|ok)\b(?: +(\d+))?(?:(?P<dash> +- +)| +|\Z)(?P<name>.*?)"
+    r"(?: *# time=[\d.]+ ?\w{1,2}(?P<brace> \{)?)?"  # subtests follow in braces
+)
 _DIRECTIVE = re.compile(r"(?:^|\s)# *(?:TODO|SKIP)\b", re.IGNORECASE)
 _BAIL = re.compile(r"Bail out! *(.*)")
 _PROVED = re.compile(r"(\S+) +\(Wstat: \d+ .*Failed: \d+\)")
@@ -41,24 +45,51 @@ class _Failure:
 
 
 def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    failures = list[_Failure]()
-    is_tap = False
     for number, line in enumerate(lines):
-        if _START.fullmatch(line):
-            is_tap = True
-        elif bail := _BAIL.fullmatch(line):
+        if bail := _BAIL.fullmatch(line):
             yield locate_item(number, "error", "TAP", bail[1])
-        elif point := _POINT.fullmatch(line):
-            _add_failure(failures, number, point, lines)
-    if is_tap:
+    if any(map(_START.fullmatch, lines)):
+        failures = list[_Failure]()
+        for point in _iter_points(lines):
+            _add_failure(failures, point, lines)
         yield from (failure.to_item() for failure in failures)
 
 
-def _add_failure(
-    failures: list[_Failure], number: int, point: re.Match[str], lines: Sequence[str]
-) -> None:
-    """Add a failure; one that contains others is a part of their names instead."""
-    indent, name = len(point[1]), point[4].strip().replace("\\#", "#") or f"test {point[3] or ''}"
+class _Point(NamedTuple):
+    """Hold the line of a test or assertion, its match, and the comment that names the test."""
+
+    line: int
+    match: re.Match[str]
+    title: str = ""
+
+
+def _iter_points(lines: Sequence[str]) -> Iterator[_Point]:
+    """Yield what passed and failed, each after its subtests, which may follow it in braces."""
+    opened, title, explains_failure = list[_Point](), "", False
+    for number, line in enumerate(lines):
+        if line.startswith("# "):
+            title = title if explains_failure else line[2:].strip()
+        elif point := _POINT.fullmatch(line):
+            if point["brace"]:
+                opened.append(_Point(number, point))
+            else:
+                yield _Point(number, point, title)
+            explains_failure = point[2] == "not ok"
+        elif line.strip() == "...":  # after it, a comment says nothing of the failure
+            explains_failure = False
+        elif opened and line == f"{opened[-1].match[1]}}}":
+            yield opened.pop()
+    yield from reversed(opened)
+
+
+def _add_failure(failures: list[_Failure], located: _Point, lines: Sequence[str]) -> None:
+    """Add a failure; one that contains others is a part of their names instead.
+
+    tape names a test in the comment before its assertions, which are often called alike.
+    """
+    number, point, title = located
+    indent = len(point[1])
+    name = point["name"].strip().replace("\\#", "#") or f"test {point[3] or ''}"
     is_parent = False
     for failure in reversed(failures):
         if failure.indent <= indent:
@@ -66,12 +97,13 @@ def _add_failure(
         if len(failure.names) < _MAX_SUBTESTS:
             failure.names.insert(0, name)
         failure.indent, is_parent = indent, True
-    if point[2] == "ok" or is_parent or _DIRECTIVE.search(point[4]):
+    if point[2] == "ok" or is_parent or _DIRECTIVE.search(point["name"]):
         return
     below = lines[number + 1 : number + 60]
     block = list(_list_block_lines(below, indent))
     path = next((place[1] for place in map(_PLACE.fullmatch, block) if place), "")
-    failures.append(_Failure(number, indent, [name], _find_message(block, below), path))
+    names = [name] if point["dash"] or not title else [title, name]
+    failures.append(_Failure(number, indent, names, _find_message(block, below), path))
 
 
 def _list_block_lines(below: Sequence[str], indent: int) -> Iterator[str]:
@@ -103,5 +135,21 @@ def _parse_prove(lines: Sequence[str]) -> Iterator[LocatedItem]:
             yield locate_item(number, "test", proved[1], failed[1])
 
 
+_SPEC_LIST = re.compile(r"  Failed Tests: There (?:was|were) \d+ failures?")
+_SPEC_FAIL = re.compile(r"      (?:✖|x) (.+)")
+
+
+def _parse_tap_spec(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    is_listing, title = False, ""
+    for number, line in enumerate(lines):
+        if _SPEC_LIST.fullmatch(line):
+            is_listing = True
+        elif is_listing and (fail := _SPEC_FAIL.fullmatch(line)):
+            yield locate_item(number, "test", f"{title} > {fail[1]}", "")
+        elif line.startswith("    "):
+            title = line.strip()
+
+
+TAP_SPEC = OutputParser(("  Failed Tests: There w",), _parse_tap_spec)
 TAP = OutputParser(("not ok", "Bail out!"), _parse)
 PROVE = OutputParser(("(Wstat: ",), _parse_prove)

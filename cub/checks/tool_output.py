@@ -14,7 +14,7 @@ from cub.checks.build_tool_output import CTEST, DOTNET, GRADLE, SUREFIRE
 from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
 from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
 from cub.checks.go_output import GO, GO_JSON
-from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, VITEST
+from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, UVU, VITEST
 from cub.checks.linter_output import (
     COVERAGE,
     ESLINT,
@@ -30,15 +30,16 @@ from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.run_counts import iter_counts
 from cub.checks.runner_totals import RunnerTotals, read_totals
 from cub.checks.rust_output import CARGO_TEST, RUSTC
-from cub.checks.tap_output import PROVE, TAP
+from cub.checks.tap_output import PROVE, TAP, TAP_SPEC
 from cub.checks.terminal_text import to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
 
 MAX_ITEMS = 5_000  # a cut list makes old failures new when an earlier one is fixed
 _TOOLS = (
-    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, BUN, DENO,
-    RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
-    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, PROVE, COVERAGE,
+    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, UVU, BUN,
+    DENO, RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
+    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, TAP_SPEC,
+    PROVE, COVERAGE,
 )  # fmt: skip
 _MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)

@@ -9,7 +9,7 @@ from tests.conftest import GOLDEN
 
 # passed, failed, skipped
 SAMPLES = {
-    "ava/failing": (0, 2, 2), "bun/failing": (1, 3, 2), "cargo/failing": (1, 6, 1),
+    "ava/failing": (1, 2, 2), "bun/failing": (1, 3, 2), "cargo/failing": (1, 6, 1),
     "cargo/passing": (1, 0, 1), "ctest/failing": (1, 3, 0), "deno/failing": (1, 2, 1),
     "dotnet/failing": (2, 2, 1), "dotnet/terminal-logger": (3, 1, 1), "go/gotestsum": (3, 6, 1),
     "go/json": (2, 4, 1), "go/verbose": (2, 3, 1), "jasmine/failing": (1, 3, 1),
@@ -21,7 +21,8 @@ SAMPLES = {
     "pytest/tests-missing": (0, 0, 0), "rspec/failing": (1, 4, 2), "rspec/passing": (1, 0, 1),
     "surefire/failing": (1, 4, 1), "surefire/passing": (1, 0, 0), "tap/bats": (1, 2, 1),
     "tap/node": (2, 5, 2), "tap/prove": (3, 2, 0), "unittest/failing": (0, 8, 3),
-    "unittest/passing": (1, 0, 1), "vitest/failing": (1, 6, 2), "vitest/suites": (0, 0, 1),
+    "unittest/passing": (1, 0, 1), "uvu/failing": (7, 2, 0), "uvu/passing": (9, 0, 0),
+    "vitest/failing": (1, 6, 2), "vitest/suites": (0, 0, 1),
 }  # fmt: skip
 # These print a summary only if a test fails, or none at all.
 WITHOUT_TOTALS = (
@@ -78,7 +79,7 @@ def test_tape_counts_assertions() -> None:
         ("3 passed, 2 subtests passed in 0.1s", 3, 0),
         ("Tests:    1 failed, 2 passed (9 assertions)", 3, 0),
         ("Tests:       3 failed, 3 total", 3, 0),
-        ("  4 tests passed\n  1 known failure", 4, 1),
+        ("  ✔ a\n  ✔ [expected fail] b\n  - [skip] c\n\n  1 test passed", 1, 2),
         ("5 tests, 9 assertions, 1 failures, 1 errors, 1 pendings, 0 omissions", 4, 1),
         ("     Summary [   0.01s] 3 tests run: 2 passed, 1 failed, 4 skipped", 3, 4),
         ("0 examples, 0 failures, 1 error occurred outside of examples", 0, 0),
@@ -89,6 +90,13 @@ def test_tests_that_are_skipped_or_expected_to_fail_did_not_run(
 ) -> None:
     (totals,) = count_tests(log)
     assert (totals.ran, totals.skipped) == (ran, skipped)
+
+
+def test_a_failure_of_ava_that_is_fixed_is_no_test_that_is_gone() -> None:
+    log = "  ✘ [fail]: a\n  {} b\n  ✔ c\n\n  {}\n"
+    two, one = log.format("✘ [fail]:", "2 tests failed"), log.format("✔", "1 test failed")
+    assert [total.ran for total in (*count_tests(two), *count_tests(one))] == [3, 3]
+    assert [total.runner for total in count_tests("  ✔ a\n\n  1 passing (2ms)\n")] == ["mocha"]
 
 
 def test_a_run_that_stops_at_a_failure_has_no_totals() -> None:

@@ -96,6 +96,30 @@ def test_the_order_in_which_tests_run_changes_no_item(tool: str) -> None:
     assert sorted(parse_output(failing)) == sorted(parse_output(shuffled))
 
 
+def test_assertions_of_tape_that_are_called_alike_are_those_of_their_tests() -> None:
+    log = "TAP version 13\n# {}\nok 1 should be equal\n# {}\nnot ok 2 should be equal\n1..2\n"
+    one, other = parse_output(log.format("a", "b")), parse_output(log.format("b", "a"))
+    assert [item.where for item in (*one, *other)] == [
+        "b > should be equal",
+        "a > should be equal",
+    ]
+
+
+def test_comments_of_a_failed_test_name_no_test() -> None:
+    log = "TAP version 13\nnot ok 1 a\n# (in test file t.bats, line 3)\nnot ok 2 b\n1..2\n"
+    assert [item.where for item in parse_output(log)] == ["a", "b"]
+
+
+def test_how_long_a_test_of_tap_took_is_no_part_of_its_name() -> None:
+    log = (
+        "TAP version 14\nnot ok 1 - f.js # time={0}ms {{\n    not ok 1 - a # time={0}ms\n    1..1\n"
+        "}}\nnot ok 2 - parses {{\n1..2\n"
+    )
+    items = parse_output(log.format("1.5"))
+    assert [item.where for item in items] == ["f.js > a", "parses {"]
+    assert parse_output(log.format("20")) == items
+
+
 @pytest.mark.parametrize("lines", [6_000, pytest.param(100_000, marks=pytest.mark.thorough)])
 def test_items_are_few_and_short(lines: int) -> None:
     log = "".join(f"a.py:{line}:1: F401 {'long ' * 200}\n" for line in range(lines))
@@ -198,7 +222,10 @@ _SAMPLES = {
     "unittest/verbose": True,
     "unittest/python-3.10": True,
     "unittest/one": False,
-    "ava/failing": False,
+    "ava/failing": True,
+    "uvu/failing": True,
+    "uvu/passing": True,
+    "tap/tap-spec": True,
     "ava/passing": True,
     "bun/failing": True,
     "bun/skipped": False,
@@ -377,6 +404,7 @@ def test_a_log_with_a_test_that_ran_has_tests_and_tools(path: Path) -> None:
         "Tests run: 0, Failures: 0, Errors: 0, Skipped: 0",
         "1..0 # SKIP closed",
         "ok | 0 passed | 0 failed (6ms)",
+        "  Total:     0\n  Passed:    0\n  Skipped:   0\n  Duration:  0.71ms",
     ],
 )
 def test_runners_say_in_many_words_that_no_test_ran(log: str) -> None:
