@@ -169,6 +169,7 @@ def _compare_files(old: dict[str, str], new: dict[str, str]) -> TestFiles:
         ("tests/test_a.py", OLD, ["test_heat", "test_cool"]),
         ("a.test.js", "it('heats', () => {});\ntest.each([1])(`cools`, f)\nit(\"it's\", f)",
          ["heats", "cools", "it's"]),
+        ("a.test.js", "it.failing('a', f)\ntest.fails('b', f)\nit.only('c', f)", ["c"]),
         ("test/a.js", "test('heats', function (t) {\n  t.test('well', f)\n /a/.test('b')\n})",
          ["heats", "well"]),
         ("a_test.go", "func TestHeat(t *testing.T) {}\nfunc help() {}", ["TestHeat"]),
@@ -271,6 +272,14 @@ def test_tests_may_become_the_cases_of_one(path: str, old: str, new: str) -> Non
 def test_a_test_in_a_comment_is_gone(path: str, old: str, new: str) -> None:
     files = _compare_files({path: old}, {path: new})
     assert [test.name for test in files.vanished] in (["test_hot"], ["heats"])
+
+
+def test_a_test_that_has_to_fail_is_gone() -> None:
+    old = "it('a', () => eq(heat(1), 2));\nit('b', () => eq(heat(2), 4));\n"
+    files = _compare_files(
+        {"a.test.js": old}, {"a.test.js": old.replace("it('b'", "it.failing('b'")}
+    )
+    assert [test.name for test in files.vanished] == ["b"]
 
 
 def test_an_unchanged_test_does_not_stand_for_a_similar_one() -> None:
