@@ -28,7 +28,8 @@ from cub.text import join_first
 
 _TEST = re.compile(
     r"""^[ \t]*(?:async[ ]+)?def[ ]+(?P<def>test\w*)                             # Python, Ruby
-    | (?:(?<![.\w])(?:t\.)?(?:it|test|specify)(?:\.(?:(?P<fails>fail\w*)|\w+))*   # JavaScript, Ruby
+    | (?:(?<![.\w])(?:t\.)?(?:it|test|specify)                                # JavaScript, Ruby
+        (?:\.(?:(?P<off>fail\w*|skip|todo)\b|\w+))*
         (?:(?<=\.each)(?P<table>\([^;]{0,2000}?\)|`[^`]{0,2000}`))?|@test)[ (]\s*
       (?P<quote>["'`])(?P<text>.{1,300}?)(?P=quote)
     | ^func[ ]+(?P<func>Test\w+)                                                 # Go
@@ -264,7 +265,7 @@ def _list_all(texts: Mapping[str, str]) -> list[StaticTest]:
 def list_static_tests(path: str, text: str) -> Iterator[StaticTest]:
     """Yield the tests that a file defines, in most languages by the start of each.
 
-    A test in a comment is none, and neither is one that has to fail.
+    A test in a comment is none, and neither is one that is skipped or has to fail.
     """
     text = _COMMENT.sub("", text)
     starts = list(_TEST.finditer(text))
@@ -272,7 +273,7 @@ def list_static_tests(path: str, text: str) -> Iterator[StaticTest]:
     gaps = zip(places, starts, strict=False)  # the last place is behind the last test
     heads = [_find_head(text, place, start.start()) for place, start in gaps]
     for start, head, end in zip(starts, heads, [*heads, len(text)][1:], strict=True):
-        if start["fails"]:
+        if start["off"]:
             continue
         name = next(filter(None, (start[group] for group in _NAMES)), "")
         code = (text[head : start.start()], start["table"] or "", text[start.end() : end])

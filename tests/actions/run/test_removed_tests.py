@@ -169,7 +169,7 @@ def _compare_files(old: dict[str, str], new: dict[str, str]) -> TestFiles:
         ("tests/test_a.py", OLD, ["test_heat", "test_cool"]),
         ("a.test.js", "it('heats', () => {});\ntest.each([1])(`cools`, f)\nit(\"it's\", f)",
          ["heats", "cools", "it's"]),
-        ("a.test.js", "it.failing('a', f)\ntest.fails('b', f)\nit.only('c', f)", ["c"]),
+        ("a.test.js", "it.failing('a', f)\ntest.skip('b', f)\nit.only('c', f)", ["c"]),
         ("test/a.js", "test('heats', function (t) {\n  t.test('well', f)\n /a/.test('b')\n})",
          ["heats", "well"]),
         ("a_test.go", "func TestHeat(t *testing.T) {}\nfunc help() {}", ["TestHeat"]),
@@ -274,10 +274,11 @@ def test_a_test_in_a_comment_is_gone(path: str, old: str, new: str) -> None:
     assert [test.name for test in files.vanished] in (["test_hot"], ["heats"])
 
 
-def test_a_test_that_has_to_fail_is_gone() -> None:
+@pytest.mark.parametrize("word", ["failing", "fails", "skip", "todo"])
+def test_a_test_that_is_skipped_or_has_to_fail_is_gone(word: str) -> None:
     old = "it('a', () => eq(heat(1), 2));\nit('b', () => eq(heat(2), 4));\n"
     files = _compare_files(
-        {"a.test.js": old}, {"a.test.js": old.replace("it('b'", "it.failing('b'")}
+        {"a.test.js": old}, {"a.test.js": old.replace("it('b'", f"it.{word}('b'")}
     )
     assert [test.name for test in files.vanished] == ["b"]
 
