@@ -33,7 +33,7 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("task",): ("Taskfile.yml", "Taskfile.yaml"),
     ("npm", "npx", "yarn", "pnpm", "bun", "node"): (
         "package.json", ".npmrc", ".mocharc*", "*.config.js", "*.config.cjs", "*.config.mjs",
-        "*.config.ts", "pnpm-workspace.yaml",
+        "*.config.ts", "pnpm-workspace.yaml", "lerna.json",
     ),
     ("tox",): ("tox.ini", *_PYTHON),
     ("nox",): ("noxfile.py", *_PYTHON),
@@ -184,7 +184,8 @@ def _find_files(root: Path, command: str, path: str | None) -> Iterator[tuple[st
     The second value says whether a program reads it as a setting, or is the file.
     """
     words = _split_words(command)
-    folders = [root, *_iter_folders(root, root, words)]
+    values = [word.partition("=")[2] for word in words]  # such as of --prefix=web
+    folders = [root, *_iter_folders(root, root, [*words, *values])]
     programs = list(map(_get_name, words))
     for before, word in pairwise(["", *words]):
         option, _, value = word.partition("=")

@@ -142,6 +142,9 @@ def test_what_a_command_goes_by(tmp_path: Path, command: str, files: list[str]) 
         ("make -C libs all", "libs/Makefile"),
         ("make check", "libs/Makefile"),  # the Makefile calls the one of libs
         ("(cd libs; pytest)", "libs/tox.ini"),
+        ("npm test", "packages/b/.npmrc"),
+        ("npm --prefix=libs test", "libs/jest.config.js"),
+        ("npm test", "lerna.json"),
     ],
 )
 def test_a_new_file_that_decides_is_noticed(tmp_path: Path, command: str, path: str) -> None:
