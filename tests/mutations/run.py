@@ -315,7 +315,7 @@ RUN = (
     ),
     Mutation(
         "a trivial test stands for one that is gone",
-        "cub/actions/run/removed_tests.py",
+        "cub/checks/static_tests.py",
         "_SIMILAR = 0.5",
         "_SIMILAR = 0.0",
         ("tests/actions/run/test_removed_tests.py",),

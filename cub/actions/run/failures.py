@@ -205,9 +205,10 @@ TESTS_REMOVED = FailureClass(
     "[removed tests](#removed-tests) that ran before",
     "tests that ran before the attempt no longer run",
     "how many tests, and which files",
-    remedy="name the file in the task if its tests may go, or set run.allow_removed_tests",
-    observation="every test that ran before has to run: restore what was deleted or skipped; a "
-    "test may be moved or renamed",
+    remedy="name the tests or their file in the task if they may go, or set "
+    "run.allow_removed_tests",
+    observation="every test that ran before has to run: restore what was deleted, emptied or "
+    "skipped; a test may be moved or renamed",
 )
 CHECK_CHANGED = FailureClass(
     "check_changed",

@@ -7,8 +7,7 @@ their tests: a new test must not make up for one that is gone. A test may be mov
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -20,32 +19,19 @@ from cub.actions.run.check_definitions import list_changed_definitions
 from cub.actions.run.check_inputs import select_tests
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.task_text import mentions_path
+from cub.actions.run.task_text import mentions_path, mentions_test
 from cub.actions.run.verdict import Verdict
 from cub.checks.runner_totals import RunnerTotals
+from cub.checks.static_tests import (
+    StaticTest,
+    are_similar,
+    find_vanished_tests,
+    list_static_tests,
+    list_words,
+)
 from cub.git.snapshot import FileChange, Snapshot
 from cub.text import join_first
 
-_TEST = re.compile(
-    r"""^[ \t]*(?:async[ ]+)?def[ ]+(?P<def>test\w*)                             # Python, Ruby
-    | (?:(?<![.\w])(?:t\.)?(?:it|test|specify)                                # JavaScript, Ruby
-        (?:\.(?:(?P<off>fail\w*|skip|todo)\b|\w+))*
-        (?:(?<=\.each)(?P<table>\([^;]{0,2000}?\)|`[^`]{0,2000}`))?|@test)[ (]\s*
-      (?P<quote>["'`])(?P<text>.{1,300}?)(?P=quote)
-    | ^func[ ]+(?P<func>Test\w+)                                                 # Go
-    | \bfunction[ ]+(?P<function>test\w+)                                        # PHP
-    | \#\[[\w:]*test\b[^\]]*\]\s*(?:\#\[[^\]]*\]\s*)*(?:pub[ ]+)?(?:async[ ]+)?fn[ ]+(?P<fn>\w+)
-    | (?:@\w*Test\b(?:\s*@\w+\([^()]*\))*|\[(?:Fact|Theory|Test\w*)\b)[^{;]{0,500}?  # Java, C#
-      (?<!@)\b(?P<method>\w+)[ ]*\(
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
-_NAMES = ("def", "text", "func", "function", "fn", "method")
-_COMMENT = re.compile(r"^[ \t]*(?:(?:\#(?!\[)|//).*|/\*[\s\S]*?(?:\*/|\Z))", re.MULTILINE)
-_WORD = re.compile(r"\w+")
-_DECORATOR = re.compile(r"^[ \t]*@[\w.]+(?:\(|\s*$)", re.MULTILINE)
-_SIMILAR = 0.5  # of the words of two tests
-_COVERED = 0.75  # of the words of a test, by one that may stand for several
 _SCRIPT_NAME = re.compile(
     r"(?!.*\.(?:mdx?|rst|adoc|snap)$)(?:.*(?:test|spec|check).*|.*\.(?:t|bats))", re.IGNORECASE
 )
@@ -67,8 +53,8 @@ def judge_removed_tests(
 ) -> Verdict | None:
     """Return the verdict on an attempt after which fewer tests run, or None.
 
-    `verdict` is what the checks say. The task may name the files whose tests have to go; but a
-    known failure is not fixed if its test is gone.
+    `verdict` is what the checks say. The task may name the tests that have to go, or their files;
+    but a known failure is not fixed if its test is gone.
     """
     settings, workspace = context.settings, context.workspace
     if settings.allows_removed_tests or settings.options.no_checks:
@@ -84,23 +70,18 @@ def judge_removed_tests(
     found = find_removed_tests(attempt.checks, files, list(definitions))
     if found is None:
         return None
+    unnamed = [test for test in files.vanished if not mentions_test(attempt.task, test.name)]
+    named_paths = {test.path for test in files.vanished} - {test.path for test in unnamed}
     may_go = [
         path
         for path in found.paths
-        if mentions_path(attempt.task, path)
+        if path in named_paths
+        or mentions_path(attempt.task, path)
         or (path in definitions and settings.options.allow_check_changes)
     ]
     if found.paths and len(may_go) == len(found.paths) and not found.hides_failure:
         return None
     return Verdict(failures.TESTS_REMOVED, found.reason)
-
-
-class StaticTest(NamedTuple):
-    """Hold a test as its file defines it: the file, the name, and the words of its code."""
-
-    path: str
-    name: str
-    words: frozenset[str]
 
 
 class LostTests(NamedTuple):
@@ -218,7 +199,7 @@ def _explain(lost: Sequence[LostTests], files: TestFiles, inputs: Sequence[str])
         causes.append(f"{join_first(list(files.deleted))} {were} deleted")
     if files.vanished:
         names = join_first([f"{test.name} ({test.path})" for test in files.vanished])
-        causes.append(f"{names} {'is' if len(files.vanished) == 1 else 'are'} gone")
+        causes.append(f"{names} {'is' if len(files.vanished) == 1 else 'are'} gone or empty")
     changed = list(dict.fromkeys([*inputs, *files.paths]))
     if not causes and changed:
         causes.append(f"{join_first(changed)} {'was' if len(changed) == 1 else 'were'} changed")
@@ -239,10 +220,10 @@ def compare_test_files(
     data = read_old([c.path for c in tests if c.kind != "A"]) if tests else {}
     old = {path: data[path].decode("utf-8", "replace") for path in data}
     new = {c.path: read_new(c.path).decode("utf-8", "replace") for c in tests if c.kind != "D"}
-    vanished = _list_vanished(_list_all(old), _list_all(new))
+    vanished = find_vanished_tests(_list_all(old), _list_all(new))
     deleted = [c.path for c in tests if c.kind == "D"]
     gone = {test.path for test in vanished}
-    moved_words = [_list_words(new[c.path]) for c in tests if c.kind == "A"]
+    moved_words = [list_words(new[c.path]) for c in tests if c.kind == "A"]
     return TestFiles(
         tuple(change.path for change in tests),
         tuple(path for path in deleted if path in gone),
@@ -253,76 +234,11 @@ def compare_test_files(
 
 def _is_lost_script(path: str, text: str, moved: Iterable[frozenset[str]]) -> bool:
     """Return whether a deleted file, in which no test has a name, was a test as a whole."""
-    if _TEST.search(text) or not _SCRIPT_NAME.fullmatch(PurePosixPath(path).name):
+    is_script = _SCRIPT_NAME.fullmatch(PurePosixPath(path).name) is not None
+    if not is_script or any(list_static_tests(path, text)):
         return False
-    return not any(_are_similar(_list_words(text), words) for words in moved)
+    return not any(are_similar(list_words(text), words) for words in moved)
 
 
 def _list_all(texts: Mapping[str, str]) -> list[StaticTest]:
     return [test for path, text in texts.items() for test in list_static_tests(path, text)]
-
-
-def list_static_tests(path: str, text: str) -> Iterator[StaticTest]:
-    """Yield the tests that a file defines, in most languages by the start of each.
-
-    A test in a comment is none, and neither is one that is skipped or has to fail.
-    """
-    text = _COMMENT.sub("", text)
-    starts = list(_TEST.finditer(text))
-    places = [0, *(start.end() for start in starts)]
-    gaps = zip(places, starts, strict=False)  # the last place is behind the last test
-    heads = [_find_head(text, place, start.start()) for place, start in gaps]
-    for start, head, end in zip(starts, heads, [*heads, len(text)][1:], strict=True):
-        if start["off"]:
-            continue
-        name = next(filter(None, (start[group] for group in _NAMES)), "")
-        code = (text[head : start.start()], start["table"] or "", text[start.end() : end])
-        yield StaticTest(path, name, _list_words(" ".join(code)))
-
-
-def _find_head(text: str, begin: int, start: int) -> int:
-    """Return where the decorators of a test begin, such as those with its parameters."""
-    begin = max(begin, text.rfind("\n\n", begin, start))
-    decorator = _DECORATOR.search(text, begin, start)
-    return decorator.start() if decorator else start
-
-
-def _list_words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text))
-
-
-def _list_vanished(old: Sequence[StaticTest], new: Sequence[StaticTest]) -> list[StaticTest]:
-    """Return the tests whose name is gone, and that no other test stands for.
-
-    A test with a new name may resemble it, and any may have taken in what it said, as a case of it.
-    """
-    left = Counter(test.name for test in new)
-    left.subtract(Counter(test.name for test in old))
-    earlier = dict[str, frozenset[str]]()
-    for test in old:
-        if left[test.name] <= 0:
-            earlier[test.name] = earlier.get(test.name, frozenset()) | test.words
-    vanished = []
-    for test in old:
-        if left[test.name] < 0 and not any(
-            _stands_for(one.words, test.words, earlier.get(one.name)) for one in new
-        ):
-            left[test.name] += 1
-            vanished.append(test)
-    return vanished
-
-
-def _stands_for(
-    words: frozenset[str], gone: frozenset[str], earlier: frozenset[str] | None
-) -> bool:
-    """Return whether a test stands for one that is gone; `earlier` if its name is not new."""
-    both = words & gone
-    is_case = len(both) >= _COVERED * max(1, len(gone))
-    if earlier is None:
-        return is_case or _are_similar(words, gone)
-    return is_case and not both <= earlier
-
-
-def _are_similar(words: frozenset[str], others: frozenset[str]) -> bool:
-    both = len(words & others)
-    return both >= _SIMILAR * max(1, len(words | others)) or words == others

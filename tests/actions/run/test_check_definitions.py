@@ -160,6 +160,7 @@ def test_tests_that_are_gone_fail_the_attempt(shop: Shop) -> None:
         ("Drop the tests in test_ovens.py", {}, "ok"),
         ("Drop the tests", {}, "tests_removed"),
         ("Drop the tests", {"allow_removed_tests": True}, "ok"),
+        ("Drop `test_cool`, ovens are never cold", {}, "ok"),
     ], 2),
 )  # fmt: skip
 def test_tests_may_go_if_the_task_or_the_configuration_says_so(
@@ -171,8 +172,13 @@ def test_tests_may_go_if_the_task_or_the_configuration_says_so(
 
 
 @pytest.mark.parametrize(
-    "gone", keep_few(["rm test_ovens.py; echo > test_other.py", "echo > test_ovens.py"], 1)
-)
+    "gone",
+    keep_few([
+        "rm test_ovens.py; echo > test_other.py",
+        "echo > test_ovens.py",
+        "sed -i 's/self.assert.*/pass/' test_ovens.py",
+    ], 1),
+)  # fmt: skip
 def test_a_failing_test_is_not_fixed_by_its_end(shop: Shop, gone: str) -> None:
     shop.write("ovens.py", "def heat(n): return n\n")
     shop.write("test_all.py", "from test_ovens import *\n")

@@ -1,10 +1,10 @@
-"""Whether a task's text names a file."""
+"""Whether a task's text names a file or a test."""
 
 from __future__ import annotations
 
 import pytest
 
-from cub.actions.run.task_text import mentions_path
+from cub.actions.run.task_text import mentions_path, mentions_test
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,23 @@ from cub.actions.run.task_text import mentions_path
 def test_a_file_is_named_by_the_end_of_its_path(text: str, path: str, is_named: bool) -> None:
     for task in ({"title": text}, {"description": text}, {"acceptance_criteria": ["", text]}):
         assert mentions_path(task, path) is is_named
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_named"),
+    [
+        ("Remove test_tax, there is none", "test_tax", True),
+        ("drop `TestTax`", "TestTax", True),
+        ("Drop ShopTest::testTax()", "testTax", True),
+        ('skip "adds the tax" for now', "adds the tax", True),
+        ("Remove test_tax_free", "test_tax", False),
+        ("Remove the function tax", "test_tax", False),
+        ("Remove what adds", "adds", False),
+        ("Remove the test", "test", False),
+    ],
+)
+def test_a_test_is_named_in_full(text: str, name: str, is_named: bool) -> None:
+    assert mentions_test({"title": text}, name) is is_named
 
 
 def test_notes_and_odd_values_name_nothing() -> None:
