@@ -56,10 +56,11 @@ def judge_by_old_definitions(
     options = context.settings.options
     if options.allow_check_changes or options.no_checks:
         return None
+    root = context.workspace.toplevel
     versions = {
         path: old
         for path, old in list_changed_definitions(context, attempt, before).items()
-        if not mentions_path(attempt.task, path)
+        if not mentions_path(attempt.task, path) and _can_change(root, path, old)
     }
     commands = _list_commands(attempt) if versions else ()
     if not commands:
@@ -208,6 +209,14 @@ def _merge_versions(path: str, old: FileVersion, new: FileVersion) -> FileVersio
     data = restore_steering(path, old.data, new.data)
     # Python goes by size and seconds: it must not take the compiled file of one for the other.
     return old._replace(data=data, mtime=new.mtime - 10**9)
+
+
+def _can_change(root: Path, path: str, old: FileVersion) -> bool:
+    """Return whether a file would be another one with what steers checks as it was before."""
+    if not _is_replaceable(root, root / path):
+        return False
+    current = _read_version(root / path)
+    return _merge_versions(path, old, current).data != current.data
 
 
 def _is_replaceable(root: Path, file: Path) -> bool:

@@ -113,3 +113,43 @@ def test_a_file_that_can_not_be_read_counts_as_a_whole(name: str, data: bytes) -
     assert isinstance(select_steering(name, data), bytes)
     assert isinstance(restore_steering(name, data, data), bytes)
     assert restore_steering("conftest.py", data, b"new") == data
+
+
+CONFTEST = """import pytest
+from shop import names
+
+@pytest.fixture
+def shelf():
+    return names(3)
+"""
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        CONFTEST.replace("names", "labels"),
+        CONFTEST.replace("from shop", "from shop.core"),
+        CONFTEST.replace("import names", "import labels as names"),
+    ],
+)
+def test_a_conftest_follows_what_was_renamed_or_moved(new: str) -> None:
+    for nested in ("conftest.py", "tests/conftest.py"):
+        restored = restore_steering(nested, CONFTEST.encode(), new.encode())
+        assert restored == new.encode()
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        CONFTEST.replace("names(3)", "names(2)"),
+        CONFTEST.replace("return names(3)", "pytest.skip()"),
+        CONFTEST.replace("import names", "import names, pytest_runtest_call"),
+        CONFTEST.replace("import names", "import pytest_runtest_call"),
+        CONFTEST.replace("import names", "import *"),
+        CONFTEST.replace("names", "pytest_runtest_call"),
+        CONFTEST + "import weak\n",
+        "def\n",
+    ],
+)
+def test_a_conftest_that_does_more_is_restored(new: str) -> None:
+    assert restore_steering("conftest.py", CONFTEST.encode(), new.encode()) == CONFTEST.encode()
