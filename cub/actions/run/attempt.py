@@ -248,7 +248,9 @@ def _judge_inputs(context: RunContext, attempt: Attempt, before: Snapshot) -> Ve
     read_old = partial(context.workspace.read_project_files_before, before)
     attempt.inputs = add_earlier_states(attempt.inputs, attempt.new_inputs, read_old)
     inputs = find_changed_inputs(attempt.inputs, attempt.new_inputs)
-    attempt.note_for_review(describe_changes(inputs, attempt.inputs, attempt.changes))
+    is_red = any(check.is_red for check in attempt.baseline.values())
+    notes = describe_changes(inputs, attempt.inputs, attempt.changes, is_red=is_red)
+    attempt.note_for_review(notes)
     paths = [*(change.path for change in attempt.changes), *(file.path for file in inputs)]
     if path := find_protected_path(context.settings.protected_patterns, paths):
         return Verdict(failures.PROTECTED, f"{path} was changed, which run.protect forbids")

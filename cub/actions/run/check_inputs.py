@@ -24,6 +24,7 @@ from cub.files.stat_signature import StatSignature
 from cub.git.snapshot import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
+from cub.text import join_first
 
 # The files that runners read without being told to, by the name of their command.
 _PYTHON = ("sitecustomize.py", "usercustomize.py")
@@ -145,17 +146,28 @@ def find_changed_inputs(before: CheckInputs, after: CheckInputs) -> list[CheckIn
 
 
 def describe_changes(
-    inputs: Sequence[CheckInput], before: CheckInputs, changed: Sequence[FileChange]
+    inputs: Sequence[CheckInput],
+    before: CheckInputs,
+    changed: Sequence[FileChange],
+    *,
+    is_red: bool,
 ) -> list[str]:
-    """Describe changes by which a check may pass that should not: inputs, and deleted tests."""
+    """Describe changes by which a check may pass that should not: inputs, and tests.
+
+    `is_red`: a check failed before, so that a weaker test may look like a fix.
+    """
     messages = [
         f"{file.path}, which the check `{file.command}` goes by, "
         + ("was changed" if file in before else "is new")
         for file in inputs[:_MAX_NAMED]
     ]
-    tests = [change.path for change in select_tests(changed) if change.kind == "D"]
-    messages += [f"the test {path} was deleted" for path in tests[:_MAX_NAMED]]
-    more = max(0, len(inputs) - _MAX_NAMED) + max(0, len(tests) - _MAX_NAMED)
+    tests = select_tests(changed)
+    deleted = [change.path for change in tests if change.kind == "D"]
+    messages += [f"the test {path} was deleted" for path in deleted[:_MAX_NAMED]]
+    if is_red and tests and len(tests) == len(changed):
+        names = join_first([change.path for change in tests])
+        messages.append(f"a check failed before, and only tests were changed: {names}")
+    more = max(0, len(inputs) - _MAX_NAMED) + max(0, len(deleted) - _MAX_NAMED)
     return [*messages, f"and {more} more"] if more else messages
 
 

@@ -36,6 +36,8 @@ def shop(copy_shop: CopyShop) -> Shop:
         ("echo true > tools/lint; echo C > c.py", "./tools/lint",
          "tools/lint, which the check `./tools/lint` goes by, was changed"),
         ("rm tests/test_a.py; echo C > c.py", "true", "the test tests/test_a.py was deleted"),
+        ("echo '# fits' >> tests/test_a.py", "grep -q fits tests/test_a.py",
+         "a check failed before, and only tests were changed: tests/test_a.py"),
         ("printf 'test:\\n\\ttrue\\n' > GNUmakefile; echo C > c.py", "make test",
          "GNUmakefile, which the check `make test` goes by, is new"),
     ],
