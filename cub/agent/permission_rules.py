@@ -41,6 +41,7 @@ _BLANKS = re.compile(r"[ \t]+")
 _REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>]*")
 # What may stand before a command: `A=b`, and a variable that may be empty.
 _BEFORE_COMMAND = re.compile(r"\w+(?:\[[^\]]*\])?\+?=|\$", re.ASCII)
+_VARIABLE = re.compile(r"\$(?:\d|[A-Za-z_]\w*|\{[^{}]*\}|[-@*#?$!])", re.ASCII)
 # Words that have a command after them, with options between.
 _WRAPPERS = frozenset(
     ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",
@@ -189,10 +190,11 @@ def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext)
 
 
 def list_command_parts(command: str) -> Iterator[str]:
-    """Yield a command and all that may be a command in it, with and without quotes."""
+    """Yield a command and all that may be a command in it, also without quotes and variables."""
     yield command.strip()
     text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
-    for variant in (text, re.sub(r"[\"'\\]", "", text)):
+    plain = re.sub(r"[\"'\\]", "", text)
+    for variant in (text, plain, _VARIABLE.sub("", plain)):
         for part in _SEPARATOR.split(variant):
             yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "))
 

@@ -248,9 +248,9 @@ def _find_settings(
 def _iter_folders(root: Path, base: Path, words: Iterable[str]) -> Iterator[Path]:
     """Yield the folders that the words name; `packages/*` names all in `packages`."""
     for word in {word.rstrip("*") for word in words if not word.startswith((".", "node_modules"))}:
-        path = os.path.normpath(f"{base}/{word}")
+        folder = Path(os.path.normpath(base / word))
         with suppress(OSError):  # such as of a name that is too long
-            if path.startswith(f"{root}/") and (folder := Path(path)).is_dir():
+            if root in folder.parents and folder.is_dir():
                 yield folder
                 if word.endswith("/"):
                     yield from (inner for inner in folder.iterdir() if inner.is_dir())
