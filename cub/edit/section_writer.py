@@ -64,21 +64,16 @@ def put_section(
         if section.is_current(body, version) and not lines_below:
             return PutResult(document)
         cut = _replace(document, section, body, version, lines_below)
-        if wrong := _find_cut_fault(document, section, cut):
-            raise _explain_fault(document, section, wrong)
-        return PutResult(_make_document(document, cut))
+        return PutResult(_verify_cut(document, section, cut))
     if not top or document.head_size == len(document.data):
         cut = _append(document, body, version)
         if not (wrong := _find_cut_fault(document, None, cut)):
             return PutResult(_make_document(document, cut))
         if not (reason := describe_open_block(document)):
-            raise InternalError(wrong, where=document.path)
+            raise _explain_fault(document, None, wrong)
     else:
         reason = ""
-    cut = _prepend(document, body, version)
-    if wrong := _find_cut_fault(document, None, cut):
-        raise InternalError(wrong, where=document.path)
-    return PutResult(_make_document(document, cut), reason)
+    return PutResult(_verify_cut(document, None, _prepend(document, body, version)), reason)
 
 
 def remove_section(document: Document, section: Section, *, top: bool = False) -> bytes:
@@ -138,12 +133,21 @@ def _make_line_end(rest: bytes, newline: bytes) -> bytes:
     return b"\r\n" if newline == b"\r" and rest.startswith(b"\n") else newline
 
 
-def _explain_fault(document: Document, section: Section, wrong: str) -> CubError:
-    """Return the error for a section that can't be replaced; a bug if blank lines are around it.
+def _verify_cut(document: Document, section: Section | None, cut: _Cut) -> Document:
+    """Return the new document. Raises CubError if the section would not stand as it should."""
+    if wrong := _find_cut_fault(document, section, cut):
+        raise _explain_fault(document, section, wrong)
+    return _make_document(document, cut)
 
-    Without them, the text around may depend on the section: a raw HTML block ends at the first
-    blank line, which may be one of the section's.
+
+def _explain_fault(document: Document, section: Section | None, wrong: str) -> CubError:
+    """Return the error for a section that can't be put; a bug if it is new or stands by itself.
+
+    Without blank lines around it, the text there may depend on the section: a raw HTML block ends
+    at the first blank line, which may be one of the section's.
     """
+    if section is None:
+        return InternalError(wrong, where=document.path)
     neighbors = (*document.lines[: section.start][-1:], *document.lines[section.end :][:1])
     if all(not line.strip() for line in neighbors):
         return InternalError(wrong, where=document.path)

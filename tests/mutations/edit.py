@@ -120,8 +120,8 @@ EDIT = (
     Mutation(
         "a result that fails the proof is written all the same",
         "cub/edit/section_writer.py",
-        "if wrong := _find_cut_fault(document, section, cut):\n            raise _explain",
-        "if (wrong := _find_cut_fault(document, section, cut)) and not wrong:\n            raise _explain",
+        "if wrong := _find_cut_fault(document, section, cut):\n        raise _explain",
+        "if (wrong := _find_cut_fault(document, section, cut)) and not wrong:\n        raise _explain",
         ("tests/edit",),
     ),
     Mutation(
