@@ -39,9 +39,9 @@ _OPERATOR = re.compile(r"[;&|<>$`()\n\r]")
 _SEPARATOR = re.compile(r"[;&|`(){}\n]")
 _BLANKS = re.compile(r"[ \t]+")
 _REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>]*")
-# What may stand before a command: `A=b`, and a variable that may be empty.
-_BEFORE_COMMAND = re.compile(r"\w+(?:\[[^\]]*\])?\+?=|\$", re.ASCII)
-_VARIABLE = re.compile(r"\$(?:\d|[A-Za-z_]\w*|\{[^{}]*\}|[-@*#?$!])", re.ASCII)
+_ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
+# What a shell replaces, perhaps by nothing: variables, and the output of commands.
+_EXPANSION = re.compile(r"\$(?:\d|[A-Za-z_]\w*|\{[^{}]*\}|\([^()]*\)|[-@*#?$!])?|`[^`]*`", re.ASCII)
 # Words that have a command after them, with options between.
 _WRAPPERS = frozenset(
     ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",
@@ -190,11 +190,11 @@ def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext)
 
 
 def list_command_parts(command: str) -> Iterator[str]:
-    """Yield a command and all that may be a command in it, also without quotes and variables."""
+    """Yield a command and all that may be a command in it, also without quotes and expansions."""
     yield command.strip()
     text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
     plain = re.sub(r"[\"'\\]", "", text)
-    for variant in (text, plain, _VARIABLE.sub("", plain)):
+    for variant in (text, plain, _EXPANSION.sub("", plain)):
         for part in _SEPARATOR.split(variant):
             yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "))
 
@@ -207,7 +207,7 @@ def _list_starts(words: list[str]) -> Iterator[str]:
             yield " ".join(words[at:])
             yield " ".join([word.rpartition("/")[2], *words[at + 1 :]])
         is_wrapped = is_wrapped or word.rpartition("/")[2] in _WRAPPERS
-        is_start = is_start and _BEFORE_COMMAND.match(word) is not None
+        is_start = is_start and _ASSIGNMENT.match(word) is not None
 
 
 def _allows_command(pattern: str, command: str) -> bool:
