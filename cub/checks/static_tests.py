@@ -81,7 +81,7 @@ def _is_idle(text: str, start: re.Match[str], end: int) -> bool:
     `end` is where the next test begins. What stands as far to the left as the test's first line, or
     further, is no part of it.
     """
-    line = text[text.rfind("\n", 0, start.start()) + 1 :]
+    line = text[text.rfind("\n", 0, start.start()) + 1 : start.end()]
     indent = len(line) - len(line.lstrip(" \t"))
     after = re.compile(rf"\n[ \t]{{0,{indent}}}(?=[^\s)\]}}])").search(text, start.end())
     code = text[start.end() : after.start() if after else len(text)]
