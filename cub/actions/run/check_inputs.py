@@ -54,7 +54,6 @@ _SETTINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gradle", "gradlew"): ("build.gradle", "build.gradle.kts", "gradle.properties"),
     ("mvn", "mvnw"): ("pom.xml",),
 }  # fmt: skip
-_PROGRAMS = frozenset(program for programs in _SETTINGS for program in programs)
 _MAX_COMPARED = 1 << 20  # bytes; of a larger file, its size and times are compared
 _MAX_SCRIPT = 1 << 16  # bytes that are searched for the names of programs
 _MAX_NAMED = 3
@@ -224,12 +223,13 @@ def _find_settings(
     folder = root / "node_modules" / ".bin"
     binaries = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
     known, visited = set[str](), set[tuple[str, Path]]()
-    while new := set(product(_PROGRAMS.intersection(programs), folders)) - visited:
+    while new := set(product(_list_patterns(set(programs)), folders)) - visited:
         visited |= new
         names = {
             file.relative_to(root).as_posix()
-            for program, folder in new
-            for file in _iter_settings(folder, program)
+            for pattern, folder in new
+            for file in (folder.glob(pattern) if "*" in pattern else [folder / pattern])
+            if file.is_file()
         }
         for name in sorted(names - known):
             known.add(name)
@@ -256,14 +256,14 @@ def _iter_folders(root: Path, base: Path, words: Iterable[str]) -> Iterator[Path
                     yield from (inner for inner in folder.iterdir() if inner.is_dir())
 
 
-def _iter_settings(folder: Path, program: str) -> Iterator[Path]:
-    modules = (f"{program}.py", f"{program}/__init__.py") if program in _PYTHON_TOOLS else ()
-    for programs, patterns in _SETTINGS.items():
-        if program not in programs:
-            continue
-        for pattern in (*patterns, *modules):
-            files = folder.glob(pattern) if "*" in pattern else [folder / pattern]
-            yield from (file for file in files if file.is_file())
+def _list_patterns(programs: set[str]) -> set[str]:
+    """Return which files the programs read in a folder: names, or patterns of them."""
+    tools = programs.intersection(_PYTHON_TOOLS)
+    patterns = {f"{tool}{end}" for tool in tools for end in (".py", "/__init__.py")}
+    for names, files in _SETTINGS.items():
+        if programs.intersection(names):
+            patterns.update(files)
+    return patterns
 
 
 def _read_words(root: Path, name: str) -> list[str]:
