@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,10 +29,14 @@ from cub.files import MessageSink, use_message_sink
 from cub.files.read_files import make_os_error
 
 BUG_EXIT_CODE = InternalError.exit_code
-COMMANDS = (
-    "init", "update", "task", "run", "code", "agents", "prompt", "context", "ledger", "trust",
-    "map", "diff", "status", "repair", "remove", "config", "schema", "demo", "help", "version",
-)  # fmt: skip
+COMMAND_GROUPS = {
+    "Start": ("init", "demo", "status"),
+    "Work": ("task", "run", "code"),
+    "Context": ("context", "prompt", "map", "agents"),
+    "Upkeep": ("update", "diff", "repair", "remove", "config", "trust", "ledger", "schema"),
+    "Other": ("help", "version"),
+}
+COMMANDS = tuple(chain.from_iterable(COMMAND_GROUPS.values()))
 
 
 class _Context(typer.Context):
@@ -74,12 +78,14 @@ class _Commands(dict[str, Any]):
 class LazyCommandGroup(TyperGroup):
     """Import a command's module only to run it or to describe it."""
 
+    command_groups = COMMAND_GROUPS
+
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands(dict.fromkeys(COMMANDS))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Return the commands in the order of a first use."""
+        """Return the commands, group by group."""
         return list(COMMANDS)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -154,9 +160,9 @@ def _cub(
         _make_shell_option(_SHOW_OPTION, callback=_show_completion, help=_SHOW_HELP),
     ] = None,
 ) -> None:
-    """People and agents share one instruction file, and no byte a person wrote is lost.
+    """Run coding agents on a task list, and commit only what your checks accept.
 
-    Example: cub init --diff
+    Example: cub run --dry-run
     """
 
 

@@ -9,10 +9,14 @@ import pytest
 from cub import __version__
 from tests.conftest import Cub
 
-COMMANDS = [
-    "init", "update", "task", "run", "agents", "prompt", "ledger", "trust", "map", "diff",
-    "status", "repair", "remove", "config", "schema", "demo", "help", "version",
-]  # fmt: skip
+GROUPS = {
+    "Start": ["init", "demo", "status"],
+    "Work": ["task", "run", "code"],
+    "Context": ["context", "prompt", "map", "agents"],
+    "Upkeep": ["update", "diff", "repair", "remove", "config", "trust", "ledger", "schema"],
+    "Other": ["help", "version"],
+}
+COMMANDS = [name for names in GROUPS.values() for name in names]
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
@@ -33,11 +37,35 @@ def test_the_help_of_every_command_has_an_example_of_it(
     assert f"Usage: cub {command}" in result.out
 
 
-def test_the_help_of_cub_lists_every_command(cub: Cub) -> None:
+def test_the_help_of_cub_lists_every_command_in_its_group(cub: Cub) -> None:
     out = cub("--help").out
     assert "Example: cub " in out
-    positions = [out.index(f"\n  {name} ") for name in COMMANDS]
-    assert positions == sorted(positions)
+    shown: dict[str, list[str]] = {}
+    for title, names in re.findall(r"^([A-Z]\w+):\n((?:  [a-z]+ .*\n)+)", out, re.MULTILINE):
+        shown[title] = [line.split()[0] for line in names.splitlines()]
+    assert shown == GROUPS
+
+
+def test_the_global_options_are_listed_once(cub: Cub) -> None:
+    assert "\nGlobal options:\n  -C DIR" in cub("--help").out
+    for command in ("run", "task add"):
+        out = cub(*command.split(), "--help").out
+        assert "\nGlobal options: see `cub --help`\n" in out
+        assert "-C DIR" not in out
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("help", "cub help [OPTIONS] [COMMAND]..."),
+        ("schema", "cub schema [OPTIONS] [NAME]..."),
+        ("run", "cub run [OPTIONS] [COMMAND]"),
+        ("task", "cub task [OPTIONS] COMMAND"),
+        ("task show", "cub task show [OPTIONS] ID"),
+    ],
+)
+def test_what_may_be_left_out_is_in_brackets(cub: Cub, command: str, usage: str) -> None:
+    assert f"Usage: {usage}\n" in cub(*command.split(), "--help").out
 
 
 @pytest.mark.parametrize("how", ["absolute", "relative", "sub-folder", "link"])

@@ -16,9 +16,9 @@ from cub.cli.commands.help import (
     get_command_summary,
     get_default,
     get_value_name,
+    is_global_option,
     split_paragraphs,
 )
-from cub.cli.options import OPTIONS_PANEL
 
 WIDTH = 96
 _HEAD = """\
@@ -86,13 +86,13 @@ def _section(
         yield "Arguments:"
         yield "\n".join(_bullet(f"`{get_argument_name(a)}`", a.help or "") for a in arguments)
     options = [p for p in parameters if isinstance(p, TyperOption) and not p.hidden]
-    everywhere = [p for p in options if p.rich_help_panel == OPTIONS_PANEL or "--help" in p.opts]
+    everywhere = [p for p in options if is_global_option(p)]
     own = [p for p in options if p not in everywhere]
     if own:
         yield "Options:"
         yield "\n".join(_option(option, context) for option in own)
     if context.parent is None:
-        yield "Options of every command, before its name or behind it:"
+        yield "Global options, before the command or after it:"
         yield "\n".join(_option(option, context) for option in everywhere)
 
 

@@ -26,7 +26,7 @@ Names = Annotated[
 
 @app.command(name="help")
 def help_(context: typer.Context, names: Names = None) -> None:
-    """Show how a command is used; without COMMAND, what commands there are.
+    """Show the help of a command.
 
     Example: cub help task add
     """
@@ -69,8 +69,13 @@ def format_help(command: Any, context: typer.Context, width: int) -> Iterator[st
         yield from wrap_text(text, width)
         yield ""
     yield from _format_usage_lines(command, context, width)
-    for title, entries in _group_entries(command, context):
+    for title, entries in _group_commands(command, context):
+        column = max(len(name) for name in command.list_commands(context))
+        yield from ("", _style_title(f"{title}:"), *_format_entries(entries, width, column))
+    for title, entries in _group_parameters(command, context):
         yield from ("", _style_title(f"{title}:"), *_format_entries(entries, width))
+    if context.parent is not None:
+        yield from ("", f"{_style_title(f'{OPTIONS_PANEL}:')} see `cub --help`")
     for example in examples:
         yield from ("", f"{_style_title(_EXAMPLE.strip())} {example}")
 
@@ -81,9 +86,11 @@ def get_command_summary(command: Any) -> str:
 
 
 def format_usage(command: Any, path: str) -> str:
-    """Return the usage line of a command."""
+    """Return the usage line of a command; what may be left out is in brackets."""
     words = [path, "[OPTIONS]", *map(_format_argument, _list_arguments(command))]
-    return " ".join([*words, "COMMAND"] if isinstance(command, TyperGroup) else words)
+    if isinstance(command, TyperGroup):
+        words.append("[COMMAND]" if command.invoke_without_command else "COMMAND")
+    return " ".join(words)
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
@@ -102,6 +109,11 @@ def get_default(option: TyperOption) -> str:
     if option.is_flag or option.count or option.default in (None, ""):
         return ""
     return str(option.default.value if isinstance(option.default, Enum) else option.default)
+
+
+def is_global_option(option: TyperOption) -> bool:
+    """Return whether every command takes this option."""
+    return option.rich_help_panel == OPTIONS_PANEL or "--help" in option.opts
 
 
 def get_argument_name(argument: TyperArgument) -> str:
@@ -130,22 +142,32 @@ def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Ite
     yield from wrap_text(f"{_style_title('Usage:')} {usage}", width, " " * 7)
 
 
-def _group_entries(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
+def _group_commands(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
+    """Yield the commands of a group with their summaries, under the titles that it gives them."""
+    if not isinstance(command, TyperGroup):
+        return
+    groups = getattr(command, "command_groups", {"Commands": command.list_commands(context)})
+    for title, names in groups.items():
+        commands = [(name, command.get_command(context, name)) for name in names]
+        yield (
+            title,
+            [HelpEntry(n, get_command_summary(c)) for n, c in commands if c and not c.hidden],
+        )
+
+
+def _group_parameters(
+    command: Any, context: typer.Context
+) -> Iterator[tuple[str, list[HelpEntry]]]:
+    """Yield arguments and options; the global options only for `cub` itself."""
     arguments = [HelpEntry(_format_argument(a), a.help or "") for a in _list_arguments(command)]
     options: dict[str, list[HelpEntry]] = {}
     for option in command.get_params(context):
         if isinstance(option, TyperOption) and not option.hidden:
-            panel = option.rich_help_panel or "Options"
-            if "--help" in option.opts:
-                panel = OPTIONS_PANEL
-            options.setdefault(panel, []).append(_make_entry(option, context))
-    commands = []
-    if isinstance(command, TyperGroup):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner and not inner.hidden:
-                commands.append(HelpEntry(name, get_command_summary(inner)))
-    groups = [("Commands", commands), ("Arguments", arguments), *options.items()]
+            panel = OPTIONS_PANEL if is_global_option(option) else option.rich_help_panel
+            options.setdefault(panel or "Options", []).append(_make_entry(option, context))
+    if context.parent is not None:
+        options.pop(OPTIONS_PANEL, None)
+    groups = [("Arguments", arguments), *options.items()]
     yield from ((title, entries) for title, entries in groups if entries)
 
 
@@ -159,10 +181,14 @@ def _make_entry(option: TyperOption, context: typer.Context) -> HelpEntry:
     return HelpEntry(f"{lead}{', '.join(names)}{f' {value}' if value else ''}", text)
 
 
-def _format_entries(entries: Sequence[HelpEntry], width: int) -> Iterator[str]:
+def _format_entries(
+    entries: Sequence[HelpEntry], width: int, column: int | None = None
+) -> Iterator[str]:
     """Lay out terms on the left and texts on the right; a long term has a line of its own."""
     terms = [measure_width(entry.term) for entry in entries]
-    column = max((term for term in terms if term <= _MAX_TERM_WIDTH), default=_MAX_TERM_WIDTH)
+    column = column or max(
+        (term for term in terms if term <= _MAX_TERM_WIDTH), default=_MAX_TERM_WIDTH
+    )
     start = len(_INDENT) + column + 2
     for entry, term in zip(entries, terms, strict=True):
         first, *rest = wrap_text(entry.text, width - start)
