@@ -63,6 +63,11 @@ def test_section_bodies(name: str, file_regression: object) -> None:
     file_regression.check(_body(NEEDS[name]), extension=".md", basename=name)  # type: ignore[attr-defined]
 
 
+def test_no_body_names_a_package_to_install() -> None:
+    for need in [*_all_needs(), NEEDS["nested"]]:
+        assert not re.search(r"cub-agents|\b(uv|uvx|pip|pipx|npm|npx|brew)\b", _body(need)), need
+
+
 def test_every_body_keeps_the_form_that_formatters_leave_alone() -> None:
     for need in [*_all_needs(), NEEDS["nested"]]:
         body = _body(need)
