@@ -66,7 +66,7 @@ from cub.git.commit import explain_missing_identity
 from cub.git.process import try_git
 from cub.git.restore_snapshot import release_snapshot
 from cub.git.take_snapshot import take_snapshot
-from cub.git.worktree import HeadState
+from cub.git.worktree import HeadState, Worktree
 from cub.git.worktree_status import list_dirty_paths
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
@@ -288,17 +288,25 @@ def _plan_deletion(workspace: GitWorkspace, branch: str, undo: ExitStack) -> Non
 
 
 def _require_clean(workspace: GitWorkspace) -> None:
-    folder = workspace.folder.relative_to(workspace.toplevel).as_posix()
-    cub_folder = f"{folder}/.cub/".removeprefix("./")
-    paths = list_dirty_paths(workspace.worktree)
-    others = (path for path in paths if not path.startswith(cub_folder))
-    if dirty := [path for path in others if not _differs_by_section(workspace.toplevel, path)]:
+    if dirty := list_uncommitted_paths(workspace.worktree, workspace.folder):
         more = [f"and {len(dirty) - _MAX_NAMED} more"] if len(dirty) > _MAX_NAMED else []
         raise CubError(
             "there are changes that are not committed",
             hint="commit or stash them, or work beside them with `cub run --worktree`",
             details=[*dirty[:_MAX_NAMED], *more],
         )
+
+
+def list_uncommitted_paths(worktree: Worktree, folder: Path) -> list[str]:
+    """Return the changed tracked files that keep a run in `folder` from starting.
+
+    Files in `.cub/` don't, nor do those that differ in cub's section alone.
+    """
+    inner = folder.relative_to(worktree.toplevel).as_posix()
+    cub_folder = f"{inner}/.cub/".removeprefix("./")
+    paths = list_dirty_paths(worktree)
+    others = (path for path in paths if not path.startswith(cub_folder))
+    return [path for path in others if not _differs_by_section(worktree.toplevel, path)]
 
 
 def _differs_by_section(toplevel: Path, path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cub.actions.tasks.stores import Stores, TaskResult
 from cub.actions.tasks.task_findings import (
-    Finding,
+    TaskProblem,
     find_bad_lines,
     find_dependency_problems,
     find_duplicates,
@@ -16,7 +16,7 @@ from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_schema import IN_PROGRESS
 
 
-def list_findings(stores: Stores) -> list[Finding]:
+def list_findings(stores: Stores) -> list[TaskProblem]:
     """Return every problem, also lines that were moved away earlier: a person has to read them."""
     tasks = stores.backend.read_tasks()
     findings = [
@@ -30,7 +30,7 @@ def list_findings(stores: Stores) -> list[Finding]:
     if older := [line for line in lines if line.strip() and line not in current]:
         what = f"{len(older):,} rejected line{'s' * (len(older) > 1)} in {REJECTED_FILE}"
         hint = f"take over what you want of them into {TASKS_FILE}, then delete the file"
-        findings.append(Finding("rejected", "", what, hint))
+        findings.append(TaskProblem("rejected", "", what, hint))
     return findings
 
 

@@ -17,7 +17,7 @@ _FIX_COMMAND = "`cub task doctor --fix`"
 _MAX_OF_KIND = 10  # warnings of one kind
 
 
-class Finding(NamedTuple):
+class TaskProblem(NamedTuple):
     """Describe one problem: its kind in a word, the task, a message, and what to do about it.
 
     `line` is its place in tasks.jsonl.
@@ -30,50 +30,54 @@ class Finding(NamedTuple):
     line: int | None = None
 
 
-def find_bad_lines(tasks: TaskIndex) -> Iterator[Finding]:
+def find_bad_lines(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield lines that are not tasks, and ids that two tasks have."""
     for rejected in tasks.rejected_lines:
         what = f"{rejected.reason}; a change of tasks moves the line to {REJECTED_FILE}"
-        yield Finding("rejected", "", what, line=rejected.line.number)
+        yield TaskProblem("rejected", "", what, line=rejected.line.number)
     for task in tasks.renamed_tasks:
         what = f"two tasks were given the id {task.id}: the younger one is {task.new_id} now"
-        yield Finding("duplicate", task.id, what, f"see what depends on {task.id}")
+        yield TaskProblem("duplicate", task.id, what, f"see what depends on {task.id}")
 
 
-def find_duplicates(tasks: TaskIndex) -> Iterator[Finding]:
+def find_duplicates(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield tasks with several lines: no error, and gone with the next change."""
     renamed_ids = {task.id for task in tasks.renamed_tasks}
     for key in (key for key in tasks.duplicate_ids if key not in renamed_ids):
         what = f"{key} has several lines, as a merge leaves them; they count as one"
-        yield Finding("duplicate", key, what, f"the next change, or {_FIX_COMMAND}, writes one")
+        yield TaskProblem("duplicate", key, what, f"the next change, or {_FIX_COMMAND}, writes one")
 
 
-def find_unreachable_tasks(ready: ReadyTasks, deleted: Collection[str]) -> Iterator[Finding]:
+def find_unreachable_tasks(ready: ReadyTasks, deleted: Collection[str]) -> Iterator[TaskProblem]:
     """Yield what keeps tasks from ever being ready."""
     for cycle in ready.cycles:
         what = f"these wait for each other: {' → '.join([*cycle, cycle[0]])}"
         hint = f"`cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}` ends it"
-        yield Finding("cycle", cycle[0], what, hint)
+        yield TaskProblem("cycle", cycle[0], what, hint)
     for key, needs in sorted(ready.dangling.items()):
         for why, others in _iter_reasons(needs, deleted):
             what = f"{key} waits for {', '.join(others)}, which {why}"
-            yield Finding("dangling", key, what, f"`cub task dep remove {key} {' '.join(others)}`")
+            yield TaskProblem(
+                "dangling", key, what, f"`cub task dep remove {key} {' '.join(others)}`"
+            )
 
 
-def find_dependency_problems(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[Finding]:
+def find_dependency_problems(
+    tasks: TaskIndex, lease_checker: LeaseChecker
+) -> Iterator[TaskProblem]:
     """Yield what keeps tasks from ever being ready, and tasks without their parent."""
     ready = find_ready_tasks(tasks, lease_checker.is_expired)
     yield from find_unreachable_tasks(ready, tasks.deleted_summaries)
     yield from _find_missing_parents(tasks)
 
 
-def _find_missing_parents(tasks: TaskIndex) -> Iterator[Finding]:
+def _find_missing_parents(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield tasks with a parent that does not exist."""
     for task in tasks:
         if task.parent and task.parent not in tasks:
             why = "was deleted" if task.parent in tasks.deleted_summaries else "does not exist"
             what = f"{task.id} is a part of {task.parent}, which {why}"
-            yield Finding("dangling", task.id, what, f'`cub task edit {task.id} --parent ""`')
+            yield TaskProblem("dangling", task.id, what, f'`cub task edit {task.id} --parent ""`')
 
 
 def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
@@ -85,15 +89,15 @@ def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[
         yield f"{'does' if len(unknown) == 1 else 'do'} not exist", unknown
 
 
-def find_expired_leases(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[Finding]:
+def find_expired_leases(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[TaskProblem]:
     """Yield claimed tasks that nobody works on any more."""
     for task in tasks:
         if task.status == IN_PROGRESS and lease_checker.is_expired(task.lease):
             what = f"the lease of {task.id} has lapsed; it counts as ready"
-            yield Finding("lease", task.id, what, f"claim it, or {_FIX_COMMAND} gives it back")
+            yield TaskProblem("lease", task.id, what, f"claim it, or {_FIX_COMMAND} gives it back")
 
 
-def to_warnings(findings: Iterable[Finding]) -> list[PlanWarning]:
+def to_warnings(findings: Iterable[TaskProblem]) -> list[PlanWarning]:
     """Return the first findings of each kind as warnings, and how many more there are."""
     warnings: list[PlanWarning] = []
     for kind, group in groupby(findings, key=lambda finding: finding.kind):

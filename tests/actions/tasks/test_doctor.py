@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.tasks.doctor import fix_problems, list_findings
-from cub.actions.tasks.task_findings import Finding
+from cub.actions.tasks.task_findings import TaskProblem
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from tests.actions.tasks.bakery import added, opened, record, statuses
 from tests.conftest import tree
@@ -22,36 +22,36 @@ LAPSED = "the lease of a has lapsed; it counts as ready"
 FINDINGS = {
     "circle": (
         [f'{A},"depends_on":["b"]}}', f'{B},"depends_on":["a"]}}'],
-        Finding("cycle", "a", "these wait for each other: a → b → a", f"{REMOVE} a b` ends it"),
+        TaskProblem("cycle", "a", "these wait for each other: a → b → a", f"{REMOVE} a b` ends it"),
     ),
     "circle of one": (
         [f'{A},"depends_on":["a"]}}'],
-        Finding("cycle", "a", "these wait for each other: a → a", f"{REMOVE} a a` ends it"),
+        TaskProblem("cycle", "a", "these wait for each other: a → a", f"{REMOVE} a a` ends it"),
     ),
     "missing": (
         [f'{A},"depends_on":["x"]}}'],
-        Finding("dangling", "a", "a waits for x, which does not exist", f"{REMOVE} a x`"),
+        TaskProblem("dangling", "a", "a waits for x, which does not exist", f"{REMOVE} a x`"),
     ),
     "two missing": (
         [f'{A},"depends_on":["y","x"]}}'],
-        Finding("dangling", "a", "a waits for y, x, which do not exist", f"{REMOVE} a y x`"),
+        TaskProblem("dangling", "a", "a waits for y, x, which do not exist", f"{REMOVE} a y x`"),
     ),
     "no parent": (
         [f'{A},"parent":"x"}}'],
-        Finding("dangling", "a", f"a is a part of x, {GONE}", '`cub task edit a --parent ""`'),
+        TaskProblem("dangling", "a", f"a is a part of x, {GONE}", '`cub task edit a --parent ""`'),
     ),
     "doubled": (
         [f'{A},"title":"1"}}', f'{A},"title":"2"}}'],
-        Finding("duplicate", "a", SEVERAL, f"the next change, or {FIX}, writes one"),
+        TaskProblem("duplicate", "a", SEVERAL, f"the next change, or {FIX}, writes one"),
     ),
     "taken": (
         [f'{A},"created_at":"2026-01-01"}}', f'{A},"created_at":"2026-01-02"}}'],
-        Finding("duplicate", "a", TWO, "see what depends on a"),
+        TaskProblem("duplicate", "a", TWO, "see what depends on a"),
     ),
-    "rejected": ([f"{A}}}", "no task"], Finding("rejected", "", NO_TASK, line=2)),
+    "rejected": ([f"{A}}}", "no task"], TaskProblem("rejected", "", NO_TASK, line=2)),
     "lease": (
         [f'{{"id":"a",{LEASE}}}'],
-        Finding("lease", "a", LAPSED, f"claim it, or {FIX} gives it back"),
+        TaskProblem("lease", "a", LAPSED, f"claim it, or {FIX} gives it back"),
     ),
 }
 MENDED = {"doubled", "taken", "lease"}

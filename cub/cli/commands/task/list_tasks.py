@@ -14,7 +14,7 @@ from cub.cli.task_stores import Json, open_task_stores
 from cub.cli.terminal import add_style
 
 if TYPE_CHECKING:
-    from cub.actions.tasks.task_findings import Finding
+    from cub.actions.tasks.task_findings import TaskProblem
     from cub.actions.tasks.task_queries import TaskList, TaskStats
     from cub.store.jsonl import Record
     from cub.store.task_index import TaskSummary
@@ -244,7 +244,7 @@ def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None
         raise typer.Exit(1)
 
 
-def _print_findings(problems: list[Finding]) -> None:
+def _print_findings(problems: list[TaskProblem]) -> None:
     for finding in problems:
         line = f":{finding.line}" if finding.line else ""
         where = f"{add_style(finding.kind, fg='yellow')}{line}: "

@@ -1,0 +1,1 @@
+"""Find out whether a run can work, and which text reaches which agent: `cub doctor`."""

@@ -1,0 +1,87 @@
+"""Find what keeps git from committing the work of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from cub import git
+from cub.actions.doctor.findings import Finding
+from cub.actions.run.git_workspace import STORE_FILES
+from cub.actions.run.run_options import RunSettings
+from cub.actions.run.run_setup import list_uncommitted_paths
+from cub.errors import CubError
+from cub.git.commit import explain_missing_identity
+from cub.git.process import decode_output, try_git
+from cub.git.worktree import Worktree, read_head
+from cub.text import join_first
+
+OLDEST_GIT = (2, 23)  # the first one with `git switch`
+_VERSION = re.compile(r"(\d+)\.(\d+)[\d.]*")
+_IDENTITY_FIX = 'git config user.name "Your Name"; git config user.email you@example.com'
+
+
+def find_git_problems(
+    root: Path, settings: RunSettings, environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what is wrong with git and the repository around `root` for a run.
+
+    If one of the first three is wrong, the others can't be known.
+    """
+    toplevel = git.find_toplevel(root)
+    if not shutil.which("git", path=environ.get("PATH", os.defpath)):
+        yield Finding("D101", "git is not installed", fix="install git, then run `cub doctor`")
+    elif toplevel is None:
+        yield Finding("D103", "this directory is not in a git repository", fix="git init")
+    elif old := _find_old_version(toplevel):
+        wanted = ".".join(map(str, OLDEST_GIT))
+        message = f"git {old} is too old: cub needs {wanted} or newer"
+        yield Finding("D102", message, fix="install a newer git")
+    else:
+        worktree = Worktree(toplevel, Path(os.devnull), tuple(STORE_FILES), 1 << 30)
+        yield from _find_head_problems(worktree, settings, environ)
+        yield from _find_uncommitted_changes(worktree, root, settings)
+
+
+def _find_old_version(toplevel: Path) -> str:
+    """Return git's version if cub can't use it, else ""; "" also if git names none."""
+    match = _VERSION.search(decode_output(try_git(toplevel, "version").stdout))
+    is_old = match is not None and (int(match[1]), int(match[2])) < OLDEST_GIT
+    return match[0] if match and is_old else ""
+
+
+def _find_head_problems(
+    worktree: Worktree, settings: RunSettings, environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what is wrong with the branch that commits would go to, and with their author."""
+    options, head = settings.options, read_head(worktree.toplevel)
+    if not head.commit:
+        message = "the branch has no commit yet"
+        yield Finding("D104", message, fix="git add -A; git commit -m start")
+    if not settings.commits:
+        return
+    if answer := explain_missing_identity(worktree, environ):
+        message = f"git has no identity for commits: {answer.splitlines()[-1]}"
+        yield Finding("D105", message, fix=_IDENTITY_FIX)
+    if head.commit and not (head.branch or settings.branch_template or options.worktree):
+        message = "HEAD is detached: new commits would not be on a branch"
+        yield Finding("D106", message, fix="git switch -c NAME")
+
+
+def _find_uncommitted_changes(
+    worktree: Worktree, root: Path, settings: RunSettings
+) -> Iterator[Finding]:
+    """Yield one finding for changed tracked files outside of `.cub/`; a worktree has none."""
+    if settings.options.worktree:
+        return
+    try:
+        paths = list_uncommitted_paths(worktree, root)
+    except CubError as error:
+        yield Finding.from_error("D107", error)
+        return
+    if paths:
+        message = f"changes are not committed: {join_first(paths)}"
+        yield Finding("D107", message, fix="commit or stash them, or use `cub run --worktree`")
