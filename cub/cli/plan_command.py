@@ -63,11 +63,11 @@ def run_plan_command(
 
 
 @contextmanager
-def defer_cache_writes() -> Iterator[ScheduleWrite]:
-    """Collect writes of caches, and do them when the command has done its work."""
+def defer_cache_writes(show: PlanDisplay) -> Iterator[ScheduleWrite]:
+    """Collect writes of caches; do them after the command's work, unless it writes nothing."""
     deferred_writes: list[CacheWrite] = []
     yield deferred_writes.append
-    for write in deferred_writes:
+    for write in [] if show.is_read_only else deferred_writes:
         write()
 
 

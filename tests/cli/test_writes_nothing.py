@@ -17,6 +17,7 @@ LOOKING = [
     ("init", "--json"),
     ("init", "--diff", "--dry-run", "pkg"),
     ("update", "--check"),
+    ("map", "--check"),
     ("update", "--dry-run"),
     ("update", "--diff"),
     ("update", "--json"),
@@ -96,11 +97,11 @@ def prepared(project: Path, original: Path) -> Path:
 
 @pytest.mark.parametrize("command", LOOKING, ids=" ".join)
 def test_who_only_looks_leaves_everything_as_it_is(
-    prepared: Path, cub: Cub, command: tuple[str, ...]
+    prepared: Path, home: Path, cub: Cub, command: tuple[str, ...]
 ) -> None:
-    before = stand(prepared)
+    before = stand(prepared), stand(home)
     assert cub(*command).code in (0, 1)
-    assert stand(prepared) == before
+    assert (stand(prepared), stand(home)) == before
 
 
 @pytest.mark.parametrize("command", ["init", "update"])

@@ -85,7 +85,7 @@ def init(
     is_new = not (root / STATE_FILE).exists()
     asks = is_new and not (yes or show.is_read_only) and output.can_ask()
     answers = _ask(root) if asks else None
-    with ProgressBar() as bar, defer_cache_writes() as schedule_write:
+    with ProgressBar() as bar, defer_cache_writes(show) as schedule_write:
         options = InitOptions(
             paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
             targets=None if targets is None else _split_targets(targets),

@@ -69,7 +69,7 @@ def update(
         return
     folder = options.directory / _require_single(dirs) if dirs else options.directory
     root = find_project_root(folder)
-    with ProgressBar() as bar, defer_cache_writes() as schedule_write:
+    with ProgressBar() as bar, defer_cache_writes(show) as schedule_write:
         plan = run_plan_command(
             root, lambda p: make_plan(p, progress=bar, schedule_write=schedule_write), show
         )
