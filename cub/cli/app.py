@@ -142,8 +142,8 @@ def _install_completion(name: str | None) -> None:
 
 _make_option = partial(typer.Option, is_eager=True)
 _make_shell_option = partial(_make_option, metavar="[SHELL]")
-_INSTALL_HELP = "Install completion for bash, zsh or fish; without a SHELL for this one."
-_SHOW_HELP = "Print the script of bash, zsh or fish, to be loaded in another way."
+_INSTALL_HELP = "Install completion for bash, zsh, or fish. [default: this shell]"
+_SHOW_HELP = "Print the completion script for a shell. [default: this shell]"
 
 
 @app.callback()

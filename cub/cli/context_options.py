@@ -22,7 +22,7 @@ Exec = Annotated[
     typer.Option(
         "--exec",
         metavar="CMD",
-        help="Put the output of this command in front, after the configured ones; repeatable.",
+        help="Add the output of this command to the context (repeatable).",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -30,7 +30,7 @@ NoContextExec = Annotated[
     bool,
     typer.Option(
         "--no-context-exec",
-        help="Run none of the configured context_commands.",
+        help="Don't run the configured context_commands.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -38,7 +38,7 @@ ConfirmContextExec = Annotated[
     bool,
     typer.Option(
         "--confirm-context-exec",
-        help="Show these commands, each with its origin, and ask before they run.",
+        help="Show the context commands with their origin, and ask before running them.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -46,15 +46,16 @@ Debug = Annotated[
     bool,
     typer.Option(
         "--debug",
-        help="Show what was run, for whom, and how it ended.",
+        help="Log each context command to stderr, with its origin and exit code.",
         rich_help_panel=_PANEL,
     ),
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Agree, this once, to the commands of the project.")
+    bool, typer.Option("--trust", help="Trust the project's commands for this command only.")
 ]
 Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A profile of the configuration.")
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="Use this profile of the configuration."),
 ]
 
 

@@ -21,7 +21,7 @@ Dirs = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="DIR",
-        help="Projects to look at, all in one table.",
+        help="Projects to list, by default the current one.",
         show_default=False,
         readable=False,  # one that may not be read is a row, too
     ),

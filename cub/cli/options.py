@@ -35,23 +35,29 @@ class EditedPolicyChoice(StrEnum):
     REPLACE = "replace"
 
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
-Diff = Annotated[bool, typer.Option("--diff", help="Print the changes as a diff; write nothing.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the plan as JSON; write nothing.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change, without writing anything.")
+]
+Diff = Annotated[
+    bool, typer.Option("--diff", help="Print the changes as a diff, without writing anything.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the plan as JSON, without writing anything.")
+]
 Edited = Annotated[
     EditedPolicyChoice,
     typer.Option(
         "--edited",
-        help="A section that was edited by hand: stop, move the edits below it, "
-        "or replace it and keep the old text in .cub/backups/.",
+        help="If a managed section was edited manually: stop, move the edits below it, "
+        "or replace it and save the old text in .cub/backups/.",
     ),
 ]
 Prune = Annotated[
     bool,
     typer.Option(
         "--prune",
-        help="Also delete what the layout before 0.1 left: progress.txt, progress.md, fix_plan.md "
-        "and .cub/guardrails.md, if they begin as that layout began them.",
+        help="Also delete progress.txt, progress.md, fix_plan.md, and .cub/guardrails.md "
+        "if a version before 0.1 created them.",
     ),
 ]
 
@@ -160,9 +166,9 @@ _NoColor = Annotated[
     _make_option("--no-color", help="Print without colors.", callback=_set_no_color, is_eager=True),
 ]
 _Quiet = Annotated[
-    bool, _make_option("--quiet", "-q", help="Print results and errors alone.", callback=_set_quiet)
+    bool, _make_option("--quiet", "-q", help="Print only results and errors.", callback=_set_quiet)
 ]
-_VERBOSE_HELP = "Tell on stderr what is looked at and decided, and when."
+_VERBOSE_HELP = "Log each step to stderr, with timings."
 _Verbose = Annotated[
     bool, _make_option("--verbose", "-v", help=_VERBOSE_HELP, callback=_set_verbose)
 ]

@@ -16,9 +16,9 @@ from cub.errors import UsageError
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or what is unique of its id.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or any unique part of its ID.")]
 Ids = Annotated[
-    list[str], typer.Argument(metavar="ID...", help="Tasks, or what is unique of their ids.")
+    list[str], typer.Argument(metavar="ID...", help="Tasks, or any unique parts of their IDs.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _AGENT_VARIABLE = "CUB_AGENT"

@@ -25,19 +25,21 @@ app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME...]", help="Agents; without one, all that are installed."),
+    typer.Argument(metavar="[NAME...]", help="Agents to start. [default: all installed agents]"),
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Let hooks and servers of the project run, this once.")
+    bool,
+    typer.Option("--trust", help="Let the project's hooks and servers run, for this command only."),
 ]
 _MAX_NAMED = 3  # files
 
 
 @app.callback()
 def agents(context: typer.Context, json: Json = False) -> None:
-    """List agents: their versions, and what each reads here.
+    """List agents, their versions, and what each one reads here.
 
-    The list has what an agent loads by itself when you work with it. `cub run` hands over the rest.
+    The table shows the files that an agent loads on its own. `cub run` passes the rest in the
+    prompt.
 
     Example: cub agents
     """
@@ -106,13 +108,13 @@ def _suggest(overview: AgentOverview) -> str:
 def prove(
     context: typer.Context, names: Names = None, trust: Trust = False, json: Json = False
 ) -> None:
-    """Start agents, and show which texts reach their model.
+    """Start agents, and show which files reach their model.
 
-    Each is started in a copy of the project, with a HOME of its own and without a network if the
-    system allows that. A server on this machine takes the place of the model.
+    cub starts each agent in a copy of the project, with a separate HOME and, if the system allows
+    it, without network access. A local server replaces the model.
 
-    The columns say how often each text arrived in interactive use, and in `cub run`. The exit code
-    is 1 if a text did not arrive in full, and once, in `cub run`.
+    The columns count how often each file arrived in interactive use and in `cub run`. Exits 1 if
+    a file did not arrive exactly once, in full, in `cub run`.
 
     Example: cub agents prove claude
     """

@@ -64,7 +64,7 @@ Prompt = Annotated[
     str | None,
     typer.Option(
         "-p", "--prompt", metavar="TEXT", show_default=False,
-        help="What to do. Text from stdin follows it; without -p, stdin has the prompt.",
+        help="Set the prompt. Text from stdin is appended.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -74,7 +74,9 @@ Model = Annotated[
         help="The model, such as claude-sonnet-4-20250514, openai/NAME or ollama/NAME.",
     ),
 ]  # fmt: skip
-Format = Annotated[OutputFormat, typer.Option("--output-format", help="What stdout has.")]
+Format = Annotated[
+    OutputFormat, typer.Option("--output-format", help="Choose the output on stdout.")
+]
 MaxTurns = Annotated[
     int | None, typer.Option("--max-turns", min=1, metavar="N", help="Stop after N requests.")
 ]
@@ -82,43 +84,44 @@ MaxBudget = Annotated[
     float | None,
     typer.Option(
         "--max-budget-usd", min=0, metavar="USD",
-        help="Stop when the session has cost this much, if the model's price is known.",
+        help="Stop when the session has cost this much. Needs a model with a known "
+        "price.",
     ),
 ]  # fmt: skip
 AppendSystem = Annotated[
     list[str] | None,
     typer.Option(
         "--append-system-prompt", metavar="TEXT",
-        help="Add this text to the system prompt; repeatable.",
+        help="Append TEXT to the system prompt (repeatable).",
     ),
 ]  # fmt: skip
 AppendSystemFile = Annotated[
     list[Path] | None,
     typer.Option(
         "--append-system-prompt-file", metavar="FILE",
-        help="Add the text of this file to the system prompt; repeatable.",
+        help="Append FILE to the system prompt (repeatable).",
     ),
 ]  # fmt: skip
 PermissionOption = Annotated[
     PermissionChoice | None,
     typer.Option(
         "--permissions", show_default=False, rich_help_panel=_PERMISSIONS_PANEL,
-        help="What needs no approval: reading (ask), edits too (accept-edits), all (bypass); plan "
-        "changes nothing.",
+        help="Choose what needs no approval: reading (ask), also edits (accept-edits), "
+        "everything (bypass), or reading without any changes (plan).",
     ),
 ]  # fmt: skip
 Allow = Annotated[
     list[str] | None,
     typer.Option(
         "--allow", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
-        help="Allow these calls, such as 'Bash(git diff *)'; repeatable.",
+        help="Allow these calls, such as 'Bash(git diff *)' (repeatable).",
     ),
 ]  # fmt: skip
 Deny = Annotated[
     list[str] | None,
     typer.Option(
         "--deny", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
-        help="Never allow these calls, such as 'Read(.env)'; repeatable.",
+        help="Deny these calls, such as 'Read(.env)' (repeatable).",
     ),
 ]  # fmt: skip
 
@@ -143,10 +146,10 @@ def code(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Have the built-in agent work on a prompt, with a model of your choice.
+    """Run the built-in agent on a prompt.
 
-    It reads, searches and edits files, and runs commands, as far as the permissions go. The answer
-    goes to stdout, and what it does to stderr. Needs the extra: pip install 'cub-agents[agent]'.
+    The agent reads, searches, and edits files, and runs commands, within the permissions. The
+    answer goes to stdout, and its progress to stderr. Without -p, the prompt is read from stdin.
 
     Example: cub code -p "Why does test_parse fail?"
     """

@@ -21,22 +21,27 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="For example run.max_attempts.")]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="A key, such as run.max_attempts.")]
 Words = Annotated[
-    str, typer.Argument(metavar="VALUE", help="YAML: true, 3, a text, or a list in brackets.")
+    str,
+    typer.Argument(
+        metavar="VALUE", help="A YAML value: true, 3, a string, or a list such as '[pytest]'."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the origin.")]
 Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="As with this profile.")
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="Use this profile of the configuration."),
 ]
 User = Annotated[
-    bool, typer.Option("--user", help="Your own file, which counts in all your projects.")
+    bool,
+    typer.Option("--user", help="Use your user configuration, which applies to all your projects."),
 ]
 
 
 @app.callback()
 def config() -> None:
-    """Show what is configured, and where that comes from; change a value of it.
+    """Show and change the configuration.
 
     Example: cub config show
     """
@@ -44,7 +49,9 @@ def config() -> None:
 
 @app.command()
 def show(context: typer.Context, json: Json = False, profile: Profile = None) -> None:
-    """List every key with its value and its origin, but for the key of a service.
+    """List every key with its value and its origin.
+
+    API keys are masked.
 
     Example: cub config show --profile fast
     """
@@ -66,7 +73,7 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
 
 @app.command()
 def get(context: typer.Context, key: Key, json: Json = False) -> None:
-    """Print one value alone; lists and mappings as JSON.
+    """Print one value; lists and mappings as JSON.
 
     Example: cub config get run.max_attempts
     """
@@ -88,7 +95,9 @@ def set_(
     dry_run: DryRun = False,
     diff: Diff = False,
 ) -> None:
-    """Write one value into .cub/config.yaml. Comments, order and quotes stay.
+    """Set one value in .cub/config.yaml.
+
+    Comments, order, and quotes stay.
 
     Example: cub config set run.max_attempts 5
     """
@@ -105,7 +114,7 @@ def set_(
 
 @app.command()
 def path(context: typer.Context, user: User = False) -> None:
-    """Print where the file is, or would be.
+    """Print the path of the configuration file.
 
     Example: cub config path --user
     """
@@ -118,7 +127,7 @@ def path(context: typer.Context, user: User = False) -> None:
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of config.yaml, for editors.
+    """Print the JSON Schema of config.yaml.
 
     Example: cub config schema > config.schema.json
     """

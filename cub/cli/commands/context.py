@@ -47,45 +47,55 @@ TaskName = Annotated[
     str,
     typer.Argument(
         metavar="TASKFILE",
-        help="The name of a task file: NAME for .agents/tasks/**/NAME.md.",
+        help="The task file: NAME for .agents/tasks/**/NAME.md.",
         show_default=False,
     ),
 ]
 Resume = Annotated[
     bool,
-    typer.Option("--resume", "-r", help="Leave the rules out; take the task file for resuming."),
+    typer.Option("--resume", "-r", help="Omit the rules, and use the task file for resuming."),
 ]
 Select = Annotated[
     list[str] | None,
     typer.Option(
         "-s",
         metavar="KEY=VALUE",
-        help="Take only rules and task files whose field has this value; repeatable.",
+        help="Include only rules and task files with this field value (repeatable).",
     ),
 ]
 Parameter = Annotated[
     list[str] | None,
-    typer.Option("-p", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable."),
+    typer.Option("-p", metavar="NAME=VALUE", help="Set the value of ${NAME} (repeatable)."),
 ]
 Agent = Annotated[
-    str, typer.Option("--agent", metavar="NAME", help="Take what this agent would read by itself.")
+    str,
+    typer.Option(
+        "--agent", metavar="NAME", help="Include the files that this agent reads on its own."
+    ),
 ]
 PathOption = Annotated[
     str,
-    typer.Option("--path", metavar="FILE", help="Leave out rules that are for other files only."),
+    typer.Option("--path", metavar="FILE", help="Exclude rules that apply only to other files."),
 ]
 Prompt = Annotated[
-    str, typer.Option("--prompt", metavar="TEXT", help="A text to end with; needs no TASKFILE.")
+    str,
+    typer.Option("--prompt", metavar="TEXT", help="Append this prompt. TASKFILE is then optional."),
 ]
-NoBootstrap = Annotated[bool, typer.Option("--no-bootstrap", help="Run no bootstraps of rules.")]
+NoBootstrap = Annotated[
+    bool, typer.Option("--no-bootstrap", help="Don't run bootstrap scripts of rules.")
+]
 EstimatorOption = Annotated[
     Estimator,
-    typer.Option("--estimator", help="How tokens are estimated: as the map does, or simply."),
+    typer.Option(
+        "--estimator", help="Choose the token estimate: cub's own, or simple (by length)."
+    ),
 ]
 Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", help="List each source, why it is in or out, and its tokens; run nothing."
+        "--explain",
+        help="List each source, its tokens, and why it is included or not, without "
+        "running anything.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the context and its sources as JSON.")]
@@ -112,10 +122,10 @@ def context(
     explain: Explain = False,
     json: Json = False,
 ) -> None:
-    """Print one text for an agent: rules, the output of commands, a task file, a prompt.
+    """Print rules, command output, and a prompt for an agent.
 
-    The text goes to stdout, and what was found to stderr. Rules are read in a fixed order, each
-    text once. What the project itself would have run needs `cub trust`.
+    The context goes to stdout, and a list of its sources to stderr. Rules are read in a fixed
+    order, each one once. Commands that the project configures need `cub trust`.
 
     Example: cub context fix-bug -p issue=42 --exec "git diff"
     """

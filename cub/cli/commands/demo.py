@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Keep = Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and print its path.")]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the scratch directory, and print its path.")
+]
 
 
 @app.command()
 def demo(keep: Keep = False) -> None:
-    """Show a managed section come and go, and a run that checks for itself.
+    """Play a run and an AGENTS.md edit in a scratch repository.
 
-    Both on a scratch repository that has its own AGENTS.md. The model of the run plays a script.
+    The model of the run plays a script, and needs no key.
 
     Example: cub demo
     """

@@ -29,14 +29,13 @@ Range = Annotated[
     str | None,
     typer.Argument(
         metavar="RANGE",
-        help="Commits as git names them: REV..REV, REV...REV (from their merge base), or REV "
-        "alone, which is compared with HEAD.",
+        help="Commits to compare: REV..REV, REV...REV (from their merge base), or REV (with HEAD).",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Shape = Annotated[
     ReviewFormat,
-    typer.Option("--format", help="Lines for a terminal, or a comment for a pull request."),
+    typer.Option("--format", help="Print plain text, or Markdown for a pull request comment."),
 ]
 
 
@@ -47,10 +46,10 @@ def diff(
     json: Json = False,
     shape: Shape = ReviewFormat.TEXT,
 ) -> None:
-    """Show what an update would change, or review a change between commits.
+    """Preview an update, or review a change between commits.
 
-    A review tells cub's part from yours, proves it, and marks what executes.
-    It exits with 1 if a section was touched by hand.
+    A review separates cub's text from yours, verifies it, and lists changed commands. It exits 1
+    if a section was edited manually.
 
     Example: cub diff main..my-branch
     """

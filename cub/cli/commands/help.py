@@ -28,6 +28,8 @@ Names = Annotated[
 def help_(context: typer.Context, names: Names = None) -> None:
     """Show the help of a command.
 
+    Without COMMAND, cub lists all commands.
+
     Example: cub help task add
     """
     target = context.find_root()

@@ -32,23 +32,28 @@ app = typer.Typer(add_completion=False)
 _NO_AGENT = "none"
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH", help="Nested instruction files or folders to manage too."),
+    typer.Argument(
+        metavar="PATH", help="Also manage instruction files in these nested directories."
+    ),
 ]
 Targets = Annotated[
-    str | None, typer.Option("--targets", metavar="FILE,…", help="The instruction files to manage.")
+    str | None,
+    typer.Option(
+        "--targets", metavar="FILE,…", help="Manage these instruction files, separated by commas."
+    ),
 ]
 Agents = Annotated[
     list[str] | None,
     typer.Option(
         "--agent",
         metavar="NAME",
-        help="Let this agent read all texts by itself: "
-        "all, claude, codex, gemini, opencode, aider; repeatable.",
+        help="Configure an agent to read all managed files: all, claude, codex, gemini, "
+        "opencode, or aider (repeatable).",
     ),
 ]
 
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Ask nothing; agree to the checks that are named.")
+    bool, typer.Option("--yes", "-y", help="Don't ask, and trust the suggested checks.")
 ]
 
 
@@ -65,11 +70,11 @@ def init(
     diff: Diff = False,
     json: Json = False,
 ) -> None:
-    """Add cub to this project: managed sections, constitution, run loop.
+    """Add managed sections and cub's files to this project.
 
-    Your own text in AGENTS.md and CLAUDE.md keeps every byte. Run it again at any time. In the end
-    it names the agents of this machine and the checks of this project, for `cub run`; on a
-    terminal, it asks whether to configure them.
+    Your own text in AGENTS.md and CLAUDE.md keeps every byte, and you can run it again at any
+    time. For a new project, it suggests an agent and checks for `cub run`; in a terminal, it asks
+    whether to use them.
 
     Example: cub init packages/api --diff
     """

@@ -25,14 +25,14 @@ ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outc
 WRAPPED_COLUMNS = ("agent", "cost")  # columns that may be wrapped
 STATS_COLUMNS = ("agent", "attempts", "succeeded", "time", "tokens", "cost")
 _POLL_INTERVAL = 0.3  # seconds
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N of them.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Print at most N.")]
 
 
 @app.callback()
 def ledger() -> None:
-    """Tell what happened: every attempt at a task, and what became of it.
+    """Show past attempts and their results.
 
-    The ledger is .cub/ledger.jsonl, one event a line, and only ever added to.
+    The ledger is .cub/ledger.jsonl, with one event per line. cub only appends to it.
 
     Example: cub ledger show k3f9a
     """
@@ -40,7 +40,9 @@ def ledger() -> None:
 
 @app.command()
 def show(context: typer.Context, key: Id, json: Json = False) -> None:
-    """Tell the story of a task: when, who, how long, what it cost, how it ended.
+    """Show the history of a task.
+
+    For each attempt, cub shows the time, the agent, the duration, the cost, and the result.
 
     Example: cub ledger show k3f9a
     """
@@ -60,7 +62,7 @@ def show(context: typer.Context, key: Id, json: Json = False) -> None:
 
 @app.command(name="list")
 def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None:
-    """List the last attempts at all tasks, the newest first.
+    """List the last attempts at all tasks, newest first.
 
     Example: cub ledger list --limit 5
     """
@@ -80,7 +82,7 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
 
 @app.command()
 def stats(context: typer.Context, json: Json = False) -> None:
-    """Count all attempts: how many succeeded, what they cost, how the others failed.
+    """Sum up attempts, results, time, tokens, and cost.
 
     Example: cub ledger stats --json
     """
@@ -102,14 +104,14 @@ def stats(context: typer.Context, json: Json = False) -> None:
 def tail(
     context: typer.Context,
     count: Annotated[
-        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Begin with the last N.")
+        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Start with the last N events.")
     ] = 10,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with each event as it comes.")
+        bool, typer.Option("--follow", "-f", help="Continue with new events until Ctrl-C.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print an event a line, as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")] = False,
 ) -> None:
-    """Print the last events, and with -f the next ones as they come.
+    """Print the last events; with -f, also new ones.
 
     Example: cub ledger tail -f
     """
@@ -129,10 +131,15 @@ def tail(
 def archive(
     context: typer.Context,
     before: Annotated[
-        str, typer.Option("--before", metavar="DATE", help="For example 2026-01-31.")
+        str,
+        typer.Option(
+            "--before", metavar="DATE", help="Archive events before this date, such as 2026-01-31."
+        ),
     ],
 ) -> None:
-    """Move older events to .cub/ledger-archive.jsonl; what open tasks need stays.
+    """Move older events to .cub/ledger-archive.jsonl.
+
+    Events that open tasks need stay.
 
     Example: cub ledger archive --before 2026-01-31
     """

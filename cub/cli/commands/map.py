@@ -38,35 +38,44 @@ Where = Annotated[
     Path | None,
     typer.Argument(
         metavar="PATH",
-        help="The project, or a folder in it: then the map of that folder is printed.",
+        help="The project, or a directory in it. For a directory, print only its map.",
         show_default=False,
     ),
 ]
 Tokens = Annotated[
     int | None,
     typer.Option(
-        "--tokens", metavar="N", help="How long the map may be, in place of map.tokens (1500)."
+        "--tokens",
+        metavar="N",
+        help="Limit the map to N tokens, for this run only. [default: map.tokens, 1500]",
     ),
 ]
-Stdout = Annotated[bool, typer.Option("--stdout", help="Print the map; write nothing.")]
+Stdout = Annotated[bool, typer.Option("--stdout", help="Print the map, without writing anything.")]
 Check = Annotated[
-    bool, typer.Option("--check", help="Exit 1 if the map is missing or stale; write nothing.")
+    bool,
+    typer.Option(
+        "--check", help="Exit 1 if the map is missing or stale, without writing anything."
+    ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print all that the map chooses from as JSON; write nothing.")
+    bool,
+    typer.Option(
+        "--json", help="Print all facts about the project as JSON, without writing anything."
+    ),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
-        "--exclude", metavar="GLOB", help="Leave these paths out too, as in a .gitignore."
+        "--exclude", metavar="GLOB", help="Exclude these paths, in .gitignore syntax (repeatable)."
     ),
 ]
 NoSymbols = Annotated[
-    bool, typer.Option("--no-symbols", help="Parse nothing: folders and commands alone.")
+    bool,
+    typer.Option("--no-symbols", help="List only directories and commands, without parsing code."),
 ]
 Explain = Annotated[
     str | None,
-    typer.Option("--explain", metavar="NAME", help="Say why a symbol ranks where it does."),
+    typer.Option("--explain", metavar="NAME", help="Explain the rank of a symbol."),
 ]
 
 
@@ -82,9 +91,10 @@ def draw(
     no_symbols: NoSymbols = False,
     explain: Explain = None,
 ) -> None:
-    """Draw the project map: what it is, how to build it, where things are, what matters most.
+    """Generate the project map.
 
-    It reads files and runs nothing of the project's.
+    The map says what the project is, how to build it, and where things are. cub reads files for
+    it, and runs no command of the project.
 
     Example: cub map --stdout
     """

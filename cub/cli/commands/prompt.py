@@ -32,18 +32,21 @@ app = typer.Typer(add_completion=False)
 
 Key = Annotated[
     str | None,
-    typer.Argument(metavar="ID", help="The task, or what is unique of its id.", show_default=False),
+    typer.Argument(
+        metavar="ID", help="The task, or any unique part of its ID.", show_default=False
+    ),
 ]
 System = Annotated[bool, typer.Option("--system", help="Print the system prompt of a run instead.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="List the sections, what each costs, and what was cut.")
+    bool, typer.Option("--explain", help="List the sections with their tokens and omissions.")
 ]
 Tokens = Annotated[
-    int | None, typer.Option("--tokens", min=1, metavar="N", help="The budget, in place of 4000.")
+    int | None,
+    typer.Option(
+        "--tokens", min=1, metavar="N", help="Limit the prompt to N tokens. [default: 4000]"
+    ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print both prompts, and what --explain lists, as JSON.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print both prompts and the sections as JSON.")]
 
 
 @app.command()
@@ -61,10 +64,11 @@ def prompt(
     debug: Debug = False,
     json: Json = False,
 ) -> None:
-    """Print the prompt of a task: the task, its epic, why the last attempt failed, how it ends.
+    """Print the prompt of a task.
 
-    It is what a run sends, but for the end: outside of a run, the agent itself closes the task
-    and commits. The output of context commands stands in front.
+    It contains the output of context commands, the task, its epic, and why the last attempt
+    failed. A run sends the same text with another ending: outside of a run, the agent itself
+    closes the task and commits.
 
     Example: cub prompt k3f9a --exec "git diff"
     """

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Purge = Annotated[
-    bool, typer.Option("--purge", help="Delete all of .cub/ too: constitution, config, tasks.")
+    bool,
+    typer.Option("--purge", help="Also delete all of .cub/, with constitution, config, and tasks."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Purge without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --purge deletes files.")]
 
 
 @app.command()
@@ -34,9 +35,9 @@ def remove(
     yes: Yes = False,
     edited: Edited = EditedPolicyChoice.REFUSE,
 ) -> None:
-    """Take the managed sections out, and cub's own files that nobody edited.
+    """Remove the managed sections and cub's unedited files.
 
-    Constitution, config, tasks and ledger stay, unless --purge is given.
+    Constitution, config, tasks, and ledger stay, unless you pass --purge.
 
     Example: cub remove --dry-run
     """

@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Files = Annotated[
-    list[str] | None, typer.Argument(metavar="FILE", help="Show only what concerns these files.")
-]
-Apply = Annotated[
-    int | None, typer.Option("--apply", metavar="N", min=1, help="Carry out choice N.")
-]
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Check only these files.")]
+Apply = Annotated[int | None, typer.Option("--apply", metavar="N", min=1, help="Apply choice N.")]
 Json = Annotated[
     bool,
     typer.Option(
-        "--json", help="Print the choices, or the plan of --apply, as JSON; write nothing."
+        "--json",
+        help="Print the choices, or the plan of --apply, as JSON, without writing anything.",
     ),
 ]
 
@@ -38,10 +35,10 @@ Json = Annotated[
 def repair(
     context: typer.Context, files: Files = None, apply: Apply = None, json: Json = False
 ) -> None:
-    """Offer ways to repair broken markers, and merge conflicts in a section.
+    """List and apply repairs of damaged managed sections.
 
-    None of them loses a line of yours. It exits with 1 as long as something is broken; with
-    --apply and --json, which only show a plan, with 0.
+    Finds broken markers and merge conflicts. No repair loses any of your lines. Exits 1 while
+    something is broken; --apply with --json only previews, and exits 0.
 
     Example: cub repair --apply 1
     """

@@ -14,7 +14,7 @@ Name = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="NAME",
-        help="A schema, or a command that prints JSON: task list.",
+        help="A schema, or a command with --json, such as `task list`.",
         show_default=False,
     ),
 ]
@@ -22,9 +22,9 @@ Name = Annotated[
 
 @app.command()
 def schema(name: Name = None) -> None:
-    """Print the JSON Schema of what a command prints with --json; without a NAME, list them.
+    """Print the JSON Schema of a command's --json output.
 
-    Each is one document, which refers to nothing outside of it.
+    Without NAME, cub lists all schemas. Each schema is self-contained.
 
     Example: cub schema task list
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Json = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
 _PROSE = ("state", "read by")
 _NO_CUB = "There is no cub in this project yet: run `cub init`."
@@ -44,7 +44,7 @@ class _Table(NamedTuple):
 
 @app.command()
 def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> None:
-    """Show every file: whose it is, how it stands, what it costs, who reads it.
+    """List managed files: owner, state, tokens, readers.
 
     Example: cub status --json
     """

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Show = Annotated[bool, typer.Option("--show", help="List the commands; agree to nothing.")]
-Revoke = Annotated[bool, typer.Option("--revoke", help="Take it back.")]
+Show = Annotated[bool, typer.Option("--show", help="List the commands, without trusting them.")]
+Revoke = Annotated[
+    bool, typer.Option("--revoke", help="Revoke your trust in this project's commands.")
+]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print the commands as JSON, each with whether you agree.")
+    bool, typer.Option("--json", help="Print the commands as JSON, each with its trust.")
 ]
 
 
@@ -32,9 +34,10 @@ Json = Annotated[
 def trust(
     context: typer.Context, show: Show = False, revoke: Revoke = False, json: Json = False
 ) -> None:
-    """Agree to what this project has cub execute: checks, agents, bootstraps, and their like.
+    """Trust the commands that this project runs.
 
-    They are in .cub/config.yaml, in tasks, and beside rules. When they change, cub asks again.
+    These are the checks, agents, bootstrap scripts, and context commands in .cub/config.yaml, in
+    tasks, and beside rules. If one of them changes, cub asks again.
 
     Example: cub trust --show
     """

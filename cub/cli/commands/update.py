@@ -30,14 +30,14 @@ Projects = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="DIR",
-        help="The project to refresh, this one by default; with --check any number of them, in one "
-        "table.",
+        help="The project to update, by default the current one. With --check, any "
+        "number of projects.",
         show_default=False,
         readable=False,  # one that may not be read is a row, too
     ),
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Exit 1 if anything would change; write nothing.")
+    bool, typer.Option("--check", help="Exit 1 if anything would change, without writing anything.")
 ]
 
 
@@ -52,7 +52,7 @@ def update(
     prune: Prune = False,
     json: Json = False,
 ) -> None:
-    """Refresh the managed sections and cub's own files. It never asks.
+    """Update the managed sections and cub's files.
 
     Example: cub update --check
     """

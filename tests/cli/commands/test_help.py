@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from cub.cli.app import build_root_command, run_command_line
-from cub.cli.commands.help import format_help, split_paragraphs
+from cub.cli.commands.help import format_help, get_command_summary, split_paragraphs
 from cub.cli.tables import wrap_text
 from cub.cli.terminal import strip_styles
 
@@ -47,6 +47,32 @@ def test_text_is_wrapped_once(context: typer.Context, width: int) -> None:
     page = "\n".join(_lines(context, width))
     for text in split_paragraphs(context.command.help or "")[0]:
         assert "\n".join(wrap_text(text, min(width, 100))) in page
+
+
+@every_command
+def test_a_summary_fits_on_its_line_of_a_list(context: typer.Context) -> None:
+    summary = get_command_summary(context.command)
+    is_root = context.parent is None
+    assert len(summary) <= (76 if is_root else 60)
+    assert re.fullmatch(r"[A-Z][a-z]+ [^.]*(\.[a-z][^.]*)*\.", summary)  # one sentence
+
+
+def test_no_line_of_the_list_of_commands_is_wrapped() -> None:
+    out = _lines(ALL[0], 80)
+    listed = out[out.index("Start:") : out.index("Options:")]
+    assert [line for line in listed if line.startswith("    ")] == []
+
+
+@every_command
+def test_options_use_one_form_for_what_can_be_repeated_and_previewed(
+    context: typer.Context,
+) -> None:
+    for option in context.command.get_params(context):
+        text = getattr(option, "help", "") or ""
+        assert "; repeatable" not in text
+        assert "write nothing" not in text
+        if {"--dry-run", "--diff"} & {*option.opts}:
+            assert text.endswith("without writing anything.")
 
 
 @every_command

@@ -151,8 +151,10 @@ def test_words_come_with_what_they_mean(ask: Ask) -> None:
     assert ask("cub task show b-c") == [("b-clean", "in_progress: Clean")]
     assert ask("cub task reopen b-g") == [("b-gone1", "deleted: Sell bred")]
     assert ask("cub task list --label h") == [("hot", "1 task")]
-    assert ask("cub init --dry") == [("--dry-run", "Show what would change; write nothing.")]
-    assert ask("cub task rea") == [("ready", "List what can be begun, the first one first.")]
+    assert ask("cub init --dry") == [
+        ("--dry-run", "Show what would change, without writing anything.")
+    ]
+    assert ask("cub task rea") == [("ready", "List ready tasks, the next one first.")]
     assert ask("cub config set run.mo") == [("run.model", "The model that the agent is to use.")]
 
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.3
 
 Which = Annotated[
-    str, typer.Argument(metavar="[RUN|TASK]", help="A run, or a task. [default: last attempt]")
+    str, typer.Argument(metavar="[RUN|TASK]", help="A run or a task. [default: the last attempt]")
 ]
 Number = Annotated[
-    int | None, typer.Option("--attempt", min=1, metavar="N", help="Attempt N at the task.")
+    int | None, typer.Option("--attempt", min=1, metavar="N", help="Choose attempt N of the task.")
 ]
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue until the run has ended.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print an event a line, as JSON.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue until the run ends.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")]
 Patch = Annotated[bool, typer.Option("--patch", help="Print its newest patch as a diff.")]
 
 
@@ -41,10 +41,10 @@ def logs(
     follow: Follow = False,
     json: JsonLines = False,
 ) -> None:
-    """Print what the agent said and did.
+    """Print an agent's output.
 
-    Without an argument, the last attempt is shown; of a task its last attempt, or that of
-    --attempt; of a run all of its attempts.
+    For a task, cub prints its last attempt, or the one of --attempt. For a run, it prints all
+    attempts.
 
     Example: cub run logs -f
     """
@@ -70,7 +70,7 @@ def logs(
 def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = False) -> None:
     """Show each attempt at a task.
 
-    It says what was tried and said, what failed, what was used, and where the patch is.
+    For each attempt, cub shows what the agent reported, what failed, the usage, and the patch.
 
     Example: cub run show k3f9a --patch
     """
@@ -100,10 +100,10 @@ def apply(
     diff: Diff = False,
     json: PlanJson = False,
 ) -> None:
-    """Write a failed attempt's changes into your files.
+    """Apply a failed attempt's patch to your files.
 
-    All files of the patch change, or none. It is that of the newest attempt that left one. A file
-    that differs from the last commit is never overwritten.
+    The patch is the one of the newest attempt that has one. Either all its files change, or none.
+    cub never overwrites a file that differs from the last commit.
 
     Example: cub run apply k3f9a --diff
     """

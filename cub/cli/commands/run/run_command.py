@@ -33,65 +33,86 @@ _MAX_SHOWN = 20  # tasks
 app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
 
 Once = Annotated[bool, typer.Option("--once", help="Stop after one attempt.")]
-Task = Annotated[str, typer.Option("--task", metavar="ID", help="Work on this task alone.")]
-Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="Only tasks below this one.")]
-Label = Annotated[str, typer.Option("--label", metavar="L", help="Only tasks with this label.")]
+Task = Annotated[str, typer.Option("--task", metavar="ID", help="Work on this task only.")]
+Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="Work only on tasks of this epic.")]
+Label = Annotated[
+    str, typer.Option("--label", metavar="WORD", help="Work only on tasks with this label.")
+]
 Harness = Annotated[
     str,
     typer.Option(
         "--harness",
         metavar="NAME",
-        help="The agent: auto, scripted[:FILE], or one of `harnesses` in the configuration. "
-        "After a comma, the next one for when one can't go on.",
+        help="Choose the agent: claude, codex, gemini, opencode, aider, builtin, "
+        "acp:COMMAND, or a name from `harnesses`. Separate fallbacks with commas. "
+        "[default: the first one installed]",
     ),
 ]
-Model = Annotated[str, typer.Option("--model", metavar="M", help="The model that it is to use.")]
+Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Choose the agent's model.")]
 Iterations = Annotated[
-    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="At most N attempts.")
+    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N attempts.")
 ]
 Dollars = Annotated[
-    float | None, typer.Option("--budget-usd", min=0, metavar="X", help="Stop at X dollars.")
+    float | None,
+    typer.Option(
+        "--budget-usd", min=0, metavar="USD", help="Stop when the run has cost this much."
+    ),
 ]
 Tokens = Annotated[
-    int | None, typer.Option("--budget-tokens", min=1, metavar="N", help="Stop at N tokens.")
+    int | None,
+    typer.Option(
+        "--budget-tokens", min=1, metavar="N", help="Stop when the run has used N tokens."
+    ),
 ]
 Timeout = Annotated[
     str,
-    typer.Option("--timeout", metavar="TIME", help="How long an attempt, or a check, may take."),
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        help="Stop an attempt or a check after DURATION, such as 90s or 30m. [default: 30m]",
+    ),
 ]
 Idle = Annotated[
-    str, typer.Option("--idle-timeout", metavar="TIME", help="How long an agent may be silent.")
+    str,
+    typer.Option(
+        "--idle-timeout",
+        metavar="DURATION",
+        help="Stop an agent that prints nothing for DURATION. [default: 15m]",
+    ),
 ]
 Checks = Annotated[
     list[str] | None,
     typer.Option(
-        "--check", metavar="CMD", help="A command that decides, in place of run.checks; repeatable."
+        "--check", metavar="CMD", help="Run this check instead of run.checks (repeatable)."
     ),
 ]
-NoChecks = Annotated[bool, typer.Option("--no-checks", help="Accept any change without a check.")]
+NoChecks = Annotated[bool, typer.Option("--no-checks", help="Skip all checks.")]
 ExcuseKnownFailures = Annotated[
     bool,
     typer.Option(
         "--excuse-known-failures",
-        help="Accept tasks that fix none of the failures from before.",
+        help="Accept tasks that fix no known failure.",
     ),
 ]
 AllowCheckChanges = Annotated[
     bool,
-    typer.Option("--allow-check-changes", help="Accept changes of the files that define a check."),
+    typer.Option("--allow-check-changes", help="Accept changes to files that define a check."),
 ]
 Branch = Annotated[
     str,
     typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
 ]
-Worktree = Annotated[
-    bool, typer.Option("--worktree", help="Work in a work tree of the run's own, beside yours.")
+Worktree = Annotated[bool, typer.Option("--worktree", help="Work in a separate worktree.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Show the next task and the settings, without writing anything."
+    ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on as the last run was asked to that was killed.")
+    bool, typer.Option("--resume", help="Resume the last killed run with the same options.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the events as lines of JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")]
 
 
 @app.callback()
@@ -124,15 +145,15 @@ def run(
     resume: Resume = False,
     json: Json = False,
 ) -> None:
-    """Work tasks off: the next ready one, an agent, the project's checks, a commit, the next.
+    """Run an agent on the ready tasks.
 
-    A task is done when its files hold up: the agent succeeded, no check fails that passed
-    before, and something changed or nothing had to. Else the changes are kept as a patch, the
-    files are put back, and the next attempt is told why.
+    For each task, cub runs the checks, the agent, and the checks again. If no check newly fails,
+    cub commits. If one does, cub saves a patch, restores your files, and retries with the failure
+    in the prompt.
 
-    Ctrl-C ends the agent and the bookkeeping; a second one ends at once.
+    Ctrl-C stops the agent and finishes the records. A second Ctrl-C stops at once.
 
-    Example: cub run --once --harness scripted
+    Example: cub run --once
     """
     if context.invoked_subcommand:
         return
@@ -169,7 +190,7 @@ def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json
 
 @app.command()
 def status(context: typer.Context, json: Json = False) -> None:
-    """Show how the runs stand that are at work, or else the last one.
+    """Show running runs, or the last run.
 
     Example: cub run status
     """

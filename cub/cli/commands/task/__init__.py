@@ -11,9 +11,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def task() -> None:
-    """Keep tasks: add and list them, claim and close them, let them wait for each other.
+    """Manage the task list.
 
-    Tasks are in .cub/tasks.jsonl, one a line. An ID may be cut to what is unique of it.
+    Tasks are in .cub/tasks.jsonl, one per line. Any unique part of an ID works.
 
     Example: cub task ready
     """

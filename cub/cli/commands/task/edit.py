@@ -20,43 +20,52 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
 
 Type = Annotated[
-    str | None, typer.Option("--type", "-t", help="task, feature, bug, epic or chore.")
+    str | None,
+    typer.Option("--type", "-t", help="Set the type: task, feature, bug, epic, or chore."),
 ]
 Priority = Annotated[
-    str | None, typer.Option("--priority", "-p", metavar="N", help="0 to 4; 0 comes first.")
+    str | None,
+    typer.Option("--priority", "-p", metavar="N", help="Set the priority, from 0 (highest) to 4."),
 ]
 Parent = Annotated[
-    str | None, typer.Option("--parent", metavar="ID", help="The epic that it is a part of.")
+    str | None,
+    typer.Option("--parent", metavar="ID", help="Set the epic that the task belongs to."),
 ]
 DependsOn = Annotated[
     list[str] | None,
-    typer.Option("--depends-on", metavar="ID", help="What must be done before it; repeatable."),
+    typer.Option(
+        "--depends-on", metavar="ID", help="Add a task that must be done first (repeatable)."
+    ),
 ]
 Labels = Annotated[
-    list[str] | None, typer.Option("--label", "-l", metavar="WORD", help="A label; repeatable.")
+    list[str] | None,
+    typer.Option("--label", "-l", metavar="WORD", help="Add a label (repeatable)."),
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option("--accept", metavar="TEXT", help="An acceptance criterion; repeatable."),
+    typer.Option("--accept", metavar="TEXT", help="Add an acceptance criterion (repeatable)."),
 ]
 Checks = Annotated[
     list[str] | None,
-    typer.Option("--check", metavar="COMMAND", help="A check of this task alone; repeatable."),
+    typer.Option("--check", metavar="COMMAND", help="Add a check for this task only (repeatable)."),
 ]
 Description = Annotated[
     str | None,
-    typer.Option("--description", "-d", metavar="TEXT", help="What it is about; - reads stdin."),
+    typer.Option("--description", "-d", metavar="TEXT", help="Set the description; - reads stdin."),
 ]
 File = Annotated[
-    Path | None, typer.Option("--file", "-F", metavar="FILE", help="The description from a file.")
+    Path | None,
+    typer.Option("--file", "-F", metavar="FILE", help="Read the description from a file."),
 ]
-Others = Annotated[list[str], typer.Argument(metavar="OTHER...", help="What it waits for.")]
+Others = Annotated[
+    list[str], typer.Argument(metavar="OTHER...", help="The tasks that must be done first.")
+]
 dep = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @dep.callback()
 def _describe_dep() -> None:
-    """Let a task wait for others, or no longer.
+    """Add and remove dependencies between tasks.
 
     Example: cub task dep add k3f9a 7q2bx
     """
@@ -71,7 +80,7 @@ def register_edit_commands(app: typer.Typer) -> None:
 
 def add(
     context: typer.Context,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="The title, on one line.")],
     type: Type = None,  # noqa: A002 - as the option is called
     priority: Priority = None,
     parent: Parent = None,
@@ -83,7 +92,7 @@ def add(
     file: File = None,
     json: Json = False,
 ) -> None:
-    """Add a task and print its id.
+    """Add a task and print its ID.
 
     Example: cub task add "Bake the bread" -p 1 --label oven
     """
@@ -108,32 +117,33 @@ def edit(
     context: typer.Context,
     key: Id,
     title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")
+        str | None, typer.Option("--title", metavar="TEXT", help="Set the title.")
     ] = None,
     type: Type = None,  # noqa: A002 - as the option is called
     priority: Priority = None,
     parent: Annotated[
-        str | None, typer.Option("--parent", metavar="ID", help='Its epic; "" for none.')
+        str | None, typer.Option("--parent", metavar="ID", help='Set the epic; "" removes it.')
     ] = None,
     label: Labels = None,
     unlabel: Annotated[
-        list[str] | None, typer.Option("--unlabel", metavar="WORD", help="Take a label away.")
+        list[str] | None,
+        typer.Option("--unlabel", metavar="WORD", help="Remove a label (repeatable)."),
     ] = None,
     accept: Accept = None,
     check: Checks = None,
     no_checks: Annotated[
-        bool, typer.Option("--no-checks", help="Remove the checks of this task.")
+        bool, typer.Option("--no-checks", help="Remove this task's checks.")
     ] = False,
     description: Description = None,
     file: File = None,
     note: Annotated[
-        str | None, typer.Option("--note", "-m", metavar="TEXT", help="Add to its notes.")
+        str | None, typer.Option("--note", "-m", metavar="TEXT", help="Add a note.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Change what is given; without an option, open the task in $EDITOR.
+    """Edit a task; without options, in $EDITOR.
 
-    Labels are added; acceptance criteria and checks take the place of the old ones.
+    --label adds to the labels; --accept and --check replace the earlier values.
 
     Example: cub task edit k3f9a --priority 0 --label oven
     """
@@ -156,7 +166,7 @@ def edit(
 
 @dep.command(name="add")
 def dep_add(context: typer.Context, key: Id, others: Others, json: Json = False) -> None:
-    """Let a task wait for others; a circle is refused.
+    """Make a task depend on others; cycles are refused.
 
     Example: cub task dep add k3f9a 7q2bx
     """
@@ -165,7 +175,7 @@ def dep_add(context: typer.Context, key: Id, others: Others, json: Json = False)
 
 @dep.command(name="remove")
 def dep_remove(context: typer.Context, key: Id, others: Others, json: Json = False) -> None:
-    """Let a task wait for others no longer.
+    """Remove dependencies of a task.
 
     Example: cub task dep remove k3f9a 7q2bx
     """

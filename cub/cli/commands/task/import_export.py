@@ -27,18 +27,22 @@ def register_import_export_commands(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is stdin.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to import; - is stdin.")],
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help="auto, jsonl, beads, task-master or prd.")
+        str,
+        typer.Option(
+            "--format", "-f", help="Set the format: auto, jsonl, beads, task-master, or prd."
+        ),
     ] = "auto",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what would change, and write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would change, without writing anything.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Take in the tasks of another tool: add new ones, and bring known ones up to date.
+    """Import tasks from another tool.
 
-    The same file twice changes nothing, and no import opens what is closed.
+    Adds new tasks and updates known ones. Importing the same file twice changes nothing, and an
+    import never reopens a closed task.
 
     Example: cub task import .beads/issues.jsonl --dry-run
     """
@@ -62,20 +66,20 @@ def import_(
 def export(
     context: typer.Context,
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help="jsonl or markdown.")
+        str, typer.Option("--format", "-f", help="Set the format: jsonl or markdown.")
     ] = "jsonl",
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write there, in place of stdout."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout."),
     ] = None,
     json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print JSON: what was written where, or the file itself as a text in it."
+            "--json", help="Print JSON: the written file's path, or the export as a string."
         ),
     ] = False,
 ) -> None:
-    """Print all tasks, as JSON lines that cub reads or as Markdown that people read.
+    """Export all tasks as JSON lines or Markdown.
 
     Example: cub task export -f markdown -o tasks.md
     """

@@ -20,19 +20,20 @@ if TYPE_CHECKING:
     from cub.store.task_index import TaskSummary
 
 Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="At most N of them.")
+    int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="Print at most N.")
 ]
 Status = Annotated[
     list[str] | None,
     typer.Option(
         "--status",
         "-s",
-        help="open, in_progress, retry, parked, closed, all or deleted; repeatable.",
+        help="List only this status: open, in_progress, retry, parked, closed, all, or "
+        "deleted (repeatable).",
     ),
 ]
-Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="The tasks of an epic.")]
+Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="List only tasks of this epic.")]
 Label = Annotated[
-    str, typer.Option("--label", "-l", metavar="WORD", help="The tasks with this label.")
+    str, typer.Option("--label", "-l", metavar="WORD", help="List only tasks with this label.")
 ]
 Search = Annotated[
     str,
@@ -40,13 +41,14 @@ Search = Annotated[
         "--search",
         "-S",
         metavar="TEXT",
-        help="Only tasks that say it: in id, title, description, notes, labels or criteria.",
+        help="List only tasks that contain TEXT in ID, title, description, notes, "
+        "labels, or criteria.",
     ),
 ]
-Tree = Annotated[bool, typer.Option("--tree", help="Show what is a part of what.")]
+Tree = Annotated[bool, typer.Option("--tree", help="Print a tree of epics and their tasks.")]
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Write doubled tasks as one, and give tasks of lapsed leases back."),
+    typer.Option("--fix", help="Merge duplicate lines, and release tasks with expired claims."),
 ]
 _SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
 _MAX_IDS = 2  # in a cell
@@ -74,9 +76,10 @@ def list_(
     tree: Tree = False,
     json: Json = False,
 ) -> None:
-    """List tasks: those at work first, then by priority. Closed ones are counted only.
+    """List tasks, by status and priority.
 
-    What a task waits for stands beside it. With --json all are listed, unless --status says which.
+    Tasks in progress come first. Closed tasks are only counted, unless you pass --status or
+    --json. Each task is listed with the tasks that block it.
 
     Example: cub task list --epic k3f9a --status all --tree
     """
@@ -103,10 +106,10 @@ def list_(
 
 
 def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> None:
-    """List what can be begun, the first one first.
+    """List ready tasks, the next one first.
 
-    These tasks are open, nobody's, and wait for nothing. In order: priority, fresh before tried,
-    how many tasks wait for it, the elder.
+    Lists open tasks that are unclaimed and unblocked, sorted by priority, then untried first,
+    then by the number of tasks that each one blocks, then by age.
 
     Example: cub task ready --limit 1 --json
     """
@@ -120,7 +123,7 @@ def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> No
 
 
 def stats(context: typer.Context, json: Json = False) -> None:
-    """Count the tasks: by status, type and priority, and those of each epic.
+    """Count tasks by status, type, priority, and epic.
 
     Example: cub task stats --json
     """
@@ -222,7 +225,7 @@ def _iter_branch(
 
 
 def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None:
-    """Look for circles, missing tasks, doubled and rejected lines, lapsed leases; exit 1 if any.
+    """Check the task file for cycles and damaged lines.
 
     Example: cub task doctor --fix
     """

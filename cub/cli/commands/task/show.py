@@ -29,7 +29,7 @@ _INDENT = "  "
 
 
 def show(context: typer.Context, key: Id, json: Json = False) -> None:
-    """Show all of one task, what it waits for and what waits for it.
+    """Show a task, its dependencies, and its dependents.
 
     Example: cub task show k3f9a
     """

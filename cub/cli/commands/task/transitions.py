@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
 
 
-Note = Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="A note: why.")]
-Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="Their parts, too.")]
-Force = Annotated[
-    bool, typer.Option("--force", "-f", help="Although tasks wait for them: they no longer do.")
+Note = Annotated[
+    str, typer.Option("--message", "-m", metavar="TEXT", help="Add a note with the reason.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
+Recursive = Annotated[
+    bool, typer.Option("--recursive", "-r", help="Also delete the tasks of an epic.")
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        "-f",
+        help="Also delete tasks that others depend on, and remove the dependencies.",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before deleting.")]
 
 
 class CloseReason(StrEnum):
@@ -48,13 +57,15 @@ def claim_task(
     context: typer.Context,
     key: Id,
     name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Who takes it, in place of you.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Claim the task for NAME instead of you."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take a task, so that nobody else does; after a day without a word it is free again.
+    """Claim a task for 24 hours.
 
-    `cub task start` is the same.
+    If a claimed task isn't updated for 24 hours, the claim expires. `cub task start` is the same
+    command.
 
     Example: cub task claim k3f9a --as codex
     """
@@ -73,14 +84,15 @@ def close_tasks(
     context: typer.Context,
     keys: Ids,
     reason: Annotated[
-        CloseReason | None, typer.Option("--reason", "-r", help="Without it: done.")
+        CloseReason | None, typer.Option("--reason", "-r", help="Set the reason. [default: done]")
     ] = None,
     message: Note = "",
     json: Json = False,
 ) -> None:
-    """Close tasks. An epic closes with its last task, if all of them are done.
+    """Close tasks.
 
-    What waits for a task goes on if it is done or needed no change. `cub task done` is the same.
+    Closing as done or no_change unblocks dependent tasks. An epic closes with its last task, if
+    all its tasks are done. `cub task done` is the same command.
 
     Example: cub task close k3f9a -m "The oven was cold"
     """
@@ -98,7 +110,7 @@ def close_tasks(
 
 
 def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
-    """Give tasks back to everybody: closed, parked, claimed or deleted ones.
+    """Reopen closed, parked, claimed, or deleted tasks.
 
     Example: cub task reopen k3f9a
     """
@@ -110,7 +122,7 @@ def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
 
 
 def park_tasks(context: typer.Context, keys: Ids, message: Note = "", json: Json = False) -> None:
-    """Set tasks aside until somebody reopens them.
+    """Park tasks until you reopen them.
 
     Example: cub task park k3f9a -m "Waits for the new oven"
     """
@@ -130,10 +142,10 @@ def delete_tasks(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete tasks that should never have been there; close as wontfix what won't be done.
+    """Delete tasks created by mistake.
 
-    They are hidden everywhere, their ids are not given again, and no merge brings them back;
-    `cub task reopen` does.
+    Deleted tasks are hidden everywhere, and cub never reuses their IDs. A merge does not restore
+    them, but `cub task reopen` does. To drop a task that won't be done, close it as wontfix.
 
     Example: cub task delete k3f9a --yes
     """
