@@ -74,6 +74,7 @@ def original(
     root = folder / "project"
     shutil.copytree(empty_repository, root)
     (root / "pkg").mkdir()
+    (root / "pkg" / "oven.py").write_bytes(b"def bake(bread):\n    return bread\n")
     (root / "AGENTS.md").write_bytes(MINE)
     if request.param == "fresh":
         return root
