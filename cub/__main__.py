@@ -28,7 +28,10 @@ def main() -> None:
 
         respond_to_shell()
         os._exit(0)  # the user waits for a word; nothing is left to do
-    from cub.cli.app import run_command_line
+    try:
+        from cub.cli.app import run_command_line
+    except KeyboardInterrupt:  # from there on, it is handled
+        sys.exit(130)
 
     code = run_command_line(sys.argv[1:])
     _end_without_traceback()

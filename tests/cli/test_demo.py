@@ -1,40 +1,157 @@
-"""`cub demo`: a section that comes and goes, and a run that checks for itself."""
+"""`cub demo`: a run that fails, is fixed and committed; and with --sections, an AGENTS.md."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Cub
+from tests.cli.processes import run_in_shell
+from tests.conftest import Cub, environment
+from tests.docs.recording import normalize_output, read_recording
+from tests.fork_server import get_cub_command
+
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or shutil.which("git") is None, reason="the demo's run needs git"
+)
+SURROUNDINGS = """\
+[user]
+name = Ada
+email = ada@example.org
+signingkey = missing
+[commit]
+gpgsign = true
+template = /nowhere/template
+[tag]
+gpgsign = true
+[core]
+hooksPath = {hooks}
+excludesFile = {hooks}/ignored
+abbrev = 30
+[init]
+defaultBranch = trunk
+templateDir = {hooks}
+[safe]
+directory = /nowhere
+[color]
+ui = always
+"""
 
 
-def test_a_run_breaks_a_test_is_told_so_and_mends_it(cub: Cub, home: Path) -> None:
-    done = cub("demo")
+def test_a_run_breaks_a_test_and_fixes_it(cub: Cub, home: Path, tmp_path: Path) -> None:
+    done = cub("demo", TMPDIR=str(tmp_path))
+    assert (done.code, done.err) == (0, "")
+    assert "checks_failed: test_gross.Prices.test_gross: AssertionError: 190.0 != 119" in done.out
+    assert "Failure reason: checks_failed: `test_gross.Prices.test_gross`" in done.out
+    assert re.search(r"ok: 2 files \+12 -0, commit [0-9a-f]{8}", done.out)
+    assert done.out.endswith("\nNext, in your own repository:  cub init\n")
+    assert "AGENTS.md" not in done.out
+    recorded = " ".join(read_recording()).split()
+    assert normalize_output(done.out).split() == recorded, "run `python -m tests.docs.recording`"
+    assert not list(tmp_path.glob("cub-demo-*"))
+    assert not list(home.iterdir())  # no state, cache, trust or configuration
+
+
+def test_the_sections_are_played_alone(cub: Cub, tmp_path: Path) -> None:
+    done = cub("demo", "--sections", "--keep", "-q", TMPDIR=str(tmp_path))
     assert (done.code, done.err.count("error")) == (0, 1)  # the refusal that is shown
-    _, _, run = done.out.partition("$ cub run --harness builtin")
-    assert "checks_failed: test_gross.Prices.test_gross: AssertionError: 190.0 != 119" in run
-    assert "Failure reason: checks_failed: `test_gross.Prices.test_gross`" in run
-    assert re.search(r"ok: 2 files \+12 -0, commit [0-9a-f]{8}", run)
-    log = run.partition("$ git log --oneline\n")[2].splitlines()[:3]
-    assert [line.partition(" ")[2].partition("(")[0] for line in log] == [
-        "chore", "task", "A shop with a test",
-    ]  # fmt: skip
-    assert run.rstrip().endswith("a patch is left.")
-    assert not list(home.rglob("trust.json"))
+    assert "AGENTS.md has its 78 original bytes, and the line added since:" in done.out
+    assert "cub run" not in done.out
+    (folder,) = tmp_path.glob("cub-demo-*")
+    root = folder.resolve() / "shop"
+    assert done.out.endswith(
+        f"\nThe scratch repository is in {root.as_posix()}\n"
+        f"  Look at it:  cd {root.as_posix()} && cat AGENTS.md\n"
+        f"  Delete it:   rm -rf {root.parent.as_posix()}\n"
+    )
 
 
 @pytest.mark.thorough
-def test_what_was_made_can_be_kept(cub: Cub, tmp_path: Path) -> None:
-    done = cub("demo", "--keep", TMPDIR=str(tmp_path))
-    (folder,) = tmp_path.glob("cub-demo-*")
-    assert f"The scratch repository is in {folder.resolve().as_posix()}" in done.err
-    assert (folder / "price.py").read_text().endswith("return cents * 119 // 100\n")
+def test_the_users_settings_change_nothing(cub: Cub, home: Path, tmp_path: Path) -> None:
+    hooks = tmp_path / "hooks"
+    (hooks / "hooks").mkdir(parents=True)
+    for hook in (hooks / "pre-commit", hooks / "hooks" / "pre-commit"):
+        hook.write_text("#!/bin/sh\nexit 1\n")
+        hook.chmod(0o755)
+    (hooks / "ignored").write_text("*.py\n")
+    (home / ".gitconfig").write_text(SURROUNDINGS.format(hooks=hooks.as_posix()))
+    config = home / ".config" / "cub" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("run:\n  max_attempts: 1\n  wrap: [/nowhere/sandbox]\n")
+    words = {"GIT_DIR": "/nowhere", "GIT_TEMPLATE_DIR": hooks.as_posix(), "TMPDIR": str(tmp_path)}
+    done = cub("demo", "--keep", **words)
+    assert done.code == 0, done
+    (look,) = re.findall(r"  Look at it:  (cd .*)", done.out)
+    log = subprocess.check_output(
+        ["bash", "-c", look], text=True, env={**environment(home), "GIT_CONFIG_GLOBAL": os.devnull}
+    )
+    assert "    A shop with a test\n" in log
+    assert "Prices with tax" in log
 
 
-def test_without_git_the_first_part_is_shown(cub: Cub, tmp_path: Path) -> None:
+def test_without_git_the_sections_are_played(cub: Cub, tmp_path: Path) -> None:
     done = cub("demo", PATH=str(tmp_path))
     assert done.code == 0
-    assert "needs git" in done.err
-    assert "cub run" not in done.out
+    assert "install git to see the demo of a run" in done.err
+    assert "original bytes" in done.out
+
+
+def test_another_directory_is_used_if_tmpdir_cannot_be_written(cub: Cub, tmp_path: Path) -> None:
+    done = cub("demo", "--sections", "-q", TMPDIR=str(tmp_path / "missing"))
+    assert done.code == 0
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.thorough
+def test_a_reader_that_goes_away_ends_the_demo(project: Path, home: Path, tmp_path: Path) -> None:
+    line = f"demo | head -n 1; ls {tmp_path}"
+    done = run_in_shell(line, project, home, ["env", f"TMPDIR={tmp_path}", *get_cub_command()])
+    assert done.stdout.splitlines()[1:] == sorted(path.name for path in (project, home))
+    assert done.stderr == ""
+
+
+# A line of the demo, after which the signal is sent.
+POINTS = [
+    ("shop-", signal.SIGINT, ()),
+    ("  check before the attempt", signal.SIGINT, ()),
+    pytest.param("1 commit:", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("A repository", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("Run ", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("  checks_failed", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("  ok", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("The prompt", signal.SIGINT, (), marks=pytest.mark.thorough),
+    pytest.param("Run ", signal.SIGTERM, (), marks=pytest.mark.thorough),
+    pytest.param("$ cub run", signal.SIGTERM, (), marks=pytest.mark.thorough),
+    ("$ cub init", signal.SIGTERM, ("--sections",)),
+    pytest.param("$ cub update", signal.SIGINT, ("--sections",), marks=pytest.mark.thorough),
+]
+
+
+@pytest.mark.parametrize(("line", "number", "words"), POINTS)
+def test_a_signal_ends_it_with_130_and_leaves_nothing(
+    line: str, number: signal.Signals, words: tuple[str, ...], tmp_path: Path, home: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "cub", "demo", "-q", *words],
+        cwd=tmp_path,
+        env=environment(home) | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert any(printed.startswith(line) for printed in process.stdout)
+        os.killpg(process.pid, number)  # as a terminal does
+        _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "bug" not in err
+    assert not list(tmp_path.glob("cub-*"))
+    assert list(home.rglob("*")) == []

@@ -48,10 +48,10 @@ def test_each_plan_that_is_carried_out_is_killed_somewhere_here() -> None:
     )
     found = {path.stem for path in PACKAGE.rglob("*.py") if imports.search(path.read_text("utf-8"))}
     # `stores` brings git's files before the first task; `diff` only shows, and the demo's section
-    # is in a folder of its own.
+    # is in a directory of its own.
     makers = {"task add": "stores", "config set": "config", "run apply": "attempt_commands"}
     plans = {makers.get(name, name) for name in CHANGES}
-    assert found - {"plan_command", "diff", "demo"} == plans
+    assert found - {"plan_command", "diff", "section_demo"} == plans
 
 
 def picked(states: list[Tree], number: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.recording`: draw the README's recording, the run that `cub demo` plays.
+"""`python -m tests.docs.recording`: draw the README's recording, what `cub demo` prints.
 
 Ids, times and durations differ from run to run, so fixed ones replace them.
 """
@@ -11,16 +11,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from html import escape
 from pathlib import Path
+from typing import IO
+from xml.etree import ElementTree as ET
 
 from tests.conftest import environment
 
 FILE = Path(__file__).parents[2] / "docs" / "assets" / "recording.svg"
-_START = "$ cub task add"
 _REPLACEMENTS = (
     (r"\d{8}-\d{6}-\w{4}", "20261125-101500-k3f9"),
-    (r"(?:cub-demo|bakery)-[\w-]+", "shop-h7d2m"),
+    (r"(?:shop|bakery)-[a-z0-9]{5,}\b", "shop-h7d2m"),
     (r"\b\d\d:\d\d:\d\d\b", "10:15:00"),
     (r"\b\d+(\.\d)? s(?=[,)])", "1.2 s"),
     (r"(?<=  check)(.*\()1\.2 s\)", r"\g<1>0.2 s)"),
@@ -28,9 +30,10 @@ _REPLACEMENTS = (
 _HASH = re.compile(r"(?<=commit )[0-9a-f]{7,}|(?:^|(?<=^  ))[0-9a-f]{7,}(?= )", re.MULTILINE)
 _STYLE = re.compile(r"\x1b\[(\d+)m")
 _CLASSES = {"1": "bold", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
-_LEFT, _TOP, _LINE, _WIDTH = 18, 30, 19, 860  # pixels
-_COLUMNS = 104
+_LEFT, _TOP, _LINE, _WIDTH = 18, 30, 19, 788  # pixels
+COLUMNS = 96
 _SECONDS = 0.25  # for each line
+_AT_ONCE = 5  # lines that are there from the start: no picture is empty
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img"
  xml:space="preserve" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
@@ -60,21 +63,34 @@ text {{ fill: #e6edf3 }}
 
 
 def record_demo() -> list[str]:
-    """What the second half of `cub demo` prints, with its styles."""
-    with tempfile.TemporaryDirectory() as folder:
+    """What `cub demo` prints on a terminal of COLUMNS, with its styles."""
+    import pty  # not on Windows
+
+    master, terminal = pty.openpty()
+    with tempfile.TemporaryDirectory() as folder, os.fdopen(master, "rb") as screen:
         environ = {**environment(Path(folder)), "NO_COLOR": "", "FORCE_COLOR": "1"}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "cub", "demo"],
             cwd=folder,
-            env={**environ, "PATH": path, "TMPDIR": folder},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=True,
-        )
-    _, start, rest = done.stdout.partition(_START)
-    return normalize_output(f"\x1b[1m{start}{rest}".rstrip("\n")).split("\n")
+            env={**environ, "PATH": path, "TMPDIR": folder, "COLUMNS": str(COLUMNS)},
+            stdout=terminal,
+        ) as process:
+            os.close(terminal)
+            printed = b"".join(_read_screen(screen)).decode()
+        assert process.returncode == 0
+    return normalize_output(printed.replace("\r\n", "\n").rstrip("\n")).split("\n")
+
+
+def _read_screen(screen: IO[bytes]) -> Iterator[bytes]:
+    with suppress(OSError):  # Linux reports the end of a terminal as an error
+        yield from screen
+
+
+def read_recording() -> list[str]:
+    """The lines of text in the picture."""
+    texts = ET.parse(FILE).iter("{http://www.w3.org/2000/svg}text")
+    return ["".join(text.itertext()) for text in texts]
 
 
 def normalize_output(text: str) -> str:
@@ -101,20 +117,19 @@ def draw_recording(lines: list[str]) -> str:
 
 
 def _draw_line(number: int, line: str) -> str:
-    y, delay = _TOP + _LINE * number, f"{_SECONDS * number:g}s"
+    y, delay = _TOP + _LINE * number, _SECONDS * (number - _AT_ONCE)
+    animation = "animation:none" if delay < 0 else f"animation-delay:{delay:g}s"
     parts = "".join(_draw_parts(line))
-    return f'<text x="{_LEFT}" y="{y}" style="animation-delay:{delay}">{parts}</text>\n'
+    return f'<text x="{_LEFT}" y="{y}" style="{animation}">{parts}</text>\n'
 
 
 def _draw_parts(line: str) -> Iterator[str]:
     classes: list[str] = []
-    left = _COLUMNS
     for number, part in enumerate(_STYLE.split(line)):
         if number % 2:
             classes = [*classes, _CLASSES[part]] if part in _CLASSES else []
-        elif part and left > 0:
-            text = escape(part if len(part) <= left else f"{part[: left - 1]}…", quote=False)
-            left -= len(part)
+        elif part:
+            text = escape(part, quote=False)
             yield f'<tspan class="{" ".join(classes)}">{text}</tspan>' if classes else text
 
 

@@ -1,139 +1,126 @@
-"""Show what cub does on a scratch repository, without a key or a server.
+"""Show what cub does in a scratch repository, without a key or a server.
 
-The first part is the life of a managed section. In the second one, cub's own agent works on a task
-with a scripted model: it breaks a test, gets the failure in its prompt, and repairs it.
+cub's own agent works on a task with a scripted model: it breaks a test, gets the failure in its
+prompt, and fixes it. `--sections` plays the life of a managed section instead.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import cub
 from cub.cli import output
-from cub.cli.commands import init, remove, update
-from cub.cli.commands.run.execute import execute_run
-from cub.cli.options import EditedPolicyChoice
-from cub.cli.plan_command import PlanDisplay, run_plan_command
+from cub.cli.stop_signals import handle_stop_signals, ignore_stop_signals
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
-    from cub.edit.plan import Plan
-    from cub.project.project import Project
+    from cub.processes.command import StopRequest
 
 
 app = typer.Typer(add_completion=False)
 
-Keep = Annotated[
-    bool, typer.Option("--keep", help="Keep the scratch directory, and print its path.")
+Sections = Annotated[
+    bool, typer.Option("--sections", help="Play the edits of an AGENTS.md instead of a run.")
 ]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the scratch repository, and print its path.")
+]
+
+_NAME = "shop"
 
 
 @app.command()
-def demo(keep: Keep = False) -> None:
-    """Play a run and an AGENTS.md edit in a scratch repository.
+def demo(sections: Sections = False, keep: Keep = False) -> None:
+    """Play a run, or an AGENTS.md edit, in a scratch repository.
 
-    The model of the run plays a script, and needs no key.
+    An agent with a scripted model breaks a test, and fixes it in a second attempt. The demo needs
+    no key and no network. It changes nothing outside a temporary directory.
 
-    Example: cub demo
+    Example: cub demo --keep
     """
+    with handle_stop_signals("") as stop:
+        stop.listener = _interrupt
+        with _make_scratch_repository(keep=keep) as root:
+            if not sections and _can_run():
+                show_run_demo(root, stop)
+            else:
+                from cub.cli.section_demo import show_section_demo
+
+                show_section_demo(root)
+
+
+def _can_run() -> bool:
+    """Return whether `cub run` works on this machine; say so if it doesn't."""
+    if os.name == "posix" and shutil.which("git"):
+        return True
+    missing = "install git" if os.name == "posix" else "use Linux, macOS, or WSL"
+    output.print_message(f"`cub run` is not available here: {missing} to see the demo of a run.")
+    output.print_message("This is `cub demo --sections`:")
+    output.print_line()
+    return False
+
+
+@contextmanager
+def _make_scratch_repository(*, keep: bool) -> Iterator[Path]:
+    """Yield an empty directory; delete it at the end, after a signal as well."""
     folder = Path(tempfile.mkdtemp(prefix="cub-demo-")).resolve()
+    root = folder / _NAME
     try:
-        show_section_demo(folder)
-        show_run_demo(folder)
+        root.mkdir()
+        _isolate_environment(folder)
+        yield root
     finally:
-        if keep:
-            output.print_message(f"The scratch repository is in {folder.as_posix()}")
-        else:
-            shutil.rmtree(folder)
+        with ignore_stop_signals():
+            if keep:
+                _print_location(root)
+            else:
+                _delete(folder)
 
 
-# A person's file: with CRLF, trailing whitespace and no trailing newline, to be kept as it is.
-_PERSONS_TEXT = (
-    b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
-)
-_BULLET = "- Claim: `cub task claim ID`"
-_ADDED = b"- Ask Ada before you touch the oven.\r\n"
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
-def show_section_demo(root: Path) -> None:
-    """Run init, update after a manual edit, and remove, in a folder that has an AGENTS.md."""
-    from cub.actions.init_update import plan_init
+def _isolate_environment(folder: Path) -> None:
+    """Keep the user's settings out of the demo, and the demo's state out of the user's.
 
-    agents = root / "AGENTS.md"
-    agents.write_bytes(_PERSONS_TEXT)
-    output.print_heading(
-        "A repository with an AGENTS.md of its own: Windows line ends, no last one."
-    )
-    _run_step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
-    init.print_result(_run_step(root, "cub init", plan_init), root)
+    Nothing restores the environment: the process ends with the demo.
+    """
+    for name in [*os.environ]:
+        if name.startswith("GIT_") and name != "GIT_EXEC_PATH":
+            del os.environ[name]
+    os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for kind in ("CACHE", "CONFIG", "STATE"):
+        os.environ[f"XDG_{kind}_HOME"] = (folder / kind.lower()).as_posix()
+
+
+def _print_location(root: Path) -> None:
+    """Print where the scratch repository is, and how to look at it and delete it."""
     output.print_line()
-    output.print_heading("Now a person writes a line into cub's section, by mistake.")
-    agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
-    _show_refusal(root)
-    moved = _run_step(
-        root,
-        "cub update --edited move",
-        lambda p: update.make_update_plan(p, EditedPolicyChoice.MOVE),
-    )
-    update.print_result(moved, PlanDisplay())
-    _run_step(root, "cub remove", remove.make_remove_plan)
-    remove.print_result(root)
-    _verify_text(agents.read_bytes())
+    output.print_heading(f"The scratch repository is in {root.as_posix()}")
+    look = "git log --stat" if (root / ".git").exists() else "cat AGENTS.md"
+    output.print_line(f"  Look at it:  cd {shlex.quote(root.as_posix())} && {look}")
+    output.print_line(f"  Delete it:   rm -rf {shlex.quote(root.parent.as_posix())}")
 
 
-def _run_step(
-    root: Path,
-    command: str,
-    make_plan: Callable[[Project], Plan],
-    show: PlanDisplay | None = None,
-    only: str = "",
-) -> Plan:
-    output.print_line()
-    output.print_heading(f"$ {command}")
-    return run_plan_command(
-        root, lambda project: _select_edits(make_plan(project), only), show or PlanDisplay()
-    )
+def _delete(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        output.print_message(f"Could not delete {folder.as_posix()}; delete it yourself.")
 
 
-def _select_edits(plan: Plan, path: str) -> Plan:
-    """Return the part of a plan that is about `path`; all of it for ""."""
-    from dataclasses import replace
-
-    return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
-
-
-def _show_refusal(root: Path) -> None:
-    from cub.errors import CubError
-
-    try:
-        _run_step(root, "cub update", update.make_update_plan)
-    except CubError as error:
-        output.print_error(error)
-
-
-def _verify_text(data: bytes) -> None:
-    """Check and show that the person's text is there, byte for byte."""
-    from cub.errors import InternalError
-
-    between = data.removeprefix(_PERSONS_TEXT).removesuffix(_ADDED)
-    if data != _PERSONS_TEXT + between + _ADDED or between.strip():
-        raise InternalError("the demo's AGENTS.md did not come back", where="AGENTS.md")
-    count = f"all {len(_PERSONS_TEXT)} bytes that were there before cub"
-    output.print_line()
-    output.print_heading(f"AGENTS.md has {count}, and the line that was written since:")
-    for line in data.decode().splitlines():
-        output.print_line(f"  {line}".rstrip())
-
-
-_CHECK = "python -m unittest -q"
+_CHECK = "python3 -m unittest -q"
 _TITLE = "Prices with tax"
 _NET = "def net(cents):\n    return cents\n"
 _TEST = """\
@@ -158,25 +145,20 @@ _FILES = {
 }
 _GIT = (
     ("init", "-q", "-b", "main"),
-    # Don't use the person's signing and hooks in a scratch repository.
+    # An older git ignores GIT_CONFIG_GLOBAL: turn the user's signing and hooks off here as well.
     ("config", "user.name", "cub demo"),
     ("config", "user.email", "demo@localhost"),
     ("config", "commit.gpgsign", "false"),
-    ("config", "core.hooksPath", ".git/hooks"),
+    ("config", "core.hooksPath", os.devnull),
     ("add", "-A"),
     ("commit", "-q", "-m", "A shop with a test"),
 )
 
 
-def show_run_demo(root: Path) -> None:
-    """Run two attempts: the first one breaks a test, and the second one repairs it."""
-    if os.name != "posix" or shutil.which("git") is None:
-        output.print_message("The second part, `cub run`, needs git, and Linux or macOS.")
-        return
-    output.print_line()
-    output.print_heading(
-        "Now a run. cub's own agent has a scripted model, which gets it wrong at first."
-    )
+def show_run_demo(root: Path, stop: StopRequest) -> None:
+    """Run two attempts: the first one breaks a test, and the second one fixes it."""
+    output.print_heading("A repository with a passing test, and a task for cub's own agent.")
+    output.print_heading("A script plays the model. Its first answer is wrong.")
     for name, text in _FILES.items():
         (root / name).write_text(text, encoding="utf-8")
     for words in _GIT:
@@ -185,13 +167,16 @@ def show_run_demo(root: Path) -> None:
     _write_script(root)
     output.print_line()
     output.print_heading(f"$ cub run --harness builtin --model {_MODEL}")
-    _run_tasks(root)
+    code = _run_tasks(root)
+    if stop.is_requested:  # the run has handled the signal
+        raise KeyboardInterrupt
+    _verify_run(root, task_id, code)
     _show_retry_prompt(root, task_id)
     output.print_line()
-    output.print_heading("$ git log --oneline")
-    for line in _git(root, "log", "--oneline").splitlines():
-        output.print_line(line)
-    _verify_run(root, task_id)
+    output.print_heading(
+        "The task is closed with one commit. The failed attempt is kept as a patch."
+    )
+    output.print_line("Next, in your own repository:  cub init")
 
 
 def _add_task(root: Path) -> str:
@@ -207,11 +192,11 @@ def _add_task(root: Path) -> str:
 
 
 def _write_script(root: Path) -> None:
-    """Write what the model replies: in a retry it reads the file first, and gets it right."""
-    look = {"text": "I look first.", "calls": [{"Read": {"file_path": "price.py"}}]}
+    """Write the model's replies: a wrong change, and a right one in the retry."""
+    look = {"text": "I read the file first.", "calls": [{"Read": {"file_path": "price.py"}}]}
     test = {"Write": {"file_path": "test_gross.py", "content": _GROSS_TEST}}
     conversations = [
-        {"when": "## PREVIOUS ATTEMPT", "replies": [look, _edit(_RIGHT, test), _finish("mended")]},
+        {"when": "## PREVIOUS ATTEMPT", "replies": [look, _edit(_RIGHT, test), _finish("fixed")]},
         {"replies": [look, _edit(_WRONG, test), _finish("added")]},
     ]
     text = json.dumps({"conversations": conversations}, indent=1)  # JSON is YAML
@@ -228,41 +213,41 @@ def _finish(verb: str) -> dict[str, Any]:
     return {"text": f"Status: done\nSummary: {verb} gross()"}
 
 
-def _run_tasks(root: Path) -> None:
+def _run_tasks(root: Path) -> int:
     from cub.actions.run.run_options import RunOptions
+    from cub.cli.commands.run.execute import execute_run
 
     # Make the check find this Python, and the agent this cub.
-    package_folder = Path(__file__).parents[3].as_posix()
+    package_parent = Path(cub.__file__).parents[1].as_posix()
     path = os.pathsep.join([Path(sys.executable).parent.as_posix(), os.environ.get("PATH", "")])
-    python_path = filter(None, [package_folder, os.environ.get("PYTHONPATH")])
+    python_path = filter(None, [package_parent, os.environ.get("PYTHONPATH")])
     environ = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(python_path)}
     options = RunOptions(harness="builtin", model=_MODEL, trust=True)
-    execute_run(_open_stores(root), options, None, json=False, environ=environ)
+    return execute_run(_open_stores(root), options, None, json=False, environ=environ)
 
 
 def _show_retry_prompt(root: Path, task_id: str) -> None:
     """Show that the second prompt names the failing test."""
     output.print_line()
-    output.print_heading("The prompt of the second attempt says why the first one failed:")
+    output.print_heading("The prompt of the second attempt contains the failure of the first one:")
     (prompt,) = (root / ".cub" / "runs").glob(f"*/{task_id}/2/prompt.md")
     _, _, section = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
     for line in section.partition("\n## ")[0].rstrip().splitlines():
-        output.print_line(f"  {line}".rstrip())
+        output.print_paragraph(f"  {line}".rstrip())
 
 
-def _verify_run(root: Path, task_id: str) -> None:
+def _verify_run(root: Path, task_id: str, code: int) -> None:
     """Check that one commit closed the task, and that nothing of the first attempt is left."""
-    from cub.errors import InternalError
+    from cub.errors import CubError, InternalError
 
+    if code:
+        hint = "run `cub demo --keep` and look into .cub/runs of the scratch repository"
+        raise CubError("the demo's run did not close its task", hint=hint)
     is_done = _open_stores(root).backend.read_tasks()[task_id].is_done
     commits = _git(root, "log", "--format=%s").count(_TITLE)
     text = (root / "price.py").read_text(encoding="utf-8")
     if not is_done or commits != 1 or text != _NET + _RIGHT:
-        raise InternalError("the demo's task did not end as it should", where=task_id)
-    output.print_line()
-    output.print_heading(
-        "The task is closed, with one commit; of the first attempt, a patch is left."
-    )
+        raise InternalError("the demo's task did not end as expected", where=task_id)
 
 
 def _open_stores(root: Path) -> Stores:

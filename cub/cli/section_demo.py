@@ -1,0 +1,92 @@
+"""Play the life of a managed section in AGENTS.md: `cub demo --sections`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cub.cli import output
+from cub.cli.commands import init, remove, update
+from cub.cli.options import EditedPolicyChoice
+from cub.cli.plan_command import PlanDisplay, run_plan_command
+
+if TYPE_CHECKING:
+    from cub.edit.plan import Plan
+    from cub.project.project import Project
+
+
+# Line endings, trailing whitespace, and the missing trailing newline must all be kept.
+_USER_TEXT = (
+    b"# Bakery\r\n\r\nBread is counted in dozens.  \r\n\r\n- Run `make test` before a commit"
+)
+_BULLET = "- Claim: `cub task claim ID`"
+_ADDED = b"- Ask Ada before you touch the oven.\r\n"
+
+
+def show_section_demo(root: Path) -> None:
+    """Run init, update after a manual edit, and remove, in a directory that has an AGENTS.md."""
+    from cub.actions.init_update import plan_init
+
+    agents = root / "AGENTS.md"
+    agents.write_bytes(_USER_TEXT)
+    output.print_heading("A repository with an AGENTS.md: CRLF line endings, no trailing newline.")
+    _run_step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
+    init.print_result(_run_step(root, "cub init", plan_init), root)
+    output.print_line()
+    output.print_heading("A line is added inside cub's section, by mistake.")
+    agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
+    _show_refusal(root)
+    moved = _run_step(
+        root,
+        "cub update --edited move",
+        lambda p: update.make_update_plan(p, EditedPolicyChoice.MOVE),
+    )
+    update.print_result(moved, PlanDisplay())
+    _run_step(root, "cub remove", remove.make_remove_plan)
+    remove.print_result(root)
+    _verify_text(agents.read_bytes())
+
+
+def _run_step(
+    root: Path,
+    command: str,
+    make_plan: Callable[[Project], Plan],
+    show: PlanDisplay | None = None,
+    only: str = "",
+) -> Plan:
+    output.print_line()
+    output.print_heading(f"$ {command}")
+    return run_plan_command(
+        root, lambda project: _select_edits(make_plan(project), only), show or PlanDisplay()
+    )
+
+
+def _select_edits(plan: Plan, path: str) -> Plan:
+    """Return the part of a plan that is about `path`; all of it for ""."""
+    from dataclasses import replace
+
+    return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
+
+
+def _show_refusal(root: Path) -> None:
+    from cub.errors import CubError
+
+    try:
+        _run_step(root, "cub update", update.make_update_plan)
+    except CubError as error:
+        output.print_error(error)
+
+
+def _verify_text(data: bytes) -> None:
+    """Check and show that the user's text is there, byte for byte."""
+    from cub.errors import InternalError
+
+    between = data.removeprefix(_USER_TEXT).removesuffix(_ADDED)
+    if data != _USER_TEXT + between + _ADDED or between.strip():
+        raise InternalError("the demo's AGENTS.md was not restored", where="AGENTS.md")
+    count = len(_USER_TEXT)
+    output.print_line()
+    output.print_heading(f"AGENTS.md has its {count} original bytes, and the line added since:")
+    for line in data.decode().splitlines():
+        output.print_line(f"  {line}".rstrip())
