@@ -24,7 +24,7 @@ from cub.cli import output
 from cub.cli.json_output import error_to_json
 from cub.cli.options import add_global_options
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
-from cub.errors import CubError, InternalError, UsageError
+from cub.errors import CubError, InternalError
 from cub.files import MessageSink, use_message_sink
 from cub.files.read_files import make_os_error
 
@@ -248,9 +248,9 @@ def _make_usage_error(error: typer.TyperException) -> CubError | None:
 
         print_help(context)
         return None
-    name = context.command_path if context is not None else "cub"
-    message = error.format_message().replace("Value error, ", "")
-    return UsageError(message, hint=f"`{name} --help` lists what there is")
+    from cub.cli.parser_errors import translate_parser_error
+
+    return translate_parser_error(error)
 
 
 def write_bug_report(error: Exception, arguments: list[str]) -> None:

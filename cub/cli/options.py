@@ -135,7 +135,7 @@ def _set_verbose(context: typer.Context, value: bool) -> None:
 
 def _require_one_level(options: GlobalOptions) -> GlobalOptions:
     if options.quiet and options.verbose:
-        raise UsageError("--quiet and --verbose exclude each other")
+        raise UsageError("--quiet cannot be used with --verbose", hint="pass one of them")
     return options
 
 

@@ -54,12 +54,16 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
 @pytest.mark.parametrize(
     ("command", "message", "hint"),
     [
-        ("nope", "No such command 'nope'.", "`cub --help` lists what there is"),
-        ("--nope", "No such option: --nope", "`cub --help` lists what there is"),
-        ("init --nope", "No such option: --nope", "`cub init --help` lists what there is"),
+        ("nope", "unknown command 'nope'", "run `cub --help` to list its commands"),
+        ("--nope", "unknown option '--nope'", "run `cub --help` to list its options"),
+        ("init --nope", "unknown option '--nope'", "run `cub init --help` to list its options"),
         ("update . pkg", "several projects are only checked", "name one DIR, or use --check"),
-        ("update --edited x", "'x' is not one of", "`cub update --help` lists what there is"),
-        ("init --targets", "Option '--targets' requires an argument.", "`cub "),
+        (
+            "update --edited x",
+            "unknown value 'x' for --edited",
+            "choose from refuse, move, replace",
+        ),
+        ("init --targets", "--targets needs a value", "pass a value after --targets"),
         ("init --targets ,", "--targets names no file", ""),
         ("init --targets notes.txt", "notes.txt is not a file that cub manages", ""),
         ("init --targets ../AGENTS.md", "is not a path inside the project", ""),
@@ -67,7 +71,7 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
         ("init /", "this is outside the project", "the project is"),
         ("init nowhere/at/all", "no such folder", ""),
         ("init notes.txt", "notes.txt", ""),
-        ("-C", "Option '-C' requires an argument.", "`cub --help`"),
+        ("-C", "-C needs a value", "pass a value after -C"),
     ],
 )
 def test_a_wrong_command_line_is_2(

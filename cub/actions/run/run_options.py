@@ -139,7 +139,7 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
 def require_consistent(options: RunOptions) -> None:
     """Raise UsageError for options that contradict each other."""
     if options.no_checks and options.checks:
-        raise UsageError("--check and --no-checks exclude each other")
+        raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
     if options.task and (options.epic or options.label):
         raise UsageError("--task names one task: --epic and --label choose among many")
 

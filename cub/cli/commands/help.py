@@ -36,7 +36,9 @@ def help_(context: typer.Context, names: Names = None) -> None:
     for name in names or ():
         if not isinstance(target.command, TyperGroup):
             path = target.command_path
-            raise UsageError(f"`{path}` has no commands", hint=f"`{path} --help` shows its options")
+            raise UsageError(
+                f"`{path}` has no commands", hint=f"run `{path} --help` to see its usage"
+            )
         _, command, _ = target.command.resolve_command(target, [name])
         assert command is not None
         settings = command.context_settings

@@ -106,9 +106,10 @@ def draw(
     folder = Path(os.path.realpath(options.directory / (path or "")))
     root = find_project_root(options.directory / (path or ""))
     part = folder.relative_to(root).as_posix() if path and folder != root else ""
-    modes = [stdout, check, json, explain is not None]
-    if sum(modes) > 1:
-        raise UsageError("--stdout, --check, --json and --explain exclude each other")
+    modes = {"--stdout": stdout, "--check": check, "--json": json, "--explain": explain}
+    first, second, *_ = [*(n for n, value in modes.items() if value not in (False, None)), "", ""]
+    if second:
+        raise UsageError(f"{first} cannot be used with {second}", hint="pass one of them")
     if check and part:
         raise UsageError("there is no map of a part to check", hint="leave PATH out")
     with ProgressBar() as bar:

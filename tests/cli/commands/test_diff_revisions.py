@@ -154,9 +154,9 @@ def test_the_json_has_one_shape(project: Path, cub: Cub, history: dict[str, str]
         ("HEAD..nope", 1, "error: nope: git knows no such commit"),
         ("-- --all", 2, "error: --all: this is no name of a commit"),
         ("..", 2, "error: ..: this names no commit"),
-        ("--all", 2, "error: No such option"),
-        ("HEAD HEAD", 2, "error: Got unexpected extra argument"),
-        ("HEAD --format html", 2, "error: Invalid value for '--format'"),
+        ("--all", 2, "error: unknown option '--all'"),
+        ("HEAD HEAD", 2, "error: unexpected argument 'HEAD'"),
+        ("HEAD --format html", 2, "error: unknown value 'html' for --format"),
     ],
 )
 @pytest.mark.usefixtures("history")

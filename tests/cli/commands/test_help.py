@@ -106,9 +106,9 @@ def test_help_of_a_command_is_the_same_as_its_option(
 @pytest.mark.parametrize(
     ("path", "error", "hint"),
     [
-        ("confg", "No such command 'confg'. Did you mean 'config'?", "`cub --help`"),
-        ("task lst", "No such command 'lst'. Did you mean 'list'?", "`cub task --help`"),
-        ("status now", "`cub status` has no commands", "`cub status --help`"),
+        ("confg", "unknown command 'confg'; did you mean 'config'?", "run `cub --help`"),
+        ("task lst", "unknown command 'lst'; did you mean 'list'?", "run `cub task --help`"),
+        ("status now", "`cub status` has no commands", "run `cub status --help` to see its usage"),
     ],
 )
 def test_help_of_nothing_is_a_usage_error(

@@ -79,7 +79,7 @@ def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = Fal
     from cub.masking import mask_text
 
     if patch and json:
-        raise UsageError("--patch cannot be used with --json")
+        raise UsageError("--patch cannot be used with --json", hint="pass one of them")
     stores = open_task_stores(context)
     task = list_task_attempts(stores, key)
     if patch:
@@ -156,7 +156,7 @@ def _follow(stores: Stores, which: str, number: int | None, shown: AgentLogPrint
     )
 
     if number is not None:
-        raise UsageError("--attempt cannot be used with --follow")
+        raise UsageError("--attempt cannot be used with --follow", hint="pass one of them")
     is_whole = bool(which) and is_run_here(stores, which)
     run, task = which if is_whole else "" if which else find_alive_run(stores), ""
     if not run:

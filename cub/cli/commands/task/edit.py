@@ -151,7 +151,7 @@ def edit(
     from cub.actions.tasks.task_fields import TaskFields
 
     if check and no_checks:
-        raise UsageError("--check cannot be used with --no-checks")
+        raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
     text = _read_description(context, description, file)
     checks = [] if no_checks else check
     fields = (title, type, priority, parent, None, label, accept, checks, text)
@@ -205,7 +205,7 @@ def _read_description(
     context: typer.Context, description: str | None, file: Path | None
 ) -> str | None:
     if description is not None and file is not None:
-        raise UsageError("--description and --file exclude each other")
+        raise UsageError("--description cannot be used with --file", hint="pass one of them")
     if description == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
     if file is None:
